@@ -1,0 +1,123 @@
+/* Memory with one owner and one end; see arena.h. Chunks double up to a bound, a request larger
+ * than a chunk gets one of its own, and the newest chunk is first in the list. */
+#include "base/arena.h"
+
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK_FIRST = 4096, CHUNK_MAX = 1 << 20 };
+
+struct chunk {
+    struct chunk *next;
+    size_t size;
+    size_t used;
+    max_align_t data[];
+};
+
+struct arena {
+    struct chunk *chunks;
+    size_t used;
+};
+
+static struct chunk *chunk_new(size_t size, struct chunk *next)
+{
+    struct chunk *chunk = mem_alloc(sizeof(*chunk) + size);
+    *chunk = (struct chunk){.next = next, .size = size};
+    return chunk;
+}
+
+struct arena *arena_new(void)
+{
+    struct arena *arena = mem_zalloc(sizeof(*arena));
+    arena->chunks = chunk_new(CHUNK_FIRST, NULL);
+    return arena;
+}
+
+struct arena *arena_free(struct arena *arena)
+{
+    if (!arena)
+        return NULL;
+    for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(arena);
+    return NULL;
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct chunk *kept = arena->chunks;
+    for (struct chunk *chunk = kept->next, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    kept->next = NULL;
+    kept->used = 0;
+    arena->used = 0;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    const size_t align = _Alignof(max_align_t);
+    if (size > SIZE_MAX / 2)
+        mem_panic("arena: %zu bytes asked for", size);
+    size = (size + align - 1) & ~(align - 1);
+    struct chunk *chunk = arena->chunks;
+    if (chunk->size - chunk->used < size) {
+        size_t grown = chunk->size * 2 > CHUNK_MAX ? CHUNK_MAX : chunk->size * 2;
+        chunk = arena->chunks = chunk_new(size > grown ? size : grown, chunk);
+    }
+    void *pointer = (char *)chunk->data + chunk->used;
+    chunk->used += size;
+    arena->used += size;
+    return pointer;
+}
+
+void *arena_zalloc(struct arena *arena, size_t size)
+{
+    return memset(arena_alloc(arena, size), 0, size);
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t size)
+{
+    char *copy = arena_alloc(arena, size + 1);
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+    return arena_strndup(arena, text, strlen(text));
+}
+
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int size = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (size < 0)
+        mem_panic("arena: bad format '%s'", format);
+    char *text = arena_alloc(arena, (size_t)size + 1);
+    vsnprintf(text, (size_t)size + 1, format, args);
+    return text;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = arena_vprintf(arena, format, args);
+    va_end(args);
+    return text;
+}
+
+size_t arena_used(const struct arena *arena)
+{
+    return arena->used;
+}

@@ -1,0 +1,37 @@
+/* Memory with one owner and one end: a request, a reconcile or a command allocates from its arena
+ * and frees all of it at once. Nothing allocated here is freed alone. */
+#ifndef TRAINYARD_BASE_ARENA_H
+#define TRAINYARD_BASE_ARENA_H
+
+#include "base/cleanup.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct arena;
+
+struct arena *arena_new(void);
+struct arena *arena_free(struct arena *arena); /* NULL-safe; returns NULL */
+DEFINE_CLEANUP(arena)
+
+/* Forget all allocations but keep one chunk for the next use. */
+void arena_reset(struct arena *arena);
+
+/* Aligned for any type. arena_zalloc gives zeroed memory. */
+void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
+void *arena_zalloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
+char *arena_strdup(struct arena *arena, const char *text) __attribute__((returns_nonnull));
+char *arena_strndup(struct arena *arena, const char *text, size_t size)
+    __attribute__((returns_nonnull));
+char *arena_printf(struct arena *arena, const char *format, ...)
+    __attribute__((returns_nonnull, format(printf, 2, 3)));
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+    __attribute__((returns_nonnull, format(printf, 2, 0)));
+
+/* Bytes handed out since new or reset, for limits and tests. */
+size_t arena_used(const struct arena *arena);
+
+#define ARENA_NEW(arena, type)          ((type *)arena_zalloc((arena), sizeof(type)))
+#define ARENA_ARRAY(arena, type, count) ((type *)arena_zalloc((arena), sizeof(type) * (count)))
+
+#endif

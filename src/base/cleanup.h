@@ -1,0 +1,48 @@
+/* Scope-bound cleanup: `_cleanup_(free_pointer) char *s = …;`. A value that leaves its scope alive
+ * is handed out with TAKE(), which clears the variable so that the cleanup finds nothing. */
+#ifndef TRAINYARD_BASE_CLEANUP_H
+#define TRAINYARD_BASE_CLEANUP_H
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define _cleanup_(function) __attribute__((cleanup(function)))
+
+#define TAKE(variable)                                                                             \
+    ({                                                                                             \
+        __typeof__(variable) taken_ = (variable);                                                  \
+        (variable) = (__typeof__(variable)){0};                                                    \
+        taken_;                                                                                    \
+    })
+
+/* A file descriptor is taken apart from the rest: its empty value is -1. */
+#define TAKE_FD(variable)                                                                          \
+    ({                                                                                             \
+        int taken_ = (variable);                                                                   \
+        (variable) = -1;                                                                           \
+        taken_;                                                                                    \
+    })
+
+static inline void cleanup_free(void *pointer_to_pointer)
+{
+    free(*(void **)pointer_to_pointer);
+}
+
+static inline void cleanup_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+#define _cleanup_free_ _cleanup_(cleanup_free)
+#define _cleanup_fd_   _cleanup_(cleanup_fd)
+
+/* Beside each type with NAME_free(): DEFINE_CLEANUP(NAME) gives cleanup_NAME for struct NAME *. */
+#define DEFINE_CLEANUP(name)                                                                       \
+    static inline void cleanup_##name(struct name **pointer)                                       \
+    {                                                                                              \
+        if (*pointer)                                                                              \
+            name##_free(*pointer);                                                                 \
+    }
+
+#endif

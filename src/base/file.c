@@ -1,0 +1,122 @@
+/* Files as this program needs them; see file.h. */
+#include "base/file.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int file_read(const char *path, struct buf *buf, struct err *err)
+{
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot read '%s'", path);
+    for (;;) {
+        size_t left = buf->max - buf->size, want = left < 65536 ? left : 65536;
+        char probe[1];
+        char *room = want ? buf_reserve(buf, want) : probe;
+        ssize_t got = read(fd, room, want ? want : sizeof(probe));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_set_errno(err, errno, "cannot read '%s'", path);
+        if (got == 0)
+            return 0;
+        if (!want)
+            return err_set(err, ERR_TOO_LARGE, "'%s' is larger than %zu bytes", path, buf->max);
+        buf_commit(buf, (size_t)got);
+    }
+}
+
+int file_write_all(int fd, const void *data, size_t size, struct err *err)
+{
+    const char *at = data;
+    while (size) {
+        ssize_t written = write(fd, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return err_set_errno(err, errno, "cannot write");
+        at += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+static int sync_directory_of(const char *path)
+{
+    _cleanup_free_ char *directory = mem_strdup(path);
+    char *slash = strrchr(directory, '/');
+    if (slash == directory)
+        slash[1] = '\0';
+    else if (slash)
+        *slash = '\0';
+    _cleanup_fd_ int fd = open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -1 : fsync(fd);
+}
+
+int file_write_atomic(const char *path, const void *data, size_t size, mode_t mode, struct err *err)
+{
+    _cleanup_free_ char *aside = mem_printf("%s.XXXXXX", path);
+    _cleanup_fd_ int fd = mkostemp(aside, O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot write '%s'", path);
+    int result = file_write_all(fd, data, size, err);
+    if (result < 0)
+        err_wrap(err, "'%s'", path);
+    else if (fchmod(fd, mode) < 0 || fsync(fd) < 0 || rename(aside, path) < 0 ||
+             sync_directory_of(path) < 0)
+        result = err_set_errno(err, errno, "cannot write '%s'", path);
+    if (result < 0)
+        unlink(aside);
+    return result;
+}
+
+int file_make_dirs(const char *path, mode_t mode, struct err *err)
+{
+    _cleanup_free_ char *partial = mem_strdup(path);
+    for (char *at = partial + 1;; at++) {
+        if (*at != '/' && *at != '\0')
+            continue;
+        char kept = *at;
+        *at = '\0';
+        if (mkdir(partial, mode) < 0 && errno != EEXIST)
+            return err_set_errno(err, errno, "cannot make directory '%s'", partial);
+        *at = kept;
+        if (kept == '\0')
+            return 0;
+    }
+}
+
+int file_remove_tree(const char *path, struct err *err)
+{
+    struct stat info;
+    if (lstat(path, &info) < 0)
+        return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot remove '%s'", path);
+    char *const roots[] = {(char *)path, NULL};
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+    if (!walk)
+        return err_set_errno(err, errno, "cannot remove '%s'", path);
+    int result = 0;
+    for (FTSENT *entry; result == 0 && (entry = fts_read(walk));) {
+        if (entry->fts_info == FTS_D) /* so that what is in it can go, whatever its mode says */
+            (void)chmod(entry->fts_accpath, 0700);
+        else if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR ||
+                 entry->fts_info == FTS_NS)
+            result = err_set_errno(err, entry->fts_errno, "cannot remove '%s'", entry->fts_path);
+        else if (remove(entry->fts_accpath) < 0 && errno != ENOENT)
+            result = err_set_errno(err, errno, "cannot remove '%s'", entry->fts_path);
+    }
+    fts_close(walk);
+    return result;
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}

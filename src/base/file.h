@@ -1,0 +1,27 @@
+/* Files as this program needs them: read whole with a limit, written so that a crash leaves the old
+ * or the new one and never half, trees made and removed. */
+#ifndef TRAINYARD_BASE_FILE_H
+#define TRAINYARD_BASE_FILE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Append the whole file to `buf`; over the buffer's maximum is ERR_TOO_LARGE. */
+int file_read(const char *path, struct buf *buf, struct err *err);
+
+/* Write aside, fsync, rename, fsync the directory. */
+int file_write_atomic(const char *path, const void *data, size_t size, mode_t mode,
+                      struct err *err);
+
+int file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p */
+int file_remove_tree(const char *path, struct err *err); /* rm -rf; missing is fine; stays on one
+                                                            file system and follows no symlink */
+bool file_exists(const char *path);
+
+/* Write all of it to a descriptor, through short writes and signals. */
+int file_write_all(int fd, const void *data, size_t size, struct err *err);
+
+#endif

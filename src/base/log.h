@@ -1,0 +1,20 @@
+/* Logging, once, at the loop level of a program; libraries return errors instead and log at most at
+ * debug. The subject comes first: log_info("tfjob default/mnist", "created pod %s", name).
+ * Text on a terminal, one JSON object a line otherwise; always to stderr. */
+#ifndef TRAINYARD_BASE_LOG_H
+#define TRAINYARD_BASE_LOG_H
+
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+enum log_format { LOG_AUTO, LOG_TEXT, LOG_JSON };
+
+void log_setup(enum log_level level, enum log_format format);
+
+void log_write(enum log_level level, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define log_error(subject, ...)   log_write(LOG_ERROR, subject, __VA_ARGS__)
+#define log_warning(subject, ...) log_write(LOG_WARNING, subject, __VA_ARGS__)
+#define log_info(subject, ...)    log_write(LOG_INFO, subject, __VA_ARGS__)
+#define log_debug(subject, ...)   log_write(LOG_DEBUG, subject, __VA_ARGS__)
+
+#endif

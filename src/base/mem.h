@@ -1,0 +1,26 @@
+/* Allocation that does not return on failure: out of memory aborts with a message, and therefore
+ * every input has a limit. Nobody calls malloc() directly. */
+#ifndef TRAINYARD_BASE_MEM_H
+#define TRAINYARD_BASE_MEM_H
+
+#include <stddef.h>
+
+void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull));
+void *mem_zalloc(size_t size) __attribute__((malloc, returns_nonnull));
+void *mem_calloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
+void *mem_realloc(void *pointer, size_t size) __attribute__((returns_nonnull));
+char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
+char *mem_strndup(const char *text, size_t size) __attribute__((malloc, returns_nonnull));
+char *mem_printf(const char *format, ...)
+    __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+
+/* Say why and abort(): for states that cannot be, and for memory that is not there. */
+void mem_panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The struct that holds `pointer` as its `member`. */
+#define CONTAINER_OF(pointer, type, member)                                                        \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+#endif

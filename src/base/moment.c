@@ -1,0 +1,165 @@
+/* Points in time and their text; see moment.h. */
+#include "base/moment.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int64_t moment_monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t moment_wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Seconds rounded down, also before 1970. */
+static int64_t floor_div(int64_t value, int64_t by)
+{
+    return value / by - (value % by < 0);
+}
+
+void moment_format(int64_t wall_ms, char text[MOMENT_TEXT_MAX])
+{
+    time_t seconds = (time_t)floor_div(wall_ms, 1000);
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    strftime(text, MOMENT_TEXT_MAX, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX])
+{
+    int64_t seconds = floor_div(wall_us, 1000000);
+    moment_format(seconds * 1000, text);
+    size_t end = strlen(text) - 1; /* over the Z */
+    snprintf(text + end, MOMENT_TEXT_MAX - end, ".%06dZ", (int)(wall_us - seconds * 1000000));
+}
+
+/* Exactly `count` digits, as a number; -1 if they are not there. */
+static int digits(const char **text, int count)
+{
+    int value = 0;
+    for (int i = 0; i < count; i++, (*text)++) {
+        if (!isdigit((unsigned char)**text))
+            return -1;
+        value = value * 10 + (**text - '0');
+    }
+    return value;
+}
+
+static int expect(const char **text, const char *any)
+{
+    if (**text == '\0' || !strchr(any, **text))
+        return -1;
+    return *(*text)++;
+}
+
+static int parse_fraction_ms(const char **text)
+{
+    if (**text != '.')
+        return 0;
+    (*text)++;
+    int value = 0, scale = 100, count = 0;
+    for (; isdigit((unsigned char)**text); (*text)++, count++) {
+        value += (**text - '0') * scale;
+        scale /= 10;
+    }
+    return count ? value : -1;
+}
+
+/* The offset from UTC in minutes, or a value out of range. */
+static int parse_offset(const char **text)
+{
+    enum { BAD = 100000 };
+    int sign = expect(text, "Zz+-");
+    if (sign < 0)
+        return BAD;
+    if (sign == 'Z' || sign == 'z')
+        return 0;
+    int hours = digits(text, 2);
+    if (hours < 0 || expect(text, ":") < 0)
+        return BAD;
+    int minutes = digits(text, 2);
+    if (minutes < 0 || minutes > 59 || hours > 23)
+        return BAD;
+    return (hours * 60 + minutes) * (sign == '-' ? -1 : 1);
+}
+
+int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
+{
+    const char *at = text;
+    int year = digits(&at, 4), dash1 = expect(&at, "-");
+    int month = dash1 < 0 ? -1 : digits(&at, 2), dash2 = month < 0 ? -1 : expect(&at, "-");
+    int day = dash2 < 0 ? -1 : digits(&at, 2), t = day < 0 ? -1 : expect(&at, "Tt ");
+    int hour = t < 0 ? -1 : digits(&at, 2), colon1 = hour < 0 ? -1 : expect(&at, ":");
+    int minute = colon1 < 0 ? -1 : digits(&at, 2), colon2 = minute < 0 ? -1 : expect(&at, ":");
+    int second = colon2 < 0 ? -1 : digits(&at, 2);
+    int fraction = second < 0 ? -1 : parse_fraction_ms(&at);
+    int offset = fraction < 0 ? 100000 : parse_offset(&at);
+    if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 ||
+        second > 60 || offset > 1440 || *at != '\0')
+        return err_set(err, ERR_BAD_REQUEST,
+                       "'%s' is no time as RFC 3339 writes it, such as 2026-11-15T02:00:00Z", text);
+    struct tm parts = {.tm_year = year - 1900,
+                       .tm_mon = month - 1,
+                       .tm_mday = day,
+                       .tm_hour = hour,
+                       .tm_min = minute,
+                       .tm_sec = second};
+    *ret_wall_ms = ((int64_t)timegm(&parts) - (int64_t)offset * 60) * 1000 + fraction;
+    return 0;
+}
+
+void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX])
+{
+    int64_t seconds = age_ms < 0 ? 0 : age_ms / 1000;
+    int64_t minutes = seconds / 60, hours = seconds / 3600, days = hours / 24;
+    if (seconds < 120)
+        snprintf(text, MOMENT_TEXT_MAX, "%ds", (int)seconds);
+    else if (minutes < 10 && seconds % 60)
+        snprintf(text, MOMENT_TEXT_MAX, "%dm%ds", (int)minutes, (int)(seconds % 60));
+    else if (hours < 3)
+        snprintf(text, MOMENT_TEXT_MAX, "%dm", (int)minutes);
+    else if (hours < 8 && minutes % 60)
+        snprintf(text, MOMENT_TEXT_MAX, "%dh%dm", (int)hours, (int)(minutes % 60));
+    else if (hours < 48)
+        snprintf(text, MOMENT_TEXT_MAX, "%dh", (int)hours);
+    else if (days < 8 && hours % 24)
+        snprintf(text, MOMENT_TEXT_MAX, "%dd%dh", (int)days, (int)(hours % 24));
+    else
+        snprintf(text, MOMENT_TEXT_MAX, "%dd", (int)days);
+}
+
+int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err)
+{
+    static const struct {
+        const char *unit;
+        double ms;
+    } UNITS[] = {{"ms", 1}, {"us", 1e-3}, {"ns", 1e-6}, {"h", 3600e3}, {"m", 60e3}, {"s", 1e3}};
+    const char *at = text;
+    double total = 0;
+    do {
+        char *end;
+        double value = isdigit((unsigned char)*at) || *at == '.' ? strtod(at, &end) : NAN;
+        size_t unit = 0, count = sizeof(UNITS) / sizeof(UNITS[0]);
+        if (!isnan(value))
+            while (unit < count && strncmp(end, UNITS[unit].unit, strlen(UNITS[unit].unit)) != 0)
+                unit++;
+        if (isnan(value) || unit == count || total + value * UNITS[unit].ms > 9e15)
+            return err_set(err, ERR_BAD_REQUEST, "'%s' is no duration, such as 90s, 1m30s or 500ms",
+                           text);
+        total += value * UNITS[unit].ms;
+        at = end + strlen(UNITS[unit].unit);
+    } while (*at);
+    *ret_ms = (int64_t)total;
+    return 0;
+}

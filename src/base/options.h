@@ -1,0 +1,81 @@
+/* One table row an option: parsing, help text, man page and completion all come from it.
+ *
+ * A program is a table of commands, a command a const struct with its options and its words in it,
+ * and `run` gets the parsed values as a struct of its own whose fields the rows point to by offset.
+ * A value is taken from the command line, else from the environment variable of the row, else from
+ * the default.
+ */
+#ifndef TRAINYARD_BASE_OPTIONS_H
+#define TRAINYARD_BASE_OPTIONS_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_type {
+    OPTION_FLAG,   /* bool */
+    OPTION_STRING, /* const char * (points into argv, the environment or the table) */
+    OPTION_INT,    /* int64_t, checked against min and max */
+    OPTION_REAL,   /* double */
+    OPTION_CHOICE, /* const char *, one of `choices` ("text|json") */
+    OPTION_LIST,   /* struct option_list, given any number of times */
+};
+
+struct option_list {
+    const char **items; /* malloc'ed; freed by options_release */
+    size_t count;
+};
+
+struct option {
+    const char *name; /* "state" for --state; NULL ends a table */
+    char letter;      /* 'o' for -o, or 0 */
+    enum option_type type;
+    size_t offset;           /* of the field in the command's struct */
+    const char *environment; /* variable that gives the value, or NULL */
+    const char *fallback;    /* the default as text, or NULL */
+    const char *value;       /* the word for the value in help: "DIR" */
+    const char *choices;
+    int64_t min, max; /* OPTION_INT; both 0: any */
+    const char *help; /* one sentence, no full stop; the unit is named in it */
+};
+
+struct command {
+    const char *name;
+    const char *arguments;                    /* "[FILE…]" in the usage line, or NULL */
+    const char *summary;                      /* one line, no full stop */
+    const char *description;                  /* paragraphs, separated by empty lines */
+    const char *examples;                     /* lines as typed, or NULL */
+    const struct option *options;             /* ended by a row without name; may be NULL */
+    size_t values_size;                       /* of the struct the offsets point into */
+    size_t arguments_min, arguments_max;      /* how many may follow; SIZE_MAX: any */
+    const struct command *const *subcommands; /* NULL-terminated, or NULL */
+    /* The exit code. `values` is the filled struct; arguments are what is left. */
+    int (*run)(const void *values, size_t count, const char *const *arguments);
+};
+
+struct program {
+    const char *name; /* "trainyard" */
+    const char *summary;
+    const char *description;
+    const struct command *const *commands; /* NULL-terminated */
+};
+
+/* Parse argv (without the command's own name) into `values` (values_size bytes). Options may stand
+ * anywhere before "--". A wrong one is ERR_USAGE with a sentence and, where one is near, "did you
+ * mean". ret_arguments is malloc'ed. */
+int options_parse(const struct command *command, int argc, char *const *argv, void *values,
+                  const char ***ret_arguments, size_t *ret_count, struct err *err);
+void options_release(const struct command *command, void *values);
+
+/* Find the command, parse, run: the whole of a main(). Knows --help, -h, help CMD and --version. */
+int options_main(const struct program *program, const char *version, int argc, char **argv);
+
+void options_write_help(const struct program *program, const struct command *command,
+                        struct buf *buf);
+void options_write_man(const struct program *program, const char *version, struct buf *buf);
+void options_write_completion(const struct program *program, const char *shell, struct buf *buf);
+
+#endif

@@ -1,0 +1,31 @@
+/* An asynchronous life as a state machine whose allowed moves are data: a move the table does not
+ * allow is a defect and aborts with both names, instead of corrupting something later. */
+#ifndef TRAINYARD_BASE_STATE_MACHINE_H
+#define TRAINYARD_BASE_STATE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct state_row {
+    const char *name;
+    uint64_t next; /* bit set of the states that may follow, made with STATE_BIT() */
+    bool final;    /* may be released here */
+};
+
+#define STATE_BIT(state) (UINT64_C(1) << (state))
+
+struct state_machine {
+    const char *subject; /* what it is, in messages: "http connection" */
+    const struct state_row *rows;
+    int count;
+    int state;
+};
+
+void state_machine_init(struct state_machine *machine, const char *subject,
+                        const struct state_row *rows, int count, int initial);
+void state_machine_move(struct state_machine *machine, int state);
+bool state_machine_may_move(const struct state_machine *machine, int state);
+const char *state_machine_name(const struct state_machine *machine);
+void state_machine_release(struct state_machine *machine); /* checks that the state is final */
+
+#endif

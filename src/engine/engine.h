@@ -1,0 +1,55 @@
+/* The embedded cluster's API server as a function: a request comes in, an answer streams out. It
+ * knows no socket; https and in-process transports both end here. */
+#ifndef TRAINYARD_ENGINE_ENGINE_H
+#define TRAINYARD_ENGINE_ENGINE_H
+
+#include "base/json.h"
+#include "loop/loop.h"
+#include "net/http.h"
+#include "store/store.h"
+
+struct engine;
+
+/* What runs the pods, as far as the API needs it. The node layer provides it; without it the
+ * subresources answer that there is nobody to ask. */
+struct engine_pod_logs {
+    const char *container; /* NULL: the only one */
+    bool follow, previous, timestamps;
+    int64_t tail_lines;  /* -1: all */
+    int64_t since_ms;    /* wall time; 0: all */
+    int64_t limit_bytes; /* -1: all */
+};
+struct engine_pod_backend {
+    /* Stream the log as text/plain into the exchange and end it; an error is answered as a Status.
+     */
+    void (*logs)(void *context, struct http_exchange *exchange, const struct json *pod,
+                 const struct engine_pod_logs *options);
+    void *context;
+};
+
+struct engine_options {
+    const char *token;   /* bearer token that may do everything */
+    const char *version; /* of this program, for /version */
+};
+
+int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
+               struct engine **ret, struct err *err);
+/* Ends watches; nothing may be under way in the store. */
+struct engine *engine_free(struct engine *engine);
+
+void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backend *backend);
+
+/* The API: an http_handler with the engine as context. */
+void engine_handle(struct http_exchange *exchange, void *engine);
+
+/* Answer an exchange with the metav1.Status of an error. */
+void engine_respond_error(struct http_exchange *exchange, const struct err *err);
+
+/* The built-in controllers on the API: scheduler (nodeSelector), garbage collection by
+ * ownerReferences, namespace deletion, endpoints, volume claims. They speak to `transport` only. */
+struct engine_controllers;
+struct engine_controllers *engine_controllers_new(struct loop *loop,
+                                                  struct http_transport *transport);
+struct engine_controllers *engine_controllers_free(struct engine_controllers *controllers);
+
+#endif

@@ -1,0 +1,72 @@
+/* Typed calls on the Kubernetes API over any transport. Objects go in and out as JSON trees; a
+ * failure comes as the error the server's Status stands for. Everything is asynchronous; callbacks
+ * come from the loop. */
+#ifndef TRAINYARD_KUBE_CLIENT_H
+#define TRAINYARD_KUBE_CLIENT_H
+
+#include "base/json.h"
+#include "kube/resource.h"
+#include "loop/loop.h"
+#include "net/http.h"
+
+struct kube_client;
+
+/* The transport must outlive the client. `agent` is the User-Agent and field manager:
+ * "trainyard-tfjob". */
+struct kube_client *kube_client_new(struct loop *loop, struct http_transport *transport,
+                                    const char *agent);
+/* Cancels what is under way; no callback comes any more. */
+struct kube_client *kube_client_free(struct kube_client *client);
+
+/* `object` (NULL on error) lives in an arena of the call that ends when the callback returns: clone
+ * what is kept. `err` is NULL on success. */
+typedef void kube_done(void *context, struct json *object, const struct err *err);
+
+void kube_get(struct kube_client *client, const struct kube_resource *resource,
+              const char *namespace_, const char *name, kube_done *done, void *context);
+/* The list object ({items: […]}). Selectors may be NULL; namespace_ NULL: all namespaces. */
+void kube_list(struct kube_client *client, const struct kube_resource *resource,
+               const char *namespace_, const char *label_selector, const char *field_selector,
+               kube_done *done, void *context);
+void kube_create(struct kube_client *client, const struct kube_resource *resource,
+                 const char *namespace_, const struct json *object, kube_done *done, void *context);
+void kube_update(struct kube_client *client, const struct kube_resource *resource,
+                 const char *namespace_, const char *name, const struct json *object,
+                 kube_done *done, void *context);
+/* PUT of the status subresource. */
+void kube_update_status(struct kube_client *client, const struct kube_resource *resource,
+                        const char *namespace_, const char *name, const struct json *object,
+                        kube_done *done, void *context);
+/* JSON merge patch; subresource "status" or NULL. */
+void kube_patch(struct kube_client *client, const struct kube_resource *resource,
+                const char *namespace_, const char *name, const char *subresource,
+                const struct json *merge_patch, kube_done *done, void *context);
+
+struct kube_delete_options {
+    int64_t grace_period_seconds; /* -1: the object's own */
+    const char *propagation;      /* "Background", "Foreground", "Orphan", or NULL */
+    const char *uid;              /* precondition, or NULL */
+};
+void kube_delete(struct kube_client *client, const struct kube_resource *resource,
+                 const char *namespace_, const char *name,
+                 const struct kube_delete_options *options, kube_done *done, void *context);
+
+/* A watch from a resourceVersion. `event` gets ADDED, MODIFIED, DELETED or BOOKMARK; `end` comes
+ * once, with ERR_EXPIRED where the list must be read again. */
+struct kube_watch;
+typedef void kube_watch_event(void *context, const char *type, struct json *object);
+typedef void kube_watch_end(void *context, const struct err *err);
+struct kube_watch *kube_watch_start(struct kube_client *client,
+                                    const struct kube_resource *resource, const char *namespace_,
+                                    const char *label_selector, const char *field_selector,
+                                    const char *resource_version, kube_watch_event *event,
+                                    kube_watch_end *end, void *context);
+void kube_watch_stop(struct kube_watch *watch);
+
+/* Record a core/v1 Event about an object: made, or its count raised if the same one was recorded
+ * before by this client. Failures are dropped: events are news, not state. */
+void kube_event(struct kube_client *client, const struct json *about, const char *component,
+                const char *type /* "Normal", "Warning" */, const char *reason, const char *format,
+                ...) __attribute__((format(printf, 6, 7)));
+
+#endif

@@ -1,0 +1,41 @@
+/* A local copy of one resource kept true by list and watch: read again when history is gone, tried
+ * again with back-off when the server is away. Objects are immutable and refcounted. */
+#ifndef TRAINYARD_KUBE_INFORMER_H
+#define TRAINYARD_KUBE_INFORMER_H
+
+#include "kube/client.h"
+
+struct kube_object {
+    int references;
+    struct arena *arena; /* holds the tree */
+    struct json *json;
+    const char *namespace_; /* "" if cluster-wide */
+    const char *name;
+    const char *uid;
+};
+struct kube_object *kube_object_new(const struct json *json); /* a deep copy */
+struct kube_object *kube_object_ref(struct kube_object *object);
+void kube_object_unref(struct kube_object *object);
+
+struct kube_informer;
+
+/* `old` is NULL for a new object, `new_` for one that is gone. Called from the loop. */
+typedef void kube_informer_change(void *context, struct kube_object *old, struct kube_object *new_);
+
+struct kube_informer *kube_informer_new(struct kube_client *client,
+                                        const struct kube_resource *resource,
+                                        const char *namespace_, const char *label_selector,
+                                        kube_informer_change *change, void *context);
+struct kube_informer *kube_informer_free(struct kube_informer *informer);
+
+bool kube_informer_synced(const struct kube_informer *informer); /* the first list has arrived */
+
+/* A borrowed reference, or NULL. */
+struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,
+                                      const char *name);
+
+/* Visit all, of one namespace or NULL for every, in no order: start with *position = 0. */
+struct kube_object *kube_informer_next(struct kube_informer *informer, const char *namespace_,
+                                       size_t *position);
+
+#endif

@@ -1,0 +1,28 @@
+/* A DNS responder over UDP and TCP for the names of a cluster. It answers A queries from a function
+ * and everything else with an empty answer or NXDOMAIN; it asks nobody. */
+#ifndef TRAINYARD_NET_DNS_SERVER_H
+#define TRAINYARD_NET_DNS_SERVER_H
+
+#include "loop/loop.h"
+
+#include <netinet/in.h>
+
+enum { DNS_ADDRESSES_MAX = 64 };
+
+/* Fill in up to DNS_ADDRESSES_MAX addresses of the name (lower case, no final dot) and return how
+ * many; -1: there is no such name. */
+typedef int dns_lookup(void *context, const char *name, struct in_addr *ret_addresses);
+
+/* The pure part: one query packet to one answer packet. Returns the answer's size, 0: say nothing.
+ */
+size_t dns_answer(const void *query, size_t query_size, void *answer, size_t answer_max,
+                  dns_lookup *lookup, void *context);
+
+struct dns_server;
+
+/* Serves on already bound sockets (UDP bound; TCP listening, or -1). */
+int dns_server_new(struct loop *loop, int udp_fd, int tcp_fd, dns_lookup *lookup, void *context,
+                   struct dns_server **ret, struct err *err);
+void dns_server_close(struct dns_server *server);
+
+#endif

@@ -1,0 +1,131 @@
+/* HTTP as the rest of the program sees it: requests, answers that stream, and the two ends of an
+ * exchange.
+ *
+ * A server is a function: it gets an exchange and answers it, now or later, whole or in pieces. A
+ * transport is the client's end: it starts a call and reports headers, pieces and the end. An https
+ * connection is one way between the two (http_server.c, http_client.c); a direct call in the same
+ * process is another (http_local.c). Neither end can tell which it has, which is how the same
+ * controllers run in our process and in a cluster.
+ */
+#ifndef TRAINYARD_NET_HTTP_H
+#define TRAINYARD_NET_HTTP_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct http_header {
+    const char *name; /* as it was sent; compared without case */
+    const char *value;
+    struct http_header *next;
+};
+
+struct http_request {
+    const char *method; /* "GET" */
+    const char *path;   /* percent-decoded, without the query: "/api/v1/pods" */
+    const char *query;  /* as sent, without '?'; "" if none */
+    struct http_header *headers;
+    const char *body; /* whole; limited by the server */
+    size_t body_size;
+    const char *peer; /* who asks, for logs: "127.0.0.1:40112", "in-process" */
+};
+
+const char *http_header_get(const struct http_header *headers, const char *name);
+void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
+                     const char *value);
+
+/* The decoded value of a query parameter, in the arena; NULL when absent, "" when empty. The nth
+ * form gives repeated parameters (command=a&command=b). */
+const char *http_query_get(struct arena *arena, const char *query, const char *name);
+const char *http_query_get_nth(struct arena *arena, const char *query, const char *name, size_t n);
+char *http_query_encode(struct arena *arena, const char *value);
+
+const char *http_status_text(int status);
+
+/* ---- The server's end
+ * ---------------------------------------------------------------------------- */
+
+struct http_exchange;
+
+struct http_exchange_ops {
+    void (*begin)(struct http_exchange *exchange, int status, const struct http_header *headers,
+                  int64_t length); /* length -1: unknown (chunked) */
+    void (*write)(struct http_exchange *exchange, const void *data, size_t size);
+    void (*end)(struct http_exchange *exchange);
+    size_t (*pending)(struct http_exchange *exchange); /* bytes not yet taken by the peer */
+};
+
+/* One request and its answer. The answerer must call http_end() exactly once, except after
+ * `on_cancel`, which says that the peer left: then nothing more may be called and the exchange is
+ * gone when on_cancel returns. The arena and the request live until then. */
+struct http_exchange {
+    const struct http_exchange_ops *ops;
+    const struct http_request *request;
+    struct arena *arena;
+    const char *user; /* set by the answerer after authentication */
+    void (*on_cancel)(
+        struct http_exchange *exchange);              /* set by an answerer that streams, or NULL */
+    void (*on_drain)(struct http_exchange *exchange); /* pending() fell to nothing, or NULL */
+    void *context;                                    /* the answerer's own */
+    bool begun;
+    bool ended;
+};
+
+typedef void http_handler(struct http_exchange *exchange, void *context);
+
+void http_begin(struct http_exchange *exchange, int status, const char *content_type,
+                const struct http_header *more, int64_t length);
+void http_write(struct http_exchange *exchange, const void *data, size_t size);
+void http_end(struct http_exchange *exchange);
+size_t http_pending(struct http_exchange *exchange);
+
+/* A whole answer in one call. */
+void http_respond(struct http_exchange *exchange, int status, const char *content_type,
+                  const void *body, size_t size);
+
+/* ---- The client's end
+ * ---------------------------------------------------------------------------- */
+
+struct http_call;
+
+/* What a caller wants to hear; any may be NULL but on_end, which is called exactly once unless the
+ * call is cancelled: err is NULL if the answer came to its end. Never called from within
+ * http_start(). */
+struct http_listener {
+    void (*on_head)(void *context, int status, const struct http_header *headers);
+    void (*on_data)(void *context, const void *data, size_t size);
+    void (*on_end)(void *context, const struct err *err);
+};
+
+struct http_transport;
+
+struct http_transport_ops {
+    struct http_call *(*start)(struct http_transport *transport, const struct http_request *request,
+                               int64_t timeout_ms, const struct http_listener *listener,
+                               void *context);
+    void (*cancel)(struct http_transport *transport, struct http_call *call);
+    void (*free)(struct http_transport *transport);
+};
+
+struct http_transport {
+    const struct http_transport_ops *ops;
+};
+
+/* The request is copied. timeout_ms 0: none (streams). */
+struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
+                             int64_t timeout_ms, const struct http_listener *listener,
+                             void *context);
+/* Nothing is reported any more, also not on_end. */
+void http_cancel(struct http_transport *transport, struct http_call *call);
+struct http_transport *http_transport_free(struct http_transport *transport);
+
+/* The in-process transport: calls `handler` directly, delivers in later turns of the loop. `bearer`
+ * is sent as the Authorization of each request, as a client over https would. */
+struct loop;
+struct http_transport *http_local_new(struct loop *loop, http_handler *handler, void *context,
+                                      const char *bearer);
+
+#endif

@@ -1,0 +1,32 @@
+/* The HTTP/1.1 server on the loop, over TLS or plain TCP. */
+#ifndef TRAINYARD_NET_HTTP_SERVER_H
+#define TRAINYARD_NET_HTTP_SERVER_H
+
+#include "loop/loop.h"
+#include "net/http.h"
+
+struct tls_server;
+
+struct http_server_options {
+    int listen_fd;          /* a bound, listening TCP socket; the server owns it from then on */
+    struct tls_server *tls; /* NULL: plain HTTP; must outlive the server */
+    size_t body_max;        /* bytes; 0: 3 MiB */
+    size_t header_max;      /* bytes of all header lines; 0: 64 KiB */
+    size_t connections_max; /* 0: 4096; more are closed at once */
+    int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms,
+        idle_timeout_ms; /* 0: default */
+};
+
+struct http_server;
+
+int http_server_new(struct loop *loop, const struct http_server_options *options,
+                    http_handler *handler, void *context, struct http_server **ret,
+                    struct err *err);
+
+/* Stop listening, close every connection (exchanges are cancelled), then call `closed`. */
+void http_server_close(struct http_server *server, void (*closed)(void *context), void *context);
+
+/* A listening TCP socket on address:port (port 0: any free), non-blocking, close-on-exec. */
+int http_listen(const char *address, int port, int *ret_fd, int *ret_port, struct err *err);
+
+#endif

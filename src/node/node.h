@@ -1,0 +1,41 @@
+/* The nodes of this machine: registers `nodes` Node objects, runs the pods bound to them as
+ * processes in sandboxes, reports their state on the API, serves their names and logs. It speaks to
+ * the API through `transport` only. */
+#ifndef TRAINYARD_NODE_NODE_H
+#define TRAINYARD_NODE_NODE_H
+
+#include "engine/engine.h"
+#include "loop/loop.h"
+#include "net/http.h"
+
+struct node_options {
+    const char *state_dir;         /* pods, volumes, logs lie below */
+    const char *const *node_names; /* NULL-terminated */
+    const char *step_path;         /* the trainyard-step binary */
+    const char *trainer_path;      /* what trainyard/trainer stands for */
+};
+
+/* Enter the cluster's namespaces: its user namespace (made unless root) and the pod network, joined
+ * again if a holder process of an earlier run lives. Must come before any thread is started. */
+struct node_space;
+int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err);
+struct node_space *node_space_free(struct node_space *space);
+/* End every pod and the holder, whoever started them: for `down`. */
+int node_space_destroy(const char *state_dir, struct err *err);
+
+struct node_runtime;
+int node_runtime_new(struct loop *loop, struct http_transport *transport, struct node_space *space,
+                     const struct node_options *options, struct node_runtime **ret,
+                     struct err *err);
+/* Leaves the pods running. */
+struct node_runtime *node_runtime_free(struct node_runtime *runtime);
+
+struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime);
+
+/* Images are names for commands: `trainyard image add NAME -- COMMAND ARG…` writes
+ * <state>/images.json. */
+int node_image_add(const char *state_dir, const char *name, const char *const *command,
+                   struct err *err);
+int node_image_remove(const char *state_dir, const char *name, struct err *err);
+
+#endif

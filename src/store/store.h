@@ -1,0 +1,96 @@
+/* Revisioned objects on SQLite, with every object in memory as well and a watch on each change.
+ *
+ * Reads never touch the disk. A write is checked and given its revision on the loop's thread, so
+ * that the caller can put the revision into the bytes; it is committed by the store's own thread,
+ * all that is queued in one transaction, and only then is it visible to reads and watches and is
+ * its caller told. A commit that fails fails every write queued with or behind it, and the store
+ * says so until it is reopened.
+ *
+ * Keys are paths: "/pods/default/mnist-worker-0". Values are bytes the store does not look into.
+ */
+#ifndef TRAINYARD_STORE_STORE_H
+#define TRAINYARD_STORE_STORE_H
+
+#include "base/err.h"
+#include "loop/loop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Immutable, refcounted: what readers and watchers share. */
+struct store_object {
+    int references;
+    int64_t revision;        /* of this version */
+    int64_t create_revision; /* of the first version */
+    const char *key;
+    const char *data;
+    size_t size;
+};
+struct store_object *store_object_ref(struct store_object *object);
+void store_object_unref(struct store_object *object); /* NULL-safe */
+
+struct store;
+
+struct store_options {
+    const char *path;    /* of the database file; NULL: in memory, for tests and simulation */
+    int64_t history_max; /* changes kept for watches that start in the past; 0: 10000 */
+};
+
+int store_open(struct loop *loop, const struct store_options *options, struct store **ret,
+               struct err *err);
+/* Commits what is queued, then calls `closed`. */
+void store_close(struct store *store, void (*closed)(void *context), void *context);
+
+int64_t store_revision(const struct store *store); /* of the newest committed change */
+
+/* The newest committed version; a new reference or NULL. */
+struct store_object *store_get(struct store *store, const char *key);
+
+/* The newest version including writes not yet committed: what the next write will be checked
+ * against. NULL when absent or deleted. */
+struct store_object *store_get_pending(struct store *store, const char *key);
+
+/* All committed objects whose key starts with `prefix`, in key order, as references (malloc'ed
+ * array). */
+size_t store_list(struct store *store, const char *prefix, struct store_object ***ret_objects);
+
+/* The revision the next store_put() or store_delete() will get. */
+int64_t store_next_revision(const struct store *store);
+
+/* Called on the loop's thread when the change is on disk (err NULL) or lost (err). `object` is the
+ * new version, or for a delete the last one. */
+typedef void store_done(void *context, const struct store_object *object, const struct err *err);
+
+/* Create (expected 0: must not exist) or replace (expected: the pending version's revision). A
+ * mismatch is ERR_EXISTS or ERR_CONFLICT or ERR_NOT_FOUND at once, and `done` is not called. The
+ * data is copied. */
+int store_put(struct store *store, const char *key, const void *data, size_t size, int64_t expected,
+              store_done *done, void *context, struct err *err);
+
+/* Delete; `data` is the last state watchers are shown (with its final resourceVersion). */
+int store_delete(struct store *store, const char *key, const void *data, size_t size,
+                 int64_t expected, store_done *done, void *context, struct err *err);
+
+enum store_event_type { STORE_ADDED, STORE_MODIFIED, STORE_DELETED };
+
+/* `previous` is the version before (NULL for ADDED), so that selectors can tell what left their
+ * set. */
+struct store_event {
+    enum store_event_type type;
+    struct store_object *object;
+    struct store_object *previous;
+};
+
+struct store_watch;
+typedef void store_watch_callback(void *context, const struct store_event *event);
+
+/* Every change after revision `since` under the prefix: first those of history, then live, in
+ * order, each once; delivered from the loop, never from within this call. since -1: from now.
+ * ERR_EXPIRED if history does not reach back so far. */
+int store_watch(struct store *store, const char *prefix, int64_t since,
+                store_watch_callback *callback, void *context, struct store_watch **ret,
+                struct err *err);
+void store_watch_stop(struct store_watch *watch); /* nothing is delivered any more */
+
+#endif
