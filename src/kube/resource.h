@@ -2,6 +2,8 @@
 #ifndef TRAINYARD_KUBE_RESOURCE_H
 #define TRAINYARD_KUBE_RESOURCE_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 
 struct kube_resource {
@@ -14,5 +16,19 @@ struct kube_resource {
 
 extern const struct kube_resource KUBE_NAMESPACES, KUBE_NODES, KUBE_PODS, KUBE_SERVICES,
     KUBE_CONFIGMAPS, KUBE_SECRETS, KUBE_PVCS, KUBE_PVS, KUBE_EVENTS, KUBE_ENDPOINTS, KUBE_TFJOBS;
+
+/* "v1", "kubeflow.org/v1": the apiVersion of its objects. */
+char *kube_resource_api_version(struct arena *arena, const struct kube_resource *resource);
+
+/* "/api/v1/namespaces/NS/pods/NAME/SUB", each piece as it is (not percent-encoded). namespace_ NULL
+ * or "": across namespaces; name NULL: the collection; subresource NULL: none. */
+char *kube_resource_path(struct arena *arena, const struct kube_resource *resource,
+                         const char *namespace_, const char *name, const char *subresource);
+
+/* "pods", "tfjobs.kubeflow.org": as errors name it. */
+char *kube_resource_text(struct arena *arena, const struct kube_resource *resource);
+
+/* The resource of the known ones (those above) with this apiVersion and kind, or NULL. */
+const struct kube_resource *kube_resource_find(const char *api_version, const char *kind);
 
 #endif

@@ -1,0 +1,16 @@
+/* Base64 (RFC 4648, with padding) as Secrets and kubeconfigs carry it. */
+#ifndef TRAINYARD_KUBE_BASE64_H
+#define TRAINYARD_KUBE_BASE64_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stddef.h>
+
+char *base64_encode(struct arena *arena, const void *data, size_t size);
+
+/* White space between is skipped. The bytes are NUL-terminated behind their last. */
+int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret_size,
+                  struct err *err);
+
+#endif

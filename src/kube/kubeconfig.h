@@ -1,0 +1,42 @@
+/* How to reach a cluster: read from a kubeconfig or from a pod's service account, written by
+ * `trainyard up`. What is read fits struct http_client_options. Never merges into a file of the
+ * user's: the cluster of this machine has a kubeconfig of its own. */
+#ifndef TRAINYARD_KUBE_KUBECONFIG_H
+#define TRAINYARD_KUBE_KUBECONFIG_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+struct kubeconfig {
+    const char *server;             /* "https://127.0.0.1:6443" */
+    const char *ca_pem;             /* NULL: what the machine trusts */
+    const char *cert_pem, *key_pem; /* client certificate, or NULL */
+    const char *token;              /* or NULL */
+    const char *token_file;         /* where the token came from, to be read again; or NULL */
+    const char *namespace_;         /* of the context; "default" where it names none */
+    const char *context;            /* the context used; NULL in a cluster */
+    bool insecure;
+};
+
+/* The file's current context, or `context` where not NULL. Relative paths in it are relative to the
+ * file. A user who needs a plugin (exec, auth-provider) or a password is ERR_UNSUPPORTED. */
+int kubeconfig_read(struct arena *arena, const char *path, const char *context,
+                    struct kubeconfig *ret, struct err *err);
+
+/* From a pod: `host` and `port` as KUBERNETES_SERVICE_HOST and _PORT give them, `directory` the
+ * service account's ("/var/run/secrets/kubernetes.io/serviceaccount"). */
+int kubeconfig_read_service_account(struct arena *arena, const char *directory, const char *host,
+                                    const char *port, struct kubeconfig *ret, struct err *err);
+
+/* As kubectl looks: `path` if given, $KUBECONFIG (its first file that exists), the pod's service
+ * account, ~/.kube/config. */
+int kubeconfig_find(struct arena *arena, const char *path, const char *context,
+                    struct kubeconfig *ret, struct err *err);
+
+/* A file of mode 0600 with one cluster, user and context, all called `name`. */
+int kubeconfig_write(const char *path, const char *name, const struct kubeconfig *config,
+                     struct err *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* Quantities of Kubernetes: "500m" of a CPU, "1Gi" of memory, "1e3". Exact to a billionth, as
+ * upstream; finer fractions are rounded away from zero and amounts beyond int64 are held at its
+ * ends, both as upstream does. */
+#ifndef TRAINYARD_KUBE_QUANTITY_H
+#define TRAINYARD_KUBE_QUANTITY_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+enum kube_quantity_form {
+    KUBE_QUANTITY_DECIMAL,  /* n u m k M G T P E */
+    KUBE_QUANTITY_BINARY,   /* Ki Mi Gi Ti Pi Ei */
+    KUBE_QUANTITY_EXPONENT, /* e3 */
+};
+
+struct kube_quantity {
+    __extension__ __int128 nano; /* billionths */
+    enum kube_quantity_form form;
+};
+
+enum { KUBE_QUANTITY_TEXT_MAX = 48 };
+
+int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err *err);
+
+/* Of a JSON value as manifests write it: a string, or a bare number (cpu: 2). NULL: zero. */
+struct json;
+int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret, struct err *err);
+
+/* The canonical form: no fraction, the largest suffix, "1500m", "1Gi"; the form read is kept. */
+void kube_quantity_format(const struct kube_quantity *quantity, char text[KUBE_QUANTITY_TEXT_MAX]);
+
+int kube_quantity_compare(const struct kube_quantity *a, const struct kube_quantity *b);
+/* *sum += b, *sum -= b; held at the ends of int64 as in parsing. */
+void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b);
+void kube_quantity_subtract(struct kube_quantity *sum, const struct kube_quantity *b);
+
+/* Whole units and thousandths, rounded up and held within int64: bytes, and milli-CPUs. */
+int64_t kube_quantity_value(const struct kube_quantity *quantity);
+int64_t kube_quantity_milli(const struct kube_quantity *quantity);
+
+#endif

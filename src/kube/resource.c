@@ -1,0 +1,80 @@
+/* The resources this program knows by name and the paths under which the API serves them; see
+ * resource.h. */
+#include "kube/resource.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <string.h>
+
+#define CORE(plural_, kind_, namespaced_)                                                          \
+    {                                                                                              \
+        .group = "", .version = "v1", .plural = plural_, .kind = kind_, .namespaced = namespaced_  \
+    }
+
+const struct kube_resource KUBE_NAMESPACES = CORE("namespaces", "Namespace", false);
+const struct kube_resource KUBE_NODES = CORE("nodes", "Node", false);
+const struct kube_resource KUBE_PODS = CORE("pods", "Pod", true);
+const struct kube_resource KUBE_SERVICES = CORE("services", "Service", true);
+const struct kube_resource KUBE_CONFIGMAPS = CORE("configmaps", "ConfigMap", true);
+const struct kube_resource KUBE_SECRETS = CORE("secrets", "Secret", true);
+const struct kube_resource KUBE_PVCS =
+    CORE("persistentvolumeclaims", "PersistentVolumeClaim", true);
+const struct kube_resource KUBE_PVS = CORE("persistentvolumes", "PersistentVolume", false);
+const struct kube_resource KUBE_EVENTS = CORE("events", "Event", true);
+const struct kube_resource KUBE_ENDPOINTS = CORE("endpoints", "Endpoints", true);
+const struct kube_resource KUBE_TFJOBS = {
+    .group = "kubeflow.org",
+    .version = "v1",
+    .plural = "tfjobs",
+    .kind = "TFJob",
+    .namespaced = true,
+};
+
+static const struct kube_resource *const KNOWN[] = {
+    &KUBE_NAMESPACES, &KUBE_NODES, &KUBE_PODS,   &KUBE_SERVICES,  &KUBE_CONFIGMAPS, &KUBE_SECRETS,
+    &KUBE_PVCS,       &KUBE_PVS,   &KUBE_EVENTS, &KUBE_ENDPOINTS, &KUBE_TFJOBS,
+};
+
+char *kube_resource_api_version(struct arena *arena, const struct kube_resource *resource)
+{
+    if (*resource->group == '\0')
+        return arena_strdup(arena, resource->version);
+    return arena_printf(arena, "%s/%s", resource->group, resource->version);
+}
+
+char *kube_resource_path(struct arena *arena, const struct kube_resource *resource,
+                         const char *namespace_, const char *name, const char *subresource)
+{
+    bool core = *resource->group == '\0';
+    bool inside = resource->namespaced && !str_is_empty(namespace_);
+    return arena_printf(arena, "/%s%s/%s%s%s/%s%s%s%s%s", core ? "api" : "apis/", resource->group,
+                        resource->version, inside ? "/namespaces/" : "", inside ? namespace_ : "",
+                        resource->plural, name ? "/" : "", name ? name : "",
+                        name && subresource ? "/" : "", name && subresource ? subresource : "");
+}
+
+char *kube_resource_text(struct arena *arena, const struct kube_resource *resource)
+{
+    return arena_printf(arena, "%s%s%s", resource->plural, *resource->group ? "." : "",
+                        resource->group);
+}
+
+const struct kube_resource *kube_resource_find(const char *api_version, const char *kind)
+{
+    if (!api_version || !kind)
+        return NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(KNOWN); i++) {
+        const struct kube_resource *known = KNOWN[i];
+        size_t group = strlen(known->group);
+        const char *version = api_version;
+        if (group) {
+            if (strncmp(api_version, known->group, group) != 0 || api_version[group] != '/')
+                continue;
+            version += group + 1;
+        }
+        if (str_eq(version, known->version) && str_eq(kind, known->kind))
+            return known;
+    }
+    return NULL;
+}
