@@ -1,0 +1,167 @@
+/* The loop's common part: timers, deferred tasks and the dispatch to one of the two bodies. See
+ * loop.h. */
+#include "loop/loop.h"
+
+#include "loop/loop_internal.h"
+
+#include <stddef.h>
+
+void loop_init(struct loop *loop, const struct loop_ops *ops)
+{
+    loop->ops = ops;
+    loop->timers = (struct timer_heap){0};
+    loop_ring_init(&loop->deferred);
+    loop_ring_init(&loop->running);
+}
+
+struct loop *loop_free(struct loop *loop)
+{
+    if (loop)
+        loop->ops->free(loop);
+    return NULL;
+}
+
+void loop_run(struct loop *loop)
+{
+    loop->ops->run(loop);
+}
+
+void loop_stop(struct loop *loop)
+{
+    loop->ops->stop(loop);
+}
+
+int64_t loop_now_ms(struct loop *loop)
+{
+    return loop->ops->now_ms(loop);
+}
+
+int64_t loop_wall_ms(struct loop *loop)
+{
+    return loop->ops->wall_ms(loop);
+}
+
+struct uv_loop_s *loop_uv(struct loop *loop)
+{
+    return loop->ops->uv(loop);
+}
+
+void loop_work_start(struct loop *loop, struct loop_work *work)
+{
+    loop->ops->work_start(loop, work);
+}
+
+void loop_post(struct loop *loop, struct loop_task *task)
+{
+    loop->ops->post(loop, task);
+}
+
+/* ---- timers ---------------------------------------------------------------------------------- */
+
+void loop_timer_init(struct loop *loop, struct loop_timer *timer,
+                     void (*callback)(struct loop_timer *timer))
+{
+    *timer = (struct loop_timer){.loop = loop, .callback = callback};
+}
+
+void loop_timer_start(struct loop_timer *timer, int64_t delay_ms)
+{
+    struct loop *loop = timer->loop;
+    const struct loop_timer *first = timer_heap_first(&loop->timers);
+    if (timer->running)
+        timer_heap_remove(&loop->timers, timer);
+    timer->due_ms = loop_now_ms(loop) + (delay_ms > 0 ? delay_ms : 0);
+    timer->order = loop->ops->timer_order(loop);
+    timer->running = true;
+    timer_heap_insert(&loop->timers, timer);
+    if (first == timer || timer_heap_first(&loop->timers) != first)
+        loop->ops->timers_changed(loop);
+}
+
+void loop_timer_stop(struct loop_timer *timer)
+{
+    if (!timer->running)
+        return;
+    struct loop *loop = timer->loop;
+    bool was_first = timer_heap_first(&loop->timers) == timer;
+    timer_heap_remove(&loop->timers, timer);
+    timer->running = false;
+    if (was_first)
+        loop->ops->timers_changed(loop);
+}
+
+void loop_fire_first_timer(struct loop *loop)
+{
+    struct loop_timer *timer = timer_heap_first(&loop->timers);
+    timer_heap_remove(&loop->timers, timer);
+    timer->running = false;
+    timer->callback(timer);
+}
+
+/* ---- deferred tasks -------------------------------------------------------------------------- */
+
+void loop_ring_init(struct loop_task *head)
+{
+    *head = (struct loop_task){.next = head, .previous = head};
+}
+
+bool loop_ring_is_empty(const struct loop_task *head)
+{
+    return head->next == head;
+}
+
+void loop_ring_append(struct loop_task *head, struct loop_task *task)
+{
+    task->next = head;
+    task->previous = head->previous;
+    head->previous->next = task;
+    head->previous = task;
+}
+
+void loop_ring_remove(struct loop_task *task)
+{
+    task->next->previous = task->previous;
+    task->previous->next = task->next;
+    task->next = task->previous = NULL;
+}
+
+void loop_ring_move_all(struct loop_task *to, struct loop_task *from)
+{
+    if (loop_ring_is_empty(from))
+        return;
+    from->next->previous = to->previous;
+    to->previous->next = from->next;
+    from->previous->next = to;
+    to->previous = from->previous;
+    from->next = from->previous = from;
+}
+
+void loop_defer(struct loop *loop, struct loop_task *task)
+{
+    if (task->queued)
+        return;
+    bool first = loop_ring_is_empty(&loop->deferred);
+    task->queued = true;
+    loop_ring_append(&loop->deferred, task);
+    if (first)
+        loop->ops->deferred(loop);
+}
+
+void loop_defer_cancel(struct loop *loop, struct loop_task *task)
+{
+    if (!task->queued)
+        return;
+    task->queued = false;
+    loop_ring_remove(task);
+}
+
+void loop_run_deferred(struct loop *loop)
+{
+    loop_ring_move_all(&loop->running, &loop->deferred);
+    while (!loop_ring_is_empty(&loop->running)) {
+        struct loop_task *task = loop->running.next;
+        task->queued = false;
+        loop_ring_remove(task);
+        task->callback(task);
+    }
+}

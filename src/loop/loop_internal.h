@@ -1,0 +1,46 @@
+/* What both bodies of the loop share: the timers, the deferred tasks and the table of functions by
+ * which they differ. Included by the files of loop/ only. */
+#ifndef TRAINYARD_LOOP_LOOP_INTERNAL_H
+#define TRAINYARD_LOOP_LOOP_INTERNAL_H
+
+#include "loop/loop.h"
+#include "loop/timer_heap.h"
+
+struct loop_ops {
+    void (*free)(struct loop *loop);
+    void (*run)(struct loop *loop);
+    void (*stop)(struct loop *loop);
+    int64_t (*now_ms)(struct loop *loop);
+    int64_t (*wall_ms)(struct loop *loop);
+    uint64_t (*timer_order)(struct loop *loop); /* among timers due at once */
+    void (*timers_changed)(struct loop *loop);  /* another timer is the first, or none is left */
+    void (*deferred)(struct loop *loop);        /* the list of deferred tasks is empty no more */
+    void (*post)(struct loop *loop, struct loop_task *task);
+    void (*work_start)(struct loop *loop, struct loop_work *work);
+    struct uv_loop_s *(*uv)(struct loop *loop);
+};
+
+/* The first member of each body. */
+struct loop {
+    const struct loop_ops *ops;
+    struct timer_heap timers;
+    struct loop_task deferred; /* the ring's head: tasks of the next turn */
+    struct loop_task running;  /* the ring's head: tasks of this turn that are still to run */
+};
+
+void loop_init(struct loop *loop, const struct loop_ops *ops);
+
+/* Rings of tasks: a head whose links point to itself is empty. */
+void loop_ring_init(struct loop_task *head);
+bool loop_ring_is_empty(const struct loop_task *head);
+void loop_ring_append(struct loop_task *head, struct loop_task *task);
+void loop_ring_remove(struct loop_task *task);
+void loop_ring_move_all(struct loop_task *to, struct loop_task *from); /* appended, order kept */
+
+/* Run what was deferred up to now; what is deferred meanwhile belongs to the next turn. */
+void loop_run_deferred(struct loop *loop);
+
+/* Take the first timer off the heap and call it back. */
+void loop_fire_first_timer(struct loop *loop);
+
+#endif

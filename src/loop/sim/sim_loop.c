@@ -1,0 +1,190 @@
+/* The loop in virtual time; see sim_loop.h. Everything that happens is one of three: a batch of
+ * deferred tasks, one timer, or (a timer of our own) one item of work. Where more than one could be
+ * next, the seed decides. No thread, no descriptor and no clock of the machine is touched. */
+#include "loop/sim/sim_loop.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "loop/loop_internal.h"
+
+#include <stdlib.h>
+
+/* Work takes up to this long in virtual time, so that it overtakes and is overtaken. */
+enum { WORK_MS_MAX = 5 };
+
+struct sim_body {
+    struct loop loop;
+    struct rand rand;
+    int64_t now_ms;
+    int64_t wall_start_ms;
+    bool stopped;
+    struct work_slot *work; /* all that is under way */
+};
+
+struct work_slot {
+    struct loop_timer timer;
+    struct sim_body *body;
+    struct loop_work *work;
+    struct work_slot *next, **link;
+};
+
+static struct sim_body *body_of(struct loop *loop)
+{
+    return CONTAINER_OF(loop, struct sim_body, loop);
+}
+
+static int64_t now_ms(struct loop *loop)
+{
+    return body_of(loop)->now_ms;
+}
+
+static int64_t wall_ms(struct loop *loop)
+{
+    return body_of(loop)->wall_start_ms + body_of(loop)->now_ms;
+}
+
+static uint64_t timer_order(struct loop *loop)
+{
+    return rand_next(&body_of(loop)->rand);
+}
+
+/* Each turn looks for itself at what there is. */
+static void ignore(struct loop *loop)
+{
+}
+
+static void slot_free(struct work_slot *slot)
+{
+    *slot->link = slot->next;
+    if (slot->next)
+        slot->next->link = slot->link;
+    free(slot);
+}
+
+static void on_work(struct loop_timer *timer)
+{
+    struct work_slot *slot = CONTAINER_OF(timer, struct work_slot, timer);
+    struct loop_work *work = slot->work;
+    work->slot = NULL;
+    slot_free(slot);
+    work->work(work);
+    work->done(work);
+}
+
+static void work_start(struct loop *loop, struct loop_work *work)
+{
+    struct sim_body *body = body_of(loop);
+    struct work_slot *slot = mem_zalloc(sizeof(*slot));
+    slot->body = body;
+    slot->work = work;
+    slot->next = body->work;
+    slot->link = &body->work;
+    if (slot->next)
+        slot->next->link = &slot->next;
+    body->work = slot;
+    work->slot = slot;
+    loop_timer_init(loop, &slot->timer, on_work);
+    loop_timer_start(&slot->timer, (int64_t)rand_below(&body->rand, WORK_MS_MAX + 1));
+}
+
+/* Put the deferred tasks of this turn into an order drawn from the seed. */
+static void shuffle_deferred(struct sim_body *body)
+{
+    VEC(struct loop_task *) tasks = {0};
+    while (!loop_ring_is_empty(&body->loop.deferred)) {
+        vec_push(&tasks, body->loop.deferred.next);
+        loop_ring_remove(body->loop.deferred.next);
+    }
+    for (size_t left = tasks.count; left > 0; left--) {
+        size_t drawn = rand_below(&body->rand, left);
+        loop_ring_append(&body->loop.deferred, tasks.items[drawn]);
+        tasks.items[drawn] = tasks.items[left - 1];
+    }
+    vec_release(&tasks);
+}
+
+/* Let one thing happen that is not later than `limit_ms`; false if there is none. */
+static bool turn(struct sim_body *body, int64_t limit_ms)
+{
+    const struct loop_timer *first = timer_heap_first(&body->loop.timers);
+    bool has_tasks = !loop_ring_is_empty(&body->loop.deferred);
+    bool is_due = first && first->due_ms <= body->now_ms;
+    if (has_tasks && !(is_due && rand_below(&body->rand, 2))) {
+        shuffle_deferred(body);
+        loop_run_deferred(&body->loop);
+        return true;
+    }
+    if (!first || first->due_ms > limit_ms)
+        return false;
+    if (first->due_ms > body->now_ms)
+        body->now_ms = first->due_ms;
+    loop_fire_first_timer(&body->loop);
+    return true;
+}
+
+static void run(struct loop *loop)
+{
+    struct sim_body *body = body_of(loop);
+    while (!body->stopped && turn(body, INT64_MAX))
+        ;
+    body->stopped = false;
+}
+
+bool sim_loop_run_for(struct loop *loop, int64_t virtual_ms)
+{
+    struct sim_body *body = body_of(loop);
+    int64_t limit_ms = body->now_ms + virtual_ms;
+    bool ran_out = false;
+    while (!body->stopped && !ran_out)
+        ran_out = !turn(body, limit_ms);
+    if (ran_out)
+        body->now_ms = limit_ms;
+    body->stopped = false;
+    return timer_heap_first(&loop->timers) || !loop_ring_is_empty(&loop->deferred);
+}
+
+static void stop(struct loop *loop)
+{
+    body_of(loop)->stopped = true;
+}
+
+static struct uv_loop_s *uv(struct loop *loop)
+{
+    return NULL;
+}
+
+static void body_free(struct loop *loop)
+{
+    struct sim_body *body = body_of(loop);
+    while (body->work)
+        slot_free(body->work);
+    free(body);
+}
+
+struct rand *sim_loop_rand(struct loop *loop)
+{
+    return &body_of(loop)->rand;
+}
+
+static const struct loop_ops OPS = {
+    .free = body_free,
+    .run = run,
+    .stop = stop,
+    .now_ms = now_ms,
+    .wall_ms = wall_ms,
+    .timer_order = timer_order,
+    .timers_changed = ignore,
+    .deferred = ignore,
+    .post = loop_defer,
+    .work_start = work_start,
+    .uv = uv,
+};
+
+struct loop *sim_loop_new(uint64_t seed, int64_t wall_start_ms)
+{
+    struct sim_body *body = mem_zalloc(sizeof(*body));
+    rand_init(&body->rand, seed);
+    body->wall_start_ms = wall_start_ms;
+    loop_init(&body->loop, &OPS);
+    return &body->loop;
+}

@@ -1,0 +1,81 @@
+/* A pairing heap of timers; see timer_heap.h. */
+#include "loop/timer_heap.h"
+
+#include <stddef.h>
+
+/* What the three links of a timer mean. BEFORE is the left sibling, or the parent for a leftmost
+ * child: enough to cut a timer out of the middle. */
+enum { CHILD, SIBLING, BEFORE };
+
+static bool is_earlier(const struct loop_timer *a, const struct loop_timer *b)
+{
+    return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
+}
+
+/* Join two trees without siblings; either may be NULL. */
+static struct loop_timer *meld(struct loop_timer *a, struct loop_timer *b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    if (is_earlier(b, a)) {
+        struct loop_timer *earlier = b;
+        b = a;
+        a = earlier;
+    }
+    b->heap[SIBLING] = a->heap[CHILD];
+    if (b->heap[SIBLING])
+        b->heap[SIBLING]->heap[BEFORE] = b;
+    b->heap[BEFORE] = a;
+    a->heap[CHILD] = b;
+    return a;
+}
+
+/* One tree of a list of siblings: meld pairs from left to right, then the pairs from right to left.
+ * A loop and not a recursion: the list may be as long as there are timers. */
+static struct loop_timer *meld_siblings(struct loop_timer *first)
+{
+    struct loop_timer *pairs = NULL;
+    while (first) {
+        struct loop_timer *second = first->heap[SIBLING];
+        struct loop_timer *rest = second ? second->heap[SIBLING] : NULL;
+        first->heap[SIBLING] = first->heap[BEFORE] = NULL;
+        if (second)
+            second->heap[SIBLING] = second->heap[BEFORE] = NULL;
+        struct loop_timer *pair = meld(first, second);
+        pair->heap[SIBLING] = pairs;
+        pairs = pair;
+        first = rest;
+    }
+    struct loop_timer *tree = NULL;
+    while (pairs) {
+        struct loop_timer *rest = pairs->heap[SIBLING];
+        pairs->heap[SIBLING] = NULL;
+        tree = meld(tree, pairs);
+        pairs = rest;
+    }
+    return tree;
+}
+
+void timer_heap_insert(struct timer_heap *heap, struct loop_timer *timer)
+{
+    timer->heap[CHILD] = timer->heap[SIBLING] = timer->heap[BEFORE] = NULL;
+    heap->root = meld(heap->root, timer);
+}
+
+void timer_heap_remove(struct timer_heap *heap, struct loop_timer *timer)
+{
+    struct loop_timer *below = meld_siblings(timer->heap[CHILD]);
+    struct loop_timer *before = timer->heap[BEFORE], *sibling = timer->heap[SIBLING];
+    if (timer == heap->root) {
+        heap->root = below;
+    } else {
+        if (before->heap[CHILD] == timer)
+            before->heap[CHILD] = sibling;
+        else
+            before->heap[SIBLING] = sibling;
+        if (sibling)
+            sibling->heap[BEFORE] = before;
+        heap->root = meld(heap->root, below);
+    }
+    timer->heap[CHILD] = timer->heap[SIBLING] = timer->heap[BEFORE] = NULL;
+}

@@ -1,0 +1,247 @@
+/* The loop on libuv: what a control process runs on a machine. Our timers ride on one libuv timer
+ * set to the earliest, deferred tasks on an idle handle that is active while there are any, posts
+ * on an async handle that does not keep the loop alive. */
+#include "loop/loop.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "loop/loop_internal.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <uv.h>
+
+struct uv_body {
+    struct loop loop;
+    uv_loop_t uv;
+    uv_timer_t timer;
+    uv_idle_t idle;
+    uv_async_t async;
+    uint64_t timers_started;
+    size_t work_count; /* under way on the pool */
+    bool in_run, stopped;
+    pthread_mutex_t posted_lock;
+    struct loop_task posted; /* the ring's head, under posted_lock */
+};
+
+/* One item of pool work; the uv_work_t is kept out of loop.h. */
+struct work_slot {
+    uv_work_t request;
+    struct uv_body *body;
+    struct loop_work *work;
+};
+
+static struct uv_body *body_of(struct loop *loop)
+{
+    return CONTAINER_OF(loop, struct uv_body, loop);
+}
+
+static int64_t now_ms(struct loop *loop)
+{
+    struct uv_body *body = body_of(loop);
+    /* Between runs nobody keeps libuv's clock; a timer started then must not be short. */
+    if (!body->in_run)
+        uv_update_time(&body->uv);
+    return (int64_t)uv_now(&body->uv);
+}
+
+static int64_t wall_ms(struct loop *loop)
+{
+    return moment_wall_ms();
+}
+
+static uint64_t timer_order(struct loop *loop)
+{
+    return body_of(loop)->timers_started++;
+}
+
+static void on_timer(uv_timer_t *handle);
+
+static void timers_changed(struct loop *loop)
+{
+    struct uv_body *body = body_of(loop);
+    const struct loop_timer *first = timer_heap_first(&loop->timers);
+    if (!first) {
+        uv_timer_stop(&body->timer);
+        return;
+    }
+    int64_t delay_ms = first->due_ms - now_ms(loop);
+    uv_timer_start(&body->timer, on_timer, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
+}
+
+static void on_timer(uv_timer_t *handle)
+{
+    struct uv_body *body = CONTAINER_OF(handle, struct uv_body, timer);
+    /* A timer that its callback starts again at once belongs to the next turn. */
+    uint64_t limit = body->timers_started;
+    int64_t now = now_ms(&body->loop);
+    const struct loop_timer *first;
+    while ((first = timer_heap_first(&body->loop.timers)) && first->due_ms <= now &&
+           first->order < limit)
+        loop_fire_first_timer(&body->loop);
+    timers_changed(&body->loop);
+}
+
+static void on_idle(uv_idle_t *handle)
+{
+    struct uv_body *body = CONTAINER_OF(handle, struct uv_body, idle);
+    loop_run_deferred(&body->loop);
+    if (loop_ring_is_empty(&body->loop.deferred))
+        uv_idle_stop(handle);
+}
+
+static void deferred(struct loop *loop)
+{
+    uv_idle_start(&body_of(loop)->idle, on_idle);
+}
+
+/* Make the posted tasks deferred ones; false if there were none. */
+static bool take_posted(struct uv_body *body)
+{
+    struct loop_task posted;
+    loop_ring_init(&posted);
+    pthread_mutex_lock(&body->posted_lock);
+    loop_ring_move_all(&posted, &body->posted);
+    pthread_mutex_unlock(&body->posted_lock);
+    if (loop_ring_is_empty(&posted))
+        return false;
+    for (struct loop_task *task = posted.next; task != &posted; task = task->next)
+        task->queued = true;
+    loop_ring_move_all(&body->loop.deferred, &posted);
+    deferred(&body->loop);
+    return true;
+}
+
+static void on_async(uv_async_t *handle)
+{
+    take_posted(CONTAINER_OF(handle, struct uv_body, async));
+}
+
+static void post(struct loop *loop, struct loop_task *task)
+{
+    struct uv_body *body = body_of(loop);
+    pthread_mutex_lock(&body->posted_lock);
+    loop_ring_append(&body->posted, task);
+    pthread_mutex_unlock(&body->posted_lock);
+    uv_async_send(&body->async);
+}
+
+static void on_work(uv_work_t *request)
+{
+    struct work_slot *slot = CONTAINER_OF(request, struct work_slot, request);
+    slot->work->work(slot->work);
+}
+
+static void on_work_done(uv_work_t *request, int status)
+{
+    struct work_slot *slot = CONTAINER_OF(request, struct work_slot, request);
+    struct loop_work *work = slot->work;
+    slot->body->work_count--;
+    work->slot = NULL;
+    free(slot);
+    work->done(work);
+}
+
+static void work_start(struct loop *loop, struct loop_work *work)
+{
+    struct work_slot *slot = mem_zalloc(sizeof(*slot));
+    slot->body = body_of(loop);
+    slot->work = work;
+    work->slot = slot;
+    slot->body->work_count++;
+    int status = uv_queue_work(&slot->body->uv, &slot->request, on_work, on_work_done);
+    if (status < 0)
+        mem_panic("loop: cannot queue work: %s", uv_strerror(status));
+}
+
+static void run(struct loop *loop)
+{
+    struct uv_body *body = body_of(loop);
+    uv_update_time(&body->uv);
+    body->in_run = true;
+    while (!body->stopped) {
+        bool more = uv_run(&body->uv, UV_RUN_DEFAULT) != 0;
+        /* A post may come just as libuv finds nothing left: it must not wait for the next run. */
+        if (!more && !take_posted(body))
+            break;
+    }
+    body->stopped = false;
+    body->in_run = false;
+}
+
+static void stop(struct loop *loop)
+{
+    struct uv_body *body = body_of(loop);
+    body->stopped = true;
+    uv_stop(&body->uv);
+}
+
+static struct uv_loop_s *uv(struct loop *loop)
+{
+    return &body_of(loop)->uv;
+}
+
+static void count_open(uv_handle_t *handle, void *context)
+{
+    const char **name = context;
+    if (!uv_is_closing(handle))
+        *name = uv_handle_type_name(uv_handle_get_type(handle));
+}
+
+static void body_free(struct loop *loop)
+{
+    struct uv_body *body = body_of(loop);
+    /* Work on the pool writes to memory of its owner: it is waited for, and told. */
+    while (body->work_count)
+        uv_run(&body->uv, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&body->timer, NULL);
+    uv_close((uv_handle_t *)&body->idle, NULL);
+    uv_close((uv_handle_t *)&body->async, NULL);
+    const char *open = NULL;
+    uv_walk(&body->uv, count_open, &open);
+    if (open)
+        mem_panic("loop: freed while a libuv %s handle is open", open);
+    /* Only handles that are closing are left, ours and those of others. */
+    while (uv_loop_close(&body->uv) == UV_EBUSY)
+        uv_run(&body->uv, UV_RUN_NOWAIT);
+    pthread_mutex_destroy(&body->posted_lock);
+    free(body);
+}
+
+static const struct loop_ops OPS = {
+    .free = body_free,
+    .run = run,
+    .stop = stop,
+    .now_ms = now_ms,
+    .wall_ms = wall_ms,
+    .timer_order = timer_order,
+    .timers_changed = timers_changed,
+    .deferred = deferred,
+    .post = post,
+    .work_start = work_start,
+    .uv = uv,
+};
+
+int loop_new(struct loop **ret, struct err *err)
+{
+    struct uv_body *body = mem_zalloc(sizeof(*body));
+    int status = uv_loop_init(&body->uv);
+    if (status < 0) {
+        free(body);
+        return err_set_errno(err, -status, "cannot make an event loop");
+    }
+    status = uv_async_init(&body->uv, &body->async, on_async);
+    if (status < 0) {
+        uv_loop_close(&body->uv);
+        free(body);
+        return err_set_errno(err, -status, "cannot make an event loop");
+    }
+    uv_timer_init(&body->uv, &body->timer);
+    uv_idle_init(&body->uv, &body->idle);
+    uv_unref((uv_handle_t *)&body->async);
+    pthread_mutex_init(&body->posted_lock, NULL);
+    loop_ring_init(&body->posted);
+    loop_init(&body->loop, &OPS);
+    *ret = &body->loop;
+    return 0;
+}
