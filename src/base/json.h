@@ -48,22 +48,25 @@ struct json {
 };
 
 struct json_limits {
-    size_t depth; /* nesting; 0: JSON_DEPTH_MAX */
+    size_t depth; /* nesting; 0 or more than JSON_DEPTH_MAX: JSON_DEPTH_MAX */
     size_t nodes; /* values in all; 0: JSON_NODES_MAX */
 };
 enum { JSON_DEPTH_MAX = 128, JSON_NODES_MAX = 4 * 1000 * 1000 };
 
-/* One whole document; anything but white space behind it, a duplicate member, bad UTF-8 or a limit
- * passed is ERR_BAD_REQUEST with "line:column: what". `limits` may be NULL. */
+/* One whole document; anything but white space behind it, a duplicate member, bad UTF-8, a NUL
+ * character or a limit passed is ERR_BAD_REQUEST with "line:column: what" (columns count bytes).
+ * `limits` may be NULL. */
 int json_parse(struct arena *arena, const char *text, size_t size, const struct json_limits *limits,
                struct json **ret, struct err *err);
 
-/* The shortest form, or one indented by two spaces. */
+/* The shortest form, or one indented by two spaces. What is written is always JSON: bytes of a
+ * string that are no UTF-8 become U+FFFD. */
 void json_write(const struct json *json, struct buf *buf);
 void json_write_pretty(const struct json *json, struct buf *buf);
 char *json_to_string(struct arena *arena, const struct json *json); /* shortest form */
 
-/* Making. Strings are copied into the arena. */
+/* Making. Strings are copied into the arena; a NULL string and a real that is not finite become
+ * null. */
 struct json *json_null(struct arena *arena);
 struct json *json_bool(struct arena *arena, bool value);
 struct json *json_int(struct arena *arena, int64_t value);
@@ -90,7 +93,8 @@ size_t json_count(const struct json *list);                     /* of an array o
 struct json *json_element(const struct json *array, size_t position);
 const char *json_type_name(enum json_type type); /* "an object", "a string", … */
 
-/* Changing. A value belongs to one tree only: clone it to put it into another. */
+/* Changing. A value belongs to one tree only: clone it to put it into another. Whoever changes what
+ * came from outside asks for its type first: to set a member of what is no object is a defect. */
 void json_append(struct json *array, struct json *value);
 struct json *json_set(struct arena *arena, struct json *object, const char *name,
                       struct json *value); /* replaces in place, else appends; returns value */
@@ -99,7 +103,7 @@ void json_set_int(struct arena *arena, struct json *object, const char *name, in
 void json_set_bool(struct arena *arena, struct json *object, const char *name, bool value);
 bool json_remove(struct json *object, const char *name); /* true if it was there */
 void json_remove_element(struct json *array, struct json *element);
-/* The object member of that name, made if missing or null. */
+/* The object member of that name; made if missing, and in place of a value of another type. */
 struct json *json_ensure_object(struct arena *arena, struct json *object, const char *name);
 struct json *json_ensure_array(struct arena *arena, struct json *object, const char *name);
 

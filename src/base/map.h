@@ -1,7 +1,9 @@
 /* A hash map from string to pointer (keys are copied; the hash is keyed at random against crafted
- * input). Values belong to the caller. */
+ * input). Values belong to the caller. Zeroed memory is an empty map too. */
 #ifndef TRAINYARD_BASE_MAP_H
 #define TRAINYARD_BASE_MAP_H
+
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,10 +14,11 @@ struct map {
     struct map_slot *slots;
     size_t capacity;
     size_t count;
+    struct hash_key hash_key; /* drawn with the first slots */
 };
 
 void map_init(struct map *map);
-void map_release(struct map *map); /* frees the keys, not the values */
+void map_release(struct map *map); /* frees the keys, not the values; safe twice */
 
 void *map_get(const struct map *map, const char *key);        /* NULL when absent */
 void *map_put(struct map *map, const char *key, void *value); /* the value it replaces, or NULL */
