@@ -1,15 +1,55 @@
-# A thin front of Meson: every target first makes sure that the packages it needs are there.
+# A thin front of Meson. Every target first makes sure that the packages it needs are there.
+#
+#   make            build/trainyard, build/trainer, build/trainyard-step
+#   make demo       from YAML to a served face model, live (DEMO_EXIT=1: end after a real upload)
+#   make test       every test, in reduced counts        make soak   the same in full counts
+#   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
+#   make install    DESTDIR= PREFIX=
+
 BUILD ?= build
 PREFIX ?= /usr/local
-MESON_FLAGS ?=
+DESTDIR ?=
+ONLY ?= .
+DEMO_EXIT ?=
 
 .PHONY: all
-all: setup $(BUILD)/build.ninja
-	@ninja -C $(BUILD)
+all: setup-build
+	@tools/build $(BUILD)
 
-.PHONY: setup
-setup:
-	@tools/setup
+.PHONY: demo
+demo: setup-demo
+	@tools/build $(BUILD)
+	@BUILD=$(BUILD) DEMO_EXIT=$(DEMO_EXIT) tools/demo
 
-$(BUILD)/build.ninja: | setup
-	@meson setup $(MESON_FLAGS) $(BUILD)
+.PHONY: test
+test: setup-test
+	@tests/run
+
+.PHONY: soak
+soak: setup-test
+	@tests/run --soak
+
+.PHONY: bench
+bench: setup-bench
+	@tools/build $(BUILD)
+	@BUILD=$(BUILD) tests/bench/run '$(ONLY)'
+
+.PHONY: lint
+lint: setup-lint
+	@tools/build $(BUILD)
+	@BUILD=$(BUILD) tools/lint
+
+.PHONY: format
+format: setup-lint
+	@git ls-files '*.c' '*.h' | xargs clang-format-14 -i
+
+.PHONY: install
+install: all
+	@BUILD=$(BUILD) DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
+
+.PHONY: clean
+clean:
+	@rm -rf build build-asan build-clang
+
+setup-%:
+	@tools/setup $*

@@ -1,0 +1,22 @@
+/* The embedded cluster put together: store, API server, controllers, operator and nodes on one loop, in the order in
+ * which each needs the one before, and taken apart in the reverse order. `up` runs it. */
+#ifndef TRAINYARD_CLI_TRAINYARD_CLUSTER_H
+#define TRAINYARD_CLI_TRAINYARD_CLUSTER_H
+
+#include "base/err.h"
+#include "cli/trainyard/state_dir.h"
+
+struct cluster_options {
+    const struct state_dir *state;
+    const char *kubeconfig;        /* the file to write */
+    const char *const *node_names; /* NULL-terminated */
+    int listen_fd;                 /* the API's socket, taken over */
+    int port;
+};
+
+/* Run until SIGINT or SIGTERM. `ready` is called once the API answers and every node is Ready. Must be called before
+ * any thread was started. The pods are left running. */
+int cluster_run(const struct cluster_options *options, void (*ready)(void *context), void *context,
+                struct err *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* The commands of `trainyard`, one file each; main.c lists them. */
+#ifndef TRAINYARD_CLI_TRAINYARD_COMMANDS_H
+#define TRAINYARD_CLI_TRAINYARD_COMMANDS_H
+
+#include "base/err.h"
+#include "base/options.h"
+
+#include <stddef.h>
+
+extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_IMAGE;
+
+/* The row every command has. `type` is the command's struct of values, which holds `const char *state`. */
+#define OPTION_STATE(type)                                                                         \
+    {                                                                                              \
+        .name = "state", .type = OPTION_STRING, .offset = offsetof(type, state),                   \
+        .environment = "TRAINYARD_STATE", .value = "DIR",                                          \
+        .help = "where the cluster keeps its state (default: $XDG_STATE_HOME/trainyard)"           \
+    }
+
+/* Say the error the way every command does, and give the exit code that belongs to it. */
+int command_fail(const struct err *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* The cluster's credentials; see credentials.h. */
+#include "cli/trainyard/credentials.h"
+
+#include "base/file.h"
+#include "base/rand.h"
+#include "tls/tls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DAYS = 3650, FILE_MAX = 64 * 1024, TOKEN_BYTES = 32 };
+
+static int read_text(struct arena *arena, const char *path, const char **ret, struct err *err)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, FILE_MAX);
+    int result = file_read(path, &text, err);
+    if (result == 0)
+        *ret = arena_strdup(arena, text.data);
+    return result;
+}
+
+static int write_text(const char *path, const char *text, struct err *err)
+{
+    return file_write_atomic(path, text, strlen(text), 0600, err);
+}
+
+struct pki_paths {
+    const char *ca, *cert, *key;
+};
+
+/* The key of the authority is not kept: it signs one certificate in its life. */
+static int make_certificates(const struct pki_paths *paths, struct err *err)
+{
+    static const char *const hosts[] = {"localhost",          "127.0.0.1", "::1", "kubernetes",
+                                        "kubernetes.default", NULL};
+    _cleanup_(tls_pair_release) struct tls_pair ca = {0}, server = {0};
+    int result = tls_make_ca("trainyard", DAYS, &ca, err);
+    if (result == 0)
+        result = tls_make_cert(&ca, "trainyard-apiserver", hosts, DAYS, &server, err);
+    if (result == 0)
+        result = write_text(paths->ca, ca.cert_pem, err);
+    if (result == 0)
+        result = write_text(paths->key, server.key_pem, err);
+    if (result == 0) /* last: it says that all three are there */
+        result = write_text(paths->cert, server.cert_pem, err);
+    return result;
+}
+
+static int make_token(const char *path, struct err *err)
+{
+    unsigned char bytes[TOKEN_BYTES];
+    char text[2 * TOKEN_BYTES + 1];
+    rand_secure(bytes, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return write_text(path, text, err);
+}
+
+int credentials_load(struct arena *arena, const struct state_dir *state, struct credentials *ret,
+                     struct err *err)
+{
+    struct pki_paths paths = {
+        .ca = arena_printf(arena, "%s/ca.crt", state->pki),
+        .cert = arena_printf(arena, "%s/server.crt", state->pki),
+        .key = arena_printf(arena, "%s/server.key", state->pki),
+    };
+    int result = 0;
+    if (!file_exists(paths.cert))
+        result = make_certificates(&paths, err);
+    if (result == 0 && !file_exists(state->token))
+        result = make_token(state->token, err);
+    if (result == 0)
+        result = read_text(arena, paths.ca, &ret->ca_pem, err);
+    if (result == 0)
+        result = read_text(arena, paths.cert, &ret->cert_pem, err);
+    if (result == 0)
+        result = read_text(arena, paths.key, &ret->key_pem, err);
+    if (result == 0)
+        result = read_text(arena, state->token, &ret->token, err);
+    return result < 0 ? err_wrap(err, "cannot set up the cluster's credentials") : 0;
+}

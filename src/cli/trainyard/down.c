@@ -1,0 +1,87 @@
+/* trainyard down: end the embedded cluster and its pods. */
+#include "cli/trainyard/commands.h"
+#include "cli/trainyard/state_dir.h"
+
+#include "base/file.h"
+#include "node/node.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { STOP_TIMEOUT_MS = 15000 };
+
+struct down_values {
+    const char *state;
+    bool wipe;
+};
+
+/* SIGTERM, then SIGKILL: what was acknowledged is on disk in either case. */
+static int stop_server(pid_t pid, struct err *err)
+{
+    _cleanup_fd_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0)
+        return errno == ESRCH ? 0 : err_set_errno(err, errno, "cannot watch process %d", (int)pid);
+    if (kill(pid, SIGTERM) < 0 && errno != ESRCH)
+        return err_set_errno(err, errno, "cannot stop process %d", (int)pid);
+    struct pollfd gone = {.fd = fd, .events = POLLIN};
+    if (poll(&gone, 1, STOP_TIMEOUT_MS) > 0)
+        return 0;
+    fprintf(stderr, "trainyard: process %d does not end: killing it\n", (int)pid);
+    kill(pid, SIGKILL);
+    poll(&gone, 1, STOP_TIMEOUT_MS);
+    return 0;
+}
+
+static int down(const struct state_dir *state, bool wipe, bool *ret_was_running, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct state_server server;
+    int result = state_dir_server(arena, state, &server, err);
+    if (result == 0 && server.running)
+        result = stop_server(server.pid, err);
+    if (result == 0 && file_exists(state->path))
+        result = node_space_destroy(state->path, err);
+    if (result == 0 && wipe)
+        result = file_remove_tree(state->path, err);
+    *ret_was_running = server.running;
+    return result;
+}
+
+static int run(const void *values, size_t count, const char *const *arguments)
+{
+    (void)count, (void)arguments;
+    const struct down_values *wanted = values;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct err err = ERR_INIT;
+    struct state_dir state;
+    bool was_running = false;
+    if (state_dir_resolve(arena, wanted->state, &state, &err) < 0 ||
+        down(&state, wanted->wipe, &was_running, &err) < 0)
+        return command_fail(&err);
+    printf("%s%s\n", was_running ? "the cluster is down" : "no cluster was running",
+           wanted->wipe ? " and its state is gone" : "");
+    return 0;
+}
+
+static const struct option OPTIONS[] = {
+    OPTION_STATE(struct down_values),
+    {.name = "wipe",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct down_values, wipe),
+     .help = "also delete the state: objects, logs, volumes, credentials"},
+    {0},
+};
+
+const struct command COMMAND_DOWN = {
+    .name = "down",
+    .summary = "end the embedded cluster and every pod in it",
+    .description = "Ends the server and the pods. The state stays, so that the next 'trainyard up' finds every "
+                   "object again; with --wipe nothing is left.",
+    .options = OPTIONS,
+    .values_size = sizeof(struct down_values),
+    .run = run,
+};

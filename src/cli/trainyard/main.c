@@ -1,0 +1,29 @@
+/* trainyard: the control program. A table of commands and nothing else. */
+#include "cli/trainyard/commands.h"
+
+#include <stdio.h>
+
+int command_fail(const struct err *err)
+{
+    fprintf(stderr, "trainyard: %s\n", err->message);
+    return err_info(err->code)->exit_code;
+}
+
+static const struct command *const COMMANDS[] = {
+    &COMMAND_UP, &COMMAND_DOWN, &COMMAND_STATUS, &COMMAND_IMAGE, NULL,
+};
+
+static const struct program PROGRAM = {
+    .name = "trainyard",
+    .summary = "run distributed training from the YAML you already have",
+    .description =
+        "trainyard runs a Kubernetes API on this machine within a second, without containers and without root, "
+        "and runs what you apply to it: TFJobs, Pods, Services and volumes. kubectl works against it.\n\n"
+        "Start with 'trainyard up', then use kubectl with the kubeconfig it names.",
+    .commands = COMMANDS,
+};
+
+int main(int argc, char **argv)
+{
+    return options_main(&PROGRAM, TRAINYARD_VERSION, argc, argv);
+}

@@ -1,0 +1,126 @@
+/* The state directory; see state_dir.h. */
+#include "cli/trainyard/state_dir.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SERVER_FILE_MAX = 64 * 1024 };
+
+int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *ret,
+                      struct err *err)
+{
+    const char *state_home = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char *path;
+    if (!str_is_empty(given))
+        path = arena_strdup(arena, given);
+    else if (!str_is_empty(state_home))
+        path = arena_printf(arena, "%s/trainyard", state_home);
+    else if (!str_is_empty(home))
+        path = arena_printf(arena, "%s/.local/state/trainyard", home);
+    else
+        return err_set(err, ERR_USAGE, "HOME is not set: say where the state lies with --state DIR");
+    if (path[0] != '/') {
+        _cleanup_free_ char *current = getcwd(NULL, 0);
+        if (!current)
+            return err_set_errno(err, errno, "cannot tell the current directory");
+        path = arena_printf(arena, "%s/%s", current, path);
+    }
+    for (size_t size = strlen(path); size > 1 && path[size - 1] == '/'; size--)
+        path[size - 1] = '\0';
+    *ret = (struct state_dir){
+        .path = path,
+        .database = arena_printf(arena, "%s/store.db", path),
+        .lock = arena_printf(arena, "%s/run/lock", path),
+        .server = arena_printf(arena, "%s/run/server.json", path),
+        .settings = arena_printf(arena, "%s/settings.json", path),
+        .log = arena_printf(arena, "%s/trainyard.log", path),
+        .kubeconfig = arena_printf(arena, "%s/kubeconfig", path),
+        .token = arena_printf(arena, "%s/token", path),
+        .pki = arena_printf(arena, "%s/pki", path),
+    };
+    return 0;
+}
+
+int state_dir_make(const struct state_dir *state, struct err *err)
+{
+    _cleanup_buf_ struct buf run;
+    buf_init(&run, 4096);
+    buf_printf(&run, "%s/run", state->path);
+    int result = file_make_dirs(run.data, 0700, err);
+    if (result == 0)
+        result = file_make_dirs(state->pki, 0700, err);
+    if (result == 0 && chmod(state->path, 0700) < 0)
+        result = err_set_errno(err, errno, "cannot close '%s' to others", state->path);
+    return result;
+}
+
+int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err)
+{
+    _cleanup_fd_ int fd = open(state->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", state->lock);
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK
+                   ? err_set(err, ERR_EXISTS, "a cluster runs already in '%s'", state->path)
+                   : err_set_errno(err, errno, "cannot lock '%s'", state->lock);
+    unlink(state->server); /* it speaks of a server that is gone */
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}
+
+/* True while somebody holds the lock. A pid would be no proof: it may belong to another process by now. */
+static bool is_locked(const struct state_dir *state)
+{
+    _cleanup_fd_ int fd = open(state->lock, O_RDWR | O_CLOEXEC);
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
+                     struct err *err)
+{
+    *ret = (struct state_server){0};
+    if (!is_locked(state))
+        return 0;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, SERVER_FILE_MAX);
+    int result = file_read(state->server, &text, err);
+    if (result == -ERR_NOT_FOUND)
+        return err_set(err, ERR_UNAVAILABLE, "the cluster in '%s' is starting: try again",
+                       state->path);
+    struct json *json = NULL;
+    if (result == 0)
+        result = json_parse(arena, text.data, text.size, NULL, &json, err);
+    if (result < 0)
+        return err_wrap(err, "cannot tell who runs in '%s'", state->path);
+    *ret = (struct state_server){
+        .running = true,
+        .pid = (pid_t)json_get_int(json, "pid", 0),
+        .port = (int)json_get_int(json, "port", 0),
+        .kubeconfig = json_get_string(json, "kubeconfig", ""),
+        .version = json_get_string(json, "version", ""),
+    };
+    return 0;
+}
+
+int state_dir_write_server(const struct state_dir *state, const struct state_server *server,
+                           struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, SERVER_FILE_MAX);
+    struct json *json = json_object(arena);
+    json_set_int(arena, json, "pid", server->pid);
+    json_set_int(arena, json, "port", server->port);
+    json_set_string(arena, json, "kubeconfig", server->kubeconfig);
+    json_set_string(arena, json, "version", server->version);
+    json_write_pretty(json, &text);
+    return file_write_atomic(state->server, text.data, text.size, 0600, err);
+}

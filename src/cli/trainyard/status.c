@@ -1,0 +1,79 @@
+/* trainyard status: who runs in a state directory. */
+#include "cli/trainyard/commands.h"
+#include "cli/trainyard/state_dir.h"
+
+#include "base/str.h"
+
+#include <stdio.h>
+
+struct status_values {
+    const char *state;
+    const char *output;
+};
+
+static void print_json(struct arena *arena, const struct state_dir *state,
+                       const struct state_server *server)
+{
+    struct json *json = json_object(arena);
+    json_set_bool(arena, json, "running", server->running);
+    json_set_string(arena, json, "state", state->path);
+    if (server->running) {
+        json_set_int(arena, json, "pid", server->pid);
+        json_set_int(arena, json, "port", server->port);
+        json_set_string(arena, json, "kubeconfig", server->kubeconfig);
+        json_set_string(arena, json, "version", server->version);
+    }
+    puts(json_to_string(arena, json));
+}
+
+static void print_text(const struct state_dir *state, const struct state_server *server)
+{
+    if (!server->running) {
+        printf("no cluster runs in '%s': start one with 'trainyard up'\n", state->path);
+        return;
+    }
+    printf("running     yes\npid         %d\nserver      https://127.0.0.1:%d\nkubeconfig  %s\n"
+           "state       %s\nversion     %s\n",
+           (int)server->pid, server->port, server->kubeconfig, state->path, server->version);
+}
+
+static int run(const void *values, size_t count, const char *const *arguments)
+{
+    (void)count, (void)arguments;
+    const struct status_values *wanted = values;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct err err = ERR_INIT;
+    struct state_dir state;
+    struct state_server server;
+    if (state_dir_resolve(arena, wanted->state, &state, &err) < 0 ||
+        state_dir_server(arena, &state, &server, &err) < 0)
+        return command_fail(&err);
+    if (str_eq(wanted->output, "json"))
+        print_json(arena, &state, &server);
+    else
+        print_text(&state, &server);
+    return server.running ? 0 : 1;
+}
+
+static const struct option OPTIONS[] = {
+    OPTION_STATE(struct status_values),
+    {.name = "output",
+     .letter = 'o',
+     .type = OPTION_CHOICE,
+     .offset = offsetof(struct status_values, output),
+     .fallback = "text",
+     .choices = "text|json",
+     .value = "FORMAT",
+     .help = "how to print it: text or json"},
+    {0},
+};
+
+const struct command COMMAND_STATUS = {
+    .name = "status",
+    .summary = "tell whether the embedded cluster runs, and where",
+    .description = "Prints the process, the port, the kubeconfig and the version of the cluster that runs in the "
+                   "state directory. The exit code is 1 if none does.",
+    .options = OPTIONS,
+    .values_size = sizeof(struct status_values),
+    .run = run,
+};

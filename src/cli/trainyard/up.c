@@ -1,0 +1,277 @@
+/* trainyard up: start the embedded cluster, in the background unless asked otherwise, and return when it is ready. */
+#include "cli/trainyard/cluster.h"
+#include "cli/trainyard/commands.h"
+#include "cli/trainyard/state_dir.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "net/http_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NODES_MAX = 64, SETTINGS_MAX = 64 * 1024 };
+
+struct up_values {
+    const char *state;
+    int64_t port;
+    const char *kubeconfig;
+    const char *nodes;
+    bool foreground;
+};
+
+/* "3" gives node-1 … node-3; "a,b" gives a and b. */
+static int parse_nodes(struct arena *arena, const char *text, const char ***ret, struct err *err)
+{
+    size_t count = 0;
+    int64_t number = 0;
+    const char **names;
+    if (str_to_int64(text, INT64_MIN, INT64_MAX, &number, NULL) == 0) {
+        if (number < 1 || number > NODES_MAX)
+            return err_set(err, ERR_USAGE, "--nodes %s: a number from 1 to %d, or names", text,
+                           NODES_MAX);
+        names = ARENA_ARRAY(arena, const char *, (size_t)number + 1);
+        for (; count < (size_t)number; count++)
+            names[count] = arena_printf(arena, "node-%zu", count + 1);
+        *ret = names;
+        return 0;
+    }
+    names = (const char **)str_split(arena, text, ',', &count);
+    if (count > NODES_MAX)
+        return err_set(err, ERR_USAGE, "--nodes: at most %d nodes", NODES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (!str_is_dns_subdomain(names[i]))
+            return err_set(err, ERR_USAGE,
+                           "--nodes: '%s' is no name for a node: use lower case letters, digits, "
+                           "'-' and '.'",
+                           names[i]);
+        for (size_t j = 0; j < i; j++)
+            if (str_eq(names[i], names[j]))
+                return err_set(err, ERR_USAGE, "--nodes: '%s' is named twice", names[i]);
+    }
+    *ret = names;
+    return 0;
+}
+
+/* The nodes asked for, else those of the last time, else one. What is used is kept. */
+static int choose_nodes(struct arena *arena, const struct state_dir *state, const char *wanted,
+                        const char ***ret, struct err *err)
+{
+    struct json *settings = NULL;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, SETTINGS_MAX);
+    if (file_exists(state->settings)) {
+        int result = file_read(state->settings, &text, err);
+        if (result == 0)
+            result = json_parse(arena, text.data, text.size, NULL, &settings, err);
+        if (result < 0)
+            return err_wrap(err, "cannot read '%s'", state->settings);
+    } else {
+        settings = json_object(arena);
+    }
+    const char *kept = json_get_string(settings, "nodes", "1");
+    int result = parse_nodes(arena, str_is_empty(wanted) ? kept : wanted, ret, err);
+    if (result < 0 || str_is_empty(wanted) || str_eq(kept, wanted))
+        return result;
+    json_set_string(arena, settings, "nodes", wanted);
+    buf_clear(&text);
+    json_write_pretty(settings, &text);
+    return file_write_atomic(state->settings, text.data, text.size, 0600, err);
+}
+
+/* How the child tells its parent: one byte when ready, else the sentence why not. */
+static void tell_ready(void *context)
+{
+    int *fd = context;
+    if (*fd < 0)
+        return;
+    ssize_t written = write(*fd, "", 1);
+    (void)written;
+    close(*fd);
+    *fd = -1;
+}
+
+static void print_ready(const struct state_dir *state, const struct state_server *server)
+{
+    printf("the cluster is up: https://127.0.0.1:%d\n\n"
+           "    export KUBECONFIG=%s\n"
+           "    kubectl get nodes\n\n"
+           "stop it with: trainyard down%s%s\n",
+           server->port, server->kubeconfig, getenv("TRAINYARD_STATE") ? "" : " --state ",
+           getenv("TRAINYARD_STATE") ? "" : state->path);
+}
+
+/* In the child: leave the terminal, keep what is said in the log file. */
+static int become_background(const struct state_dir *state, struct err *err)
+{
+    setsid();
+    _cleanup_fd_ int log = open(state->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    _cleanup_fd_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (log < 0 || null < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", state->log);
+    if (dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
+        dup2(log, STDERR_FILENO) < 0 || chdir("/") < 0)
+        return err_set_errno(err, errno, "cannot go to the background");
+    return 0;
+}
+
+static int serve_in_background(const struct cluster_options *options, int ready_fd)
+{
+    struct err err = ERR_INIT;
+    int result = become_background(options->state, &err);
+    if (result == 0)
+        result = cluster_run(options, tell_ready, &ready_fd, &err);
+    if (result == 0)
+        return 0;
+    log_error("trainyard", "%s", err.message);
+    if (ready_fd >= 0)
+        (void)file_write_all(ready_fd, err.message, strlen(err.message), NULL);
+    return err_info(err.code)->exit_code;
+}
+
+/* In the parent: wait for the one byte, the sentence, or the death of the child. */
+static int wait_until_ready(pid_t child, int fd, const struct state_dir *state, struct err *err)
+{
+    char text[ERR_MESSAGE_MAX] = "";
+    size_t size = 0;
+    for (ssize_t got; size < sizeof(text) - 1; size += (size_t)got) {
+        got = read(fd, text + size, sizeof(text) - 1 - size);
+        if (got < 0 && errno == EINTR)
+            got = 0;
+        else if (got <= 0)
+            break;
+        if (size == 0 && text[0] == '\0')
+            return 0;
+    }
+    text[size] = '\0';
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (size > 0)
+        return err_set(err, ERR_UNAVAILABLE, "%s", text);
+    return err_set(err, ERR_INTERNAL, "the server ended before it was ready: see '%s'", state->log);
+}
+
+static int start(const struct cluster_options *options, bool foreground, struct err *err)
+{
+    int none = -1;
+    if (foreground) {
+        struct state_server server = {.port = options->port, .kubeconfig = options->kubeconfig};
+        print_ready(options->state, &server);
+        fflush(stdout);
+        return cluster_run(options, tell_ready, &none, err);
+    }
+    int pipe_fds[2];
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+        return err_set_errno(err, errno, "cannot make a pipe");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        return err_set_errno(err, errno, "cannot start a process");
+    if (child == 0) {
+        close(pipe_fds[0]);
+        _exit(serve_in_background(options, pipe_fds[1]));
+    }
+    close(pipe_fds[1]);
+    close(options->listen_fd);
+    int result = wait_until_ready(child, pipe_fds[0], options->state, err);
+    close(pipe_fds[0]);
+    return result;
+}
+
+static int up(const struct up_values *wanted, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct state_dir state;
+    struct state_server server;
+    struct cluster_options options = {.state = &state};
+    _cleanup_fd_ int lock = -1;
+    int result = state_dir_resolve(arena, wanted->state, &state, err);
+    if (result == 0)
+        result = state_dir_make(&state, err);
+    if (result == 0)
+        result = state_dir_server(arena, &state, &server, err);
+    if (result < 0)
+        return result;
+    if (server.running) {
+        printf("a cluster runs already in '%s' (pid %d)\n\n    export KUBECONFIG=%s\n", state.path,
+               (int)server.pid, server.kubeconfig);
+        return 0;
+    }
+    /* The lock goes to the server with the fork; that it was free is known from here on. */
+    result = state_dir_lock(&state, &lock, err);
+    if (result == 0)
+        result = choose_nodes(arena, &state, wanted->nodes, (const char ***)&options.node_names, err);
+    if (result == 0)
+        result = http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
+    if (result < 0)
+        return result == 0 || err->sys != EADDRINUSE
+                   ? result
+                   : err_wrap(err, "port %d is taken, choose another with --port N (0: any)",
+                              (int)wanted->port);
+    options.kubeconfig = state.kubeconfig;
+    if (!str_is_empty(wanted->kubeconfig)) {
+        _cleanup_free_ char *current = getcwd(NULL, 0);
+        options.kubeconfig = wanted->kubeconfig[0] == '/'
+                                 ? wanted->kubeconfig
+                                 : arena_printf(arena, "%s/%s", current ? current : "",
+                                                wanted->kubeconfig);
+    }
+    result = start(&options, wanted->foreground, err);
+    if (result == 0 && !wanted->foreground) {
+        server = (struct state_server){.port = options.port, .kubeconfig = options.kubeconfig};
+        print_ready(&state, &server);
+    }
+    return result;
+}
+
+static int run(const void *values, size_t count, const char *const *arguments)
+{
+    (void)count, (void)arguments;
+    struct err err = ERR_INIT;
+    return up(values, &err) < 0 ? command_fail(&err) : 0;
+}
+
+static const struct option OPTIONS[] = {
+    OPTION_STATE(struct up_values),
+    {.name = "port",
+     .type = OPTION_INT,
+     .offset = offsetof(struct up_values, port),
+     .environment = "TRAINYARD_PORT",
+     .fallback = "6443",
+     .min = 0,
+     .max = 65535,
+     .value = "N",
+     .help = "TCP port of the API on 127.0.0.1; 0 takes any free one"},
+    {.name = "kubeconfig",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct up_values, kubeconfig),
+     .value = "FILE",
+     .help = "write the kubeconfig here (default: 'kubeconfig' in the state directory)"},
+    {.name = "nodes",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct up_values, nodes),
+     .value = "N|NAME,…",
+     .help = "how many nodes, or their names (default: those of the last time, else 1)"},
+    {.name = "foreground",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct up_values, foreground),
+     .help = "stay in the foreground until Ctrl-C"},
+    {0},
+};
+
+const struct command COMMAND_UP = {
+    .name = "up",
+    .summary = "start a Kubernetes API and nodes on this machine",
+    .description =
+        "Starts the embedded cluster in the background and returns when it is ready. Objects, logs and volumes "
+        "survive 'trainyard down' and even kill -9; running pods survive kill -9 of the server.",
+    .examples = "trainyard up --nodes 3\nexport KUBECONFIG=~/.local/state/trainyard/kubeconfig\nkubectl get nodes",
+    .options = OPTIONS,
+    .values_size = sizeof(struct up_values),
+    .run = run,
+};
