@@ -1,0 +1,248 @@
+/* The embedded cluster put together; see cluster.h. */
+#include "cli/trainyard/cluster.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/trainyard/credentials.h"
+#include "engine/engine.h"
+#include "kube/client.h"
+#include "kube/kubeconfig.h"
+#include "kube/object.h"
+#include "loop/loop.h"
+#include "loop/signals.h"
+#include "net/http_server.h"
+#include "node/node.h"
+#include "operator/controller.h"
+#include "store/store.h"
+#include "tls/tls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READY_POLL_MS = 10 };
+
+struct cluster {
+    const struct cluster_options *options;
+    struct arena *arena;
+    struct credentials credentials;
+    struct node_options node_options;
+    struct node_space *space;
+    struct loop *loop;
+    struct loop_signals *signals;
+    struct store *store;
+    struct engine *engine;
+    struct tls_server *tls;
+    struct http_server *server;
+    struct http_transport *transport; /* the controllers' way to the API: in process */
+    struct engine_controllers *controllers;
+    struct tfjob_controller *tfjobs;
+    struct node_runtime *runtime;
+
+    struct kube_client *probe; /* asks whether the nodes are ready */
+    struct loop_timer probe_timer;
+    void (*ready)(void *context);
+    void *ready_context;
+    struct err failed; /* what went wrong after the loop had started */
+    int closing;       /* parts that have yet to say that they are closed */
+};
+
+/* The other programs lie beside this one, in a build directory as in /usr/bin. */
+static const char *beside_me(struct arena *arena, const char *name)
+{
+    char path[4096];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (size < 0)
+        return name;
+    path[size] = '\0';
+    *(strrchr(path, '/') + 1) = '\0';
+    return arena_printf(arena, "%s%s", path, name);
+}
+
+static int check_programs(const struct node_options *options, struct err *err)
+{
+    if (access(options->step_path, X_OK) < 0)
+        return err_set_errno(err, errno, "cannot run '%s', which starts the pods",
+                             options->step_path);
+    return 0;
+}
+
+static int write_kubeconfig(struct cluster *cluster, struct err *err)
+{
+    struct kubeconfig config = {
+        .server = arena_printf(cluster->arena, "https://127.0.0.1:%d", cluster->options->port),
+        .ca_pem = cluster->credentials.ca_pem,
+        .token = cluster->credentials.token,
+        .namespace_ = "default",
+    };
+    return kubeconfig_write(cluster->options->kubeconfig, "trainyard", &config, err);
+}
+
+static int open_api(struct cluster *cluster, struct err *err)
+{
+    struct store_options store = {.path = cluster->options->state->database};
+    struct engine_options engine = {.token = cluster->credentials.token,
+                                    .version = TRAINYARD_VERSION};
+    struct http_server_options server = {.listen_fd = cluster->options->listen_fd};
+    int result = store_open(cluster->loop, &store, &cluster->store, err);
+    if (result == 0)
+        result = engine_new(cluster->loop, cluster->store, &engine, &cluster->engine, err);
+    if (result == 0)
+        result = tls_server_new(cluster->credentials.cert_pem, cluster->credentials.key_pem,
+                                &cluster->tls, err);
+    if (result < 0)
+        return result;
+    server.tls = cluster->tls;
+    return http_server_new(cluster->loop, &server, engine_handle, cluster->engine,
+                           &cluster->server, err);
+}
+
+static int open_controllers(struct cluster *cluster, struct err *err)
+{
+    cluster->transport = http_local_new(cluster->loop, engine_handle, cluster->engine,
+                                        cluster->credentials.token);
+    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
+    cluster->tfjobs = tfjob_controller_new(cluster->loop, cluster->transport, NULL);
+    int result = node_runtime_new(cluster->loop, cluster->transport, cluster->space,
+                                  &cluster->node_options, &cluster->runtime, err);
+    if (result < 0)
+        return result;
+    struct engine_pod_backend backend = node_runtime_backend(cluster->runtime);
+    engine_set_pod_backend(cluster->engine, &backend);
+    return 0;
+}
+
+static void stop_for(struct cluster *cluster, const struct err *err)
+{
+    cluster->failed = *err;
+    loop_stop(cluster->loop);
+}
+
+/* Ready is: the API answers and every node says so. Then the files that tell others are written. */
+static void announce(struct cluster *cluster)
+{
+    struct err err = ERR_INIT;
+    struct state_server server = {
+        .pid = getpid(),
+        .port = cluster->options->port,
+        .kubeconfig = cluster->options->kubeconfig,
+        .version = TRAINYARD_VERSION,
+    };
+    if (write_kubeconfig(cluster, &err) < 0 ||
+        state_dir_write_server(cluster->options->state, &server, &err) < 0) {
+        stop_for(cluster, &err);
+        return;
+    }
+    log_info("cluster", "ready on https://127.0.0.1:%d", server.port);
+    cluster->ready(cluster->ready_context);
+}
+
+static void on_nodes(void *context, struct json *list, const struct err *err)
+{
+    struct cluster *cluster = context;
+    size_t wanted = 0, ready = 0;
+    while (cluster->options->node_names[wanted])
+        wanted++;
+    JSON_EACH(node, json_get(list, "items"))
+    {
+        ready += kube_condition_is_true(node, "Ready");
+    }
+    if (!err && ready >= wanted)
+        announce(cluster);
+    else
+        loop_timer_start(&cluster->probe_timer, READY_POLL_MS);
+}
+
+static void probe(struct loop_timer *timer)
+{
+    struct cluster *cluster = CONTAINER_OF(timer, struct cluster, probe_timer);
+    kube_list(cluster->probe, &KUBE_NODES, NULL, NULL, NULL, on_nodes, cluster);
+}
+
+static void on_signal(void *context, int signal)
+{
+    struct cluster *cluster = context;
+    log_info("cluster", "%s: stopping, the pods stay", signal == SIGINT ? "Ctrl-C" : "asked to end");
+    loop_stop(cluster->loop);
+}
+
+static void on_closed(void *context)
+{
+    struct cluster *cluster = context;
+    if (--cluster->closing == 0)
+        loop_stop(cluster->loop);
+}
+
+/* In the reverse order of opening. The store is last to end: it commits what is queued. */
+static void close_cluster(struct cluster *cluster)
+{
+    if (cluster->loop) {
+        loop_timer_stop(&cluster->probe_timer);
+        kube_client_free(cluster->probe);
+        node_runtime_free(cluster->runtime);
+        tfjob_controller_free(cluster->tfjobs);
+        engine_controllers_free(cluster->controllers);
+        cluster->closing = 1;
+        if (cluster->server) {
+            cluster->closing++;
+            http_server_close(cluster->server, on_closed, cluster);
+        }
+        if (cluster->store) {
+            cluster->closing++;
+            store_close(cluster->store, on_closed, cluster);
+        }
+        loop_signals_free(cluster->signals);
+        if (--cluster->closing > 0)
+            loop_run(cluster->loop);
+        http_transport_free(cluster->transport);
+        engine_free(cluster->engine);
+        tls_server_free(cluster->tls);
+        loop_free(cluster->loop);
+    }
+    node_space_free(cluster->space);
+    unlink(cluster->options->state->server);
+    arena_free(cluster->arena);
+}
+
+int cluster_run(const struct cluster_options *options, void (*ready)(void *context), void *context,
+                struct err *err)
+{
+    struct cluster cluster = {
+        .options = options, .arena = arena_new(), .ready = ready, .ready_context = context};
+    cluster.node_options = (struct node_options){
+        .state_dir = options->state->path,
+        .node_names = options->node_names,
+        .step_path = beside_me(cluster.arena, "trainyard-step"),
+        .trainer_path = beside_me(cluster.arena, "trainer"),
+    };
+    int result = check_programs(&cluster.node_options, err);
+    if (result == 0)
+        result = credentials_load(cluster.arena, options->state, &cluster.credentials, err);
+    /* Namespaces first: they can only be entered while there is one thread. */
+    if (result == 0)
+        result = node_space_enter(&cluster.node_options, &cluster.space, err);
+    if (result == 0)
+        result = loop_new(&cluster.loop, err);
+    if (result == 0)
+        result = loop_signals_new(cluster.loop, on_signal, &cluster, &cluster.signals, err);
+    if (result == 0) {
+        loop_timer_init(cluster.loop, &cluster.probe_timer, probe);
+        result = open_api(&cluster, err);
+    }
+    if (result == 0)
+        result = open_controllers(&cluster, err);
+    if (result == 0) {
+        cluster.probe = kube_client_new(cluster.loop, cluster.transport, "trainyard");
+        loop_timer_start(&cluster.probe_timer, 0);
+        loop_run(cluster.loop);
+        if (cluster.failed.code) {
+            *err = cluster.failed;
+            result = -(int)err->code;
+        }
+    }
+    close_cluster(&cluster);
+    return result;
+}
