@@ -96,14 +96,14 @@ static int open_api(struct cluster *cluster, struct err *err)
     if (result < 0)
         return result;
     server.tls = cluster->tls;
-    return http_server_new(cluster->loop, &server, engine_handle, cluster->engine,
-                           &cluster->server, err);
+    return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, &cluster->server,
+                           err);
 }
 
 static int open_controllers(struct cluster *cluster, struct err *err)
 {
-    cluster->transport = http_local_new(cluster->loop, engine_handle, cluster->engine,
-                                        cluster->credentials.token);
+    cluster->transport =
+        http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
     cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
     cluster->tfjobs = tfjob_controller_new(cluster->loop, cluster->transport, NULL);
     int result = node_runtime_new(cluster->loop, cluster->transport, cluster->space,
@@ -146,8 +146,7 @@ static void on_nodes(void *context, struct json *list, const struct err *err)
     size_t wanted = 0, ready = 0;
     while (cluster->options->node_names[wanted])
         wanted++;
-    JSON_EACH(node, json_get(list, "items"))
-    {
+    JSON_EACH (node, json_get(list, "items")) {
         ready += kube_condition_is_true(node, "Ready");
     }
     if (!err && ready >= wanted)
@@ -165,7 +164,8 @@ static void probe(struct loop_timer *timer)
 static void on_signal(void *context, int signal)
 {
     struct cluster *cluster = context;
-    log_info("cluster", "%s: stopping, the pods stay", signal == SIGINT ? "Ctrl-C" : "asked to end");
+    log_info("cluster", "%s: stopping, the pods stay",
+             signal == SIGINT ? "Ctrl-C" : "asked to end");
     loop_stop(cluster->loop);
 }
 

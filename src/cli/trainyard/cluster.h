@@ -1,5 +1,6 @@
-/* The embedded cluster put together: store, API server, controllers, operator and nodes on one loop, in the order in
- * which each needs the one before, and taken apart in the reverse order. `up` runs it. */
+/* The embedded cluster put together: store, API server, controllers, operator and nodes on one
+ * loop, in the order in which each needs the one before, and taken apart in the reverse order. `up`
+ * runs it. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 #define TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 
@@ -14,8 +15,8 @@ struct cluster_options {
     int port;
 };
 
-/* Run until SIGINT or SIGTERM. `ready` is called once the API answers and every node is Ready. Must be called before
- * any thread was started. The pods are left running. */
+/* Run until SIGINT or SIGTERM. `ready` is called once the API answers and every node is Ready. Must
+ * be called before any thread was started. The pods are left running. */
 int cluster_run(const struct cluster_options *options, void (*ready)(void *context), void *context,
                 struct err *err);
 

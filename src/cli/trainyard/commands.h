@@ -9,7 +9,8 @@
 
 extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_IMAGE;
 
-/* The row every command has. `type` is the command's struct of values, which holds `const char *state`. */
+/* The row every command has. `type` is the command's struct of values, which holds `const char
+ * *state`. */
 #define OPTION_STATE(type)                                                                         \
     {                                                                                              \
         .name = "state", .type = OPTION_STRING, .offset = offsetof(type, state),                   \

@@ -32,8 +32,8 @@ struct pki_paths {
 /* The key of the authority is not kept: it signs one certificate in its life. */
 static int make_certificates(const struct pki_paths *paths, struct err *err)
 {
-    static const char *const hosts[] = {"localhost",          "127.0.0.1", "::1", "kubernetes",
-                                        "kubernetes.default", NULL};
+    static const char *const hosts[] = {"localhost",  "127.0.0.1",          "::1",
+                                        "kubernetes", "kubernetes.default", NULL};
     _cleanup_(tls_pair_release) struct tls_pair ca = {0}, server = {0};
     int result = tls_make_ca("trainyard", DAYS, &ca, err);
     if (result == 0)

@@ -1,5 +1,6 @@
-/* What lets a client trust the server and the server know its client: a certificate authority of the cluster's own, the
- * server's certificate and the bearer token. Made once, kept in the state directory, for its owner's eyes only. */
+/* What lets a client trust the server and the server know its client: a certificate authority of
+ * the cluster's own, the server's certificate and the bearer token. Made once, kept in the state
+ * directory, for its owner's eyes only. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CREDENTIALS_H
 #define TRAINYARD_CLI_TRAINYARD_CREDENTIALS_H
 

@@ -79,7 +79,8 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_DOWN = {
     .name = "down",
     .summary = "end the embedded cluster and every pod in it",
-    .description = "Ends the server and the pods. The state stays, so that the next 'trainyard up' finds every "
+    .description = "Ends the server and the pods. The state stays, so that the next 'trainyard up' "
+                   "finds every "
                    "object again; with --wipe nothing is left.",
     .options = OPTIONS,
     .values_size = sizeof(struct down_values),

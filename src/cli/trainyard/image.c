@@ -54,7 +54,8 @@ static const struct command COMMAND_IMAGE_ADD = {
     .name = "add",
     .arguments = "NAME -- COMMAND [ARG…]",
     .summary = "let an image name stand for a command",
-    .description = "A container whose image has this name, and which gives no command of its own, runs this one, "
+    .description = "A container whose image has this name, and which gives no command of its own, "
+                   "runs this one, "
                    "followed by its args. Running pods are not touched.",
     .examples = "trainyard image add tensorflow/tensorflow:2.12 -- /usr/bin/python3",
     .options = OPTIONS,
@@ -75,12 +76,14 @@ static const struct command COMMAND_IMAGE_REMOVE = {
     .run = run_remove,
 };
 
-static const struct command *const SUBCOMMANDS[] = {&COMMAND_IMAGE_ADD, &COMMAND_IMAGE_REMOVE, NULL};
+static const struct command *const SUBCOMMANDS[] = {&COMMAND_IMAGE_ADD, &COMMAND_IMAGE_REMOVE,
+                                                    NULL};
 
 const struct command COMMAND_IMAGE = {
     .name = "image",
     .summary = "say what the names of images stand for on this machine",
-    .description = "Pods are ordinary processes here, so an image is a name. trainyard/trainer and trainyard/tools "
+    .description = "Pods are ordinary processes here, so an image is a name. trainyard/trainer and "
+                   "trainyard/tools "
                    "are built in; any other needs a command, on the container or here.",
     .subcommands = SUBCOMMANDS,
 };

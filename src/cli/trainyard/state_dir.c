@@ -26,7 +26,8 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
     else if (!str_is_empty(home))
         path = arena_printf(arena, "%s/.local/state/trainyard", home);
     else
-        return err_set(err, ERR_USAGE, "HOME is not set: say where the state lies with --state DIR");
+        return err_set(err, ERR_USAGE,
+                       "HOME is not set: say where the state lies with --state DIR");
     if (path[0] != '/') {
         _cleanup_free_ char *current = getcwd(NULL, 0);
         if (!current)
@@ -76,7 +77,8 @@ int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err)
     return 0;
 }
 
-/* True while somebody holds the lock. A pid would be no proof: it may belong to another process by now. */
+/* True while somebody holds the lock. A pid would be no proof: it may belong to another process by
+ * now. */
 static bool is_locked(const struct state_dir *state)
 {
     _cleanup_fd_ int fd = open(state->lock, O_RDWR | O_CLOEXEC);

@@ -1,5 +1,5 @@
-/* What an embedded cluster keeps in its state directory, and who runs there now. Every command that takes --state
- * looks through this file; nobody else knows the names of the files. */
+/* What an embedded cluster keeps in its state directory, and who runs there now. Every command that
+ * takes --state looks through this file; nobody else knows the names of the files. */
 #ifndef TRAINYARD_CLI_TRAINYARD_STATE_DIR_H
 #define TRAINYARD_CLI_TRAINYARD_STATE_DIR_H
 
@@ -12,24 +12,26 @@
 
 struct state_dir {
     const char *path;
-    const char *database;   /* the store */
-    const char *lock;       /* held by the running server: the sign of life */
-    const char *server;     /* who runs: pid, port, kubeconfig, version */
-    const char *settings;   /* what later `up`s keep: the nodes */
-    const char *log;        /* of the server in the background */
+    const char *database; /* the store */
+    const char *lock;     /* held by the running server: the sign of life */
+    const char *server;   /* who runs: pid, port, kubeconfig, version */
+    const char *settings; /* what later `up`s keep: the nodes */
+    const char *log;      /* of the server in the background */
     const char *kubeconfig;
     const char *token;
     const char *pki;
 };
 
-/* The directory given, or $XDG_STATE_HOME/trainyard, or ~/.local/state/trainyard; always absolute. */
+/* The directory given, or $XDG_STATE_HOME/trainyard, or ~/.local/state/trainyard; always absolute.
+ */
 int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *ret,
                       struct err *err);
 
 /* Make it, for this user's eyes only. */
 int state_dir_make(const struct state_dir *state, struct err *err);
 
-/* Become the server: the lock is held until the descriptor closes, also by kill -9. ERR_EXISTS if one runs. */
+/* Become the server: the lock is held until the descriptor closes, also by kill -9. ERR_EXISTS if
+ * one runs. */
 int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err);
 
 struct state_server {

@@ -71,7 +71,8 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_STATUS = {
     .name = "status",
     .summary = "tell whether the embedded cluster runs, and where",
-    .description = "Prints the process, the port, the kubeconfig and the version of the cluster that runs in the "
+    .description = "Prints the process, the port, the kubeconfig and the version of the cluster "
+                   "that runs in the "
                    "state directory. The exit code is 1 if none does.",
     .options = OPTIONS,
     .values_size = sizeof(struct status_values),

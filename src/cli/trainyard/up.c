@@ -1,4 +1,5 @@
-/* trainyard up: start the embedded cluster, in the background unless asked otherwise, and return when it is ready. */
+/* trainyard up: start the embedded cluster, in the background unless asked otherwise, and return
+ * when it is ready. */
 #include "cli/trainyard/cluster.h"
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/state_dir.h"
@@ -205,9 +206,11 @@ static int up(const struct up_values *wanted, struct err *err)
     /* The lock goes to the server with the fork; that it was free is known from here on. */
     result = state_dir_lock(&state, &lock, err);
     if (result == 0)
-        result = choose_nodes(arena, &state, wanted->nodes, (const char ***)&options.node_names, err);
+        result =
+            choose_nodes(arena, &state, wanted->nodes, (const char ***)&options.node_names, err);
     if (result == 0)
-        result = http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
+        result =
+            http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
     if (result < 0)
         return result == 0 || err->sys != EADDRINUSE
                    ? result
@@ -216,10 +219,10 @@ static int up(const struct up_values *wanted, struct err *err)
     options.kubeconfig = state.kubeconfig;
     if (!str_is_empty(wanted->kubeconfig)) {
         _cleanup_free_ char *current = getcwd(NULL, 0);
-        options.kubeconfig = wanted->kubeconfig[0] == '/'
-                                 ? wanted->kubeconfig
-                                 : arena_printf(arena, "%s/%s", current ? current : "",
-                                                wanted->kubeconfig);
+        options.kubeconfig =
+            wanted->kubeconfig[0] == '/'
+                ? wanted->kubeconfig
+                : arena_printf(arena, "%s/%s", current ? current : "", wanted->kubeconfig);
     }
     result = start(&options, wanted->foreground, err);
     if (result == 0 && !wanted->foreground) {
@@ -268,9 +271,11 @@ const struct command COMMAND_UP = {
     .name = "up",
     .summary = "start a Kubernetes API and nodes on this machine",
     .description =
-        "Starts the embedded cluster in the background and returns when it is ready. Objects, logs and volumes "
+        "Starts the embedded cluster in the background and returns when it is ready. Objects, logs "
+        "and volumes "
         "survive 'trainyard down' and even kill -9; running pods survive kill -9 of the server.",
-    .examples = "trainyard up --nodes 3\nexport KUBECONFIG=~/.local/state/trainyard/kubeconfig\nkubectl get nodes",
+    .examples = "trainyard up --nodes 3\nexport "
+                "KUBECONFIG=~/.local/state/trainyard/kubeconfig\nkubectl get nodes",
     .options = OPTIONS,
     .values_size = sizeof(struct up_values),
     .run = run,
