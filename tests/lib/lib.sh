@@ -1,0 +1,102 @@
+# shellcheck shell=bash disable=SC2034 # the tests use them
+# What the shell tests of the real programs share. Source it first:
+#
+#   . "$(dirname "$0")/../lib/lib.sh"
+#
+# A test is one process with its own scratch directory and its own cluster; it ends with 0 or says why not. Nothing
+# here waits for a time: wait_until waits for a fact, with a deadline that only a defect reaches.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+BUILD=${BUILD:-$ROOT/build}
+SCALE=${TRAINYARD_TEST_SCALE:-1}
+SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-test.XXXXXX")
+TRAINYARD=$BUILD/trainyard
+TRAINER=$BUILD/trainer
+KUBECTL=kubectl
+[ -x "$BUILD/tools/usr/bin/kubectl" ] && KUBECTL=$BUILD/tools/usr/bin/kubectl
+export TRAINYARD_STATE=$SCRATCH/state
+export KUBECONFIG=$TRAINYARD_STATE/kubeconfig
+export HOME=$SCRATCH/home # kubectl keeps a discovery cache there
+mkdir -p "$HOME"
+CLUSTER_UP=no
+AS_USER=()
+
+finish() {
+    local code=$?
+    trap - EXIT
+    if [ $code != 0 ] && [ -s "$TRAINYARD_STATE/trainyard.log" ]; then
+        echo "--- the end of the server's log:"
+        tail -30 "$TRAINYARD_STATE/trainyard.log"
+    fi
+    if [ $CLUSTER_UP = yes ]; then as_user "$TRAINYARD" down --wipe >/dev/null || code=1; fi
+    rm -rf "$SCRATCH"
+    exit $code
+}
+trap finish EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# Run as the user of this test: root, or the ordinary one after become_ordinary_user.
+as_user() { "${AS_USER[@]}" "$@"; }
+
+# From here on everything runs as a user without any right, as most people do. Only root can ask for this.
+become_ordinary_user() {
+    [ "$(id -u)" = 0 ] || return 0
+    AS_USER=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
+    # The checkout may lie where that user cannot read.
+    mkdir -p "$SCRATCH/bin"
+    cp "$BUILD/trainyard" "$BUILD/trainer" "$BUILD/trainyard-step" "$SCRATCH/bin"
+    TRAINYARD=$SCRATCH/bin/trainyard
+    TRAINER=$SCRATCH/bin/trainer
+    if [ "$KUBECTL" != kubectl ]; then
+        cp "$KUBECTL" "$SCRATCH/bin/kubectl"
+        KUBECTL=$SCRATCH/bin/kubectl
+    fi
+    chown -R 65534:65534 "$SCRATCH"
+    chmod 755 "$SCRATCH"
+}
+
+cluster_up() { # [OPTION…]
+    as_user "$TRAINYARD" up --port 0 "$@" >"$SCRATCH/up.log" 2>&1 || {
+        cat "$SCRATCH/up.log"
+        fail "trainyard up $*"
+    }
+    CLUSTER_UP=yes
+}
+
+kubectl() { as_user "$KUBECTL" "$@"; }
+
+server_pid() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
+
+# wait_until WHAT COMMAND…: run the command until it succeeds.
+wait_until() {
+    local what=$1 deadline=$((SECONDS + 120))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $deadline ] || {
+            "$@" || true
+            fail "waited two minutes for: $what"
+        }
+        read -rt 0.1 <> <(:) || true
+    done
+}
+
+assert_eq() { # WHAT EXPECTED ACTUAL
+    [ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
+}
+
+assert_contains() { # WHAT PART WHOLE
+    case $3 in *"$2"*) ;; *) fail "$1: no '$2' in: $3" ;; esac
+}
+
+pod_phase_is() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
+wait_for_phase() { wait_until "pod $1 to be $2" pod_phase_is "$1" "$2"; }
+
+tfjob_has_condition() {
+    [ "$(kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]
+}
+wait_for_tfjob() { wait_until "tfjob $1 to be $2" tfjob_has_condition "$1" "$2"; }
