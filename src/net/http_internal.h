@@ -1,0 +1,25 @@
+/* What the files of net/ share and nobody else sees. */
+#ifndef TRAINYARD_NET_HTTP_INTERNAL_H
+#define TRAINYARD_NET_HTTP_INTERNAL_H
+
+#include "net/http.h"
+
+/* The head of every call; each transport's own struct begins with it. */
+struct http_call {
+    struct http_transport *transport;
+};
+
+/* Percent-decode `size` bytes; '+' is a space where asked. What is no valid escape, and an escaped
+ * NUL, stays as it is. The result is never longer than the input. */
+char *http_percent_decode(struct arena *arena, const char *text, size_t size, bool plus_is_space);
+
+/* A path for the request line: what may not stand there is escaped, '/' stays. */
+char *http_path_encode(struct arena *arena, const char *path);
+
+/* A copy in the arena. */
+struct http_header *http_headers_copy(struct arena *arena, const struct http_header *headers);
+
+/* "Bearer <token>" as Authorization, unless the caller gave one. */
+void http_add_bearer(struct arena *arena, struct http_header **headers, const char *bearer);
+
+#endif
