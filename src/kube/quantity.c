@@ -1,0 +1,258 @@
+/* Quantities; see quantity.h. The value is a count of billionths in 128 bits: int64 whole units
+ * times a billion leave room to spare, so sums are exact before they are held at the ends. */
+#include "kube/quantity.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+
+enum { DIGITS_MAX = 64, TEXT_MAX = 128, EXPONENT_MAX = 999 };
+
+#define NANO       ((wide)1000000000)
+#define VALUE_MAX_ ((wide)INT64_MAX * NANO)
+
+static const struct suffix {
+    const char *text;
+    int base;     /* 10 or 2 */
+    int exponent; /* of the base */
+    enum kube_quantity_form form;
+} SUFFIXES[] = {
+    {"n", 10, -9, KUBE_QUANTITY_DECIMAL}, {"u", 10, -6, KUBE_QUANTITY_DECIMAL},
+    {"m", 10, -3, KUBE_QUANTITY_DECIMAL}, {"", 10, 0, KUBE_QUANTITY_DECIMAL},
+    {"k", 10, 3, KUBE_QUANTITY_DECIMAL},  {"M", 10, 6, KUBE_QUANTITY_DECIMAL},
+    {"G", 10, 9, KUBE_QUANTITY_DECIMAL},  {"T", 10, 12, KUBE_QUANTITY_DECIMAL},
+    {"P", 10, 15, KUBE_QUANTITY_DECIMAL}, {"E", 10, 18, KUBE_QUANTITY_DECIMAL},
+    {"Ki", 2, 10, KUBE_QUANTITY_BINARY},  {"Mi", 2, 20, KUBE_QUANTITY_BINARY},
+    {"Gi", 2, 30, KUBE_QUANTITY_BINARY},  {"Ti", 2, 40, KUBE_QUANTITY_BINARY},
+    {"Pi", 2, 50, KUBE_QUANTITY_BINARY},  {"Ei", 2, 60, KUBE_QUANTITY_BINARY},
+};
+
+static wide hold(wide nano)
+{
+    return nano > VALUE_MAX_ ? VALUE_MAX_ : nano < -VALUE_MAX_ ? -VALUE_MAX_ : nano;
+}
+
+static int refuse(const char *text, struct err *err)
+{
+    return err_set(
+        err, ERR_INVALID,
+        "'%.64s' is no quantity: write digits, an optional fraction and one of m k M G T "
+        "P E Ki Mi Gi Ti Pi Ei or an exponent like e3",
+        text);
+}
+
+/* The suffix or exponent behind the digits. */
+static int parse_suffix(const char *text, struct suffix *ret)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(SUFFIXES); i++) {
+        if (strcmp(SUFFIXES[i].text, text) == 0) {
+            *ret = SUFFIXES[i];
+            return 0;
+        }
+    }
+    if (*text != 'e' && *text != 'E')
+        return -1;
+    bool negative = text[1] == '-';
+    const char *digit = text + (text[1] == '-' || text[1] == '+' ? 2 : 1);
+    if (*digit == '\0')
+        return -1;
+    int exponent = 0;
+    for (; *digit; digit++) {
+        if (!isdigit((unsigned char)*digit))
+            return -1;
+        if (exponent <= EXPONENT_MAX)
+            exponent = exponent * 10 + (*digit - '0');
+    }
+    *ret = (struct suffix){
+        .base = 10, .exponent = negative ? -exponent : exponent, .form = KUBE_QUANTITY_EXPONENT};
+    return 0;
+}
+
+/* digits × 10^exponent billionths, rounded up and held. The digits are taken one by one, so that no
+ * number of them can overflow. */
+static wide scale_decimal(const char *digits, size_t count, int exponent)
+{
+    wide value = 0;
+    bool lost = false;
+    for (size_t i = 0; i < count; i++) {
+        /* This digit's power of ten; those below zero are under a billionth. */
+        int power = (int)(count - 1 - i) + exponent;
+        if (power >= 0 && value <= VALUE_MAX_)
+            value = value * 10 + (digits[i] - '0');
+        else if (power < 0)
+            lost = lost || digits[i] != '0';
+    }
+    for (int zeros = exponent; zeros > 0 && value && value <= VALUE_MAX_; zeros--)
+        value *= 10;
+    return hold(value + lost);
+}
+
+/* number × 2^exponent, where the number may have a fraction, of which 18 digits count. */
+static wide scale_binary(const char *digits, size_t count, size_t fraction, int exponent)
+{
+    wide scale = (wide)1 << exponent, whole = 0, part = 0, unit = NANO * NANO;
+    size_t whole_count = count - fraction;
+    for (size_t i = 0; i < whole_count && whole <= INT64_MAX; i++)
+        whole = whole * 10 + (digits[i] - '0');
+    for (size_t i = whole_count; i < count; i++) {
+        unit /= 10;
+        part += unit * (digits[i] - '0');
+    }
+    if (whole > INT64_MAX / scale)
+        return VALUE_MAX_;
+    return hold(whole * scale * NANO + (part * scale + NANO - 1) / NANO);
+}
+
+int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err *err)
+{
+    if (!text || strlen(text) > TEXT_MAX)
+        return refuse(text ? text : "", err);
+    const char *at = text;
+    bool negative = *at == '-';
+    if (*at == '-' || *at == '+')
+        at++;
+    char digits[TEXT_MAX + 1];
+    size_t count = 0, fraction = 0;
+    bool point = false;
+    for (; isdigit((unsigned char)*at) || (*at == '.' && !point); at++) {
+        if (*at == '.') {
+            point = true;
+        } else {
+            digits[count++] = *at;
+            fraction += point;
+        }
+    }
+    struct suffix suffix;
+    if (count == 0 || parse_suffix(at, &suffix) < 0)
+        return refuse(text, err);
+    wide nano = suffix.base == 2
+                    ? scale_binary(digits, count, fraction, suffix.exponent)
+                    : scale_decimal(digits, count, 9 + suffix.exponent - (int)fraction);
+    *ret = (struct kube_quantity){.nano = negative ? -nano : nano, .form = suffix.form};
+    return 0;
+}
+
+int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret, struct err *err)
+{
+    if (!value || value->type == JSON_NULL) {
+        *ret = (struct kube_quantity){0};
+        return 0;
+    }
+    if (value->type == JSON_STRING || value->type == JSON_REAL)
+        return kube_quantity_parse(value->text, ret, err);
+    if (value->type == JSON_INT) {
+        *ret = (struct kube_quantity){.nano = hold((wide)value->integer * NANO)};
+        return 0;
+    }
+    return err_set(err, ERR_INVALID, "a quantity is a string or a number, not %s",
+                   json_type_name(value->type));
+}
+
+/* At most 2^63 billions: nineteen digits and nine more. */
+static char *print_wide(wide value, char *end)
+{
+    bool negative = value < 0;
+    *--end = '\0';
+    do {
+        int digit = (int)(value % 10);
+        *--end = (char)('0' + (digit < 0 ? -digit : digit));
+        value /= 10;
+    } while (value);
+    if (negative)
+        *--end = '-';
+    return end;
+}
+
+static void format_as(wide number, const char *suffix, char text[KUBE_QUANTITY_TEXT_MAX])
+{
+    char digits[DIGITS_MAX];
+    snprintf(text, KUBE_QUANTITY_TEXT_MAX, "%s%s", print_wide(number, digits + sizeof(digits)),
+             suffix);
+}
+
+static bool format_binary(wide nano, char text[KUBE_QUANTITY_TEXT_MAX])
+{
+    /* Small ones and those with a fraction are written in decimal, so that nothing is lost. */
+    if ((nano > -1024 * NANO && nano < 1024 * NANO) || nano % NANO)
+        return false;
+    wide number = nano / NANO;
+    const char *suffix = "";
+    for (size_t i = 0; i < ARRAY_SIZE(SUFFIXES); i++) {
+        if (SUFFIXES[i].base != 2 || number % 1024)
+            continue;
+        number /= 1024;
+        suffix = SUFFIXES[i].text;
+    }
+    format_as(number, suffix, text);
+    return true;
+}
+
+void kube_quantity_format(const struct kube_quantity *quantity, char text[KUBE_QUANTITY_TEXT_MAX])
+{
+    wide number = quantity->nano;
+    if (number == 0) {
+        format_as(0, "", text);
+        return;
+    }
+    if (quantity->form == KUBE_QUANTITY_BINARY && format_binary(number, text))
+        return;
+    int exponent = -9;
+    while (exponent < 18 && number % 1000 == 0) {
+        number /= 1000;
+        exponent += 3;
+    }
+    char suffix[16] = "";
+    if (quantity->form == KUBE_QUANTITY_EXPONENT) {
+        if (exponent)
+            snprintf(suffix, sizeof(suffix), "e%d", exponent);
+    } else {
+        for (size_t i = 0; i < ARRAY_SIZE(SUFFIXES); i++)
+            if (SUFFIXES[i].base == 10 && SUFFIXES[i].exponent == exponent)
+                snprintf(suffix, sizeof(suffix), "%s", SUFFIXES[i].text);
+    }
+    format_as(number, suffix, text);
+}
+
+int kube_quantity_compare(const struct kube_quantity *a, const struct kube_quantity *b)
+{
+    return (a->nano > b->nano) - (a->nano < b->nano);
+}
+
+void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b)
+{
+    /* Zero has no form of its own: the sum of nothing and "1Gi" is "1Gi". */
+    if (sum->nano == 0)
+        sum->form = b->form;
+    sum->nano = hold(sum->nano + b->nano);
+}
+
+void kube_quantity_subtract(struct kube_quantity *sum, const struct kube_quantity *b)
+{
+    if (sum->nano == 0)
+        sum->form = b->form;
+    sum->nano = hold(sum->nano - b->nano);
+}
+
+/* Away from zero, as upstream rounds. */
+static int64_t divide_up(wide nano, wide unit)
+{
+    wide result = nano / unit;
+    if (nano % unit)
+        result += nano > 0 ? 1 : -1;
+    return result > INT64_MAX ? INT64_MAX : result < INT64_MIN ? INT64_MIN : (int64_t)result;
+}
+
+int64_t kube_quantity_value(const struct kube_quantity *quantity)
+{
+    return divide_up(quantity->nano, NANO);
+}
+
+int64_t kube_quantity_milli(const struct kube_quantity *quantity)
+{
+    return divide_up(quantity->nano, NANO / 1000);
+}

@@ -1,0 +1,250 @@
+/* The text form of label selectors, by the grammar of upstream: words are what stands between white
+ * space and the characters ! = < > ( ) and comma; `in` and `notin` are operators only where one is
+ * expected, so a label may be called so. */
+#include "base/str.h"
+#include "kube/selector.h"
+#include "kube/selector_internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { NAME_MAX_ = 63, PREFIX_MAX = 253 };
+
+static bool is_name(const char *text, size_t size)
+{
+    if (size == 0 || size > NAME_MAX_ || !isalnum((unsigned char)text[0]) ||
+        !isalnum((unsigned char)text[size - 1]))
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (!isalnum((unsigned char)text[i]) && !strchr("-_.", text[i]))
+            return false;
+    return true;
+}
+
+int selector_check_key(const char *key, struct err *err)
+{
+    const char *slash = strchr(key, '/');
+    const char *name = slash ? slash + 1 : key;
+    bool good = is_name(name, strlen(name));
+    if (good && slash) {
+        char prefix[PREFIX_MAX + 1];
+        size_t size = (size_t)(slash - key);
+        good = size <= PREFIX_MAX;
+        if (good) {
+            memcpy(prefix, key, size);
+            prefix[size] = '\0';
+            good = str_is_dns_subdomain(prefix);
+        }
+    }
+    if (!good)
+        return err_set(err, ERR_INVALID, "selector: '%.100s' is no label key", key);
+    return 0;
+}
+
+enum token {
+    TOKEN_END,
+    TOKEN_WORD,
+    TOKEN_NOT,       /* ! */
+    TOKEN_EQUAL,     /* = or == */
+    TOKEN_NOT_EQUAL, /* != */
+    TOKEN_GREATER,
+    TOKEN_LESS,
+    TOKEN_OPEN,
+    TOKEN_CLOSE,
+    TOKEN_COMMA,
+};
+
+struct parser {
+    struct arena *arena;
+    const char *text; /* all of it, for messages */
+    const char *next; /* behind the token */
+    enum token token;
+    const char *word; /* of TOKEN_WORD */
+    struct err *err;
+};
+
+static bool is_special(char c)
+{
+    return c == '\0' || isspace((unsigned char)c) || strchr("!=<>(),", c) != NULL;
+}
+
+static void advance(struct parser *parser)
+{
+    const char *at = parser->next;
+    while (isspace((unsigned char)*at))
+        at++;
+    const char *start = at;
+    switch (*at) {
+    case '\0':
+        parser->token = TOKEN_END;
+        break;
+    case '!':
+        parser->token = at[1] == '=' ? TOKEN_NOT_EQUAL : TOKEN_NOT;
+        at += at[1] == '=' ? 2 : 1;
+        break;
+    case '=':
+        parser->token = TOKEN_EQUAL;
+        at += at[1] == '=' ? 2 : 1;
+        break;
+    case '>':
+        parser->token = TOKEN_GREATER;
+        at++;
+        break;
+    case '<':
+        parser->token = TOKEN_LESS;
+        at++;
+        break;
+    case '(':
+        parser->token = TOKEN_OPEN;
+        at++;
+        break;
+    case ')':
+        parser->token = TOKEN_CLOSE;
+        at++;
+        break;
+    case ',':
+        parser->token = TOKEN_COMMA;
+        at++;
+        break;
+    default:
+        while (!is_special(*at))
+            at++;
+        parser->token = TOKEN_WORD;
+        parser->word = arena_strndup(parser->arena, start, (size_t)(at - start));
+    }
+    parser->next = at;
+}
+
+static int refuse(struct parser *parser, const char *expected)
+{
+    return err_set(parser->err, ERR_BAD_REQUEST,
+                   "unable to parse selector '%.200s': expected %s at byte %zu", parser->text,
+                   expected, (size_t)(parser->next - parser->text));
+}
+
+static int check_value(struct parser *parser, const char *value)
+{
+    if (*value == '\0' || is_name(value, strlen(value)))
+        return 0;
+    return err_set(parser->err, ERR_BAD_REQUEST,
+                   "unable to parse selector '%.200s': '%.100s' is no label value", parser->text,
+                   value);
+}
+
+/* A value may be empty: "a=" and "a in (,b)". Leaves the token behind the value. */
+static int parse_value(struct parser *parser, const char **ret)
+{
+    *ret = "";
+    if (parser->token == TOKEN_WORD) {
+        *ret = parser->word;
+        advance(parser);
+    }
+    return check_value(parser, *ret);
+}
+
+static int parse_set(struct parser *parser, struct kube_selector_term *term)
+{
+    if (parser->token != TOKEN_OPEN)
+        return refuse(parser, "'('");
+    size_t room = 1;
+    for (const char *c = parser->next; *c && *c != ')'; c++)
+        room += *c == ',';
+    if (room > KUBE_SELECTOR_TERMS_MAX)
+        return refuse(parser, "fewer values");
+    term->values = ARENA_ARRAY(parser->arena, const char *, room);
+    do {
+        advance(parser);
+        int result = parse_value(parser, &term->values[term->count++]);
+        if (result < 0)
+            return result;
+    } while (parser->token == TOKEN_COMMA);
+    if (parser->token != TOKEN_CLOSE)
+        return refuse(parser, "',' or ')'");
+    advance(parser);
+    return 0;
+}
+
+static int parse_one_value(struct parser *parser, struct kube_selector_term *term,
+                           enum kube_selector_op op)
+{
+    term->op = op;
+    term->values = ARENA_ARRAY(parser->arena, const char *, 1);
+    term->count = 1;
+    advance(parser);
+    int result = parse_value(parser, &term->values[0]);
+    if (result < 0 || (op != KUBE_SELECTOR_GREATER && op != KUBE_SELECTOR_LESS))
+        return result;
+    int64_t number;
+    if (str_to_int64(term->values[0], INT64_MIN, INT64_MAX, &number, NULL) < 0)
+        return refuse(parser, "a whole number");
+    return 0;
+}
+
+static int parse_term(struct parser *parser, struct kube_selector_term *term)
+{
+    bool negated = parser->token == TOKEN_NOT;
+    if (negated)
+        advance(parser);
+    if (parser->token != TOKEN_WORD)
+        return refuse(parser, "a label key");
+    if (selector_check_key(parser->word, parser->err) < 0)
+        return err_set(parser->err, ERR_BAD_REQUEST,
+                       "unable to parse selector '%.200s': '%.100s' is no label key", parser->text,
+                       parser->word);
+    *term = (struct kube_selector_term){
+        .key = parser->word,
+        .op = negated ? KUBE_SELECTOR_NOT_EXISTS : KUBE_SELECTOR_EXISTS,
+    };
+    advance(parser);
+    if (negated || parser->token == TOKEN_COMMA || parser->token == TOKEN_END)
+        return 0;
+    switch (parser->token) {
+    case TOKEN_EQUAL:
+        return parse_one_value(parser, term, KUBE_SELECTOR_IN);
+    case TOKEN_NOT_EQUAL:
+        return parse_one_value(parser, term, KUBE_SELECTOR_NOT_IN);
+    case TOKEN_GREATER:
+        return parse_one_value(parser, term, KUBE_SELECTOR_GREATER);
+    case TOKEN_LESS:
+        return parse_one_value(parser, term, KUBE_SELECTOR_LESS);
+    default:
+        break;
+    }
+    bool in = parser->token == TOKEN_WORD && strcmp(parser->word, "in") == 0;
+    bool not_in = parser->token == TOKEN_WORD && strcmp(parser->word, "notin") == 0;
+    if (!in && !not_in)
+        return refuse(parser, "one of = == != in notin < >");
+    term->op = in ? KUBE_SELECTOR_IN : KUBE_SELECTOR_NOT_IN;
+    advance(parser);
+    return parse_set(parser, term);
+}
+
+int kube_selector_parse(struct arena *arena, const char *text, struct kube_selector *ret,
+                        struct err *err)
+{
+    struct parser parser = {.arena = arena, .text = text ? text : "", .err = err};
+    parser.next = parser.text;
+    size_t room = 1;
+    for (const char *c = parser.text; *c; c++)
+        room += *c == ',';
+    if (strlen(parser.text) > KUBE_SELECTOR_MAX || room > KUBE_SELECTOR_TERMS_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "selector too long: %zu bytes, %d are allowed",
+                       strlen(parser.text), (int)KUBE_SELECTOR_MAX);
+    struct kube_selector_term *terms = ARENA_ARRAY(arena, struct kube_selector_term, room);
+    size_t count = 0;
+    advance(&parser);
+    while (parser.token != TOKEN_END) {
+        int result = parse_term(&parser, &terms[count++]);
+        if (result < 0)
+            return result;
+        if (parser.token == TOKEN_END)
+            break;
+        if (parser.token != TOKEN_COMMA)
+            return refuse(&parser, "',' or the end");
+        advance(&parser);
+        if (parser.token == TOKEN_END)
+            return refuse(&parser, "a label key behind ','");
+    }
+    *ret = (struct kube_selector){.terms = terms, .count = count};
+    return 0;
+}

@@ -1,0 +1,78 @@
+/* Field selectors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kube/selector.h"
+#include "read_json.h"
+
+static void matches(void **state)
+{
+    static const struct {
+        const char *selector;
+        bool match;
+    } CASES[] = {
+        {"", true},
+        {"metadata.name=p", true},
+        {"metadata.name==p", true},
+        {"metadata.name!=p", false},
+        {"metadata.name=q", false},
+        {"spec.nodeName=n,status.phase!=Succeeded,status.phase!=Failed", true},
+        {"spec.nodeName=n,status.phase!=Running", false},
+        {"status.missing=", true},
+        {"status.missing.deep=", true},
+        {"status.missing!=x", true},
+        {"metadata.annotations.odd=a\\,b\\=c\\\\", true},
+        {",metadata.name=p,", true},
+        {"metadata=", true},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *pod =
+        read_json(arena, "{'metadata': {'name': 'p', 'annotations': {'odd': 'a,b=c\\\\'}},"
+                         "'spec': {'nodeName': 'n'}, 'status': {'phase': 'Running'}}");
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct kube_field_selector selector;
+        struct err err = ERR_INIT;
+        if (kube_field_selector_parse(arena, CASES[i].selector, &selector, &err) < 0)
+            fail_msg("'%s': %s", CASES[i].selector, err.message);
+        if (kube_field_selector_matches(&selector, pod, kube_field_get) != CASES[i].match)
+            fail_msg("'%s'", CASES[i].selector);
+    }
+}
+
+static void gives_its_terms(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_field_selector selector;
+    assert_int_equal(kube_field_selector_parse(arena, "a.b=1,c!=2", &selector, NULL), 0);
+    assert_int_equal(selector.count, 2);
+    assert_string_equal(selector.terms[0].path, "a.b");
+    assert_true(selector.terms[0].equal);
+    assert_string_equal(selector.terms[0].value, "1");
+    assert_string_equal(selector.terms[1].path, "c");
+    assert_false(selector.terms[1].equal);
+}
+
+static void refuses(void **state)
+{
+    static const char *const BAD[] = {"a", "=b", "!=b", "a!b", "a=b=c", "a=b\\", "a=\\x", "a!"};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        struct kube_field_selector selector;
+        if (kube_field_selector_parse(arena, BAD[i], &selector, NULL) != -ERR_BAD_REQUEST)
+            fail_msg("'%s' was taken", BAD[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches),
+        cmocka_unit_test(gives_its_terms),
+        cmocka_unit_test(refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* Label selectors: the grammar, the matching, and the objects they are made from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "kube/selector.h"
+#include "read_json.h"
+
+static void matches(void **state)
+{
+    static const struct {
+        const char *selector, *labels;
+        bool match;
+    } CASES[] = {
+        {"", "{}", true},
+        {" ", "{}", true},
+        {"a=b", "{'a': 'b'}", true},
+        {"a=b", "{'a': 'c'}", false},
+        {"a=b", "{}", false},
+        {"a==b", "{'a': 'b'}", true},
+        {"a = b , c = d", "{'a': 'b', 'c': 'd'}", true},
+        {"a=b,c=d", "{'a': 'b'}", false},
+        {"a=", "{'a': ''}", true},
+        {"a=", "{}", false},
+        {"a!=b", "{'a': 'c'}", true},
+        {"a!=b", "{}", true},
+        {"a!=b", "{'a': 'b'}", false},
+        {"a", "{'a': ''}", true},
+        {"a", "{}", false},
+        {"!a", "{}", true},
+        {"! a", "{'a': 'x'}", false},
+        {"a in (b)", "{'a': 'b'}", true},
+        {"a in (b,c)", "{'a': 'c'}", true},
+        {"a in ( b , c )", "{'a': 'd'}", false},
+        {"a in (,c)", "{'a': ''}", true},
+        {"a in ()", "{'a': ''}", true},
+        {"a in(b)", "{'a': 'b'}", true},
+        {"a notin (b,c)", "{'a': 'd'}", true},
+        {"a notin (b,c)", "{}", true},
+        {"a notin (b,c)", "{'a': 'b'}", false},
+        {"in=notin", "{'in': 'notin'}", true},
+        {"in in (in)", "{'in': 'in'}", true},
+        {"notin", "{'notin': '1'}", true},
+        {"a>5", "{'a': '6'}", true},
+        {"a>5", "{'a': '5'}", false},
+        {"a<5", "{'a': '-7'}", true},
+        {"a<5", "{'a': 'x'}", false},
+        {"a<5", "{}", false},
+        {"example.com/name=x", "{'example.com/name': 'x'}", true},
+        {"training.kubeflow.org/job-name=j,!skip,tier in (a,b)",
+         "{'training.kubeflow.org/job-name': 'j', 'tier': 'b'}", true},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct kube_selector selector, again;
+        struct err err = ERR_INIT;
+        if (kube_selector_parse(arena, CASES[i].selector, &selector, &err) < 0)
+            fail_msg("'%s': %s", CASES[i].selector, err.message);
+        struct json *labels = read_json(arena, CASES[i].labels);
+        if (kube_selector_matches(&selector, labels) != CASES[i].match)
+            fail_msg("'%s' on %s", CASES[i].selector, CASES[i].labels);
+        const char *text = kube_selector_text(arena, &selector);
+        if (kube_selector_parse(arena, text, &again, &err) < 0)
+            fail_msg("'%s' written as '%s': %s", CASES[i].selector, text, err.message);
+        assert_int_equal(kube_selector_matches(&again, labels), CASES[i].match);
+        assert_string_equal(kube_selector_text(arena, &again), text);
+    }
+}
+
+static void refuses(void **state)
+{
+    static const char *const BAD[] = {
+        ",",      "a,",      ",a",      "a,,b",  "=b",         "a=b=c", "a in b",
+        "a in (", "a in (b", "a in b)", "a (b)", "!a=b",       "!",     "a b",
+        "a>x",    "-a=b",    "a=-b",    "a/b/c", "/a",         "a/",    "A.B!/x=1",
+        "a=b c",  "a notin", "a=b)",    "(a)",   "a in (b c)", "a=b,!", "!!a",
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        struct kube_selector selector;
+        if (kube_selector_parse(arena, BAD[i], &selector, NULL) != -ERR_BAD_REQUEST)
+            fail_msg("'%s' was taken", BAD[i]);
+    }
+    char *endless = arena_alloc(arena, KUBE_SELECTOR_MAX + 2);
+    memset(endless, 'a', KUBE_SELECTOR_MAX + 1);
+    endless[KUBE_SELECTOR_MAX + 1] = '\0';
+    struct kube_selector selector;
+    assert_int_equal(kube_selector_parse(arena, endless, &selector, NULL), -ERR_BAD_REQUEST);
+}
+
+static void comes_from_objects(void **state)
+{
+    static const struct {
+        const char *selector, *labels;
+        bool match;
+    } CASES[] = {
+        {"{}", "{}", true},
+        {"null", "{}", false},
+        {"{'matchLabels': {'a': 'b'}}", "{'a': 'b'}", true},
+        {"{'matchLabels': {'a': 'b'}}", "{'a': 'c'}", false},
+        {"{'matchLabels': {'a': 'b'}, 'matchExpressions': [{'key': 'c', 'operator': 'Exists'}]}",
+         "{'a': 'b'}", false},
+        {"{'matchExpressions': [{'key': 'c', 'operator': 'DoesNotExist'}]}", "{}", true},
+        {"{'matchExpressions': [{'key': 'c', 'operator': 'In', 'values': ['x', 'y']}]}",
+         "{'c': 'y'}", true},
+        {"{'matchExpressions': [{'key': 'c', 'operator': 'NotIn', 'values': ['x', 'y']}]}",
+         "{'c': 'y'}", false},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct kube_selector selector;
+        assert_int_equal(
+            kube_selector_from_json(arena, read_json(arena, CASES[i].selector), &selector, NULL),
+            0);
+        if (kube_selector_matches(&selector, read_json(arena, CASES[i].labels)) != CASES[i].match)
+            fail_msg("%s on %s", CASES[i].selector, CASES[i].labels);
+    }
+    static const char *const BAD[] = {
+        "{'matchLabels': {'a': 5}}",
+        "{'matchExpressions': [{'operator': 'Exists'}]}",
+        "{'matchExpressions': [{'key': 'a', 'operator': 'Like'}]}",
+        "{'matchExpressions': [{'key': 'a'}]}",
+        "{'matchExpressions': [{'key': 'a', 'operator': 'In'}]}",
+        "{'matchExpressions': [{'key': 'a', 'operator': 'Exists', 'values': ['b']}]}",
+        "{'matchExpressions': [{'key': 'a', 'operator': 'In', 'values': [5]}]}",
+        "{'matchExpressions': [{'key': 'a', 'operator': 'Gt', 'values': ['5']}]}",
+    };
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        struct kube_selector selector;
+        assert_int_equal(kube_selector_from_json(arena, read_json(arena, BAD[i]), &selector, NULL),
+                         -ERR_INVALID);
+    }
+}
+
+static void services_and_affinity(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_selector selector;
+    assert_int_equal(kube_selector_from_map(arena, NULL, &selector, NULL), 0);
+    assert_false(kube_selector_matches(&selector, read_json(arena, "{'a': 'b'}")));
+    assert_int_equal(kube_selector_from_map(arena, read_json(arena, "{'a': 'b'}"), &selector, NULL),
+                     0);
+    assert_true(kube_selector_matches(&selector, read_json(arena, "{'a': 'b'}")));
+    assert_int_equal(kube_selector_from_expressions(
+                         arena,
+                         read_json(arena, "[{'key': 'a', 'operator': 'Gt', 'values': ['5']}]"),
+                         &selector, NULL),
+                     0);
+    assert_true(kube_selector_matches(&selector, read_json(arena, "{'a': '6'}")));
+    assert_false(kube_selector_matches(&selector, read_json(arena, "{'a': '5'}")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(comes_from_objects),
+        cmocka_unit_test(services_and_affinity),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
