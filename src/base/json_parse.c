@@ -5,7 +5,7 @@
  * characters. */
 #include "base/json.h"
 
-#include "base/hash.h"
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -17,11 +17,9 @@
 #include <string.h>
 
 enum {
-    PADDING = 8,           /* NUL bytes behind the copy: what one step of skip_plain() may see */
-    NAMES_COMPARED = 32,   /* members found duplicate by comparing; beyond, by a hash set */
-    ERROR_NAME_MAX = 100,  /* bytes of a name shown in an error */
-    INT_DIGITS_SAFE = 18,  /* decimal digits that cannot overflow int64 */
-    SET_CAPACITY_MIN = 128 /* a power of two */
+    PADDING = 8,          /* NUL bytes behind the copy: what one step of skip_plain() may see */
+    ERROR_NAME_MAX = 100, /* bytes of a name shown in an error */
+    INT_DIGITS_SAFE = 18, /* decimal digits that cannot overflow int64 */
 };
 
 struct parser {
@@ -250,62 +248,6 @@ static int parse_number(struct parser *parser, struct json *json)
     return 0;
 }
 
-/* Which names an object has: a filter that answers most questions with one bit, a comparison of all
- * while they are few, a hash set beyond that. */
-struct names {
-    uint64_t filter;
-    struct json **slots;
-    size_t capacity;
-    size_t count;
-    struct hash_key key;
-};
-
-static void names_release(struct names *names)
-{
-    free(names->slots);
-}
-
-static struct json **names_slot(struct names *names, const char *name)
-{
-    size_t mask = names->capacity - 1;
-    size_t i = hash_bytes(&names->key, name, strlen(name)) & mask;
-    while (names->slots[i] && strcmp(names->slots[i]->name, name) != 0)
-        i = (i + 1) & mask;
-    return &names->slots[i];
-}
-
-static void names_rebuild(struct names *names, const struct json *object)
-{
-    if (!names->capacity)
-        hash_key_draw(&names->key);
-    names->capacity = names->capacity ? names->capacity * 2 : SET_CAPACITY_MIN;
-    free(names->slots);
-    names->slots = mem_calloc(names->capacity, sizeof(*names->slots));
-    JSON_EACH (member, object)
-        *names_slot(names, member->name) = member;
-}
-
-/* Is the name new to the object? If so, `member` (not yet linked) is remembered under it. */
-static bool names_add(struct names *names, const struct json *object, struct json *member,
-                      size_t size)
-{
-    if (object->count >= NAMES_COMPARED) {
-        if (object->count * 2 >= names->capacity)
-            names_rebuild(names, object);
-        struct json **slot = names_slot(names, member->name);
-        bool is_new = !*slot;
-        *slot = member;
-        return is_new;
-    }
-    const unsigned char *name = (const unsigned char *)member->name;
-    unsigned mixed = size ? name[0] + name[size - 1] * 5u + name[size / 2] * 3u : 0;
-    uint64_t bit = UINT64_C(1) << ((mixed + (unsigned)size * 7u) & 63);
-    if (names->filter & bit && json_get(object, member->name))
-        return false;
-    names->filter |= bit;
-    return true;
-}
-
 static int parse_value(struct parser *parser, struct json **ret);
 
 static int enter(struct parser *parser)
@@ -366,7 +308,7 @@ static int parse_array(struct parser *parser, struct json *array)
     return result;
 }
 
-static int parse_member(struct parser *parser, struct json *object, struct names *names)
+static int parse_member(struct parser *parser, struct json *object, struct json_names *names)
 {
     if (*parser->at != '"')
         return fail_unexpected(parser, "a name in quotes");
@@ -387,7 +329,7 @@ static int parse_member(struct parser *parser, struct json *object, struct names
     if (result < 0)
         return result;
     value->name = name;
-    if (!names_add(names, object, value, size)) {
+    if (!json_names_add(names, object, value, size)) {
         parser->line = line; /* point to the name, not behind its value */
         parser->line_start = line_start;
         return fail(parser, start, "the name '%.*s' stands twice in one object", ERROR_NAME_MAX,
@@ -399,7 +341,7 @@ static int parse_member(struct parser *parser, struct json *object, struct names
 
 static int parse_object(struct parser *parser, struct json *object)
 {
-    _cleanup_(names_release) struct names names = {0};
+    _cleanup_(json_names_release) struct json_names names = {0};
     int result = enter(parser);
     if (result < 0)
         return result;

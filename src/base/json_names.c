@@ -1,0 +1,57 @@
+/* The names an object being read has; see json_names.h. */
+#include "base/json_names.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+enum {
+    COMPARED_MAX = 32,    /* members up to which names are compared one by one */
+    CAPACITY_FIRST = 128, /* of the hash set: a power of two, more than twice COMPARED_MAX */
+};
+
+void json_names_release(struct json_names *names)
+{
+    free(names->slots);
+    *names = (struct json_names){0};
+}
+
+static struct json **find_slot(struct json_names *names, const char *name, size_t size)
+{
+    size_t mask = names->capacity - 1, i = hash_bytes(&names->key, name, size) & mask;
+    while (names->slots[i] && strcmp(names->slots[i]->name, name) != 0)
+        i = (i + 1) & mask;
+    return &names->slots[i];
+}
+
+static void grow(struct json_names *names, const struct json *object)
+{
+    if (!names->capacity)
+        hash_key_draw(&names->key);
+    names->capacity = names->capacity ? names->capacity * 2 : CAPACITY_FIRST;
+    free(names->slots);
+    names->slots = mem_calloc(names->capacity, sizeof(*names->slots));
+    JSON_EACH (member, object)
+        *find_slot(names, member->name, strlen(member->name)) = member;
+}
+
+bool json_names_add(struct json_names *names, const struct json *object, struct json *member,
+                    size_t size)
+{
+    if (object->count >= COMPARED_MAX) {
+        if (object->count * 2 >= names->capacity)
+            grow(names, object);
+        struct json **slot = find_slot(names, member->name, size);
+        if (*slot)
+            return false;
+        *slot = member;
+        return true;
+    }
+    const unsigned char *name = (const unsigned char *)member->name;
+    unsigned mixed = size ? name[0] + name[size / 2] * 3u + name[size - 1] * 5u : 0;
+    uint64_t bit = UINT64_C(1) << ((mixed + (unsigned)size * 7u) & 63);
+    if (names->filter & bit && json_get(object, member->name))
+        return false;
+    names->filter |= bit;
+    return true;
+}

@@ -1,0 +1,325 @@
+/* YAML as kubectl reads it: scalars, documents, aliases, merges, refusals with their place; and
+ * that what is written reads back. */
+#include "base/yaml.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct arena *arena;
+
+static struct json *parse_all(const char *text)
+{
+    struct err err = ERR_INIT;
+    struct json *documents = NULL;
+    if (yaml_parse(arena, "job.yaml", text, strlen(text), NULL, &documents, &err) < 0)
+        fail_msg("%s: %s", text, err.message);
+    return documents;
+}
+
+/* As shortest JSON. */
+static const char *one(const char *text)
+{
+    struct json *documents = parse_all(text);
+    assert_int_equal(json_count(documents), 1);
+    return json_to_string(arena, documents->first);
+}
+
+static void refuse_n(const char *text, size_t size, const struct json_limits *limits,
+                     const char *message)
+{
+    struct err err = ERR_INIT;
+    struct json *documents = (struct json *)&err; /* must stay untouched */
+    assert_int_equal(yaml_parse(arena, "job.yaml", text, size, limits, &documents, &err),
+                     -ERR_BAD_REQUEST);
+    assert_ptr_equal(documents, &err);
+    assert_string_equal(err.message, message);
+}
+
+static void refuse(const char *text, const char *message)
+{
+    refuse_n(text, strlen(text), NULL, message);
+}
+
+static void test_scalars(void **state)
+{
+    static const struct {
+        const char *yaml, *json;
+    } ROWS[] = {
+        {"yes", "true"},
+        {"Yes", "true"},
+        {"on", "true"},
+        {"y", "true"},
+        {"TRUE", "true"},
+        {"no", "false"},
+        {"Off", "false"},
+        {"n", "false"},
+        {"yEs", "\"yEs\""},
+        {"~", "null"},
+        {"null", "null"},
+        {"", "null"},
+        {"nil", "\"nil\""},
+        {"0", "0"},
+        {"12", "12"},
+        {"-12", "-12"},
+        {"+12", "12"},
+        {"1_000_000", "1000000"},
+        {"0x1F", "31"},
+        {"-0x10", "-16"},
+        {"0b101", "5"},
+        {"0o17", "15"},
+        {"0644", "420"},
+        {"08", "8"},
+        {"09.5", "9.5"},
+        {"0x", "\"0x\""},
+        {"0b2", "\"0b2\""},
+        {"9223372036854775807", "9223372036854775807"},
+        {"-9223372036854775808", "-9223372036854775808"},
+        {"9223372036854775808", "9223372036854775808"},
+        {"18446744073709551616", "18446744073709551616"},
+        {"1.5", "1.5"},
+        {"1.0", "1"},
+        {"2.", "2"},
+        {".5", "0.5"},
+        {"+.25", "0.25"},
+        {"1e3", "1000"},
+        {"1.5e-7", "1.5e-7"},
+        {"1e999", "\"1e999\""},
+        {"1.2.3", "\"1.2.3\""},
+        {"-", "[null]"},
+        {"+", "\"+\""},
+        {".", "\".\""},
+        {"1:20", "\"1:20\""},
+        {"2026-11-15", "\"2026-11-15\""},
+        {"2026-11-15T02:00:00Z", "\"2026-11-15T02:00:00Z\""},
+        {"500m", "\"500m\""},
+        {"1Gi", "\"1Gi\""},
+        {"'yes'", "\"yes\""},
+        {"\"12\"", "\"12\""},
+        {"!!str 12", "\"12\""},
+        {"! 12", "\"12\""},
+        {"!!int '12'", "12"},
+        {"!!float 2", "2"},
+        {"!!bool 'yes'", "true"},
+        {"!!null ''", "null"},
+        {"!!timestamp 2026-11-15", "\"2026-11-15\""},
+        {"|\n  a\n  b\n", "\"a\\nb\\n\""},
+        {">-\n  a\n  b\n", "\"a b\""},
+        {"\"\\u00e9\\x41\\n\"", "\"\xc3\xa9"
+                                "A\\n\""},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        char text[128], expected[128];
+        snprintf(text, sizeof(text), "a: %s", ROWS[i].yaml);
+        snprintf(expected, sizeof(expected), "{\"a\":%s}", ROWS[i].json);
+        if (strcmp(ROWS[i].yaml, "-") == 0)
+            snprintf(text, sizeof(text), "a:\n-");
+        assert_string_equal(one(text), expected);
+    }
+}
+
+static void test_keys(void **state)
+{
+    assert_string_equal(one("1: a\n0x10: b\nyes: c\n1.5: d\n'2': e\n"),
+                        "{\"1\":\"a\",\"16\":\"b\",\"true\":\"c\",\"1.5\":\"d\",\"2\":\"e\"}");
+    refuse("~: 1", "job.yaml:1:1: a key may not be null: JSON knows only strings as names");
+    refuse("? [a]\n: 1",
+           "job.yaml:1:3: a key may not be an array: JSON knows only strings as names");
+    refuse("a: 1\nb: 2\na: 3\n", "job.yaml:3:1: the key 'a' stands twice in one mapping");
+    refuse("1: 1\n'1': 2\n", "job.yaml:2:1: the key '1' stands twice in one mapping");
+}
+
+static void test_documents(void **state)
+{
+    struct json *documents =
+        parse_all("---\na: 1\n---\n---\n# nothing\n---\n- b\n...\n---\nnull\n");
+    assert_string_equal(json_to_string(arena, documents), "[{\"a\":1},[\"b\"]]");
+    assert_int_equal(json_count(parse_all("")), 0);
+    assert_int_equal(json_count(parse_all("# only a comment\n")), 0);
+    assert_string_equal(one("\xef\xbb\xbf"
+                            "a: 1"),
+                        "{\"a\":1}");
+    assert_string_equal(one("%YAML 1.1\n---\na: yes\n"), "{\"a\":true}");
+}
+
+/* kubectl takes a text that starts with a brace as JSON. */
+static void test_json_is_taken_as_json(void **state)
+{
+    assert_string_equal(one(" \n{\"a\":\t\"\\ud83d\\ude00\",\n\t\"b\": [1.0, 1e3]}"),
+                        "{\"a\":\"\xf0\x9f\x98\x80\",\"b\":[1.0,1e3]}");
+    assert_string_equal(one("{a: yes, b: [1, two]}"), "{\"a\":true,\"b\":[1,\"two\"]}");
+    assert_string_equal(one("[{\"a\": 1}]"), "[{\"a\":1}]");
+}
+
+static void test_marks(void **state)
+{
+    struct json *document = parse_all("# c\nspec:\n  replicas: 2\n  list:\n    - x\n")->first;
+    struct json *replicas = json_at(document, "spec", "replicas", NULL);
+    assert_int_equal(replicas->line, 3);
+    assert_int_equal(replicas->column, 13);
+    assert_int_equal(json_element(json_at(document, "spec", "list", NULL), 0)->line, 5);
+}
+
+static void test_aliases(void **state)
+{
+    assert_string_equal(one("a: &x {b: [1, text]}\nc: *x\nd: [*x, &y s, *y]\n"),
+                        "{\"a\":{\"b\":[1,\"text\"]},\"c\":{\"b\":[1,\"text\"]},"
+                        "\"d\":[{\"b\":[1,\"text\"]},\"s\",\"s\"]}");
+    assert_string_equal(one("a: &x 1\nb: &x 2\nc: *x\n"), "{\"a\":1,\"b\":2,\"c\":2}");
+    assert_string_equal(one("&k a: 1\nb: *k\n"), "{\"a\":1,\"b\":\"a\"}");
+    /* An expanded value is its own: changing it leaves the anchor's alone. */
+    struct json *document = parse_all("a: &x {b: 1}\nc: *x\n")->first;
+    json_set_int(arena, json_get(document, "c"), "b", 2);
+    assert_string_equal(json_to_string(arena, document), "{\"a\":{\"b\":1},\"c\":{\"b\":2}}");
+
+    refuse("a: *x", "job.yaml:1:4: no anchor '&x' stands before this alias");
+    refuse("a: &x [*x]", "job.yaml:1:8: the alias '*x' stands inside what it names");
+    refuse("a: &x 1\n---\nb: *x\n", "job.yaml:3:4: no anchor '&x' stands before this alias");
+}
+
+static void test_alias_bombs(void **state)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 65536);
+    buf_append_str(&text, "a0: &a0 [x]\n");
+    for (int i = 1; i < 40; i++)
+        buf_printf(&text, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
+    const struct json_limits nodes = {.nodes = 1000};
+    refuse_n(text.data, text.size, &nodes,
+             "job.yaml:9:10: more than 1000 values, counting what aliases stand for");
+
+    buf_clear(&text);
+    buf_append_str(&text, "a0: &a0 [x]\n");
+    for (int i = 1; i < 40; i++)
+        buf_printf(&text, "a%d: &a%d [*a%d]\n", i, i, i - 1);
+    const struct json_limits depth = {.depth = 10};
+    refuse_n(text.data, text.size, &depth, "job.yaml:10:10: nested deeper than 10");
+}
+
+static void test_merges(void **state)
+{
+    assert_string_equal(one("base: &b {x: 1, w: 2}\na: {w: 3, <<: *b, z: 4}\n"),
+                        "{\"base\":{\"x\":1,\"w\":2},\"a\":{\"w\":3,\"z\":4,\"x\":1}}");
+    assert_string_equal(one("a:\n  <<: [{x: 1}, {x: 2, w: 2}]\n  <<: {w: 3, z: 3}\n"),
+                        "{\"a\":{\"x\":1,\"w\":2,\"z\":3}}");
+    assert_string_equal(one("a: {'<<': 1}"), "{\"a\":{\"<<\":1}}");
+    refuse("a:\n  <<: 1\n",
+           "job.yaml:2:3: the value of '<<' must be a mapping or a list of mappings");
+    refuse("a: {<<: [1]}",
+           "job.yaml:1:5: the value of '<<' must be a mapping or a list of mappings");
+}
+
+static void test_refusals(void **state)
+{
+    refuse("a: !mine 1", "job.yaml:1:4: the tag '!mine' is not known");
+    refuse("a: !mine {}", "job.yaml:1:4: the tag '!mine' is not known");
+    refuse("a: !!set {b}", "job.yaml:1:4: the tag 'tag:yaml.org,2002:set' is not known");
+    refuse("a: !!binary aGk=",
+           "job.yaml:1:4: the tag '!!binary' is not supported: write the base64 "
+           "text without a tag");
+    refuse("a: !!int x", "job.yaml:1:4: this is a string, not what its tag '!!int' says");
+    refuse("a: .inf",
+           "job.yaml:1:4: the number '.inf' cannot stand in JSON: quote it if a string is "
+           "meant");
+    refuse("a: \"x\\0y\"", "job.yaml:1:4: a string may not hold the NUL character");
+    refuse("a: [1", "job.yaml:2:1: did not find expected ',' or ']' while parsing a flow sequence");
+    refuse("a: b: c", "job.yaml:1:5: mapping values are not allowed in this context");
+    refuse("a:\n\tb: 1", "job.yaml:2:1: found character that cannot start any token while scanning "
+                         "for the next token");
+    refuse("a: 1\nb: \xff\n", "job.yaml:2:4: invalid leading UTF-8 octet");
+    refuse_n("a: x\0y", 6, NULL, "job.yaml:1:5: control characters are not allowed");
+    refuse_n("[[[1]]]", 7, &(struct json_limits){.depth = 2}, "job.yaml:1:3: nested deeper than 2");
+}
+
+static void test_large_mapping(void **state)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 1 << 20);
+    for (int i = 0; i < 5000; i++)
+        buf_printf(&text, "key-%d: %d\n", i, i);
+    assert_int_equal(json_count(parse_all(text.data)->first), 5000);
+    buf_append_str(&text, "key-17: 0\n");
+    refuse(text.data, "job.yaml:5001:1: the key 'key-17' stands twice in one mapping");
+}
+
+static void check_write(const char *json_text, const char *yaml_text)
+{
+    struct err err = ERR_INIT;
+    struct json *json, *back;
+    assert_int_equal(json_parse(arena, json_text, strlen(json_text), NULL, &json, &err), 0);
+    _cleanup_buf_ struct buf buf;
+    buf_init(&buf, 1 << 20);
+    yaml_write(json, &buf);
+    if (yaml_text)
+        assert_string_equal(buf.data, yaml_text);
+    back = parse_all(buf.data)->first;
+    if (!json_equal(json, back))
+        fail_msg("'%s' was written as '%s' and read back as '%s'", json_text, buf.data,
+                 json_to_string(arena, back));
+}
+
+static void test_write(void **state)
+{
+    check_write("{\"kind\":\"Pod\",\"spec\":{\"containers\":[{\"name\":\"a\",\"args\":[\"-c\",\"x "
+                "y\"]},{}],\"k\":1},\"e\":[],\"m\":[[1,[2,3]],[]]}",
+                "kind: Pod\nspec:\n  containers:\n  - name: a\n    args:\n    - \"-c\"\n    - x y\n"
+                "  - {}\n  k: 1\ne: []\nm:\n- - 1\n  - - 2\n    - 3\n- []\n");
+    check_write("{\"a\":\"one\\ntwo\\n\",\"b\":\"one\\n two\",\"c\":\"x\\n\\n\"}",
+                "a: |\n  one\n  two\nb: |-\n  one\n   two\nc: |+\n  x\n\n");
+    check_write("[\"yes\",\"12\",\"1.5\",\"null\",\"\",\"~\",\"2026-11-15\",\"0x1f\",\"1:20\"]",
+                "- \"yes\"\n- \"12\"\n- \"1.5\"\n- \"null\"\n- \"\"\n- \"~\"\n- \"2026-11-15\"\n"
+                "- \"0x1f\"\n- \"1:20\"\n");
+    check_write("[\"a: b\",\"a #b\",\"a:\",\" a\",\"a \",\"#a\",\"*a\",\"a:b\",\"http://x/y?z\"]",
+                "- \"a: b\"\n- \"a #b\"\n- \"a:\"\n- \" a\"\n- \"a \"\n- \"#a\"\n- \"*a\"\n- a:b\n"
+                "- http://x/y?z\n");
+    check_write("[\"\\t\",\"a\\r\\nb\",\"\\u0007\\u0085\\u2028\\ufeff\",\"\\u00e9\\ud83d\\ude00\","
+                "\"\\nx\",\" x\\ny\",\"a\\n\\tb\\n \\n\",\"...\",\"---\",\"<<\",\"=\"]",
+                NULL);
+    check_write("{\"a\":[null,true,-7,1.5,9223372036854775808]}",
+                "a:\n- null\n- true\n- -7\n- 1.5\n- 9223372036854775808\n");
+    check_write("{\"yes\":1,\"a b\":2,\"\":3,\"x\\ny\":4,\"1\":5}",
+                "\"yes\": 1\na b: 2\n\"\": 3\n\"x\\ny\": 4\n\"1\": 5\n");
+    check_write("\"text\"", "text\n");
+    check_write("{}", "{}\n");
+}
+
+static void test_write_long_key(void **state)
+{
+    char key[3001], text[3400];
+    memset(key, 'k', 3000);
+    key[3000] = '\0';
+    snprintf(text, sizeof(text), "{\"%s\":{\"a\":[1]},\"b\":{\"%.200s\":\"x\\ny\"}}", key, key);
+    check_write(text, NULL);
+}
+
+static int setup(void **state)
+{
+    arena = arena_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena = arena_free(arena);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_scalars), TEST(test_keys),           TEST(test_documents),
+        TEST(test_marks),   TEST(test_aliases),        TEST(test_alias_bombs),
+        TEST(test_merges),  TEST(test_refusals),       TEST(test_large_mapping),
+        TEST(test_write),   TEST(test_write_long_key), TEST(test_json_is_taken_as_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
