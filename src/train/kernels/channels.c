@@ -1,0 +1,166 @@
+/* Sums and affine maps over pixels by channels, and the rectifier: what the norms and the residual
+ * additions are made of. Built once for each instruction set; the compiler vectorises the loops,
+ * which run along the channels and so need no reordering of sums. Called through the table at the
+ * end, by the layers. */
+#include "train/kernels/simd.h"
+
+/* Channels are worked off in blocks that fit in registers, so that a sum is stored once and not
+ * once a pixel. */
+enum { BLOCK = 4 * LANES };
+
+#define BLOCKS(width, c, ...)                                                                      \
+    for (int from = 0; from < (c);) {                                                              \
+        int width = (c)-from >= BLOCK ? BLOCK : (c)-from >= LANES ? LANES : (c)-from;              \
+        if (width == BLOCK) {                                                                      \
+            __VA_ARGS__(BLOCK);                                                                    \
+        } else if (width == LANES) {                                                               \
+            __VA_ARGS__(LANES);                                                                    \
+        } else {                                                                                   \
+            __VA_ARGS__(width);                                                                    \
+        }                                                                                          \
+        from += width;                                                                             \
+    }
+
+ALWAYS_INLINE void sum_block(int width, const float *x, size_t rows, int c, float *sum)
+{
+    float total[BLOCK] = {0};
+    for (size_t r = 0; r < rows; r++, x += c)
+        for (int i = 0; i < width; i++)
+            total[i] += x[i];
+    for (int i = 0; i < width; i++)
+        sum[i] += total[i];
+}
+
+static void channel_sum(const float *x, size_t rows, int c, float *sum){
+#define ONE(width) sum_block(width, x + from, rows, c, sum + from)
+    BLOCKS(width, c, ONE)
+#undef ONE
+}
+
+ALWAYS_INLINE void square_block(int width, const float *x, size_t rows, int c, const float *centre,
+                                float *sum)
+{
+    float total[BLOCK] = {0};
+    for (size_t r = 0; r < rows; r++, x += c)
+        for (int i = 0; i < width; i++)
+            total[i] += (x[i] - centre[i]) * (x[i] - centre[i]);
+    for (int i = 0; i < width; i++)
+        sum[i] += total[i];
+}
+
+static void channel_square_sum(const float *x, size_t rows, int c, const float *centre, float *sum){
+#define ONE(width) square_block(width, x + from, rows, c, centre + from, sum + from)
+    BLOCKS(width, c, ONE)
+#undef ONE
+}
+
+ALWAYS_INLINE void affine_block(int width, const float *x, size_t rows, int c, const float *scale,
+                                const float *shift, bool relu, float *y)
+{
+    for (size_t r = 0; r < rows; r++, x += c, y += c)
+        for (int i = 0; i < width; i++) {
+            float value = x[i] * scale[i] + shift[i];
+            y[i] = relu && !(value > 0) ? 0 : value;
+        }
+}
+
+static void channel_affine(const float *x, size_t rows, int c, const float *scale,
+                           const float *shift, bool relu, float *y){
+#define ONE(width)                                                                                 \
+    (relu ? affine_block(width, x + from, rows, c, scale + from, shift + from, true, y + from)     \
+          : affine_block(width, x + from, rows, c, scale + from, shift + from, false, y + from))
+    BLOCKS(width, c, ONE)
+#undef ONE
+}
+
+ALWAYS_INLINE void gradient_sums_block(int width, bool masked, const float *dy, const float *y,
+                                       const float *x, size_t rows, int c, const float *centre,
+                                       float *sum_dy, float *sum_dy_x)
+{
+    float total[BLOCK] = {0}, total_x[BLOCK] = {0};
+    for (size_t r = 0; r < rows; r++, dy += c, x += c) {
+        for (int i = 0; i < width; i++) {
+            float d = masked && !(y[i] > 0) ? 0 : dy[i];
+            total[i] += d;
+            total_x[i] += d * (x[i] - centre[i]);
+        }
+        if (masked)
+            y += c;
+    }
+    for (int i = 0; i < width; i++) {
+        sum_dy[i] += total[i];
+        sum_dy_x[i] += total_x[i];
+    }
+}
+
+static void channel_gradient_sums(const float *dy, const float *y, const float *x, size_t rows,
+                                  int c, const float *centre, float *sum_dy, float *sum_dy_x){
+#define ONE(width)                                                                                 \
+    (y ? gradient_sums_block(width, true, dy + from, y + from, x + from, rows, c, centre + from,   \
+                             sum_dy + from, sum_dy_x + from)                                       \
+       : gradient_sums_block(width, false, dy + from, NULL, x + from, rows, c, centre + from,      \
+                             sum_dy + from, sum_dy_x + from))
+    BLOCKS(width, c, ONE)
+#undef ONE
+}
+
+ALWAYS_INLINE void gradient_block(int width, bool masked, bool accumulate, const float *dy,
+                                  const float *y, const float *x, size_t rows, int c,
+                                  const float *a, const float *b, const float *d, float *dx)
+{
+    for (size_t r = 0; r < rows; r++, dy += c, x += c, dx += c) {
+        for (int i = 0; i < width; i++) {
+            float g = masked && !(y[i] > 0) ? 0 : dy[i];
+            float value = g * a[i] + x[i] * b[i] + d[i];
+            dx[i] = accumulate ? dx[i] + value : value;
+        }
+        if (masked)
+            y += c;
+    }
+}
+
+static void channel_gradient(const float *dy, const float *y, const float *x, size_t rows, int c,
+                             const float *a, const float *b, const float *d, bool accumulate,
+                             float *dx)
+{
+#define GO(width, masked, add)                                                                     \
+    gradient_block(width, masked, add, dy + from, masked ? y + from : NULL, x + from, rows, c,     \
+                   a + from, b + from, d + from, dx + from)
+#define ONE(width)                                                                                 \
+    (y ? (accumulate ? GO(width, true, true) : GO(width, true, false))                             \
+       : (accumulate ? GO(width, false, true) : GO(width, false, false)))
+    BLOCKS(width, c, ONE)
+#undef ONE
+#undef GO
+}
+
+static void add_relu(const float *a, const float *b, size_t count, float *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        float value = a[i] + b[i];
+        out[i] = value > 0 ? value : 0;
+    }
+}
+
+static void relu_gradient(const float *d_out, const float *out, size_t count, bool accumulate,
+                          float *d_in)
+{
+    if (accumulate)
+        for (size_t i = 0; i < count; i++)
+            d_in[i] += out[i] > 0 ? d_out[i] : 0;
+    else
+        for (size_t i = 0; i < count; i++)
+            d_in[i] = out[i] > 0 ? d_out[i] : 0;
+}
+
+const struct kernels SIMD(kernels) = {
+    .name = SIMD_TEXT(KERNELS_NAME),
+    .conv = &SIMD(conv_direct),
+    .channel_sum = channel_sum,
+    .channel_square_sum = channel_square_sum,
+    .channel_affine = channel_affine,
+    .channel_gradient_sums = channel_gradient_sums,
+    .channel_gradient = channel_gradient,
+    .add_relu = add_relu,
+    .relu_gradient = relu_gradient,
+};

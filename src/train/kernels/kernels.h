@@ -1,0 +1,157 @@
+/* The arithmetic of training, one function a job, without memory of its own: the caller brings
+ * inputs, outputs and scratch. Layers call it; nothing here knows of layers, parameters or peers.
+ *
+ * A convolution exists three times: `ref` is plain C and the specification; `gemm` gathers patches
+ * and leaves the multiplication to OpenBLAS; `direct` is our own vector code, built once for each
+ * instruction set and chosen at run time. Tests hold them against each other. A dense layer is a
+ * convolution of one pixel with a window of one. Gradients of parameters are always added to what
+ * is there, so that a batch can be worked off in parts.
+ */
+#ifndef TRAINYARD_TRAIN_KERNELS_H
+#define TRAINYARD_TRAIN_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- Convolution: in[n,h,w,in], weights[kernel,kernel,in,out], out[n,oh,ow,out] ---- */
+
+struct conv_shape {
+    int n, h, w;
+    int in, out; /* channels */
+    int kernel;  /* edge of the square window */
+    int stride;
+    int pad; /* zeros on every side */
+};
+
+static inline int conv_out_h(const struct conv_shape *s)
+{
+    return (s->h + 2 * s->pad - s->kernel) / s->stride + 1;
+}
+
+static inline int conv_out_w(const struct conv_shape *s)
+{
+    return (s->w + 2 * s->pad - s->kernel) / s->stride + 1;
+}
+
+static inline size_t conv_weights_count(const struct conv_shape *s)
+{
+    return (size_t)s->kernel * (size_t)s->kernel * (size_t)s->in * (size_t)s->out;
+}
+
+/* One way of convolving. `packed` is the weights in the order this way likes, made by pack() once a
+ * step and not once a call; `scratch` is big enough for the shape and holds nothing between calls.
+ */
+struct conv_kernels {
+    const char *name;
+    bool (*fits)(const struct conv_shape *s);
+    size_t (*packed_count)(const struct conv_shape *s);  /* floats */
+    size_t (*scratch_count)(const struct conv_shape *s); /* floats, for s->n samples */
+    void (*pack)(const struct conv_shape *s, const float *weights, float *packed);
+    void (*forward)(const struct conv_shape *s, const float *in, const float *packed, float *out,
+                    float *scratch);
+    /* d_in = (accumulate ? d_in : 0) + … */
+    void (*backward_data)(const struct conv_shape *s, const float *d_out, const float *packed,
+                          float *d_in, bool accumulate, float *scratch);
+    /* d_weights += … */
+    void (*backward_weights)(const struct conv_shape *s, const float *in, const float *d_out,
+                             float *d_weights, float *scratch);
+};
+
+extern const struct conv_kernels conv_kernels_ref;
+extern const struct conv_kernels conv_kernels_gemm;
+
+/* How many threads OpenBLAS may use in this process. */
+void kernels_set_blas_threads(int threads);
+
+/* ---- Vector code: one table an instruction set ---- */
+
+/* x[rows][c] is any tensor seen as pixels by channels. The norms are made of these. */
+struct kernels {
+    const char *name; /* "avx512" */
+    const struct conv_kernels *conv;
+    /* sum[c] += Σ x ; with a centre: Σ (x − centre)² */
+    void (*channel_sum)(const float *x, size_t rows, int c, float *sum);
+    void (*channel_square_sum)(const float *x, size_t rows, int c, const float *centre, float *sum);
+    /* y = x·scale + shift, then negative becomes 0 if `relu` */
+    void (*channel_affine)(const float *x, size_t rows, int c, const float *scale,
+                           const float *shift, bool relu, float *y);
+    /* sum_dy += Σ dy, sum_dy_x += Σ dy·(x − centre), where y > 0 only if `y` is given */
+    void (*channel_gradient_sums)(const float *dy, const float *y, const float *x, size_t rows,
+                                  int c, const float *centre, float *sum_dy, float *sum_dy_x);
+    /* dx = [dx +] dy·a + x·b + d, with dy counted where y > 0 only if `y` is given */
+    void (*channel_gradient)(const float *dy, const float *y, const float *x, size_t rows, int c,
+                             const float *a, const float *b, const float *d, bool accumulate,
+                             float *dx);
+    void (*add_relu)(const float *a, const float *b, size_t count, float *out);
+    /* d_in = [d_in +] d_out where out > 0 */
+    void (*relu_gradient)(const float *d_out, const float *out, size_t count, bool accumulate,
+                          float *d_in);
+};
+
+/* NULL where this build or this machine lacks the instructions. `kernels_at` walks them, the
+ * fastest first, and ends with NULL; the last one runs everywhere. */
+const struct kernels *kernels_at(size_t position);
+const struct kernels *kernels_best(void);
+
+/* The fastest way for this shape: direct where it fits, else OpenBLAS. */
+const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s);
+
+/* ---- Pooling ---- */
+
+struct pool_shape {
+    int n, h, w, c;
+    int window, stride; /* no padding; a last partial window is left out */
+};
+
+static inline int pool_out_h(const struct pool_shape *s)
+{
+    return (s->h - s->window) / s->stride + 1;
+}
+
+static inline int pool_out_w(const struct pool_shape *s)
+{
+    return (s->w - s->window) / s->stride + 1;
+}
+
+/* The gradient of a maximum goes to the first place that holds it. */
+void max_pool_forward(const struct pool_shape *s, const float *in, float *out);
+void max_pool_backward(const struct pool_shape *s, const float *in, const float *out,
+                       const float *d_out, float *d_in, bool accumulate);
+void average_pool_forward(const struct pool_shape *s, const float *in, float *out);
+void average_pool_backward(const struct pool_shape *s, const float *d_out, float *d_in,
+                           bool accumulate);
+
+/* ---- Rows of length 1 ---- */
+
+/* out = in / |in|; ret_norm[n] keeps |in| for the way back. A zero row stays zero. */
+void l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm);
+void l2_normalise_backward(int n, int c, const float *out, const float *norm, const float *d_out,
+                           float *d_in, bool accumulate);
+
+/* ---- Group norm: mean and deviation of each group of channels of each sample ---- */
+
+struct group_norm_shape {
+    int n;
+    size_t rows; /* pixels in a sample */
+    int c, groups;
+    bool relu; /* the negative half is cut in the same pass */
+};
+
+/* scale and shift are per channel; saved[n][groups][2] keeps mean and 1/deviation. */
+void ref_group_norm_forward(const struct group_norm_shape *s, const float *x, const float *scale,
+                            const float *shift, float *y, float *saved);
+void ref_group_norm_backward(const struct group_norm_shape *s, const float *x, const float *y,
+                             const float *scale, const float *saved, const float *dy, float *dx,
+                             bool accumulate, float *d_scale, float *d_shift);
+/* scratch: 6·c floats */
+void group_norm_forward(const struct kernels *k, const struct group_norm_shape *s, const float *x,
+                        const float *scale, const float *shift, float *y, float *saved,
+                        float *scratch);
+void group_norm_backward(const struct kernels *k, const struct group_norm_shape *s, const float *x,
+                         const float *y, const float *scale, const float *saved, const float *dy,
+                         float *dx, bool accumulate, float *d_scale, float *d_shift,
+                         float *scratch);
+
+#define NORM_EPSILON 1e-5f
+
+#endif

@@ -1,0 +1,111 @@
+/* Convolution as the textbook writes it, summed in double: the specification that every fast kernel
+ * is tested against. Never called in training. */
+#include "train/kernels/kernels.h"
+
+static bool ref_fits(const struct conv_shape *s)
+{
+    return true;
+}
+
+static size_t ref_packed_count(const struct conv_shape *s)
+{
+    return conv_weights_count(s);
+}
+
+static size_t ref_scratch_count(const struct conv_shape *s)
+{
+    return 0;
+}
+
+static void ref_pack(const struct conv_shape *s, const float *weights, float *packed)
+{
+    for (size_t i = 0; i < conv_weights_count(s); i++)
+        packed[i] = weights[i];
+}
+
+static size_t at4(int b, int c, int d, int i, int j, int k, int l)
+{
+    return (((size_t)i * (size_t)b + (size_t)j) * (size_t)c + (size_t)k) * (size_t)d + (size_t)l;
+}
+
+static void ref_forward(const struct conv_shape *s, const float *in, const float *weights,
+                        float *out, float *scratch)
+{
+    int oh = conv_out_h(s), ow = conv_out_w(s);
+    for (int n = 0; n < s->n; n++)
+        for (int oy = 0; oy < oh; oy++)
+            for (int ox = 0; ox < ow; ox++)
+                for (int o = 0; o < s->out; o++) {
+                    double sum = 0;
+                    for (int ky = 0; ky < s->kernel; ky++)
+                        for (int kx = 0; kx < s->kernel; kx++) {
+                            int y = oy * s->stride + ky - s->pad, x = ox * s->stride + kx - s->pad;
+                            if (y < 0 || y >= s->h || x < 0 || x >= s->w)
+                                continue;
+                            for (int i = 0; i < s->in; i++)
+                                sum += (double)in[at4(s->h, s->w, s->in, n, y, x, i)] *
+                                       (double)weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)];
+                        }
+                    out[at4(oh, ow, s->out, n, oy, ox, o)] = (float)sum;
+                }
+}
+
+static void ref_backward_data(const struct conv_shape *s, const float *d_out, const float *weights,
+                              float *d_in, bool accumulate, float *scratch)
+{
+    int oh = conv_out_h(s), ow = conv_out_w(s);
+    for (int n = 0; n < s->n; n++)
+        for (int y = 0; y < s->h; y++)
+            for (int x = 0; x < s->w; x++)
+                for (int i = 0; i < s->in; i++) {
+                    double sum = 0;
+                    for (int ky = 0; ky < s->kernel; ky++)
+                        for (int kx = 0; kx < s->kernel; kx++) {
+                            int sy = y + s->pad - ky, sx = x + s->pad - kx;
+                            if (sy < 0 || sx < 0 || sy % s->stride || sx % s->stride)
+                                continue;
+                            int oy = sy / s->stride, ox = sx / s->stride;
+                            if (oy >= oh || ox >= ow)
+                                continue;
+                            for (int o = 0; o < s->out; o++)
+                                sum += (double)d_out[at4(oh, ow, s->out, n, oy, ox, o)] *
+                                       (double)weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)];
+                        }
+                    float *target = &d_in[at4(s->h, s->w, s->in, n, y, x, i)];
+                    *target = (accumulate ? *target : 0) + (float)sum;
+                }
+}
+
+static void ref_backward_weights(const struct conv_shape *s, const float *in, const float *d_out,
+                                 float *d_weights, float *scratch)
+{
+    int oh = conv_out_h(s), ow = conv_out_w(s);
+    for (int ky = 0; ky < s->kernel; ky++)
+        for (int kx = 0; kx < s->kernel; kx++)
+            for (int i = 0; i < s->in; i++)
+                for (int o = 0; o < s->out; o++) {
+                    double sum = 0;
+                    for (int n = 0; n < s->n; n++)
+                        for (int oy = 0; oy < oh; oy++)
+                            for (int ox = 0; ox < ow; ox++) {
+                                int y = oy * s->stride + ky - s->pad;
+                                int x = ox * s->stride + kx - s->pad;
+                                if (y < 0 || y >= s->h || x < 0 || x >= s->w)
+                                    continue;
+                                sum += (double)in[at4(s->h, s->w, s->in, n, y, x, i)] *
+                                       (double)d_out[at4(oh, ow, s->out, n, oy, ox, o)];
+                            }
+                    d_weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)] += (float)sum;
+                }
+}
+
+const struct conv_kernels conv_kernels_ref = {
+    .name = "ref",
+    .fits = ref_fits,
+    .packed_count = ref_packed_count,
+    .scratch_count = ref_scratch_count,
+    .pack = ref_pack,
+    .forward = ref_forward,
+    .backward_data = ref_backward_data,
+    .backward_weights = ref_backward_weights,
+};

@@ -1,0 +1,65 @@
+/* Group norm as it is defined, in double: the specification of group_norm.c. Never called in
+ * training. */
+#include "train/kernels/kernels.h"
+
+#include <math.h>
+
+void ref_group_norm_forward(const struct group_norm_shape *s, const float *x, const float *scale,
+                            const float *shift, float *y, float *saved)
+{
+    int width = s->c / s->groups;
+    for (int n = 0; n < s->n; n++)
+        for (int g = 0; g < s->groups; g++) {
+            const float *from = x + (size_t)n * s->rows * (size_t)s->c;
+            float *to = y + (size_t)n * s->rows * (size_t)s->c;
+            double count = (double)s->rows * width, mean = 0, variance = 0;
+            for (size_t r = 0; r < s->rows; r++)
+                for (int c = g * width; c < (g + 1) * width; c++)
+                    mean += (double)from[r * (size_t)s->c + (size_t)c] / count;
+            for (size_t r = 0; r < s->rows; r++)
+                for (int c = g * width; c < (g + 1) * width; c++)
+                    variance += pow((double)from[r * (size_t)s->c + (size_t)c] - mean, 2) / count;
+            double inverse = 1 / sqrt(variance + (double)NORM_EPSILON);
+            saved[(n * s->groups + g) * 2] = (float)mean;
+            saved[(n * s->groups + g) * 2 + 1] = (float)inverse;
+            for (size_t r = 0; r < s->rows; r++)
+                for (int c = g * width; c < (g + 1) * width; c++) {
+                    size_t at = r * (size_t)s->c + (size_t)c;
+                    double value =
+                        ((double)from[at] - mean) * inverse * (double)scale[c] + (double)shift[c];
+                    to[at] = s->relu && value < 0 ? 0 : (float)value;
+                }
+        }
+}
+
+void ref_group_norm_backward(const struct group_norm_shape *s, const float *x, const float *y,
+                             const float *scale, const float *saved, const float *dy, float *dx,
+                             bool accumulate, float *d_scale, float *d_shift)
+{
+    int width = s->c / s->groups;
+    for (int n = 0; n < s->n; n++)
+        for (int g = 0; g < s->groups; g++) {
+            size_t base = (size_t)n * s->rows * (size_t)s->c;
+            double mean = (double)saved[(n * s->groups + g) * 2],
+                   inverse = (double)saved[(n * s->groups + g) * 2 + 1];
+            double count = (double)s->rows * width, mean_g = 0, mean_gz = 0;
+            for (size_t r = 0; r < s->rows; r++)
+                for (int c = g * width; c < (g + 1) * width; c++) {
+                    size_t at = base + r * (size_t)s->c + (size_t)c;
+                    double gradient = s->relu && !(y[at] > 0) ? 0 : (double)dy[at];
+                    double z = ((double)x[at] - mean) * inverse;
+                    mean_g += gradient * (double)scale[c] / count;
+                    mean_gz += gradient * (double)scale[c] * z / count;
+                    d_scale[c] += (float)(gradient * z);
+                    d_shift[c] += (float)gradient;
+                }
+            for (size_t r = 0; r < s->rows; r++)
+                for (int c = g * width; c < (g + 1) * width; c++) {
+                    size_t at = base + r * (size_t)s->c + (size_t)c;
+                    double gradient = s->relu && !(y[at] > 0) ? 0 : (double)dy[at];
+                    double z = ((double)x[at] - mean) * inverse;
+                    double value = inverse * (gradient * (double)scale[c] - mean_g - z * mean_gz);
+                    dx[at] = (accumulate ? dx[at] : 0) + (float)value;
+                }
+        }
+}

@@ -1,0 +1,44 @@
+/* What the vector kernels share. The files that include this are built once for each instruction
+ * set, with KERNELS_NAME (a suffix for their symbols) and KERNELS_LANES (floats in a vector) from
+ * the build; the code itself is portable C with the compiler's vector types. */
+#ifndef TRAINYARD_TRAIN_SIMD_H
+#define TRAINYARD_TRAIN_SIMD_H
+
+#include "train/kernels/kernels.h"
+
+#define SIMD_PASTE2(a, b) a##_##b
+#define SIMD_PASTE(a, b)  SIMD_PASTE2(a, b)
+#define SIMD(name)        SIMD_PASTE(name, KERNELS_NAME)
+
+#define SIMD_TEXT2(a) #a
+#define SIMD_TEXT(a)  SIMD_TEXT2(a)
+
+extern const struct conv_kernels SIMD(conv_direct);
+extern const struct kernels SIMD(kernels);
+
+enum { LANES = KERNELS_LANES };
+
+typedef float vec __attribute__((vector_size(KERNELS_LANES * 4)));
+/* In memory no alignment beyond a float's is assumed: a load of an aligned address costs the same.
+ */
+typedef float vec_memory __attribute__((vector_size(KERNELS_LANES * 4), aligned(4), may_alias));
+
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE vec load(const float *from)
+{
+    return *(const vec_memory *)from;
+}
+
+ALWAYS_INLINE void store(float *to, vec value)
+{
+    *(vec_memory *)to = value;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* A layer as a table of operations. The network asks each in turn for shapes, parameters and sizes
+ * of memory, then runs it forward and back; a layer keeps no memory of its own, so that one network
+ * can work on several parts of a batch, or in several threads, at once. */
+#ifndef TRAINYARD_TRAIN_LAYER_H
+#define TRAINYARD_TRAIN_LAYER_H
+
+#include "train/kernels/kernels.h"
+#include "train/params.h"
+#include "train/tensor.h"
+
+enum { LAYER_NAME_MAX = 40, LAYER_INPUTS_MAX = 2 };
+
+struct layer {
+    const struct layer_ops *ops;
+    char name[LAYER_NAME_MAX]; /* prefix of its parameters */
+    int input[LAYER_INPUTS_MAX];
+    struct shape in, out; /* of one sample; two inputs have the same */
+    size_t parameter[2];  /* indices: weights and bias, or scale and shift */
+    union {
+        struct {
+            int channels, kernel, stride, pad;
+        } conv;
+        struct {
+            int channels;
+        } dense;
+        struct {
+            int groups;
+            bool relu;
+        } norm;
+        struct {
+            int window, stride; /* window 0: the whole picture */
+        } pool;
+    };
+};
+
+/* What a layer may use during one pass. */
+struct layer_pass {
+    const struct kernels *kernels;
+    const struct params *params; /* values */
+    float *gradients;            /* an arena laid out like params->gradients; added to */
+    const float *packed;         /* made by pack() since the values changed */
+    float *saved;                /* kept from forward to backward */
+    float *scratch;              /* kept for no longer than the call */
+    bool need_input_gradient;    /* false for a layer that stands on the picture itself */
+};
+
+/* Functions that are NULL have nothing to do. */
+struct layer_ops {
+    const char *kind; /* "conv" */
+    int inputs;
+    bool reads_pictures; /* may stand on the network's input, which has no gradient */
+    int (*infer)(struct layer *layer, struct err *err); /* layer->in is set; sets layer->out */
+    void (*declare)(struct layer *layer, struct params *params);
+    size_t (*packed_count)(const struct layer *layer);
+    void (*pack)(const struct layer *layer, const struct params *params, float *packed);
+    size_t (*saved_count)(const struct layer *layer, int n);
+    size_t (*scratch_count)(const struct layer *layer, int n);
+    void (*forward)(const struct layer *layer, const struct layer_pass *pass, int n,
+                    const float *const *in, float *out);
+    /* d_in[i] is set, or added to where accumulate[i]. */
+    void (*backward)(const struct layer *layer, const struct layer_pass *pass, int n,
+                     const float *const *in, const float *out, const float *d_out,
+                     float *const *d_in, const bool *accumulate);
+};
+
+extern const struct layer_ops layer_conv;
+extern const struct layer_ops layer_dense;
+extern const struct layer_ops layer_group_norm;
+extern const struct layer_ops layer_relu;
+extern const struct layer_ops layer_add_relu; /* max(a + b, 0): the end of a residual block */
+extern const struct layer_ops layer_max_pool;
+extern const struct layer_ops layer_average_pool;
+extern const struct layer_ops layer_l2_normalise;
+
+#endif

@@ -1,0 +1,57 @@
+/* The rectifier alone, and the end of a residual block: addition and rectifier in one pass. */
+#include "train/layers/layer.h"
+
+static int same_infer(struct layer *layer, struct err *err)
+{
+    layer->out = layer->in;
+    return 0;
+}
+
+static size_t count_of(const struct layer *layer, int n)
+{
+    return (size_t)n * shape_sample(&layer->in);
+}
+
+static void relu_forward(const struct layer *layer, const struct layer_pass *pass, int n,
+                         const float *const *in, float *out)
+{
+    for (size_t i = 0; i < count_of(layer, n); i++)
+        out[i] = in[0][i] > 0 ? in[0][i] : 0;
+}
+
+static void relu_backward(const struct layer *layer, const struct layer_pass *pass, int n,
+                          const float *const *in, const float *out, const float *d_out,
+                          float *const *d_in, const bool *accumulate)
+{
+    pass->kernels->relu_gradient(d_out, out, count_of(layer, n), accumulate[0], d_in[0]);
+}
+
+const struct layer_ops layer_relu = {
+    .kind = "relu",
+    .inputs = 1,
+    .infer = same_infer,
+    .forward = relu_forward,
+    .backward = relu_backward,
+};
+
+static void add_forward(const struct layer *layer, const struct layer_pass *pass, int n,
+                        const float *const *in, float *out)
+{
+    pass->kernels->add_relu(in[0], in[1], count_of(layer, n), out);
+}
+
+static void add_backward(const struct layer *layer, const struct layer_pass *pass, int n,
+                         const float *const *in, const float *out, const float *d_out,
+                         float *const *d_in, const bool *accumulate)
+{
+    for (int i = 0; i < 2; i++)
+        pass->kernels->relu_gradient(d_out, out, count_of(layer, n), accumulate[i], d_in[i]);
+}
+
+const struct layer_ops layer_add_relu = {
+    .kind = "add",
+    .inputs = 2,
+    .infer = same_infer,
+    .forward = add_forward,
+    .backward = add_backward,
+};

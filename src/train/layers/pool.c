@@ -1,0 +1,78 @@
+/* Pooling: the largest or the mean of a window; a window of 0 is the whole picture. */
+#include "train/layers/layer.h"
+
+static struct pool_shape shape_of(const struct layer *layer, int n)
+{
+    int whole = layer->in.h;
+    return (struct pool_shape){
+        .n = n,
+        .h = layer->in.h,
+        .w = layer->in.w,
+        .c = layer->in.c,
+        .window = layer->pool.window ? layer->pool.window : whole,
+        .stride = layer->pool.window ? layer->pool.stride : whole,
+    };
+}
+
+static int pool_infer(struct layer *layer, struct err *err)
+{
+    struct pool_shape s = shape_of(layer, 1);
+    if (layer->pool.window == 0 && s.h != s.w)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "a picture of %d×%d is not square and cannot be "
+                       "pooled whole",
+                       s.h, s.w);
+    if (s.window < 1 || s.stride < 1 || s.window > s.h || s.window > s.w)
+        return err_set(err, ERR_INVALID,
+                       "a window of %d with stride %d does not fit a picture of "
+                       "%d×%d",
+                       s.window, s.stride, s.h, s.w);
+    layer->out = (struct shape){.n = 1, .h = pool_out_h(&s), .w = pool_out_w(&s), .c = s.c};
+    return 0;
+}
+
+static void max_forward(const struct layer *layer, const struct layer_pass *pass, int n,
+                        const float *const *in, float *out)
+{
+    struct pool_shape s = shape_of(layer, n);
+    max_pool_forward(&s, in[0], out);
+}
+
+static void max_backward(const struct layer *layer, const struct layer_pass *pass, int n,
+                         const float *const *in, const float *out, const float *d_out,
+                         float *const *d_in, const bool *accumulate)
+{
+    struct pool_shape s = shape_of(layer, n);
+    max_pool_backward(&s, in[0], out, d_out, d_in[0], accumulate[0]);
+}
+
+const struct layer_ops layer_max_pool = {
+    .kind = "max pool",
+    .inputs = 1,
+    .infer = pool_infer,
+    .forward = max_forward,
+    .backward = max_backward,
+};
+
+static void average_forward(const struct layer *layer, const struct layer_pass *pass, int n,
+                            const float *const *in, float *out)
+{
+    struct pool_shape s = shape_of(layer, n);
+    average_pool_forward(&s, in[0], out);
+}
+
+static void average_backward(const struct layer *layer, const struct layer_pass *pass, int n,
+                             const float *const *in, const float *out, const float *d_out,
+                             float *const *d_in, const bool *accumulate)
+{
+    struct pool_shape s = shape_of(layer, n);
+    average_pool_backward(&s, d_out, d_in[0], accumulate[0]);
+}
+
+const struct layer_ops layer_average_pool = {
+    .kind = "average pool",
+    .inputs = 1,
+    .infer = pool_infer,
+    .forward = average_forward,
+    .backward = average_backward,
+};

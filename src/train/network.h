@@ -1,0 +1,62 @@
+/* A network: layers in the order they run, each reading the output of earlier ones, so that
+ * residual blocks are just a layer with two inputs. A model builds it once, with parameters of its
+ * own; after that it is read-only but for the packed weights, which network_pack() renews whenever
+ * the values changed.
+ *
+ * A batch is worked off in parts that fit in the cache: each part has a tape (the activations,
+ * which must live until the way back) and every thread a workspace (gradients of activations and
+ * scratch, which need not). */
+#ifndef TRAINYARD_TRAIN_NETWORK_H
+#define TRAINYARD_TRAIN_NETWORK_H
+
+#include "train/layers/layer.h"
+
+enum { NETWORK_LAYERS_MAX = 256, NETWORK_INPUT = 0 };
+
+struct network;
+
+/* `input` is the shape of one sample. Layers declare into `params`, which must outlive it. */
+struct network *network_new(struct params *params, struct shape input);
+struct network *network_free(struct network *network); /* NULL-safe; returns NULL */
+DEFINE_CLEANUP(network)
+
+/* Each adds a layer and returns the number of its output, to be read by later layers. The first
+ * mistake is kept and reported by network_finish(). Names are unique. */
+int network_conv(struct network *network, const char *name, int input, int channels, int kernel,
+                 int stride);
+int network_dense(struct network *network, const char *name, int input, int channels);
+int network_group_norm(struct network *network, const char *name, int input, int groups, bool relu);
+int network_relu(struct network *network, const char *name, int input);
+int network_add_relu(struct network *network, const char *name, int input, int other);
+int network_max_pool(struct network *network, const char *name, int input, int window, int stride);
+int network_average_pool(struct network *network, const char *name, int input, int window,
+                         int stride); /* window 0: the whole picture */
+int network_l2_normalise(struct network *network, const char *name, int input);
+
+/* Declares the parameters and makes the arenas (params_allocate); the last layer is the output. */
+int network_finish(struct network *network, struct err *err);
+
+const struct shape *network_output_shape(const struct network *network);
+size_t network_layer_count(const struct network *network);
+
+/* After every change of the parameters, before the next pass. */
+void network_pack(struct network *network);
+
+struct tape *tape_new(const struct network *network, int capacity); /* samples */
+struct tape *tape_free(struct tape *tape);
+DEFINE_CLEANUP(tape)
+
+struct workspace *workspace_new(const struct network *network, int capacity);
+struct workspace *workspace_free(struct workspace *workspace);
+DEFINE_CLEANUP(workspace)
+
+/* `input` (n samples) must live until network_backward() of the same tape. Returns the output
+ * inside the tape. */
+const float *network_forward(const struct network *network, struct tape *tape,
+                             struct workspace *workspace, const float *input, int n);
+
+/* Adds to `gradients`, an arena laid out like params->gradients. */
+void network_backward(const struct network *network, struct tape *tape, struct workspace *workspace,
+                      const float *d_output, float *gradients);
+
+#endif

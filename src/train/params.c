@@ -1,0 +1,157 @@
+/* The parameters of a model; see params.h. */
+#include "train/params.h"
+
+#include "base/mem.h"
+#include "base/rand.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 * 1024 * 1024 };
+
+struct params *params_new(void)
+{
+    struct params *params = mem_zalloc(sizeof(*params));
+    params->entries = mem_calloc(PARAMS_MAX, sizeof(*params->entries));
+    params->gradients_fd = -1;
+    return params;
+}
+
+struct params *params_free(struct params *params)
+{
+    if (!params)
+        return NULL;
+    if (params->values)
+        munmap(params->values, params->mapped[0]);
+    if (params->gradients)
+        munmap(params->gradients, params->mapped[1]);
+    if (params->gradients_fd >= 0)
+        close(params->gradients_fd);
+    free(params->entries);
+    free(params);
+    return NULL;
+}
+
+size_t params_declare(struct params *params, const char *name, const int dims[PARAM_DIMS],
+                      enum param_start start, int fan_in)
+{
+    if (params->values)
+        mem_panic("parameter '%s' declared after the arena was made", name);
+    if (params->count == PARAMS_MAX)
+        mem_panic("parameter '%s' is one too many (limit %d)", name, PARAMS_MAX);
+    for (size_t i = 0; i < params->count; i++)
+        if (str_eq(params->entries[i].name, name))
+            mem_panic("parameter '%s' declared twice", name);
+    struct param *entry = &params->entries[params->count];
+    if (!str_copy(entry->name, sizeof(entry->name), name))
+        mem_panic("parameter name '%s' is too long", name);
+    entry->count = 1;
+    for (int i = 0; i < PARAM_DIMS; i++) {
+        entry->dims[i] = dims[i];
+        entry->count *= (size_t)dims[i];
+    }
+    entry->start = start;
+    entry->fan_in = fan_in;
+    entry->offset = params->floats;
+    params->floats += (entry->count + PARAMS_ALIGN - 1) / PARAMS_ALIGN * PARAMS_ALIGN;
+    if (params->floats > PARAMS_FLOATS_MAX)
+        mem_panic("parameter '%s' makes the model larger than %d values", name, PARAMS_FLOATS_MAX);
+    return params->count++;
+}
+
+static size_t whole_pages(size_t floats)
+{
+    return (floats * sizeof(float) + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+int params_allocate(struct params *params, struct err *err)
+{
+    params->mapped[0] = whole_pages(params->floats);
+    params->mapped[1] = whole_pages(params->floats + PARAMS_TAIL);
+    void *values =
+        mmap(NULL, params->mapped[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (values == MAP_FAILED)
+        return err_set_errno(err, errno, "cannot map %zu bytes for the parameters",
+                             params->mapped[0]);
+    params->values = values;
+    params->gradients_fd = memfd_create("gradients", MFD_CLOEXEC);
+    if (params->gradients_fd < 0 || ftruncate(params->gradients_fd, (off_t)params->mapped[1]) < 0)
+        return err_set_errno(err, errno, "cannot make %zu bytes of shared memory for the gradients",
+                             params->mapped[1]);
+    void *gradients =
+        mmap(NULL, params->mapped[1], PROT_READ | PROT_WRITE, MAP_SHARED, params->gradients_fd, 0);
+    if (gradients == MAP_FAILED)
+        return err_set_errno(err, errno, "cannot map %zu bytes for the gradients",
+                             params->mapped[1]);
+    params->gradients = gradients;
+    (void)madvise(values, params->mapped[0], MADV_HUGEPAGE); /* advice: a refusal costs speed */
+    (void)madvise(gradients, params->mapped[1], MADV_HUGEPAGE);
+    return 0;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data; /* FNV-1a */
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static const uint64_t HASH_START = 0xcbf29ce484222325u;
+
+void params_initialise(struct params *params, uint64_t seed)
+{
+    for (size_t i = 0; i < params->count; i++) {
+        struct param *entry = &params->entries[i];
+        float *value = params_value(params, i);
+        struct rand rand;
+        rand_init_keyed(&rand, seed, hash_bytes(HASH_START, entry->name, strlen(entry->name)), 0);
+        double gain = entry->start == PARAM_HE ? 2 : 1;
+        double deviation = entry->fan_in > 0 ? sqrt(gain / entry->fan_in) : 0;
+        for (size_t j = 0; j < entry->count; j++)
+            switch (entry->start) {
+            case PARAM_ZERO:
+                value[j] = 0;
+                break;
+            case PARAM_ONE:
+                value[j] = 1;
+                break;
+            case PARAM_HE:
+            case PARAM_XAVIER:
+                value[j] = (float)(rand_normal(&rand) * deviation);
+                break;
+            }
+    }
+}
+
+uint64_t params_shape_hash(const struct params *params)
+{
+    uint64_t hash = HASH_START;
+    for (size_t i = 0; i < params->count; i++) {
+        const struct param *entry = &params->entries[i];
+        hash = hash_bytes(hash, entry->name, strlen(entry->name) + 1);
+        for (int d = 0; d < PARAM_DIMS; d++) {
+            uint32_t dim = (uint32_t)entry->dims[d];
+            unsigned char bytes[4] = {(unsigned char)dim, (unsigned char)(dim >> 8),
+                                      (unsigned char)(dim >> 16), (unsigned char)(dim >> 24)};
+            hash = hash_bytes(hash, bytes, sizeof(bytes));
+        }
+    }
+    return hash;
+}
+
+void params_clear_gradients(struct params *params)
+{
+    memset(params->gradients, 0, (params->floats + PARAMS_TAIL) * sizeof(float));
+}
+
+size_t params_trainable(const struct params *params)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < params->count; i++)
+        count += params->entries[i].count;
+    return count;
+}

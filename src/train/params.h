@@ -1,0 +1,81 @@
+/* The parameters of a model: one arena for all values, one for all gradients, and a table of names
+ * and shapes. One arena, so a checkpoint is one write and an all-reduce one buffer.
+ *
+ * Layers declare what they need, then the arenas are made, once; nothing moves afterwards. The
+ * gradient arena is a mapping that other processes can share (its descriptor is handed out) and has
+ * a few floats behind the last gradient for what must travel with it. */
+#ifndef TRAINYARD_TRAIN_PARAMS_H
+#define TRAINYARD_TRAIN_PARAMS_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum param_start {
+    PARAM_ZERO,
+    PARAM_ONE,
+    PARAM_HE,     /* normal, variance 2 / fan-in: before a rectifier */
+    PARAM_XAVIER, /* normal, variance 1 / fan-in */
+};
+
+enum {
+    PARAM_NAME_MAX = 64,
+    PARAM_DIMS = 4,
+    PARAMS_MAX = 1024,                 /* entries */
+    PARAMS_FLOATS_MAX = 256 * 1000000, /* values in all */
+    PARAMS_TAIL = 16,                  /* floats behind the gradients that are reduced with them */
+    PARAMS_ALIGN = 16,                 /* an entry starts at a multiple of this many floats */
+};
+
+struct param {
+    char name[PARAM_NAME_MAX]; /* "block1.conv1.weights" */
+    int dims[PARAM_DIMS];      /* 1 where not used */
+    enum param_start start;
+    int fan_in;
+    size_t offset, count; /* in floats, in both arenas */
+};
+
+struct params {
+    struct param *entries;
+    size_t count;
+    size_t floats; /* length of the value arena, padding included */
+    float *values;
+    float *gradients; /* floats + PARAMS_TAIL */
+    int gradients_fd; /* memfd behind the gradients */
+    size_t mapped[2]; /* bytes of either mapping */
+};
+
+struct params *params_new(void);
+struct params *params_free(struct params *params); /* NULL-safe; returns NULL */
+DEFINE_CLEANUP(params)
+
+/* Before params_allocate(); returns the index. A name twice, or more than the limits, is a defect
+ * of the model and ends the process. */
+size_t params_declare(struct params *params, const char *name, const int dims[PARAM_DIMS],
+                      enum param_start start, int fan_in);
+int params_allocate(struct params *params, struct err *err);
+
+/* First values: each entry from a stream keyed by the seed and its name, so that a layer more or
+ * less does not change the others. */
+void params_initialise(struct params *params, uint64_t seed);
+
+/* Equal for equal names and shapes in equal order: what peers compare before they train together,
+ * and what a checkpoint is held against. */
+uint64_t params_shape_hash(const struct params *params);
+
+void params_clear_gradients(struct params *params);
+size_t params_trainable(const struct params *params); /* values, padding not counted */
+
+static inline float *params_value(const struct params *params, size_t index)
+{
+    return params->values + params->entries[index].offset;
+}
+
+static inline float *params_gradient(const struct params *params, size_t index)
+{
+    return params->gradients + params->entries[index].offset;
+}
+
+#endif

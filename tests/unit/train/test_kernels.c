@@ -1,0 +1,190 @@
+/* Every fast kernel against its reference, on random shapes: strides, borders, odd channel counts,
+ * windows larger and smaller than the stride. */
+#include "random_floats.h"
+
+#include "train/kernels/kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static size_t in_count(const struct conv_shape *s)
+{
+    return (size_t)s->n * (size_t)s->h * (size_t)s->w * (size_t)s->in;
+}
+
+static size_t out_count(const struct conv_shape *s)
+{
+    return (size_t)s->n * (size_t)conv_out_h(s) * (size_t)conv_out_w(s) * (size_t)s->out;
+}
+
+static void check_conv(const struct conv_kernels *fast, const struct conv_shape *s,
+                       struct rand *rand)
+{
+    const struct conv_kernels *ref = &conv_kernels_ref;
+    size_t weights_count = conv_weights_count(s);
+    float *in = random_floats(rand, in_count(s)), *weights = random_floats(rand, weights_count);
+    float *d_out = random_floats(rand, out_count(s));
+    float *packed = zero_floats(fast->packed_count(s)),
+          *scratch = random_floats(rand, fast->scratch_count(s));
+    float *out[2], *d_in[2], *d_weights[2];
+    float *d_in_before = random_floats(rand, in_count(s));
+    for (int i = 0; i < 2; i++) {
+        const struct conv_kernels *kernels = i ? fast : ref;
+        out[i] = random_floats(rand, out_count(s));
+        d_in[i] = zero_floats(2 * in_count(s));
+        memcpy(d_in[i] + in_count(s), d_in_before, in_count(s) * sizeof(float));
+        d_weights[i] = zero_floats(weights_count);
+        memcpy(d_weights[i], weights, weights_count * sizeof(float)); /* it must be added to */
+        const float *use = weights;
+        if (i) {
+            kernels->pack(s, weights, packed);
+            use = packed;
+        }
+        kernels->forward(s, in, use, out[i], scratch);
+        kernels->backward_data(s, d_out, use, d_in[i], false, scratch);
+        kernels->backward_data(s, d_out, use, d_in[i] + in_count(s), true, scratch);
+        kernels->backward_weights(s, in, d_out, d_weights[i], scratch);
+    }
+    double worst[] = {apart(out[0], out[1], out_count(s)), apart(d_in[0], d_in[1], 2 * in_count(s)),
+                      apart(d_weights[0], d_weights[1], weights_count)};
+    for (int i = 0; i < 3; i++)
+        if (worst[i] > 2e-5)
+            fail_msg("%s %s: %g apart: n %d, %d×%d, %d→%d, window %d stride %d border %d",
+                     fast->name, (const char *[]){"forward", "data", "weights"}[i], worst[i], s->n,
+                     s->h, s->w, s->in, s->out, s->kernel, s->stride, s->pad);
+    for (int i = 0; i < 2; i++)
+        free(out[i]), free(d_in[i]), free(d_weights[i]);
+    free(in), free(weights), free(d_out), free(packed), free(scratch), free(d_in_before);
+}
+
+static void check_conv_everywhere(const struct conv_shape *s, struct rand *rand)
+{
+    check_conv(&conv_kernels_gemm, s, rand);
+    for (size_t i = 0; kernels_at(i); i++)
+        if (kernels_at(i)->conv->fits(s))
+            check_conv(kernels_at(i)->conv, s, rand);
+}
+
+static void convolutions_agree_on_random_shapes(void **state)
+{
+    struct rand rand;
+    rand_init(&rand, 1);
+    for (int round = 0; round < 60; round++) {
+        int channels[] = {1, 3, 4, 7, 8, 16, 24, 32, 48};
+        struct conv_shape s = {
+            .n = 1 + (int)rand_below(&rand, 3),
+            .in = channels[rand_below(&rand, ARRAY_SIZE(channels))],
+            .out = channels[rand_below(&rand, ARRAY_SIZE(channels))],
+            .kernel = 1 + (int)rand_below(&rand, 5),
+            .stride = 1 + (int)rand_below(&rand, 3),
+        };
+        s.pad = (int)rand_below(&rand, (uint64_t)s.kernel);
+        s.h = s.kernel + (int)rand_below(&rand, 6);
+        s.w = s.kernel + (int)rand_below(&rand, 6);
+        check_conv_everywhere(&s, &rand);
+    }
+}
+
+static void convolutions_agree_on_the_shapes_of_models(void **state)
+{
+    static const struct conv_shape shapes[] = {
+        {2, 24, 24, 1, 16, 3, 2, 1}, {2, 12, 12, 16, 32, 3, 1, 1}, {3, 6, 6, 32, 64, 3, 2, 1},
+        {3, 6, 6, 32, 64, 1, 2, 0},  {5, 3, 3, 64, 96, 3, 1, 1},   {9, 1, 1, 96, 128, 1, 1, 0},
+    };
+    struct rand rand;
+    rand_init(&rand, 2);
+    for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
+        check_conv_everywhere(&shapes[i], &rand);
+}
+
+static void a_shape_with_odd_channels_is_left_to_blas(void **state)
+{
+    struct conv_shape s = {.n = 1, .h = 5, .w = 5, .in = 3, .out = 7, .kernel = 3, .stride = 1};
+    assert_string_equal(conv_kernels_choose(&s)->name, "gemm");
+    s.out = 16;
+    assert_string_equal(conv_kernels_choose(&s)->name, kernels_best()->name);
+}
+
+static void group_norm_agrees_with_its_reference(void **state)
+{
+    struct rand rand;
+    rand_init(&rand, 3);
+    for (int round = 0; round < 24; round++) {
+        int groups[] = {1, 2, 3, 4}, widths[] = {1, 5, 8, 16, 40};
+        struct group_norm_shape s = {.n = 2, .rows = 1 + rand_below(&rand, 40)};
+        s.groups = groups[rand_below(&rand, 4)];
+        s.c = s.groups * widths[rand_below(&rand, 5)];
+        s.rows += s.c == s.groups; /* a group of one value has no deviation */
+        s.relu = round % 2;
+        bool accumulate = round % 4 >= 2;
+        size_t count = (size_t)s.n * s.rows * (size_t)s.c, c = (size_t)s.c;
+        float *x = random_floats(&rand, count), *dy = random_floats(&rand, count);
+        float *scale = random_floats(&rand, c), *shift = random_floats(&rand, c);
+        float *scratch = random_floats(&rand, 6 * c);
+        for (size_t i = 0; i < count; i++)
+            x[i] = x[i] * 3 + 50; /* a mean far from 0 must not eat the digits */
+        for (size_t k = 0; kernels_at(k); k++) {
+            float *y[2], *dx[2], *saved[2], *d_scale[2], *d_shift[2];
+            for (int i = 0; i < 2; i++) {
+                y[i] = zero_floats(count), dx[i] = zero_floats(count);
+                memcpy(dx[i], dy, count * sizeof(float));
+                saved[i] = zero_floats((size_t)(2 * s.n * s.groups));
+                d_scale[i] = zero_floats(c), d_shift[i] = zero_floats(c);
+            }
+            ref_group_norm_forward(&s, x, scale, shift, y[0], saved[0]);
+            ref_group_norm_backward(&s, x, y[0], scale, saved[0], dy, dx[0], accumulate, d_scale[0],
+                                    d_shift[0]);
+            group_norm_forward(kernels_at(k), &s, x, scale, shift, y[1], saved[1], scratch);
+            group_norm_backward(kernels_at(k), &s, x, y[0], scale, saved[1], dy, dx[1], accumulate,
+                                d_scale[1], d_shift[1], scratch);
+            assert_true(apart(y[0], y[1], count) < 1e-4);
+            assert_true(apart(dx[0], dx[1], count) < 1e-4);
+            assert_true(apart(d_scale[0], d_scale[1], c) < 1e-4);
+            assert_true(apart(d_shift[0], d_shift[1], c) < 1e-4);
+            for (int i = 0; i < 2; i++)
+                free(y[i]), free(dx[i]), free(saved[i]), free(d_scale[i]), free(d_shift[i]);
+        }
+        free(x), free(dy), free(scale), free(shift), free(scratch);
+    }
+}
+
+static void rectifiers_cut_and_pass(void **state)
+{
+    enum { COUNT = 37 };
+    struct rand rand;
+    rand_init(&rand, 4);
+    float *a = random_floats(&rand, COUNT), *b = random_floats(&rand, COUNT);
+    for (size_t k = 0; kernels_at(k); k++) {
+        float out[COUNT], d_in[COUNT];
+        kernels_at(k)->add_relu(a, b, COUNT, out);
+        for (int i = 0; i < COUNT; i++) {
+            assert_float_equal(out[i], fmaxf(a[i] + b[i], 0), 0);
+            d_in[i] = 5;
+        }
+        kernels_at(k)->relu_gradient(a, out, COUNT, true, d_in);
+        for (int i = 0; i < COUNT; i++)
+            assert_float_equal(d_in[i], out[i] > 0 ? 5 + a[i] : 5, 0);
+        kernels_at(k)->relu_gradient(a, out, COUNT, false, d_in);
+        for (int i = 0; i < COUNT; i++)
+            assert_float_equal(d_in[i], out[i] > 0 ? a[i] : 0, 0);
+    }
+    free(a), free(b);
+}
+
+int main(void)
+{
+    kernels_set_blas_threads(1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions_agree_on_random_shapes),
+        cmocka_unit_test(convolutions_agree_on_the_shapes_of_models),
+        cmocka_unit_test(a_shape_with_odd_channels_is_left_to_blas),
+        cmocka_unit_test(group_norm_agrees_with_its_reference),
+        cmocka_unit_test(rectifiers_cut_and_pass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
