@@ -14,9 +14,10 @@ enum kube_patch_type {
 };
 
 enum {
-    KUBE_PATCH_OPERATIONS_MAX = 10000, /* of a JSON patch, as upstream */
-    KUBE_PATCH_DEPTH_MAX = 128,        /* of what comes out */
-    KUBE_PATCH_NODES_MAX = 1000 * 1000 /* of what comes out: copy operations can double an object */
+    KUBE_PATCH_OPERATIONS_MAX = 10000,     /* of a JSON patch, as upstream */
+    KUBE_PATCH_DEPTH_MAX = JSON_DEPTH_MAX, /* of what comes out */
+    KUBE_PATCH_COPIED_MAX = 16 << 20, /* bytes of memory: copy operations can double an object */
+    KUBE_PATCH_ELEMENTS_MAX = 4096,   /* of a list merged by key, which takes their square */
 };
 
 /* By Content-Type, parameters ignored; ERR_MEDIA_TYPE for any other, with those that are read. */

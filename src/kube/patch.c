@@ -1,0 +1,87 @@
+/* Patches: which kind it is, and the merge patch of RFC 7386; see patch.h. The other two have files
+ * of their own. */
+#include "kube/patch.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *media_type;
+    enum kube_patch_type type;
+} TYPES[] = {
+    {"application/json-patch+json", KUBE_PATCH_JSON},
+    {"application/merge-patch+json", KUBE_PATCH_MERGE},
+    {"application/strategic-merge-patch+json", KUBE_PATCH_STRATEGIC},
+};
+
+int kube_patch_type_parse(const char *content_type, enum kube_patch_type *ret, struct err *err)
+{
+    content_type = content_type ? content_type : "";
+    size_t size = strcspn(content_type, "; \t");
+    for (size_t i = 0; i < ARRAY_SIZE(TYPES); i++) {
+        if (strlen(TYPES[i].media_type) == size &&
+            strncasecmp(TYPES[i].media_type, content_type, size) == 0) {
+            *ret = TYPES[i].type;
+            return 0;
+        }
+    }
+    return err_set(err, ERR_MEDIA_TYPE,
+                   "the body of the request was in an unknown format - accepted media types "
+                   "include: application/json-patch+json, application/merge-patch+json, "
+                   "application/strategic-merge-patch+json");
+}
+
+/* Changes `target`, whose place in its tree the caller fills with what is returned. */
+static struct json *merge_into(struct arena *arena, struct json *target, const struct json *patch)
+{
+    if (patch->type != JSON_OBJECT)
+        return json_clone(arena, patch);
+    if (!target || target->type != JSON_OBJECT)
+        target = json_object(arena);
+    JSON_EACH (member, patch) {
+        if (member->type == JSON_NULL)
+            json_remove(target, member->name);
+        else
+            json_set(arena, target, member->name,
+                     merge_into(arena, json_get(target, member->name), member));
+    }
+    return target;
+}
+
+struct json *kube_patch_merge(struct arena *arena, const struct json *current,
+                              const struct json *patch)
+{
+    return merge_into(arena, json_clone(arena, current), patch);
+}
+
+int kube_patch_apply(struct arena *arena, enum kube_patch_type type, const struct json *current,
+                     const struct json *patch, const struct kube_resource *resource,
+                     struct json **ret, struct err *err)
+{
+    struct json *result = NULL;
+    int code = 0;
+    switch (type) {
+    case KUBE_PATCH_JSON:
+        code = kube_patch_json(arena, current, patch, &result, err);
+        break;
+    case KUBE_PATCH_MERGE:
+        if (patch->type != JSON_OBJECT)
+            return err_set(err, ERR_BAD_REQUEST, "a merge patch is an object, not %s",
+                           json_type_name(patch->type));
+        result = kube_patch_merge(arena, current, patch);
+        break;
+    case KUBE_PATCH_STRATEGIC:
+        code = kube_patch_strategic(arena, current, patch, resource, &result, err);
+        break;
+    }
+    if (code < 0)
+        return code;
+    if (result->type != JSON_OBJECT)
+        return err_set(err, ERR_INVALID, "the patch makes the object %s",
+                       json_type_name(result->type));
+    *ret = result;
+    return 0;
+}

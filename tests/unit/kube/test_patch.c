@@ -1,0 +1,212 @@
+/* Merge patches (the table of RFC 7386) and JSON patches (the examples of RFC 6902). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kube/patch.h"
+#include "read_json.h"
+
+#include <string.h>
+
+static void merges_as_the_rfc_says(void **state)
+{
+    static const struct {
+        const char *current, *patch, *result;
+    } CASES[] = {
+        {"{'a':'b'}", "{'a':'c'}", "{'a':'c'}"},
+        {"{'a':'b'}", "{'b':'c'}", "{'a':'b','b':'c'}"},
+        {"{'a':'b'}", "{'a':null}", "{}"},
+        {"{'a':'b','b':'c'}", "{'a':null}", "{'b':'c'}"},
+        {"{'a':['b']}", "{'a':'c'}", "{'a':'c'}"},
+        {"{'a':'c'}", "{'a':['b']}", "{'a':['b']}"},
+        {"{'a':{'b':'c'}}", "{'a':{'b':'d','c':null}}", "{'a':{'b':'d'}}"},
+        {"{'a':[{'b':'c'}]}", "{'a':[1]}", "{'a':[1]}"},
+        {"['a','b']", "['c','d']", "['c','d']"},
+        {"{'a':'b'}", "['c']", "['c']"},
+        {"{'a':'foo'}", "null", "null"},
+        {"{'a':'foo'}", "'bar'", "'bar'"},
+        {"{'e':null}", "{'a':1}", "{'e':null,'a':1}"},
+        {"[1,2]", "{'a':'b','c':null}", "{'a':'b'}"},
+        {"{}", "{'a':{'bb':{'ccc':null}}}", "{'a':{'bb':{}}}"},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct json *current = read_json(arena, CASES[i].current);
+        struct json *before = json_clone(arena, current);
+        struct json *result = kube_patch_merge(arena, current, read_json(arena, CASES[i].patch));
+        if (!json_equal(result, read_json(arena, CASES[i].result)))
+            fail_msg("%s with %s: %s", CASES[i].current, CASES[i].patch,
+                     json_to_string(arena, result));
+        assert_true(json_equal(current, before));
+    }
+}
+
+static void patches_as_the_rfc_says(void **state)
+{
+    static const struct {
+        const char *current, *patch, *result;
+    } CASES[] = {
+        {"{'foo':'bar'}", "[{'op':'add','path':'/baz','value':'qux'}]",
+         "{'baz':'qux','foo':'bar'}"},
+        {"{'foo':['bar','baz']}", "[{'op':'add','path':'/foo/1','value':'qux'}]",
+         "{'foo':['bar','qux','baz']}"},
+        {"{'foo':['bar','baz']}", "[{'op':'add','path':'/foo/0','value':'qux'}]",
+         "{'foo':['qux','bar','baz']}"},
+        {"{'baz':'qux','foo':'bar'}", "[{'op':'remove','path':'/baz'}]", "{'foo':'bar'}"},
+        {"{'foo':['bar','qux','baz']}", "[{'op':'remove','path':'/foo/1'}]",
+         "{'foo':['bar','baz']}"},
+        {"{'baz':'qux','foo':'bar'}", "[{'op':'replace','path':'/baz','value':'boo'}]",
+         "{'baz':'boo','foo':'bar'}"},
+        {"{'foo':{'bar':'baz','waldo':'fred'},'qux':{'corge':'grault'}}",
+         "[{'op':'move','from':'/foo/waldo','path':'/qux/thud'}]",
+         "{'foo':{'bar':'baz'},'qux':{'corge':'grault','thud':'fred'}}"},
+        {"{'foo':['all','grass','cows','eat']}", "[{'op':'move','from':'/foo/1','path':'/foo/3'}]",
+         "{'foo':['all','cows','eat','grass']}"},
+        {"{'baz':'qux','foo':['a',2,'c']}",
+         "[{'op':'test','path':'/baz','value':'qux'},{'op':'test','path':'/foo/1','value':2}]",
+         "{'baz':'qux','foo':['a',2,'c']}"},
+        {"{'foo':'bar'}", "[{'op':'add','path':'/child','value':{'grandchild':{}}}]",
+         "{'foo':'bar','child':{'grandchild':{}}}"},
+        {"{'foo':'bar'}", "[{'op':'add','path':'/baz','value':'qux','xyz':123}]",
+         "{'foo':'bar','baz':'qux'}"},
+        {"{'/':9,'~1':10}", "[{'op':'test','path':'/~01','value':10}]", "{'/':9,'~1':10}"},
+        {"{'/':9}", "[{'op':'replace','path':'/~1','value':1}]", "{'/':1}"},
+        {"{'foo':['bar']}", "[{'op':'add','path':'/foo/-','value':['abc','def']}]",
+         "{'foo':['bar',['abc','def']]}"},
+        {"{'a':[1,2,3]}", "[{'op':'replace','path':'/a/2','value':9}]", "{'a':[1,2,9]}"},
+        {"{'a':[1,2,3]}", "[{'op':'replace','path':'/a/0','value':9}]", "{'a':[9,2,3]}"},
+        {"{'a':{'b':1}}", "[{'op':'copy','from':'/a','path':'/c'}]", "{'a':{'b':1},'c':{'b':1}}"},
+        {"{'a':{'b':1}}", "[{'op':'copy','from':'','path':'/c'}]",
+         "{'a':{'b':1},'c':{'a':{'b':1}}}"},
+        {"{'a':1}", "[{'op':'replace','path':'','value':{'b':2}}]", "{'b':2}"},
+        {"{'a':1}", "[{'op':'add','path':'','value':{'b':2}},{'op':'add','path':'/c','value':3}]",
+         "{'b':2,'c':3}"},
+        {"{'':1}", "[{'op':'remove','path':'/'}]", "{}"},
+        {"{'a':1}", "[{'op':'test','path':'/b','value':null}]", "{'a':1}"},
+        {"{'a':1}", "[{'op':'move','from':'/a','path':'/a'}]", "{'a':1}"},
+        {"{'a':1}", "[]", "{'a':1}"},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct json *current = read_json(arena, CASES[i].current), *result = NULL;
+        struct json *before = json_clone(arena, current);
+        struct err err = ERR_INIT;
+        if (kube_patch_json(arena, current, read_json(arena, CASES[i].patch), &result, &err) < 0)
+            fail_msg("%s: %s", CASES[i].patch, err.message);
+        if (!json_equal(result, read_json(arena, CASES[i].result)))
+            fail_msg("%s with %s: %s", CASES[i].current, CASES[i].patch,
+                     json_to_string(arena, result));
+        assert_true(json_equal(current, before));
+    }
+}
+
+static void refuses_json_patches(void **state)
+{
+    static const struct {
+        const char *patch;
+        enum err_code code;
+    } CASES[] = {
+        {"{}", ERR_BAD_REQUEST},
+        {"[5]", ERR_BAD_REQUEST},
+        {"[{}]", ERR_BAD_REQUEST},
+        {"[{'op':'increase','path':'/a'}]", ERR_BAD_REQUEST},
+        {"[{'op':'add','path':'/a'}]", ERR_BAD_REQUEST},
+        {"[{'op':'add','value':1}]", ERR_BAD_REQUEST},
+        {"[{'op':'move','path':'/x'}]", ERR_BAD_REQUEST},
+        {"[{'op':'add','path':'a','value':1}]", ERR_BAD_REQUEST},
+        {"[{'op':'add','path':'/x/y','value':1}]", ERR_INVALID},
+        {"[{'op':'add','path':'/a/b','value':1}]", ERR_INVALID},
+        {"[{'op':'add','path':'/l/3','value':1}]", ERR_INVALID},
+        {"[{'op':'add','path':'/l/01','value':1}]", ERR_INVALID},
+        {"[{'op':'add','path':'/l/-1','value':1}]", ERR_INVALID},
+        {"[{'op':'add','path':'/l/x','value':1}]", ERR_INVALID},
+        {"[{'op':'add','path':'/l/99999999999999999999','value':1}]", ERR_INVALID},
+        {"[{'op':'add','path':'/~2','value':1}]", ERR_INVALID},
+        {"[{'op':'add','path':'/~','value':1}]", ERR_INVALID},
+        {"[{'op':'remove','path':'/x'}]", ERR_INVALID},
+        {"[{'op':'remove','path':'/l/2'}]", ERR_INVALID},
+        {"[{'op':'remove','path':'/l/-'}]", ERR_INVALID},
+        {"[{'op':'remove','path':''}]", ERR_INVALID},
+        {"[{'op':'replace','path':'/x','value':1}]", ERR_INVALID},
+        {"[{'op':'move','from':'/o','path':'/o/x'}]", ERR_INVALID},
+        {"[{'op':'copy','from':'/x','path':'/y'}]", ERR_INVALID},
+        {"[{'op':'test','path':'/a','value':2}]", ERR_INVALID},
+        {"[{'op':'test','path':'/a','value':'1'}]", ERR_INVALID},
+        {"[{'op':'replace','path':'','value':5}]", ERR_INVALID},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *current = read_json(arena, "{'a': 1, 'l': [1, 2], 'o': {'p': {}}}");
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct json *result = NULL;
+        if (kube_patch_apply(arena, KUBE_PATCH_JSON, current, read_json(arena, CASES[i].patch),
+                             &KUBE_PODS, &result, NULL) != -(int)CASES[i].code)
+            fail_msg("%s", CASES[i].patch);
+        assert_null(result);
+    }
+}
+
+/* Each copy doubles the object: thirty of them would be a billion of nodes, or as deep. */
+static void bounds_what_copies_make(void **state)
+{
+    static const char *const DOUBLING[] = {"{'op':'copy','from':'','path':'/%zu'}",
+                                           "{'op':'copy','from':'/l','path':'/l/-'}"};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *current = read_json(arena, "{'l': ['text', 'text', 'text']}");
+    for (size_t kind = 0; kind < 2; kind++) {
+        struct json *operations = json_array(arena), *result = NULL;
+        for (size_t i = 0; i < 200; i++) {
+            struct json *operation = read_json(arena, DOUBLING[kind]);
+            if (kind == 0)
+                json_set(arena, operation, "path", json_stringf(arena, "/%zu", i));
+            json_append(operations, operation);
+        }
+        assert_true(kube_patch_json(arena, current, operations, &result, NULL) < 0);
+        assert_null(result);
+    }
+    struct json *many = json_array(arena), *result = NULL;
+    for (size_t i = 0; i <= KUBE_PATCH_OPERATIONS_MAX; i++)
+        json_append(many, read_json(arena, "{'op':'test','path':'','value':null}"));
+    assert_int_equal(kube_patch_json(arena, current, many, &result, NULL), -ERR_TOO_LARGE);
+}
+
+static void knows_its_content_types(void **state)
+{
+    enum kube_patch_type type;
+    assert_int_equal(kube_patch_type_parse("application/json-patch+json", &type, NULL), 0);
+    assert_int_equal(type, KUBE_PATCH_JSON);
+    assert_int_equal(
+        kube_patch_type_parse("application/merge-patch+json; charset=utf-8", &type, NULL), 0);
+    assert_int_equal(type, KUBE_PATCH_MERGE);
+    assert_int_equal(kube_patch_type_parse("Application/Strategic-Merge-Patch+json", &type, NULL),
+                     0);
+    assert_int_equal(type, KUBE_PATCH_STRATEGIC);
+    assert_int_equal(kube_patch_type_parse("application/json", &type, NULL), -ERR_MEDIA_TYPE);
+    assert_int_equal(kube_patch_type_parse("", &type, NULL), -ERR_MEDIA_TYPE);
+    assert_int_equal(kube_patch_type_parse(NULL, &type, NULL), -ERR_MEDIA_TYPE);
+}
+
+static void an_object_stays_one(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *current = read_json(arena, "{'a': 1}"), *result = NULL;
+    assert_int_equal(kube_patch_apply(arena, KUBE_PATCH_MERGE, current, read_json(arena, "[1]"),
+                                      &KUBE_PODS, &result, NULL),
+                     -ERR_BAD_REQUEST);
+    assert_int_equal(kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, read_json(arena, "'x'"),
+                                      &KUBE_PODS, &result, NULL),
+                     -ERR_BAD_REQUEST);
+    assert_null(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merges_as_the_rfc_says),  cmocka_unit_test(patches_as_the_rfc_says),
+        cmocka_unit_test(refuses_json_patches),    cmocka_unit_test(bounds_what_copies_make),
+        cmocka_unit_test(knows_its_content_types), cmocka_unit_test(an_object_stays_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* Strategic merge patches: the examples of the Kubernetes documentation ("Update API Objects in
+ * Place Using kubectl patch", "Strategic Merge Patch" in the API conventions) and what kubectl
+ * apply sends. Results are compared as text, for the order of elements is part of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kube/patch.h"
+#include "read_json.h"
+
+#include <string.h>
+
+struct sample {
+    const char *current, *patch, *result;
+};
+
+static void check(const struct kube_resource *resource, const struct sample *samples, size_t count)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < count; i++) {
+        struct json *current = read_json(arena, samples[i].current), *result = NULL;
+        struct json *patch = read_json(arena, samples[i].patch);
+        struct json *before = json_clone(arena, current), *patch_before = json_clone(arena, patch);
+        struct err err = ERR_INIT;
+        if (kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, patch, resource, &result, &err) <
+            0)
+            fail_msg("%s: %s", samples[i].patch, err.message);
+        const char *expected = json_to_string(arena, read_json(arena, samples[i].result));
+        if (strcmp(json_to_string(arena, result), expected) != 0)
+            fail_msg("%s with %s:\n%s", samples[i].current, samples[i].patch,
+                     json_to_string(arena, result));
+        assert_true(json_equal(current, before));
+        assert_true(json_equal(patch, patch_before));
+    }
+}
+#define CHECK(resource, samples) check(resource, samples, sizeof(samples) / sizeof((samples)[0]))
+
+static void merges_lists_by_their_key(void **state)
+{
+    static const struct sample SAMPLES[] = {
+        /* A new container stands before the one it does not know. */
+        {"{'spec':{'containers':[{'name':'patch-demo-ctr','image':'nginx'}]}}",
+         "{'spec':{'containers':[{'name':'patch-demo-ctr-2','image':'redis'}]}}",
+         "{'spec':{'containers':[{'name':'patch-demo-ctr-2','image':'redis'},"
+         "{'name':'patch-demo-ctr','image':'nginx'}]}}"},
+        {"{'spec':{'containers':[{'name':'a','image':'x','env':[{'name':'E','value':'1'}]},"
+         "{'name':'b'}]}}",
+         "{'spec':{'containers':[{'name':'a','image':'y','env':[{'name':'F','value':'2'}]}]}}",
+         "{'spec':{'containers':[{'name':'a','image':'y','env':[{'name':'F','value':'2'},"
+         "{'name':'E','value':'1'}]},{'name':'b'}]}}"},
+        {"{'spec':{'containers':[{'name':'a','ports':[{'containerPort':80,'name':'http'},"
+         "{'containerPort':90}]}]}}",
+         "{'spec':{'containers':[{'name':'a','ports':[{'containerPort':90,'name':'x'}]}]}}",
+         "{'spec':{'containers':[{'name':'a','ports':[{'containerPort':80,'name':'http'},"
+         "{'containerPort':90,'name':'x'}]}]}}"},
+        {"{'spec':{'containers':[{'name':'a','volumeMounts':[{'mountPath':'/d','name':'v'}]}]}}",
+         "{'spec':{'containers':[{'name':'a','volumeMounts':[{'mountPath':'/d','name':'w'}]}]}}",
+         "{'spec':{'containers':[{'name':'a','volumeMounts':[{'mountPath':'/d','name':'w'}]}]}}"},
+        /* Tolerations, commands and whatever has no key are replaced whole. */
+        {"{'spec':{'tolerations':[{'key':'disktype','value':'ssd'}]}}",
+         "{'spec':{'tolerations':[{'key':'dedicated','value':'test-team'}]}}",
+         "{'spec':{'tolerations':[{'key':'dedicated','value':'test-team'}]}}"},
+        {"{'spec':{'containers':[{'name':'a','command':['x','y']}]}}",
+         "{'spec':{'containers':[{'name':'a','command':['z']}]}}",
+         "{'spec':{'containers':[{'name':'a','command':['z']}]}}"},
+        /* A list that was not there; nulls and directives do not end up in it. */
+        {"{'spec':{}}",
+         "{'spec':{'containers':[{'name':'a','image':null},{'name':'b','$patch':'delete'}]}}",
+         "{'spec':{'containers':[{'name':'a'}]}}"},
+        {"{'status':{'conditions':[{'type':'Ready','status':'False','reason':'r'}]}}",
+         "{'status':{'conditions':[{'type':'Ready','status':'True','reason':null}]}}",
+         "{'status':{'conditions':[{'type':'Ready','status':'True'}]}}"},
+        {"{'metadata':{'ownerReferences':[{'uid':'1','name':'a'}],'finalizers':['x']}}",
+         "{'metadata':{'ownerReferences':[{'uid':'2','name':'b'}],'finalizers':['y','x']}}",
+         "{'metadata':{'ownerReferences':[{'uid':'2','name':'b'},{'uid':'1','name':'a'}],"
+         "'finalizers':['y','x']}}"},
+        {"{'metadata':{'labels':{'a':'1','b':'2'}}}", "{'metadata':{'labels':{'a':null,'c':'3'}}}",
+         "{'metadata':{'labels':{'b':'2','c':'3'}}}"},
+        /* What changes its type is taken from the patch. */
+        {"{'spec':{'containers':'odd','x':1}}", "{'spec':{'containers':[],'x':{'y':1}}}",
+         "{'spec':{'containers':[],'x':{'y':1}}}"},
+    };
+    CHECK(&KUBE_PODS, SAMPLES);
+}
+
+static void obeys_directives(void **state)
+{
+    static const struct sample SAMPLES[] = {
+        {"{'spec':{'containers':[{'name':'a'},{'name':'b'}]}}",
+         "{'spec':{'containers':[{'name':'a','$patch':'delete'}]}}",
+         "{'spec':{'containers':[{'name':'b'}]}}"},
+        {"{'spec':{'containers':[{'name':'a'},{'name':'b'}]}}",
+         "{'spec':{'containers':[{'name':'c'},{'$patch':'replace'}]}}",
+         "{'spec':{'containers':[{'name':'c'}]}}"},
+        {"{'spec':{'a':1,'b':{'c':2}}}", "{'spec':{'$patch':'replace','d':3,'e':null}}",
+         "{'spec':{'d':3}}"},
+        {"{'spec':{'a':1}}", "{'spec':{'$patch':'delete'}}", "{'spec':{}}"},
+        {"{'metadata':{'finalizers':['a','b','c']}}",
+         "{'metadata':{'$deleteFromPrimitiveList/finalizers':['b','x']}}",
+         "{'metadata':{'finalizers':['a','c']}}"},
+        {"{'metadata':{}}", "{'metadata':{'$deleteFromPrimitiveList/finalizers':['b']}}",
+         "{'metadata':{}}"},
+        {"{'spec':{'volumes':[{'name':'v','emptyDir':{}}]}}",
+         "{'spec':{'volumes':[{'$retainKeys':['name','hostPath'],'name':'v',"
+         "'hostPath':{'path':'/x'}}]}}",
+         "{'spec':{'volumes':[{'name':'v','hostPath':{'path':'/x'}}]}}"},
+    };
+    CHECK(&KUBE_PODS, SAMPLES);
+}
+
+static void puts_elements_in_order(void **state)
+{
+    static const struct sample SAMPLES[] = {
+        /* As kubectl apply sends it when an image changes. */
+        {"{'spec':{'containers':[{'name':'a','image':'1'},{'name':'b','image':'1'}]}}",
+         "{'spec':{'$setElementOrder/containers':[{'name':'a'},{'name':'b'}],"
+         "'containers':[{'name':'b','image':'2'}]}}",
+         "{'spec':{'containers':[{'name':'a','image':'1'},{'name':'b','image':'2'}]}}"},
+        /* A new one, last in the order; the sidecar that somebody injected stays where it was. */
+        {"{'spec':{'containers':[{'name':'side'},{'name':'a'}]}}",
+         "{'spec':{'$setElementOrder/containers':[{'name':'a'},{'name':'n'}],"
+         "'containers':[{'name':'n'}]}}",
+         "{'spec':{'containers':[{'name':'side'},{'name':'a'},{'name':'n'}]}}"},
+        /* Only the order changes. */
+        {"{'spec':{'containers':[{'name':'a'},{'name':'b'},{'name':'c'}]}}",
+         "{'spec':{'$setElementOrder/containers':[{'name':'c'},{'name':'b'},{'name':'a'}]}}",
+         "{'spec':{'containers':[{'name':'c'},{'name':'b'},{'name':'a'}]}}"},
+        /* One is removed: the order names what is left. */
+        {"{'spec':{'containers':[{'name':'a'},{'name':'b'},{'name':'c'}]}}",
+         "{'spec':{'$setElementOrder/containers':[{'name':'c'},{'name':'a'}],"
+         "'containers':[{'name':'b','$patch':'delete'}]}}",
+         "{'spec':{'containers':[{'name':'c'},{'name':'a'}]}}"},
+        {"{'metadata':{'finalizers':['a','b']}}",
+         "{'metadata':{'$setElementOrder/finalizers':['c','b'],'finalizers':['c'],"
+         "'$deleteFromPrimitiveList/finalizers':['a']}}",
+         "{'metadata':{'finalizers':['c','b']}}"},
+        {"{'spec':{}}",
+         "{'spec':{'$setElementOrder/containers':[{'name':'b'},{'name':'a'}],"
+         "'containers':[{'name':'a'},{'name':'b'}]}}",
+         "{'spec':{'containers':[{'name':'b'},{'name':'a'}]}}"},
+        {"{'spec':{}}", "{'spec':{'$setElementOrder/containers':[{'name':'b'}]}}", "{'spec':{}}"},
+    };
+    CHECK(&KUBE_PODS, SAMPLES);
+}
+
+static void knows_the_other_types(void **state)
+{
+    static const struct sample SERVICES[] = {
+        {"{'spec':{'ports':[{'port':80,'name':'a'},{'port':81,'name':'b'}]}}",
+         "{'spec':{'ports':[{'port':81,'targetPort':9}]}}",
+         "{'spec':{'ports':[{'port':80,'name':'a'},{'port':81,'name':'b','targetPort':9}]}}"},
+    };
+    CHECK(&KUBE_SERVICES, SERVICES);
+    static const struct sample NODES[] = {
+        {"{'spec':{'taints':[{'key':'a'}]},'status':{'addresses':[{'type':'Hostname'}]}}",
+         "{'spec':{'taints':[{'key':'b'}]},'status':{'addresses':[{'type':'InternalIP'}]}}",
+         "{'spec':{'taints':[{'key':'b'}]},"
+         "'status':{'addresses':[{'type':'InternalIP'},{'type':'Hostname'}]}}"},
+    };
+    CHECK(&KUBE_NODES, NODES);
+    static const struct kube_resource JOBS = {"batch", "v1", "jobs", "Job", true};
+    static const struct sample TEMPLATES[] = {
+        {"{'spec':{'template':{'spec':{'containers':[{'name':'a','image':'1'}]}}}}",
+         "{'spec':{'template':{'spec':{'containers':[{'name':'a','image':'2'}]}}}}",
+         "{'spec':{'template':{'spec':{'containers':[{'name':'a','image':'2'}]}}}}"},
+    };
+    CHECK(&JOBS, TEMPLATES);
+    static const struct sample MAPS[] = {
+        {"{'data':{'a':'1'}}", "{'data':{'b':'2'}}", "{'data':{'a':'1','b':'2'}}"}};
+    CHECK(&KUBE_CONFIGMAPS, MAPS);
+}
+
+static void refuses(void **state)
+{
+    static const struct {
+        const char *patch;
+        enum err_code code;
+    } CASES[] = {
+        {"{'spec':{'containers':[{'image':'x'}]}}", ERR_INVALID},
+        {"{'spec':{'containers':['x']}}", ERR_INVALID},
+        {"{'spec':{'containers':[{'$patch':'delete'}]}}", ERR_INVALID},
+        {"{'spec':{'containers':[{'name':'a','$patch':'merge'}]}}", ERR_BAD_REQUEST},
+        {"{'spec':{'containers':[{'name':'a','$patch':5}]}}", ERR_BAD_REQUEST},
+        {"{'spec':{'$patch':'keep'}}", ERR_BAD_REQUEST},
+        {"{'spec':{'$retainKeys':'x'}}", ERR_BAD_REQUEST},
+        {"{'spec':{'$retainKeys':['a'],'b':1}}", ERR_BAD_REQUEST},
+        {"{'spec':{'$setElementOrder/containers':5}}", ERR_BAD_REQUEST},
+        {"{'spec':{'$setElementOrder/containers':['a']}}", ERR_INVALID},
+        {"{'metadata':{'$deleteFromPrimitiveList/finalizers':5}}", ERR_BAD_REQUEST},
+        {"{'metadata':{'finalizers':[{}]}}", ERR_INVALID},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *current =
+        read_json(arena, "{'metadata':{},'spec':{'containers':[{'name':'a','image':'x'}]}}");
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct json *result = NULL;
+        if (kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, read_json(arena, CASES[i].patch),
+                             &KUBE_PODS, &result, NULL) != -(int)CASES[i].code)
+            fail_msg("%s", CASES[i].patch);
+        assert_null(result);
+    }
+    struct json *result = NULL;
+    assert_int_equal(kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, read_json(arena, "{}"),
+                                      &KUBE_TFJOBS, &result, NULL),
+                     -ERR_MEDIA_TYPE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merges_lists_by_their_key),
+        cmocka_unit_test(obeys_directives),
+        cmocka_unit_test(puts_elements_in_order),
+        cmocka_unit_test(knows_the_other_types),
+        cmocka_unit_test(refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
