@@ -2,8 +2,8 @@
  *
  * A program is a table of commands, a command a const struct with its options and its words in it,
  * and `run` gets the parsed values as a struct of its own whose fields the rows point to by offset.
- * A value is taken from the command line, else from the environment variable of the row, else from
- * the default.
+ * A value is taken from the command line, else from the environment variable of the row (where that
+ * is set and not empty), else from the default. A list takes one item from each of these.
  */
 #ifndef TRAINYARD_BASE_OPTIONS_H
 #define TRAINYARD_BASE_OPTIONS_H
@@ -76,6 +76,7 @@ int options_main(const struct program *program, const char *version, int argc, c
 void options_write_help(const struct program *program, const struct command *command,
                         struct buf *buf);
 void options_write_man(const struct program *program, const char *version, struct buf *buf);
+/* For "bash"; for another shell nothing is written. */
 void options_write_completion(const struct program *program, const char *shell, struct buf *buf);
 
 #endif

@@ -1,0 +1,278 @@
+/* Parsing a command line by a table of options; see options.h. Nothing is written to the terminal
+ * here. */
+#include "base/options.h"
+
+#include "base/mem.h"
+#include "base/options_internal.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct parse {
+    const struct command *command;
+    void *values;
+    uint64_t *given; /* a bit for each row that stands on the command line */
+    bool *ret_help;
+    VEC(const char *) arguments;
+    struct err *err;
+};
+
+static void *field(const struct parse *parse, const struct option *option)
+{
+    return (char *)parse->values + option->offset;
+}
+
+static bool is_choice(const char *choices, const char *text)
+{
+    size_t size = strlen(text);
+    for (const char *at = choices, *end; *at; at = *end ? end + 1 : end) {
+        end = strchrnul(at, '|');
+        if ((size_t)(end - at) == size && memcmp(at, text, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int to_bool(const char *text, bool *ret, struct err *err)
+{
+    static const struct {
+        const char *text;
+        bool value;
+    } WORDS[] = {{"true", true},   {"1", true},  {"yes", true}, {"on", true},
+                 {"false", false}, {"0", false}, {"no", false}, {"off", false}};
+    for (size_t i = 0; i < ARRAY_SIZE(WORDS); i++) {
+        if (str_eq_nocase(text, WORDS[i].text)) {
+            *ret = WORDS[i].value;
+            return 0;
+        }
+    }
+    return err_set(err, ERR_USAGE, "'%s' is neither true nor false", text);
+}
+
+/* Write the text into the option's field, as its type wants it. */
+static int store(struct parse *parse, const struct option *option, const char *text)
+{
+    void *target = field(parse, option);
+    struct err *err = parse->err;
+    switch (option->type) {
+    case OPTION_FLAG:
+        return to_bool(text, target, err);
+    case OPTION_INT: {
+        bool any = option->min == 0 && option->max == 0;
+        return str_to_int64(text, any ? INT64_MIN : option->min, any ? INT64_MAX : option->max,
+                            target, err);
+    }
+    case OPTION_REAL:
+        return str_to_double(text, target, err);
+    case OPTION_CHOICE:
+        if (!is_choice(option->choices, text))
+            return err_set(err, ERR_USAGE, "'%s' is none of %s", text, option->choices);
+        *(const char **)target = text;
+        return 0;
+    case OPTION_STRING:
+        *(const char **)target = text;
+        return 0;
+    case OPTION_LIST: {
+        struct option_list *list = target;
+        list->items = mem_realloc(list->items, (list->count + 1) * sizeof(*list->items));
+        list->items[list->count++] = text;
+        return 0;
+    }
+    }
+    mem_panic("option '%s' has an unknown type", option->name);
+}
+
+static int store_given(struct parse *parse, const struct option *option, const char *text)
+{
+    size_t row = (size_t)(option - parse->command->options);
+    parse->given[row / 64] |= UINT64_C(1) << row % 64;
+    if (store(parse, option, text) == 0)
+        return 0;
+    err_wrap(parse->err, "option '--%s'", option->name);
+    if (parse->err)
+        parse->err->code = ERR_USAGE;
+    return -ERR_USAGE;
+}
+
+/* What the command line leaves open comes from the environment, else from the table. */
+static int store_others(struct parse *parse)
+{
+    OPTIONS_EACH (option, parse->command) {
+        size_t row = (size_t)(option - parse->command->options);
+        if (parse->given[row / 64] >> row % 64 & 1)
+            continue;
+        const char *text = option->environment ? getenv(option->environment) : NULL;
+        if (str_is_empty(text)) {
+            if (option->fallback && store(parse, option, option->fallback) < 0)
+                mem_panic("option '%s' has a bad default '%s'", option->name, option->fallback);
+        } else if (store(parse, option, text) < 0) {
+            err_wrap(parse->err, "environment variable %s", option->environment);
+            if (parse->err)
+                parse->err->code = ERR_USAGE;
+            return -ERR_USAGE;
+        }
+    }
+    return 0;
+}
+
+static int fail_unknown(const struct parse *parse, const char *name, size_t size)
+{
+    _cleanup_free_ char *word = mem_strndup(name, size);
+    VEC(const char *) names = {0};
+    OPTIONS_EACH (option, parse->command)
+        vec_push(&names, option->name);
+    const char *nearest = str_nearest(word, names.items, names.count);
+    vec_release(&names);
+    if (nearest)
+        return err_set(parse->err, ERR_USAGE, "unknown option '--%s': did you mean '--%s'?", word,
+                       nearest);
+    return err_set(parse->err, ERR_USAGE, "unknown option '--%s'", word);
+}
+
+static const struct option *find_long(const struct command *command, const char *name, size_t size)
+{
+    OPTIONS_EACH (option, command)
+        if (strlen(option->name) == size && memcmp(option->name, name, size) == 0)
+            return option;
+    return NULL;
+}
+
+static const struct option *find_letter(const struct command *command, char letter)
+{
+    OPTIONS_EACH (option, command)
+        if (option->letter == letter)
+            return option;
+    return NULL;
+}
+
+static int fail_no_value(const struct parse *parse, const struct option *option)
+{
+    return err_set(parse->err, ERR_USAGE, "option '--%s' needs a value: --%s %s", option->name,
+                   option->name, option->value ? option->value : "VALUE");
+}
+
+/* Each of these returns how many words it took. */
+static int take_long(struct parse *parse, const char *word, const char *next)
+{
+    const char *name = word + 2, *equals = strchr(name, '=');
+    size_t size = equals ? (size_t)(equals - name) : strlen(name);
+    const struct option *option = find_long(parse->command, name, size);
+    if (!option && parse->ret_help && str_eq(name, "help")) {
+        *parse->ret_help = true;
+        return 1;
+    }
+    if (!option)
+        return fail_unknown(parse, name, size);
+    bool takes_next = !equals && option->type != OPTION_FLAG;
+    if (takes_next && !next)
+        return fail_no_value(parse, option);
+    const char *text = equals ? equals + 1 : takes_next ? next : "true";
+    int result = store_given(parse, option, text);
+    return result < 0 ? result : 1 + takes_next;
+}
+
+static int take_letters(struct parse *parse, const char *word, const char *next)
+{
+    for (const char *letter = word + 1; *letter; letter++) {
+        const struct option *option = find_letter(parse->command, *letter);
+        if (!option && parse->ret_help && *letter == 'h') {
+            *parse->ret_help = true;
+            return 1;
+        }
+        if (!option)
+            return err_set(parse->err, ERR_USAGE, "unknown option '-%c' in '%s'", *letter, word);
+        if (option->type == OPTION_FLAG) {
+            int result = store_given(parse, option, "true");
+            if (result < 0)
+                return result;
+            continue;
+        }
+        /* The value is the rest of this word, or the next one. */
+        bool takes_next = letter[1] == '\0';
+        if (takes_next && !next)
+            return fail_no_value(parse, option);
+        const char *rest = letter[1] == '=' ? letter + 2 : letter + 1;
+        int result = store_given(parse, option, takes_next ? next : rest);
+        return result < 0 ? result : 1 + takes_next;
+    }
+    return 1;
+}
+
+static int check_count(const struct parse *parse)
+{
+    const struct command *command = parse->command;
+    size_t count = parse->arguments.count;
+    if (count < command->arguments_min)
+        return err_set(parse->err, ERR_USAGE, "%zu argument%s missing: %s",
+                       command->arguments_min - count,
+                       command->arguments_min - count == 1 ? " is" : "s are",
+                       command->arguments ? command->arguments : "see --help");
+    if (count > command->arguments_max)
+        return err_set(parse->err, ERR_USAGE, "'%s' is one argument too many",
+                       parse->arguments.items[command->arguments_max]);
+    return 0;
+}
+
+static int take_words(struct parse *parse, int argc, char *const *argv)
+{
+    bool only_arguments = false;
+    for (int i = 0; i < argc;) {
+        const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+        int taken = 1;
+        if (only_arguments || word[0] != '-' || word[1] == '\0')
+            vec_push(&parse->arguments, word);
+        else if (str_eq(word, "--"))
+            only_arguments = true;
+        else if (word[1] == '-')
+            taken = take_long(parse, word, next);
+        else
+            taken = take_letters(parse, word, next);
+        if (taken < 0 || (parse->ret_help && *parse->ret_help))
+            return taken < 0 ? taken : 0;
+        i += taken;
+    }
+    int result = check_count(parse);
+    return result < 0 ? result : store_others(parse);
+}
+
+int options_parse_or_help(const struct command *command, int argc, char *const *argv, void *values,
+                          const char ***ret_arguments, size_t *ret_count, bool *ret_help,
+                          struct err *err)
+{
+    size_t rows = 0;
+    OPTIONS_EACH (option, command)
+        rows++;
+    _cleanup_free_ uint64_t *given = mem_calloc(rows / 64 + 1, sizeof(*given));
+    struct parse parse = {
+        .command = command, .values = values, .given = given, .ret_help = ret_help, .err = err};
+    memset(values, 0, command->values_size);
+    int result = take_words(&parse, argc, argv);
+    if (result < 0 || (ret_help && *ret_help)) {
+        options_release(command, values);
+        vec_release(&parse.arguments);
+        return result;
+    }
+    vec_push(&parse.arguments, NULL);
+    *ret_arguments = parse.arguments.items;
+    *ret_count = parse.arguments.count - 1;
+    return 0;
+}
+
+int options_parse(const struct command *command, int argc, char *const *argv, void *values,
+                  const char ***ret_arguments, size_t *ret_count, struct err *err)
+{
+    return options_parse_or_help(command, argc, argv, values, ret_arguments, ret_count, NULL, err);
+}
+
+void options_release(const struct command *command, void *values)
+{
+    OPTIONS_EACH (option, command) {
+        if (option->type != OPTION_LIST)
+            continue;
+        struct option_list *list = (struct option_list *)(void *)((char *)values + option->offset);
+        free(list->items);
+        *list = (struct option_list){0};
+    }
+}

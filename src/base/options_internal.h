@@ -1,0 +1,29 @@
+/* What the files of options share and nobody else sees. */
+#ifndef TRAINYARD_BASE_OPTIONS_INTERNAL_H
+#define TRAINYARD_BASE_OPTIONS_INTERNAL_H
+
+#include "base/options.h"
+
+/* As options_parse(), and knows --help and -h where ret_help is not NULL: it is then set, the
+ * result is 0 and nothing else is given back. */
+int options_parse_or_help(const struct command *command, int argc, char *const *argv, void *values,
+                          const char ***ret_arguments, size_t *ret_count, bool *ret_help,
+                          struct err *err);
+
+/* The words that lead to a command, with a space before each: " image add". "" if it is not of this
+ * program. */
+void options_path(const struct program *program, const struct command *command, struct buf *buf);
+
+/* "[OPTION…] FILE…" as it follows the command's path in a usage line. */
+void options_write_arguments(const struct command *command, struct buf *buf);
+
+/* The sentence for the values an option takes: its help, choices, default and variable. */
+void options_write_sentence(const struct option *option, struct buf *buf);
+
+#define OPTIONS_EACH(row, command)                                                                 \
+    for (const struct option *row = (command)->options; row && row->name; row++)
+
+#define COMMANDS_EACH(place, list)                                                                 \
+    for (const struct command *const *place = (list); place && *place; place++)
+
+#endif

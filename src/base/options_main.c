@@ -1,0 +1,129 @@
+/* The whole of a main(): find the command, parse, run; see options.h. Help that was asked for goes
+ * to stdout, a complaint to stderr with exit code 2. */
+#include "base/mem.h"
+#include "base/options_internal.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 20 };
+
+static const struct command *find(const struct command *const *list, const char *name)
+{
+    COMMANDS_EACH (place, list)
+        if (str_eq((*place)->name, name))
+            return *place;
+    return NULL;
+}
+
+static int print_help(const struct program *program, const struct command *command, FILE *stream)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, TEXT_MAX);
+    options_write_help(program, command, &text);
+    fwrite(text.data, 1, text.size, stream);
+    return fflush(stream) == 0 ? 0 : 1;
+}
+
+static int complain(const struct program *program, const struct command *command,
+                    const struct err *err)
+{
+    _cleanup_buf_ struct buf path;
+    buf_init(&path, TEXT_MAX);
+    if (command)
+        options_path(program, command, &path);
+    fprintf(stderr, "%s%s: %s\ntry '%s%s --help'\n", program->name, path.data, err->message,
+            program->name, path.data);
+    return err_info(ERR_USAGE)->exit_code;
+}
+
+static int complain_unknown(const struct program *program, const struct command *parent,
+                            const struct command *const *list, const char *word)
+{
+    struct err err = ERR_INIT;
+    VEC(const char *) names = {0};
+    COMMANDS_EACH (place, list)
+        vec_push(&names, (*place)->name);
+    const char *nearest = str_nearest(word, names.items, names.count);
+    vec_release(&names);
+    if (nearest)
+        err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s'?", word, nearest);
+    else
+        err_set(&err, ERR_USAGE, "unknown command '%s'", word);
+    return complain(program, parent, &err);
+}
+
+static int run(const struct program *program, const struct command *command, int argc,
+               char *const *argv)
+{
+    struct err err = ERR_INIT;
+    _cleanup_free_ void *values = mem_zalloc(command->values_size);
+    const char **arguments = NULL;
+    size_t count = 0;
+    bool help = false;
+    if (options_parse_or_help(command, argc, argv, values, &arguments, &count, &help, &err) < 0)
+        return complain(program, command, &err);
+    if (help)
+        return print_help(program, command, stdout);
+    int code = command->run(values, count, arguments);
+    free(arguments);
+    options_release(command, values);
+    return code;
+}
+
+static bool is_help(const char *word)
+{
+    return str_eq(word, "--help") || str_eq(word, "-h") || str_eq(word, "help");
+}
+
+/* `help CMD SUB`: the command that the words name. */
+static int help(const struct program *program, int argc, char **argv)
+{
+    const struct command *command = NULL;
+    const struct command *const *list = program->commands;
+    for (int i = 0; i < argc; i++) {
+        const struct command *found = find(list, argv[i]);
+        if (!found)
+            return complain_unknown(program, command, list, argv[i]);
+        command = found;
+        list = found->subcommands;
+    }
+    return print_help(program, command, stdout);
+}
+
+int options_main(const struct program *program, const char *version, int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(program, NULL, stderr);
+        return err_info(ERR_USAGE)->exit_code;
+    }
+    if (str_eq(argv[1], "--version")) {
+        printf("%s %s\n", program->name, version);
+        return fflush(stdout) == 0 ? 0 : 1;
+    }
+    if (is_help(argv[1]) && !find(program->commands, argv[1]))
+        return help(program, argc - 2, argv + 2);
+
+    const struct command *command = NULL;
+    const struct command *const *list = program->commands;
+    int at = 1;
+    while (list && at < argc) {
+        const struct command *found = find(list, argv[at]);
+        if (!found && command && command->run)
+            break; /* a command that works with and without subcommands */
+        if (!found && command && is_help(argv[at]))
+            return print_help(program, command, stdout);
+        if (!found)
+            return complain_unknown(program, command, list, argv[at]);
+        command = found;
+        list = found->subcommands;
+        at++;
+    }
+    if (!command->run) {
+        print_help(program, command, stderr);
+        return err_info(ERR_USAGE)->exit_code;
+    }
+    return run(program, command, argc - at, argv + at);
+}

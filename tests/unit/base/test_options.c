@@ -1,0 +1,427 @@
+/* The command line: where a value comes from, what is refused with which sentence, and the texts
+ * made from the same table. */
+#include "base/options.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct run_values {
+    bool verbose;
+    bool quiet;
+    const char *state;
+    int64_t nodes;
+    double rate;
+    const char *output;
+    struct option_list labels;
+};
+
+static const struct option RUN_OPTIONS[] = {
+    {.name = "verbose",
+     .letter = 'v',
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct run_values, verbose),
+     .environment = "TEST_VERBOSE",
+     .help = "say more"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct run_values, quiet),
+     .help = "say less"},
+    {.name = "state",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct run_values, state),
+     .environment = "TEST_STATE",
+     .fallback = "/var/lib/state",
+     .value = "DIR",
+     .help = "where the state of the cluster is kept between two runs of this program"},
+    {.name = "nodes",
+     .letter = 'n',
+     .type = OPTION_INT,
+     .offset = offsetof(struct run_values, nodes),
+     .fallback = "1",
+     .environment = "TEST_NODES",
+     .value = "COUNT",
+     .min = 1,
+     .max = 100,
+     .help = "how many nodes"},
+    {.name = "rate",
+     .type = OPTION_REAL,
+     .offset = offsetof(struct run_values, rate),
+     .fallback = "0.5",
+     .help = "learning rate"},
+    {.name = "output",
+     .letter = 'o',
+     .type = OPTION_CHOICE,
+     .offset = offsetof(struct run_values, output),
+     .choices = "text|json",
+     .fallback = "text",
+     .value = "FORMAT",
+     .help = "how to print"},
+    {.name = "label",
+     .letter = 'l',
+     .type = OPTION_LIST,
+     .offset = offsetof(struct run_values, labels),
+     .value = "KEY=VALUE",
+     .help = "put a label on it"},
+    {0},
+};
+
+static size_t seen_count;
+static char seen_state[64];
+
+static int run_run(const void *values, size_t count, const char *const *arguments)
+{
+    const struct run_values *run = values;
+    seen_count = count;
+    str_copy(seen_state, sizeof(seen_state), run->state);
+    assert_null(arguments[count]);
+    return 7;
+}
+
+static const struct command RUN = {
+    .name = "run",
+    .arguments = "FILE…",
+    .summary = "run a job and wait for its end",
+    .description =
+        "First paragraph of it.\n\nSecond one, with a table:\n  a  b\n  c  d\nand an end.",
+    .examples = "tool run job.yaml\ntool run -n 3 job.yaml",
+    .options = RUN_OPTIONS,
+    .values_size = sizeof(struct run_values),
+    .arguments_min = 1,
+    .arguments_max = 3,
+    .run = run_run,
+};
+
+static int run_plain(const void *values, size_t count, const char *const *arguments)
+{
+    seen_count = count;
+    return 0;
+}
+
+static const struct command IMAGE_ADD = {.name = "add",
+                                         .arguments = "NAME",
+                                         .summary = "add an image",
+                                         .arguments_min = 1,
+                                         .arguments_max = 1,
+                                         .run = run_plain};
+static const struct command *const IMAGE_COMMANDS[] = {&IMAGE_ADD, NULL};
+static const struct command IMAGE = {
+    .name = "image", .summary = "the images of this machine", .subcommands = IMAGE_COMMANDS};
+static const struct command *const COMMANDS[] = {&RUN, &IMAGE, NULL};
+static const struct program PROGRAM = {.name = "tool",
+                                       .summary = "a tool for tests",
+                                       .description = "It does nothing.",
+                                       .commands = COMMANDS};
+
+/* Words up to the NULL. */
+static int parse(struct run_values *values, const char ***arguments, size_t *count, struct err *err,
+                 ...)
+{
+    char *argv[16];
+    int argc = 0;
+    va_list words;
+    va_start(words, err);
+    while ((argv[argc] = va_arg(words, char *)))
+        argc++;
+    va_end(words);
+    return options_parse(&RUN, argc, argv, values, arguments, count, err);
+}
+
+static void test_defaults(void **state)
+{
+    struct run_values values;
+    const char **arguments;
+    size_t count;
+    assert_int_equal(parse(&values, &arguments, &count, NULL, "job.yaml", NULL), 0);
+    assert_false(values.verbose);
+    assert_string_equal(values.state, "/var/lib/state");
+    assert_int_equal(values.nodes, 1);
+    assert_true(values.rate == 0.5);
+    assert_string_equal(values.output, "text");
+    assert_int_equal(values.labels.count, 0);
+    assert_int_equal(count, 1);
+    assert_string_equal(arguments[0], "job.yaml");
+    assert_null(arguments[1]);
+    free(arguments);
+    options_release(&RUN, &values);
+}
+
+static void test_every_form(void **state)
+{
+    struct run_values values;
+    const char **arguments;
+    size_t count;
+    struct err err = ERR_INIT;
+    int result =
+        parse(&values, &arguments, &count, &err, "a", "--state", "dir", "-vq", "--nodes=3",
+              "-ojson", "-l", "x=1", "--label=y=2", "--rate", "1e-3", "-", "--", "-v", NULL);
+    assert_int_equal(result, 0);
+    assert_true(values.verbose && values.quiet);
+    assert_string_equal(values.state, "dir");
+    assert_int_equal(values.nodes, 3);
+    assert_true(values.rate == 1e-3);
+    assert_string_equal(values.output, "json");
+    assert_int_equal(values.labels.count, 2);
+    assert_string_equal(values.labels.items[0], "x=1");
+    assert_string_equal(values.labels.items[1], "y=2");
+    assert_int_equal(count, 3);
+    assert_string_equal(arguments[0], "a");
+    assert_string_equal(arguments[1], "-");
+    assert_string_equal(arguments[2], "-v");
+    free(arguments);
+    options_release(&RUN, &values);
+
+    assert_int_equal(parse(&values, &arguments, &count, &err, "a", "-vn5", "-n=6",
+                           "--state=", "--verbose=false", NULL),
+                     0);
+    assert_int_equal(values.nodes, 6); /* the last one counts */
+    assert_string_equal(values.state, "");
+    assert_false(values.verbose);
+    free(arguments);
+    options_release(&RUN, &values);
+}
+
+static void test_environment(void **state)
+{
+    struct run_values values;
+    const char **arguments;
+    size_t count;
+    struct err err = ERR_INIT;
+    setenv("TEST_STATE", "/from/env", 1);
+    setenv("TEST_VERBOSE", "Yes", 1);
+    assert_int_equal(parse(&values, &arguments, &count, &err, "a", NULL), 0);
+    assert_string_equal(values.state, "/from/env");
+    assert_true(values.verbose);
+    free(arguments);
+    assert_int_equal(
+        parse(&values, &arguments, &count, &err, "a", "--state=x", "--verbose=0", NULL), 0);
+    assert_string_equal(values.state, "x");
+    assert_false(values.verbose);
+    free(arguments);
+    setenv("TEST_STATE", "", 1); /* as if it were not set */
+    assert_int_equal(parse(&values, &arguments, &count, &err, "a", NULL), 0);
+    assert_string_equal(values.state, "/var/lib/state");
+    free(arguments);
+    setenv("TEST_NODES", "many", 1);
+    assert_int_equal(parse(&values, &arguments, &count, &err, "a", NULL), -ERR_USAGE);
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_string_equal(err.message, "environment variable TEST_NODES: 'many' is no whole number");
+    unsetenv("TEST_STATE");
+    unsetenv("TEST_VERBOSE");
+    unsetenv("TEST_NODES");
+}
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *words[4];
+        const char *message;
+    } ROWS[] = {
+        {{"a", "--stat"}, "unknown option '--stat': did you mean '--state'?"},
+        {{"a", "--stat=x"}, "unknown option '--stat': did you mean '--state'?"},
+        {{"a", "--something"}, "unknown option '--something'"},
+        {{"a", "--help"}, "unknown option '--help'"},
+        {{"a", "-vx"}, "unknown option '-x' in '-vx'"},
+        {{"a", "--state"}, "option '--state' needs a value: --state DIR"},
+        {{"a", "-n"}, "option '--nodes' needs a value: --nodes COUNT"},
+        {{"a", "--nodes", "x"}, "option '--nodes': 'x' is no whole number"},
+        {{"a", "--nodes", "0"}, "option '--nodes': '0' is not between 1 and 100"},
+        {{"a", "--rate", "fast"}, "option '--rate': 'fast' is no number"},
+        {{"a", "-o", "yaml"}, "option '--output': 'yaml' is none of text|json"},
+        {{"a", "-o", "tex"}, "option '--output': 'tex' is none of text|json"},
+        {{"a", "--verbose=maybe"}, "option '--verbose': 'maybe' is neither true nor false"},
+        {{"-v"}, "1 argument is missing: FILE…"},
+        {{"a", "b", "c", "d"}, "'d' is one argument too many"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        struct run_values values;
+        const char **arguments = (const char **)&values; /* must stay untouched */
+        size_t count = 99;
+        struct err err = ERR_INIT;
+        char *argv[5] = {(char *)"-lx"}; /* a list that must be freed */
+        int argc = 1;
+        for (int j = 0; j < 4 && ROWS[i].words[j]; j++)
+            argv[argc++] = (char *)ROWS[i].words[j];
+        assert_int_equal(options_parse(&RUN, argc, argv, &values, &arguments, &count, &err),
+                         -ERR_USAGE);
+        assert_int_equal(err.code, ERR_USAGE);
+        assert_string_equal(err.message, ROWS[i].message);
+        assert_ptr_equal(arguments, &values);
+        assert_int_equal(count, 99);
+    }
+}
+
+/* Run options_main() with stdout and stderr gathered in a temporary file. */
+static int main_with(char *text, size_t size, ...)
+{
+    char *argv[16] = {(char *)"tool"};
+    int argc = 1;
+    va_list words;
+    va_start(words, size);
+    while ((argv[argc] = va_arg(words, char *)))
+        argc++;
+    va_end(words);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    fflush(stderr);
+    int out = dup(1), error = dup(2);
+    dup2(fileno(file), 1);
+    dup2(fileno(file), 2);
+    int code = options_main(&PROGRAM, "1.2.3", argc, argv);
+    fflush(stdout);
+    fflush(stderr);
+    dup2(out, 1);
+    dup2(error, 2);
+    close(out);
+    close(error);
+    rewind(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+    return code;
+}
+
+static void test_main(void **state)
+{
+    char text[8192];
+    assert_int_equal(main_with(text, sizeof(text), "run", "--state", "here", "a", "b", NULL), 7);
+    assert_int_equal(seen_count, 2);
+    assert_string_equal(seen_state, "here");
+    assert_int_equal(main_with(text, sizeof(text), "image", "add", "x", NULL), 0);
+    assert_int_equal(seen_count, 1);
+    assert_int_equal(main_with(text, sizeof(text), "--version", NULL), 0);
+    assert_string_equal(text, "tool 1.2.3\n");
+
+    assert_int_equal(main_with(text, sizeof(text), "rum", NULL), 2);
+    assert_string_equal(text,
+                        "tool: unknown command 'rum': did you mean 'run'?\ntry 'tool --help'\n");
+    assert_int_equal(main_with(text, sizeof(text), "image", "ad", NULL), 2);
+    assert_string_equal(
+        text, "tool image: unknown command 'ad': did you mean 'add'?\ntry 'tool image --help'\n");
+    assert_int_equal(main_with(text, sizeof(text), "image", "add", NULL), 2);
+    assert_string_equal(
+        text, "tool image add: 1 argument is missing: NAME\ntry 'tool image add --help'\n");
+    assert_int_equal(main_with(text, sizeof(text), NULL), 2);
+    assert_non_null(strstr(text, "Usage: tool COMMAND"));
+    assert_int_equal(main_with(text, sizeof(text), "image", NULL), 2);
+    assert_non_null(strstr(text, "Usage: tool image COMMAND"));
+}
+
+static void test_help(void **state)
+{
+    char by_flag[8192], by_word[8192], text[8192];
+    assert_int_equal(main_with(by_flag, sizeof(by_flag), "run", "-n", "3", "--help", NULL), 0);
+    assert_int_equal(main_with(by_word, sizeof(by_word), "help", "run", NULL), 0);
+    assert_string_equal(by_flag, by_word);
+    assert_string_equal(
+        by_flag,
+        "Usage: tool run [OPTION…] FILE…\n"
+        "\n"
+        "run a job and wait for its end\n"
+        "\n"
+        "First paragraph of it.\n"
+        "\n"
+        "Second one, with a table:\n"
+        "  a  b\n"
+        "  c  d\n"
+        "and an end.\n"
+        "\n"
+        "Options:\n"
+        "  -v, --verbose               say more (also TEST_VERBOSE)\n"
+        "  -q, --quiet                 say less\n"
+        "      --state DIR             where the state of the cluster is kept between two\n"
+        "                              runs of this program (default /var/lib/state; also\n"
+        "                              TEST_STATE)\n"
+        "  -n, --nodes COUNT           how many nodes (default 1; also TEST_NODES)\n"
+        "      --rate VALUE            learning rate (default 0.5)\n"
+        "  -o, --output FORMAT         how to print (text|json; default text)\n"
+        "  -l, --label KEY=VALUE       put a label on it (may be given more than once)\n"
+        "\n"
+        "Examples:\n"
+        "  tool run job.yaml\n"
+        "  tool run -n 3 job.yaml\n");
+    assert_int_equal(main_with(text, sizeof(text), "--help", NULL), 0);
+    assert_non_null(strstr(text, "  image                       the images of this machine\n"));
+    assert_int_equal(main_with(text, sizeof(text), "image", "--help", NULL), 0);
+    assert_non_null(strstr(text, "  add                         add an image\n"));
+    assert_int_equal(main_with(text, sizeof(text), "help", "image", "add", NULL), 0);
+    assert_non_null(strstr(text, "Usage: tool image add NAME\n"));
+    assert_int_equal(main_with(text, sizeof(text), "help", "nothing", NULL), 2);
+    assert_int_equal(main_with(text, sizeof(text), "run", "-h", NULL), 0);
+    assert_string_equal(text, by_flag);
+}
+
+static void test_man(void **state)
+{
+    _cleanup_buf_ struct buf buf;
+    buf_init(&buf, 1 << 16);
+    options_write_man(&PROGRAM, "1.2.3", &buf);
+    assert_true(str_has_prefix(buf.data, ".TH TOOL 1 \"\" \"tool 1.2.3\" \"User Commands\"\n"));
+    assert_non_null(strstr(buf.data, ".SS \"tool run [OPTION…] FILE…\"\n"));
+    assert_non_null(strstr(buf.data, ".SS \"tool image add NAME\"\n"));
+    assert_non_null(strstr(buf.data, ".TP\n\\fB\\-n\\fR, \\fB\\-\\-nodes\\fR \\fICOUNT\\fR\n"));
+    assert_non_null(strstr(buf.data, "tool run \\-n 3 job.yaml\n"));
+    assert_non_null(strstr(buf.data, ".TP\n\\fBTEST_STATE\\fR\n"));
+}
+
+/* The script is asked the way bash asks it. */
+static void complete(const char *words, int at, const char *expected)
+{
+    char path[] = "/tmp/completion.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    _cleanup_buf_ struct buf buf;
+    buf_init(&buf, 1 << 16);
+    options_write_completion(&PROGRAM, "bash", &buf);
+    buf_printf(&buf, "COMP_WORDS=(%s); COMP_CWORD=%d; _tool; echo \"${COMPREPLY[*]}\"\n", words,
+               at);
+    assert_true(write(fd, buf.data, buf.size) == (ssize_t)buf.size);
+    close(fd);
+    _cleanup_free_ char *command = mem_printf("bash %s", path);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    char answer[512] = "";
+    if (!fgets(answer, sizeof(answer), pipe))
+        answer[0] = '\0';
+    pclose(pipe);
+    unlink(path);
+    assert_string_equal(answer, expected);
+}
+
+static void test_completion(void **state)
+{
+    if (access("/bin/bash", X_OK) < 0)
+        skip();
+    complete("tool ''", 1, "run image help --help --version\n");
+    complete("tool r", 1, "run\n");
+    complete("tool run --st", 2, "--state\n");
+    complete("tool run -o ''", 3, "text json\n");
+    complete("tool run --output j", 3, "json\n");
+    complete("tool image ''", 2, "add --help\n");
+    complete("tool image add --", 3, "--help\n");
+    _cleanup_buf_ struct buf buf;
+    buf_init(&buf, 1 << 16);
+    options_write_completion(&PROGRAM, "fish", &buf);
+    assert_int_equal(buf.size, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_every_form),
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_main),        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_man),         cmocka_unit_test(test_completion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
