@@ -1,0 +1,25 @@
+/* The cluster description of <trainyard/tf_config.h> for code inside: the same functions with our
+ * own error object. Called by the trainer's commands and by comm/group. */
+#ifndef TRAINYARD_COMM_TF_CONFIG_H
+#define TRAINYARD_COMM_TF_CONFIG_H
+
+#include "base/err.h"
+
+#include <trainyard/tf_config.h>
+
+int tf_config_parse(const char *text, size_t size, struct ty_tf_config **ret, struct err *err);
+
+int tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const char *job_name,
+                         int task_index, struct ty_tf_config **ret, struct err *err);
+
+/* `get` answers an environment variable or NULL, so that a test needs no environment. */
+int tf_config_from_environment(const char *(*get)(void *context, const char *name), void *context,
+                               struct ty_tf_config **ret, struct err *err);
+int tf_config_from_process_environment(struct ty_tf_config **ret, struct err *err);
+
+/* "worker 2", and "worker 2 (mnist-worker-2.default.svc:2222)". */
+enum { TF_CONFIG_TASK_TEXT_MAX = TY_HOST_MAX + 48 };
+void tf_config_task_name(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX]);
+void tf_config_task_describe(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX]);
+
+#endif
