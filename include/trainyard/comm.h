@@ -1,0 +1,64 @@
+/* Collective operations between the processes of one training run, for any C program: all-reduce,
+ * broadcast, all-gather, barrier, over TCP. Each process opens the group with its view of the
+ * cluster (trainyard/tf_config.h); then all make the same calls in the same order.
+ *
+ * A lost, missing or foreign process ends the call with an error that names it, never with a hang.
+ * A group is used by one thread at a time. After an error it is broken: close it, and open it again
+ * to form anew. Processes prove to each other that they know the job secret, from the option, else
+ * from TRAINYARD_JOB_SECRET or the file that TRAINYARD_JOB_SECRET_FILE names; without one, anybody
+ * who reaches the ports can join. The data itself travels in the clear.
+ */
+#ifndef TRAINYARD_COMM_H
+#define TRAINYARD_COMM_H
+
+#include <trainyard/error.h>
+#include <trainyard/tf_config.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ty_comm;
+
+struct ty_comm_options {
+    uint64_t shape;      /* hash of the model's shape; processes with another are refused */
+    const char *secret;  /* NULL: from the environment */
+    int channels;        /* connections between neighbours, 1 to 8; 0: 1 */
+    int join_timeout_ms; /* for all to come; 0: 5 minutes */
+    int timeout_ms;      /* for a call that makes no progress; 0: 5 minutes */
+    int report_ms;       /* between lines about who is missing; 0: 5 seconds */
+    void (*report)(void *context, const char *line); /* may be NULL */
+    void *context;
+};
+
+/* `options` may be NULL. Returns when this process is connected with all others. Ranks are in the
+ * order chief, worker 0, worker 1, … */
+int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options *options,
+                 struct ty_comm **ret, struct ty_error *error);
+void ty_comm_close(struct ty_comm *comm); /* NULL-safe */
+
+int ty_comm_rank(const struct ty_comm *comm);
+int ty_comm_size(const struct ty_comm *comm);
+
+/* The sum over all processes, element by element, in place: the same bits on every process and in
+ * every run. */
+int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
+                              struct ty_error *error);
+
+/* From rank 0 to all. */
+int ty_comm_broadcast(struct ty_comm *comm, void *data, size_t size, struct ty_error *error);
+
+/* `size` bytes of each process, by rank, in ret_all. */
+int ty_comm_allgather(struct ty_comm *comm, const void *own, size_t size, void *ret_all,
+                      struct ty_error *error);
+
+int ty_comm_barrier(struct ty_comm *comm, struct ty_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

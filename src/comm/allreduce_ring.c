@@ -1,0 +1,43 @@
+/* All-reduce around the ring: the data is cut into one chunk a member; each chunk travels once
+ * around and gathers the sum, then once more to be copied. Every member sends and receives
+ * 2 (n-1)/n of the data, the least that any algorithm over point-to-point links can. The sum of
+ * chunk c starts at rank c and adds the others in the order of the ring. */
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "comm/collective.h"
+
+static bool fits_any(int members, size_t count)
+{
+    return true;
+}
+
+/* The first `count % members` chunks have one float more. */
+static struct ring_piece chunk_of(float *data, size_t count, size_t members, size_t chunk)
+{
+    size_t base = count / members, more = count % members;
+    size_t first = chunk * base + (chunk < more ? chunk : more);
+    size_t floats = base + (chunk < more);
+    return (struct ring_piece){.at = (char *)(data + first), .size = floats * sizeof(float)};
+}
+
+static int run(struct transport_tcp *tcp, float *data, size_t count, struct err *err)
+{
+    size_t members = (size_t)transport_tcp_size(tcp), rank = (size_t)transport_tcp_rank(tcp);
+    size_t hops = 2 * (members - 1);
+    _cleanup_free_ struct ring_piece *pieces = mem_calloc(2 * hops, sizeof(*pieces));
+    struct ring_plan plan = {
+        .send = pieces, .recv = pieces + hops, .send_count = hops, .recv_count = hops};
+    for (size_t hop = 0; hop < hops; hop++) {
+        plan.send[hop] = chunk_of(data, count, members, (rank + 2 * members - hop) % members);
+        plan.recv[hop] = chunk_of(data, count, members, (rank + 2 * members - hop - 1) % members);
+        plan.recv[hop].add = hop < members - 1;
+    }
+    plan.head = plan.send[0].size;
+    return transport_tcp_run_ring(tcp, &plan, err);
+}
+
+const struct collective_allreduce collective_allreduce_ring = {
+    .name = "ring",
+    .fits = fits_any,
+    .run = run,
+};

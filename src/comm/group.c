@@ -1,0 +1,150 @@
+/* A group of training processes; see group.h. Puts together who takes part (tf_config), how they
+ * find each other (rendezvous), how bytes move (transport) and what is computed (collectives). */
+#include "comm/group.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "comm/collective.h"
+#include "comm/rendezvous.h"
+#include "comm/secret.h"
+#include "comm/tf_config.h"
+
+#include <string.h>
+
+enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
+
+struct comm_group {
+    struct transport_tcp *tcp;
+};
+
+/* The synchronous tasks stand first in the description: the chief, then the workers. */
+static int check_config(const struct ty_tf_config *config, int *ret_size, struct err *err)
+{
+    const struct ty_task *self = &config->tasks[config->self];
+    if (self->role != TY_ROLE_CHIEF && self->role != TY_ROLE_WORKER)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%s %d takes no part in synchronous training: only a chief and workers do",
+                       ty_role_name(self->role), self->index);
+    if (config->sparse)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "this TF_CONFIG has the sparse form of dynamic workers, which does not name "
+                       "the other workers: synchronous training needs all of them; set "
+                       "enableDynamicWorker to false or train with parameter servers");
+    *ret_size = (int)(ty_tf_config_count(config, TY_ROLE_CHIEF) +
+                      ty_tf_config_count(config, TY_ROLE_WORKER));
+    return 0;
+}
+
+int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err)
+{
+    int size = 0, channels = options->channels ? options->channels : 1;
+    int result = check_config(options->config, &size, err);
+    if (result < 0)
+        return result;
+    if (channels < 1 || channels > COMM_CHANNELS_MAX)
+        return err_set(err, ERR_INVALID, "%d channels: between 1 and %d are possible", channels,
+                       COMM_CHANNELS_MAX);
+    _cleanup_buf_ struct buf secret;
+    buf_init(&secret, SECRET_MAX);
+    if (options->secret)
+        buf_append_str(&secret, options->secret);
+    else
+        result = secret_from_environment(&secret, err);
+    if (result < 0)
+        return result;
+    if (secret.overflowed)
+        return err_set(err, ERR_TOO_LARGE, "the job secret is longer than %d bytes", SECRET_MAX);
+    const struct rendezvous_options meeting = {
+        .tasks = options->config->tasks,
+        .rank = (int)options->config->self,
+        .size = size,
+        .channels = channels,
+        .master_form = options->config->master_form,
+        .shape = options->shape,
+        .secret = secret.data,
+        .secret_size = secret.size,
+        .timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS,
+        .report_ms = options->report_ms ? options->report_ms : REPORT_MS,
+        .report = options->report,
+        .context = options->context,
+    };
+    struct rendezvous_links links;
+    if ((result = rendezvous_meet(&meeting, &links, err)) < 0)
+        return result;
+    const struct transport_tcp_options transport = {
+        .tasks = meeting.tasks,
+        .rank = meeting.rank,
+        .size = size,
+        .channels = channels,
+        .timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
+        .report_ms = meeting.report_ms,
+        .report = options->report,
+        .context = options->context,
+    };
+    struct comm_group *group = mem_zalloc(sizeof(*group));
+    group->tcp = transport_tcp_new(&transport, &links);
+    *ret = group;
+    return 0;
+}
+
+struct comm_group *comm_group_free(struct comm_group *group)
+{
+    if (!group)
+        return NULL;
+    transport_tcp_free(group->tcp);
+    free(group);
+    return NULL;
+}
+
+int comm_group_rank(const struct comm_group *group)
+{
+    return transport_tcp_rank(group->tcp);
+}
+
+int comm_group_size(const struct comm_group *group)
+{
+    return transport_tcp_size(group->tcp);
+}
+
+/* Groups of one have nobody to talk to, but count their calls like all. */
+static bool is_alone(const struct comm_group *group)
+{
+    return comm_group_size(group) == 1;
+}
+
+int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err)
+{
+    int result = transport_tcp_begin(group->tcp, TRANSPORT_ALLREDUCE, count * sizeof(float), err);
+    if (result < 0 || is_alone(group))
+        return result;
+    return collective_allreduce_choose(comm_group_size(group), count)
+        ->run(group->tcp, data, count, err);
+}
+
+int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err *err)
+{
+    int result = transport_tcp_begin(group->tcp, TRANSPORT_BROADCAST, size, err);
+    if (result < 0 || is_alone(group))
+        return result;
+    return collective_broadcast_ring(group->tcp, data, size, err);
+}
+
+int comm_allgather(struct comm_group *group, const void *own, size_t size, void *ret_all,
+                   struct err *err)
+{
+    int result = transport_tcp_begin(group->tcp, TRANSPORT_ALLGATHER, size, err);
+    if (result < 0)
+        return result;
+    char *place = (char *)ret_all + (size_t)comm_group_rank(group) * size;
+    if (place != own && size)
+        memcpy(place, own, size);
+    return is_alone(group) ? 0 : collective_allgather_ring(group->tcp, size, ret_all, err);
+}
+
+int comm_barrier(struct comm_group *group, struct err *err)
+{
+    int result = transport_tcp_begin(group->tcp, TRANSPORT_BARRIER, 0, err);
+    if (result < 0 || is_alone(group))
+        return result;
+    return collective_barrier_direct(group->tcp, err);
+}

@@ -1,0 +1,62 @@
+/* A group of training processes that compute together: the chief and the workers of a cluster, with
+ * ranks in that order. Opened once by every member, then all members make the same calls in the
+ * same order; a member that makes another call, dies or does not come is named in the error. The
+ * inside of <trainyard/comm.h>, called by train and by the benches.
+ *
+ * A group is used by one thread at a time; progress is made inside the calls. After an error the
+ * group is broken and every later call answers with the same error: free it, and open it again to
+ * form anew with whoever is there.
+ */
+#ifndef TRAINYARD_COMM_GROUP_H
+#define TRAINYARD_COMM_GROUP_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <trainyard/tf_config.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct comm_group;
+
+enum { COMM_CHANNELS_MAX = 8 };
+
+struct comm_options {
+    const struct ty_tf_config *config; /* must have this process as chief or worker */
+    uint64_t shape;                    /* hash of the model's shape; all members must agree */
+    const char *secret;                /* proves membership; NULL: from the environment */
+    int channels;                      /* connections between neighbours; 0: 1 */
+    int64_t join_timeout_ms;           /* how long to wait for all members; 0: 5 minutes */
+    int64_t timeout_ms;                /* how long a call waits for a member; 0: 5 minutes */
+    int64_t report_ms;                 /* between lines about who is missing; 0: 5 seconds */
+    void (*report)(void *context, const char *line); /* may be NULL */
+    void *context;
+};
+
+/* Returns when this process is connected with every other member. */
+int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err);
+
+/* Says goodbye, so that the others do not take it for a loss. */
+struct comm_group *comm_group_free(struct comm_group *group);
+DEFINE_CLEANUP(comm_group)
+
+int comm_group_rank(const struct comm_group *group);
+int comm_group_size(const struct comm_group *group);
+
+/* Element by element, the sum over all members, in place. The order of the additions is fixed by
+ * rank and position: the result is the same bits on every member and in every run. */
+int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err);
+
+/* What rank 0 has in `data` comes to be in every member's. */
+int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err *err);
+
+/* `size` bytes of each member, by rank, in ret_all (size × members); `own` may lie in its place
+ * there already. */
+int comm_allgather(struct comm_group *group, const void *own, size_t size, void *ret_all,
+                   struct err *err);
+
+/* Returns when every member has called it. */
+int comm_barrier(struct comm_group *group, struct err *err);
+
+#endif

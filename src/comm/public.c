@@ -1,0 +1,142 @@
+/* The public interface, <trainyard/comm.h> and <trainyard/tf_config.h>: the functions of this
+ * module with the public error object. Nothing is decided here. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "comm/group.h"
+#include "comm/tf_config.h"
+
+#include <trainyard/comm.h>
+
+#include <string.h>
+
+struct ty_comm {
+    struct comm_group *group;
+};
+
+static enum ty_error_code public_code(enum err_code code)
+{
+    switch (code) {
+    case ERR_NONE:
+        return TY_OK;
+    case ERR_INTERNAL:
+        return TY_ERROR_DEFECT;
+    case ERR_UNAUTHORIZED:
+    case ERR_FORBIDDEN:
+        return TY_ERROR_FORBIDDEN;
+    case ERR_TIMEOUT:
+        return TY_ERROR_TIMEOUT;
+    case ERR_UNAVAILABLE:
+        return TY_ERROR_UNAVAILABLE;
+    case ERR_UNSUPPORTED:
+        return TY_ERROR_UNSUPPORTED;
+    case ERR_IO:
+        return TY_ERROR_SYSTEM;
+    default:
+        return TY_ERROR_INVALID;
+    }
+}
+
+/* The result of an inner call as a public one. */
+static int answer(int result, const struct err *err, struct ty_error *error)
+{
+    if (result == 0)
+        return 0;
+    enum ty_error_code code = public_code(err->code);
+    if (error) {
+        error->code = code;
+        str_copy(error->message, sizeof(error->message), err->message);
+    }
+    return -(int)code;
+}
+
+int ty_tf_config_parse(const char *text, struct ty_tf_config **ret, struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    return answer(tf_config_parse(text, strlen(text), ret, &err), &err, error);
+}
+
+int ty_tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const char *job_name,
+                            int task_index, struct ty_tf_config **ret, struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    return answer(tf_config_from_flags(ps_hosts, worker_hosts, job_name, task_index, ret, &err),
+                  &err, error);
+}
+
+int ty_tf_config_from_environment(struct ty_tf_config **ret, struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    return answer(tf_config_from_process_environment(ret, &err), &err, error);
+}
+
+int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options *options,
+                 struct ty_comm **ret, struct ty_error *error)
+{
+    const struct ty_comm_options none = {0};
+    if (!options)
+        options = &none;
+    const struct comm_options inner = {
+        .config = config,
+        .shape = options->shape,
+        .secret = options->secret,
+        .channels = options->channels,
+        .join_timeout_ms = options->join_timeout_ms,
+        .timeout_ms = options->timeout_ms,
+        .report_ms = options->report_ms,
+        .report = options->report,
+        .context = options->context,
+    };
+    struct err err = ERR_INIT;
+    struct comm_group *group;
+    int result = comm_group_open(&inner, &group, &err);
+    if (result < 0)
+        return answer(result, &err, error);
+    struct ty_comm *comm = mem_zalloc(sizeof(*comm));
+    comm->group = group;
+    *ret = comm;
+    return 0;
+}
+
+void ty_comm_close(struct ty_comm *comm)
+{
+    if (!comm)
+        return;
+    comm_group_free(comm->group);
+    free(comm);
+}
+
+int ty_comm_rank(const struct ty_comm *comm)
+{
+    return comm_group_rank(comm->group);
+}
+
+int ty_comm_size(const struct ty_comm *comm)
+{
+    return comm_group_size(comm->group);
+}
+
+int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
+                              struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    return answer(comm_allreduce_sum_f32(comm->group, data, count, &err), &err, error);
+}
+
+int ty_comm_broadcast(struct ty_comm *comm, void *data, size_t size, struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    return answer(comm_broadcast(comm->group, data, size, &err), &err, error);
+}
+
+int ty_comm_allgather(struct ty_comm *comm, const void *own, size_t size, void *ret_all,
+                      struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    return answer(comm_allgather(comm->group, own, size, ret_all, &err), &err, error);
+}
+
+int ty_comm_barrier(struct ty_comm *comm, struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    return answer(comm_barrier(comm->group, &err), &err, error);
+}

@@ -1,0 +1,292 @@
+/* How the members of a group find each other; see rendezvous.h. Everything happens in one loop over
+ * poll(); this file has the loop, the words about who is missing, and the beginning and the end. */
+#include "comm/rendezvous.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "comm/rendezvous_private.h"
+#include "comm/socket.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMED_MAX = 4 }; /* missing members that a line or an error names in full */
+
+static int64_t now_ms(void)
+{
+    return moment_monotonic_ns() / 1000000;
+}
+
+void rendezvous_say(struct rendezvous *r, const char *line)
+{
+    if (r->options->report)
+        r->options->report(r->options->context, line);
+}
+
+void rendezvous_describe(const struct rendezvous *r, int rank, char text[TF_CONFIG_TASK_TEXT_MAX])
+{
+    tf_config_task_describe(&r->options->tasks[rank], text);
+}
+
+void rendezvous_addresses_told(struct rendezvous *r)
+{
+    for (size_t i = 0; !r->told && i < r->bonds.count; i++)
+        r->bonds.items[i].retry_at = 0;
+    r->told = true;
+}
+
+struct bond *rendezvous_find_bond(struct rendezvous *r, int peer, int channel, bool outgoing)
+{
+    for (size_t i = 0; i < r->bonds.count; i++) {
+        struct bond *bond = &r->bonds.items[i];
+        if (bond->peer == peer && bond->channel == channel && bond->outgoing == outgoing)
+            return bond;
+    }
+    return NULL;
+}
+
+/* The cluster as all members must see it. In the master form they may name the master differently
+ * (localhost, its service), so only the size counts there. */
+static void hash_job(const struct rendezvous_options *options, uint8_t ret[SECRET_MAC_SIZE])
+{
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    buf_printf(&text, "trainyard job, %d tasks\n", options->size);
+    for (int i = 0; !options->master_form && i < options->size; i++) {
+        const struct ty_task *task = &options->tasks[i];
+        buf_printf(&text, "%s %d ", ty_role_name(task->role), task->index);
+        for (const char *c = task->host; *c; c++)
+            buf_append_char(&text, (char)tolower((unsigned char)*c));
+        buf_printf(&text, " %d\n", task->port);
+    }
+    secret_hash(text.data, text.size, ret);
+    buf_release(&text);
+}
+
+static void add_bond(struct rendezvous *r, int peer, int channel, bool outgoing)
+{
+    struct bond bond = {.peer = peer, .channel = channel, .outgoing = outgoing, .fd = -1};
+    str_copy(bond.reason, sizeof(bond.reason), "has not connected yet");
+    vec_push(&r->bonds, bond);
+}
+
+static void plan_bonds(struct rendezvous *r)
+{
+    int rank = r->options->rank, size = r->options->size;
+    for (int peer = 0; peer < size; peer++)
+        if (peer != rank)
+            add_bond(r, peer, 0, peer < rank);
+    for (int channel = 1; size > 1 && channel <= r->options->channels; channel++) {
+        add_bond(r, (rank + 1) % size, channel, true);
+        add_bond(r, (rank + size - 1) % size, channel, false);
+    }
+}
+
+static bool is_complete(const struct rendezvous *r)
+{
+    for (size_t i = 0; i < r->bonds.count; i++)
+        if (r->bonds.items[i].state != BOND_READY)
+            return false;
+    return true;
+}
+
+/* The members that are missing, each once, as "worker 2 (host:port)" with the reason; returns how
+ * many. */
+static int each_missing(struct rendezvous *r, void (*visit)(void *, const char *, const char *),
+                        void *context)
+{
+    int missing = 0;
+    for (int peer = 0; peer < r->options->size; peer++) {
+        const struct bond *found = NULL;
+        for (size_t i = 0; i < r->bonds.count && !found; i++)
+            if (r->bonds.items[i].peer == peer && r->bonds.items[i].state != BOND_READY)
+                found = &r->bonds.items[i];
+        if (!found)
+            continue;
+        if (missing++ < NAMED_MAX) {
+            char name[TF_CONFIG_TASK_TEXT_MAX];
+            rendezvous_describe(r, peer, name);
+            visit(context, name, found->reason);
+        }
+    }
+    return missing;
+}
+
+static void report_one(void *context, const char *name, const char *reason)
+{
+    struct rendezvous *r = context;
+    char line[TF_CONFIG_TASK_TEXT_MAX + REASON_MAX + 64];
+    snprintf(line, sizeof(line), "waiting for %s since %lld s: %s", name,
+             (long long)((now_ms() - r->started) / 1000), reason);
+    rendezvous_say(r, line);
+}
+
+static void report_missing(struct rendezvous *r)
+{
+    int missing = each_missing(r, report_one, r);
+    if (missing > NAMED_MAX) {
+        char line[64];
+        snprintf(line, sizeof(line), "waiting for %d more tasks", missing - NAMED_MAX);
+        rendezvous_say(r, line);
+    }
+}
+
+static void append_one(void *context, const char *name, const char *reason)
+{
+    struct buf *text = context;
+    buf_printf(text, "%s%s: %s", text->size ? "; " : "", name, reason);
+}
+
+static int give_up(struct rendezvous *r, struct err *err)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 4096);
+    int missing = each_missing(r, append_one, &text);
+    if (missing > NAMED_MAX)
+        buf_printf(&text, "; and %d more", missing - NAMED_MAX);
+    return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not come within %g s: %s", missing,
+                   r->options->size, (double)r->options->timeout_ms / 1000, text.data);
+}
+
+static void wait_for_something(struct rendezvous *r, int64_t now)
+{
+    r->polls.count = 0;
+    vec_push(&r->polls, ((struct pollfd){.fd = r->listener, .events = POLLIN}));
+    int64_t until = r->deadline < r->next_report ? r->deadline : r->next_report;
+    for (size_t i = 0; i < r->bonds.count; i++) {
+        struct bond *bond = &r->bonds.items[i];
+        struct pollfd watch = {.fd = bond->fd, .events = POLLRDHUP};
+        if (bond->state == BOND_WAITING) {
+            until = bond->retry_at < until ? bond->retry_at : until;
+            continue;
+        }
+        if (bond->state == BOND_RESOLVING)
+            watch = (struct pollfd){.fd = resolve_fd(bond->resolve), .events = POLLIN};
+        if (bond->state == BOND_SHAKING) {
+            watch = (struct pollfd){.fd = bond->handshake.fd,
+                                    .events = handshake_events(&bond->handshake)};
+            until =
+                bond->attempt_ends > now && bond->attempt_ends < until ? bond->attempt_ends : until;
+        }
+        vec_push(&r->polls, watch);
+    }
+    for (size_t i = 0; i < r->guests.count; i++) {
+        struct guest *guest = r->guests.items[i];
+        until = guest->ends > now && guest->ends < until ? guest->ends : until;
+        vec_push(&r->polls, ((struct pollfd){.fd = guest->handshake.fd,
+                                             .events = guest->handshake.state == HANDSHAKE_PROVEN
+                                                           ? POLLRDHUP
+                                                           : handshake_events(&guest->handshake)}));
+    }
+    (void)poll(r->polls.items, (nfds_t)r->polls.count, until > now ? (int)(until - now) : 0);
+}
+
+static int meet(struct rendezvous *r, struct err *err)
+{
+    for (;;) {
+        int64_t now = now_ms();
+        int result = rendezvous_progress_guests(r, now, err);
+        if (result < 0 || (result = rendezvous_progress_bonds(r, now, err)) < 0)
+            return result;
+        if (is_complete(r))
+            return 0;
+        if (now >= r->deadline)
+            return give_up(r, err);
+        if (now >= r->next_report) {
+            report_missing(r);
+            r->next_report = now + r->options->report_ms;
+        }
+        wait_for_something(r, now);
+    }
+}
+
+static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
+{
+    const struct rendezvous_options *options = r->options;
+    struct rendezvous_links links = {
+        .control = mem_calloc((size_t)options->size, sizeof(int)),
+        .left = mem_calloc((size_t)options->channels, sizeof(int)),
+        .right = mem_calloc((size_t)options->channels, sizeof(int)),
+    };
+    for (int i = 0; i < options->size; i++)
+        links.control[i] = -1;
+    for (int i = 0; i < options->channels; i++)
+        links.left[i] = links.right[i] = -1;
+    for (size_t i = 0; i < r->bonds.count; i++) {
+        struct bond *bond = &r->bonds.items[i];
+        int *place = bond->channel == 0 ? &links.control[bond->peer]
+                     : bond->outgoing   ? &links.right[bond->channel - 1]
+                                        : &links.left[bond->channel - 1];
+        *place = TAKE_FD(bond->fd);
+    }
+    *ret = links;
+}
+
+static void release(struct rendezvous *r)
+{
+    if (r->listener >= 0)
+        close(r->listener);
+    for (size_t i = 0; i < r->bonds.count; i++) {
+        struct bond *bond = &r->bonds.items[i];
+        resolve_free(bond->resolve);
+        handshake_release(&bond->handshake);
+        if (bond->fd >= 0)
+            close(bond->fd);
+    }
+    rendezvous_dismiss_guests(r);
+    vec_release(&r->bonds);
+    vec_release(&r->guests);
+    vec_release(&r->polls);
+    free(r->addresses);
+}
+
+int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
+                    struct err *err)
+{
+    const struct ty_task *self = &options->tasks[options->rank];
+    struct rendezvous r = {.options = options, .listener = -1, .started = now_ms()};
+    r.deadline = r.started + options->timeout_ms;
+    r.next_report = r.started + options->report_ms;
+    int result = 0;
+    if (options->size > 1)
+        result = socket_listen(self->port, strchr(self->host, ':') != NULL, options->size + 64,
+                               &r.listener, err);
+    if (result == 0) {
+        r.addresses = mem_calloc((size_t)options->size, sizeof(*r.addresses));
+        r.identity = (struct handshake_identity){.rank = (uint32_t)options->rank,
+                                                 .size = (uint32_t)options->size,
+                                                 .channels = (uint16_t)options->channels,
+                                                 .shape = options->shape,
+                                                 .secret = options->secret,
+                                                 .secret_size = options->secret_size};
+        r.identity.listen_port = (uint16_t)(r.listener < 0 ? 0 : socket_local_port(r.listener));
+        hash_job(options, r.identity.job);
+        plan_bonds(&r);
+        result = meet(&r, err);
+    }
+    if (result == 0)
+        hand_over(&r, ret);
+    release(&r);
+    return result;
+}
+
+void rendezvous_links_release(struct rendezvous_links *links, int size, int channels)
+{
+    for (int i = 0; links->control && i < size; i++)
+        if (links->control[i] >= 0)
+            close(links->control[i]);
+    for (int i = 0; links->left && i < channels; i++) {
+        if (links->left[i] >= 0)
+            close(links->left[i]);
+        if (links->right[i] >= 0)
+            close(links->right[i]);
+    }
+    free(links->control);
+    free(links->left);
+    free(links->right);
+    *links = (struct rendezvous_links){0};
+}

@@ -1,0 +1,39 @@
+/* How the members of a group find each other. Every member listens on its own port and connects to
+ * the others, again and again until they are there: names may not resolve yet, processes may start
+ * in any order, die and come back. Between each two members there is one control connection, made
+ * by the higher rank; each member makes its data connections to the next rank, so that all form a
+ * ring. Called by comm/group; it never waits longer than it is told, and says for whom it waits. */
+#ifndef TRAINYARD_COMM_RENDEZVOUS_H
+#define TRAINYARD_COMM_RENDEZVOUS_H
+
+#include "base/err.h"
+
+#include <trainyard/tf_config.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rendezvous_options {
+    const struct ty_task *tasks; /* by rank */
+    int rank, size;
+    int channels;
+    bool master_form; /* only rank 0's address is known; it tells the others those of all */
+    uint64_t shape;
+    const char *secret; /* may be "" */
+    size_t secret_size;
+    int64_t timeout_ms, report_ms;
+    void (*report)(void *context, const char *line); /* may be NULL */
+    void *context;
+};
+
+/* The connections; whoever gets them closes them. */
+struct rendezvous_links {
+    int *control;      /* by rank; the own is -1 */
+    int *left, *right; /* `channels` each: what we receive from and send to; none in a group of 1 */
+};
+
+int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
+                    struct err *err);
+void rendezvous_links_release(struct rendezvous_links *links, int size, int channels);
+
+#endif

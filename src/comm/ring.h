@@ -1,0 +1,52 @@
+/* What a member does in a collective that runs around the ring, as data: the pieces of memory it
+ * sends to the next rank and those it receives from the previous one, each list in order and as one
+ * stream of bytes. An algorithm fills a plan; a transport runs it. Because a plan fixes the order
+ * of all additions, its result does not depend on timing. */
+#ifndef TRAINYARD_COMM_RING_H
+#define TRAINYARD_COMM_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ring_piece {
+    char *at;
+    size_t size; /* a multiple of 4 where `add` */
+    bool add;    /* received floats are added to what is there, else they replace it */
+};
+
+struct ring_plan {
+    struct ring_piece *send, *recv;
+    size_t send_count, recv_count;
+    /* The stream's first bytes to send depend on nothing; after them, what is sent at position
+     * head + n may leave once n bytes have been received (and added). */
+    size_t head;
+};
+
+/* Bytes of all pieces. */
+size_t ring_pieces_size(const struct ring_piece *pieces, size_t count);
+
+/* A walk along a stream of pieces that several connections share in turns of `stripe` bytes; the
+ * cursor of connection `channel` of `channels` stands on its own share only. */
+struct ring_cursor {
+    const struct ring_piece *pieces;
+    size_t count;
+    size_t piece;    /* the one it stands in */
+    size_t start;    /* position in the stream where that piece begins */
+    size_t position; /* in the stream */
+    size_t total;
+    size_t stripe;
+    int channels;
+};
+
+enum { RING_STRIPE = 64 * 1024 };
+
+void ring_cursor_init(struct ring_cursor *cursor, const struct ring_piece *pieces, size_t count,
+                      int channel, int channels);
+/* How many bytes lie together where it stands, in one piece and one turn; 0 at the end. */
+size_t ring_cursor_run(const struct ring_cursor *cursor);
+char *ring_cursor_at(const struct ring_cursor *cursor);
+bool ring_cursor_adds(const struct ring_cursor *cursor);
+void ring_cursor_advance(struct ring_cursor *cursor, size_t size);
+
+#endif

@@ -1,0 +1,60 @@
+/* The connections of a group at work: streams around the ring, small frames between any two
+ * members, and the watch over both. While a call waits it listens to every member, so that a lost
+ * one is noticed by all and named; while it waits long it asks the others where they are, so that
+ * the one that did not come is named too. Called by comm/group and the collectives; makes progress
+ * only inside its functions. */
+#ifndef TRAINYARD_COMM_TRANSPORT_TCP_H
+#define TRAINYARD_COMM_TRANSPORT_TCP_H
+
+#include "base/err.h"
+#include "comm/rendezvous.h"
+#include "comm/ring.h"
+#include "comm/wire.h"
+
+#include <trainyard/tf_config.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct transport_tcp;
+
+struct transport_tcp_options {
+    const struct ty_task *tasks; /* by rank; copied */
+    int rank, size, channels;
+    int64_t timeout_ms, report_ms;
+    void (*report)(void *context, const char *line);
+    void *context;
+};
+
+/* Takes the links. */
+struct transport_tcp *transport_tcp_new(const struct transport_tcp_options *options,
+                                        struct rendezvous_links *links);
+/* Says goodbye to whoever is still there. */
+struct transport_tcp *transport_tcp_free(struct transport_tcp *tcp);
+
+int transport_tcp_rank(const struct transport_tcp *tcp);
+int transport_tcp_size(const struct transport_tcp *tcp);
+
+/* What a call is, told to the peers so that two different calls never meet unnoticed. */
+enum transport_call {
+    TRANSPORT_ALLREDUCE = 1,
+    TRANSPORT_BROADCAST,
+    TRANSPORT_ALLGATHER,
+    TRANSPORT_BARRIER,
+    TRANSPORT_CALLS,
+};
+
+/* Every collective begins with this: it counts calls, and answers a broken group's error. */
+int transport_tcp_begin(struct transport_tcp *tcp, enum transport_call call, size_t size,
+                        struct err *err);
+
+/* Run a plan to its end. */
+int transport_tcp_run_ring(struct transport_tcp *tcp, const struct ring_plan *plan,
+                           struct err *err);
+
+/* Give `size` bytes (at most WIRE_FRAME_MAX) to every other member and get theirs: ret_all has size
+ * bytes for each rank, the own included. */
+int transport_tcp_exchange(struct transport_tcp *tcp, const void *data, size_t size, void *ret_all,
+                           struct err *err);
+
+#endif

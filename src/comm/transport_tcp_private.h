@@ -1,0 +1,73 @@
+/* What the files of the TCP transport share: the peers, the waiting, the ways to fail. Included by
+ * transport_tcp.c (frames and waiting) and transport_tcp_ring.c (streams) only. */
+#ifndef TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
+#define TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
+
+#include "base/buf.h"
+#include "comm/tf_config.h"
+#include "comm/transport_tcp.h"
+
+#include <poll.h>
+
+/* A contribution to a small collective that came before it was asked for. A peer can be one such
+ * call ahead of us, so there is room for this call's and the next's. */
+enum { PENDING_SLOTS = 2 };
+struct pending {
+    bool used;
+    uint64_t sequence;
+    uint64_t call;
+    size_t size;
+    uint8_t *bytes; /* WIRE_FRAME_MAX of room, allocated when first needed */
+};
+
+struct peer {
+    char name[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1 (host:port)" */
+    int control;                        /* -1: the own, or closed after a goodbye */
+    bool left;
+    uint64_t completed; /* calls the peer had finished when it left */
+    uint64_t seen;      /* the latest call it is known to have reached */
+    size_t in_size;
+    uint8_t in[WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX];
+    struct buf out;
+    struct pending pending[PENDING_SLOTS];
+};
+
+struct transport_tcp {
+    struct transport_tcp_options options; /* `tasks` is not kept */
+    struct rendezvous_links links;        /* of the data connections; controls are the peers' */
+    struct peer *peers;
+    struct pollfd *polls; /* controls, then left, then right */
+    uint64_t sequence;    /* of the current call, from 1 */
+    enum transport_call call;
+    size_t call_size;
+    bool exchanging;
+    int64_t idle_since_ms, pinged_ms, reported_ms; /* monotonic; 0: not now */
+    struct err broken;                             /* code 0: whole */
+    uint8_t **scratch;                             /* one a channel */
+};
+
+enum { SCRATCH_SIZE = 256 * 1024 };
+
+int transport_tcp_left(const struct transport_tcp *tcp);  /* rank */
+int transport_tcp_right(const struct transport_tcp *tcp); /* rank */
+
+/* Wait until a data connection marked in `polls` (events set by the caller) or a control connection
+ * can move; handles the latter. The one place where a call blocks. */
+int transport_tcp_wait(struct transport_tcp *tcp, struct err *err);
+struct pollfd *transport_tcp_left_polls(struct transport_tcp *tcp);
+struct pollfd *transport_tcp_right_polls(struct transport_tcp *tcp);
+
+/* Something moved: the patience of transport_tcp_wait begins anew. */
+static inline void transport_tcp_moved(struct transport_tcp *tcp)
+{
+    tcp->idle_since_ms = 0;
+}
+
+/* A data connection failed: find out who is to blame, tell the others, break the group. */
+int transport_tcp_data_failed(struct transport_tcp *tcp, int rank, int errnum, struct err *err);
+
+/* Peer `rank` is in another call than this task. */
+int transport_tcp_mismatch(struct transport_tcp *tcp, int rank, uint64_t sequence, uint64_t call,
+                           uint64_t size, struct err *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* The functions that make cells, and the words that several of them share. */
+#ifndef TRAINYARD_KUBE_TABLE_CELLS_H
+#define TRAINYARD_KUBE_TABLE_CELLS_H
+
+#include "base/json.h"
+
+typedef struct json *table_cell(struct arena *arena, const struct json *object, int64_t now_ms);
+
+/* "5m" since the RFC 3339 text; "<unknown>" without one. */
+char *table_age(struct arena *arena, const char *timestamp, int64_t now_ms);
+/* The text, or "<none>" for NULL and "". */
+struct json *table_text_or_none(struct arena *arena, const char *text);
+
+table_cell table_name, table_age_cell;
+table_cell table_pod_ready, table_pod_status, table_pod_restarts, table_pod_ip, table_pod_node,
+    table_pod_nominated_node, table_pod_readiness_gates;
+table_cell table_node_status, table_node_roles, table_node_version, table_node_internal_ip,
+    table_node_external_ip, table_node_os_image, table_node_kernel, table_node_runtime;
+table_cell table_service_type, table_service_cluster_ip, table_service_external_ip,
+    table_service_ports, table_service_selector, table_endpoints;
+table_cell table_claim_status, table_claim_volume, table_claim_capacity, table_claim_access,
+    table_claim_class, table_volume_capacity, table_volume_access, table_volume_reclaim,
+    table_volume_status, table_volume_claim, table_volume_class, table_volume_reason,
+    table_volume_mode;
+table_cell table_event_last_seen, table_event_type, table_event_reason, table_event_object,
+    table_event_subobject, table_event_source, table_event_message, table_event_first_seen,
+    table_event_count;
+table_cell table_phase, table_data_count, table_secret_type, table_last_condition;
+
+#endif

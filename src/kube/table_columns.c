@@ -1,0 +1,162 @@
+/* The columns of each resource: what `kubectl get` shows, in the order it shows it. Priority 1 are
+ * those of -o wide. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/table.h"
+#include "kube/table_cells.h"
+
+#define NAME                                                                                       \
+    {                                                                                              \
+        "Name", "string", "name", "Name of the object, unique within its namespace.", 0,           \
+            table_name                                                                             \
+    }
+#define AGE                                                                                        \
+    {                                                                                              \
+        "Age", "string", "", "Time since the object was created.", 0, table_age_cell               \
+    }
+#define TEXT(name, description, cell)                                                              \
+    {                                                                                              \
+        name, "string", "", description, 0, cell                                                   \
+    }
+#define WIDE(name, description, cell)                                                              \
+    {                                                                                              \
+        name, "string", "", description, 1, cell                                                   \
+    }
+
+static const struct kube_column GENERIC[] = {NAME, AGE};
+
+static const struct kube_column NAMESPACES[] = {
+    NAME,
+    TEXT("Status", "The phase of the namespace.", table_phase),
+    AGE,
+};
+
+static const struct kube_column NODES[] = {
+    NAME,
+    TEXT("Status", "Whether the node is ready and takes new pods.", table_node_status),
+    TEXT("Roles", "The roles its labels name.", table_node_roles),
+    AGE,
+    TEXT("Version", "Version of the node's agent.", table_node_version),
+    WIDE("Internal-IP", "Address within the cluster.", table_node_internal_ip),
+    WIDE("External-IP", "Address from outside.", table_node_external_ip),
+    WIDE("OS-Image", "Operating system.", table_node_os_image),
+    WIDE("Kernel-Version", "Kernel.", table_node_kernel),
+    WIDE("Container-Runtime", "What runs the pods.", table_node_runtime),
+};
+
+static const struct kube_column PODS[] = {
+    NAME,
+    TEXT("Ready", "How many of its containers are ready.", table_pod_ready),
+    TEXT("Status", "What its containers, taken together, are doing.", table_pod_status),
+    TEXT("Restarts", "How often its containers were restarted, and when last.", table_pod_restarts),
+    AGE,
+    WIDE("IP", "Address of the pod.", table_pod_ip),
+    WIDE("Node", "Node on which it runs.", table_pod_node),
+    WIDE("Nominated Node", "Node where room is being made for it.", table_pod_nominated_node),
+    WIDE("Readiness Gates", "How many of its extra conditions hold.", table_pod_readiness_gates),
+};
+
+static const struct kube_column SERVICES[] = {
+    NAME,
+    TEXT("Type", "How the service is exposed.", table_service_type),
+    TEXT("Cluster-IP", "Address within the cluster.", table_service_cluster_ip),
+    TEXT("External-IP", "Address from outside.", table_service_external_ip),
+    TEXT("Port(s)", "Ports it serves.", table_service_ports),
+    AGE,
+    WIDE("Selector", "Labels of the pods behind it.", table_service_selector),
+};
+
+static const struct kube_column ENDPOINTS[] = {
+    NAME,
+    TEXT("Endpoints", "Addresses behind the service of the same name.", table_endpoints),
+    AGE,
+};
+
+static const struct kube_column CONFIGMAPS[] = {
+    NAME,
+    {"Data", "integer", "", "How many entries it has.", 0, table_data_count},
+    AGE,
+};
+
+static const struct kube_column SECRETS[] = {
+    NAME,
+    TEXT("Type", "What the secret is for.", table_secret_type),
+    {"Data", "integer", "", "How many entries it has.", 0, table_data_count},
+    AGE,
+};
+
+static const struct kube_column PVCS[] = {
+    NAME,
+    TEXT("Status", "Whether a volume is bound to it.", table_claim_status),
+    TEXT("Volume", "The volume bound to it.", table_claim_volume),
+    TEXT("Capacity", "Size of that volume.", table_claim_capacity),
+    TEXT("Access Modes", "How that volume may be mounted.", table_claim_access),
+    TEXT("StorageClass", "Class that the claim asks for.", table_claim_class),
+    AGE,
+    WIDE("VolumeMode", "File system or block device.", table_volume_mode),
+};
+
+static const struct kube_column PVS[] = {
+    NAME,
+    TEXT("Capacity", "Size of the volume.", table_volume_capacity),
+    TEXT("Access Modes", "How it may be mounted.", table_volume_access),
+    TEXT("Reclaim Policy", "What becomes of it when its claim is gone.", table_volume_reclaim),
+    TEXT("Status", "Whether it is bound.", table_volume_status),
+    TEXT("Claim", "The claim it is bound to.", table_volume_claim),
+    TEXT("StorageClass", "Class it belongs to.", table_volume_class),
+    TEXT("Reason", "Why it failed.", table_volume_reason),
+    AGE,
+    WIDE("VolumeMode", "File system or block device.", table_volume_mode),
+};
+
+static const struct kube_column EVENTS[] = {
+    TEXT("Last Seen", "Time since it happened last.", table_event_last_seen),
+    TEXT("Type", "Normal or Warning.", table_event_type),
+    TEXT("Reason", "Why, in one word.", table_event_reason),
+    TEXT("Object", "What it is about.", table_event_object),
+    WIDE("Subobject", "The part of the object it is about.", table_event_subobject),
+    WIDE("Source", "Who reports it.", table_event_source),
+    TEXT("Message", "What happened.", table_event_message),
+    WIDE("First Seen", "Time since it happened first.", table_event_first_seen),
+    WIDE("Count", "How often it happened.", table_event_count),
+    {"Name", "string", "name", "Name of the event.", 1, table_name},
+};
+
+static const struct kube_column TFJOBS[] = {
+    NAME,
+    TEXT("State", "The job's latest condition.", table_last_condition),
+    {"Age", "date", "", "Time since the object was created.", 0, table_age_cell},
+};
+
+#define COLUMNS(array)                                                                             \
+    {                                                                                              \
+        array, ARRAY_SIZE(array)                                                                   \
+    }
+
+static const struct kube_columns GENERIC_COLUMNS = COLUMNS(GENERIC);
+
+static const struct {
+    const struct kube_resource *resource;
+    struct kube_columns columns;
+} TABLES[] = {
+    {&KUBE_NAMESPACES, COLUMNS(NAMESPACES)},
+    {&KUBE_NODES, COLUMNS(NODES)},
+    {&KUBE_PODS, COLUMNS(PODS)},
+    {&KUBE_SERVICES, COLUMNS(SERVICES)},
+    {&KUBE_ENDPOINTS, COLUMNS(ENDPOINTS)},
+    {&KUBE_CONFIGMAPS, COLUMNS(CONFIGMAPS)},
+    {&KUBE_SECRETS, COLUMNS(SECRETS)},
+    {&KUBE_PVCS, COLUMNS(PVCS)},
+    {&KUBE_PVS, COLUMNS(PVS)},
+    {&KUBE_EVENTS, COLUMNS(EVENTS)},
+    {&KUBE_TFJOBS, COLUMNS(TFJOBS)},
+};
+
+const struct kube_columns *kube_columns_of(const struct kube_resource *resource)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(TABLES); i++)
+        if (str_eq(TABLES[i].resource->group, resource->group) &&
+            str_eq(TABLES[i].resource->plural, resource->plural))
+            return &TABLES[i].columns;
+    return &GENERIC_COLUMNS;
+}

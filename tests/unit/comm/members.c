@@ -1,0 +1,107 @@
+/* Several processes that form a group on the loopback; see members.h. */
+#include "members.h"
+
+#include "base/buf.h"
+#include "base/rand.h"
+#include "comm/tf_config.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Below the range the kernel hands out, so that nobody's outgoing connection takes it meanwhile. */
+static int free_port(void)
+{
+    for (;;) {
+        uint16_t draw;
+        rand_secure(&draw, sizeof(draw));
+        int port = 10000 + draw % 20000, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+        int taken = bind(fd, (struct sockaddr *)&any, sizeof(any));
+        close(fd);
+        if (taken == 0)
+            return port;
+    }
+}
+
+void members_init(struct members *members, int size)
+{
+    *members = (struct members){.size = size};
+    for (int i = 0; i < size; i++)
+        members->ports[i] = free_port();
+}
+
+struct ty_tf_config *members_config(const struct members *members, bool with_chief, int rank)
+{
+    struct buf text;
+    buf_init(&text, 4096);
+    buf_append_str(&text, "{\"cluster\":{");
+    for (int i = 0; i < members->size; i++) {
+        if (i == 0 && with_chief)
+            buf_printf(&text, "\"chief\":[\"127.0.0.1:%d\"]", members->ports[i]);
+        else
+            buf_printf(&text, "%s\"127.0.0.1:%d\"",
+                       i == 0                 ? "\"worker\":["
+                       : i == 1 && with_chief ? ",\"worker\":["
+                                              : ",",
+                       members->ports[i]);
+    }
+    bool chief = rank == 0 && with_chief;
+    buf_printf(&text, "%s},\"task\":{\"type\":\"%s\",\"index\":%d}}",
+               members->size > 1 || !with_chief ? "]" : "", chief ? "chief" : "worker",
+               chief ? 0 : rank - with_chief);
+    struct err err = ERR_INIT;
+    struct ty_tf_config *config = NULL;
+    CHECK_OK(tf_config_parse(text.data, text.size, &config, &err), &err);
+    buf_release(&text);
+    return config;
+}
+
+struct comm_options members_options(const struct ty_tf_config *config)
+{
+    return (struct comm_options){.config = config,
+                                 .shape = 1,
+                                 .secret = "of the test",
+                                 .join_timeout_ms = 20000,
+                                 .timeout_ms = 20000,
+                                 .report_ms = 50};
+}
+
+void members_start(struct members *members, int rank,
+                   void (*member)(const struct members *members, int rank))
+{
+    fflush(NULL);
+    members->children[rank] = fork();
+    if (members->children[rank] == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        member(members, rank);
+        exit(0);
+    }
+}
+
+void members_start_all(struct members *members,
+                       void (*member)(const struct members *members, int rank))
+{
+    for (int rank = 0; rank < members->size; rank++)
+        members_start(members, rank, member);
+}
+
+int members_wait(struct members *members)
+{
+    int failed = 0;
+    for (int rank = 0; rank < members->size; rank++) {
+        int status;
+        if (members->children[rank] <= 0)
+            continue;
+        if (waitpid(members->children[rank], &status, 0) < 0 || !WIFEXITED(status) ||
+            WEXITSTATUS(status) != 0)
+            failed++;
+        members->children[rank] = 0;
+    }
+    return failed;
+}

@@ -1,0 +1,60 @@
+/* Several processes that form a group on the loopback, for tests: each member runs in a child of
+ * the test and ends with 0 if all was well. In a child cmocka's asserts do not work; CHECK does. */
+#ifndef TRAINYARD_TESTS_COMM_MEMBERS_H
+#define TRAINYARD_TESTS_COMM_MEMBERS_H
+
+#include "comm/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+
+#define CHECK_OK(call, err)                                                                        \
+    do {                                                                                           \
+        if ((call) < 0) {                                                                          \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, (err)->message);         \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+
+#define CHECK_TEXT(text, part)                                                                     \
+    do {                                                                                           \
+        if (!strstr((text), (part))) {                                                             \
+            fprintf(stderr, "%s:%d: no '%s' in '%s'\n", __FILE__, __LINE__, (part), (text));       \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+
+enum { MEMBERS_MAX = 8 };
+
+struct members {
+    int size;
+    int ports[MEMBERS_MAX];
+    pid_t children[MEMBERS_MAX];
+};
+
+/* Ports that were free a moment ago. */
+void members_init(struct members *members, int size);
+
+/* A chief (if with_chief) and workers on 127.0.0.1, seen by one rank. */
+struct ty_tf_config *members_config(const struct members *members, bool with_chief, int rank);
+
+/* Defaults for a test: a secret, short waits. */
+struct comm_options members_options(const struct ty_tf_config *config);
+
+/* Run `member` in a child for every rank; members_wait returns how many failed. */
+void members_start(struct members *members, int rank,
+                   void (*member)(const struct members *members, int rank));
+void members_start_all(struct members *members,
+                       void (*member)(const struct members *members, int rank));
+int members_wait(struct members *members);
+
+#endif

@@ -1,0 +1,222 @@
+/* What happens to a group when a member dies, leaves, stands still or makes another call: every
+ * other member gets an error in finite time that names the one to blame. */
+#include "base/mem.h"
+#include "members.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { BIG = 4 << 20 }; /* floats: more than any socket buffer holds */
+
+static void note_line(void *context, const char *line)
+{
+    snprintf(context, 512, "%s", line);
+}
+
+static struct comm_group *join(const struct members *members, int rank, int64_t timeout_ms,
+                               char *last_line)
+{
+    struct ty_tf_config *config = members_config(members, true, rank);
+    struct comm_options options = members_options(config);
+    options.timeout_ms = timeout_ms;
+    options.report = last_line ? note_line : NULL;
+    options.context = last_line;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    ty_tf_config_free(config);
+    return group;
+}
+
+static void text_of(const struct members *members, int rank, const char *format, char *text)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "worker %d (127.0.0.1:%d)", rank - 1, members->ports[rank]);
+    snprintf(text, 256, "%s%s", format, name);
+}
+
+/* Rank 2 of 4 sends a part and dies; both neighbours and the member opposite name it. */
+static void dies_in_the_middle(const struct members *members, int rank)
+{
+    struct comm_group *group = join(members, rank, 30000, NULL);
+    struct err err = ERR_INIT;
+    float *data = mem_calloc(BIG, sizeof(*data));
+    /* A slow member may still be in the first call when the group breaks. */
+    int result = comm_allreduce_sum_f32(group, data, 100, &err);
+    if (rank == 2)
+        raise(SIGKILL);
+    if (result == 0)
+        result = comm_allreduce_sum_f32(group, data, BIG, &err);
+    CHECK(result < 0);
+    char wanted[256];
+    text_of(members, 2, "lost ", wanted);
+    CHECK_TEXT(err.message, wanted);
+    CHECK(err.code == ERR_UNAVAILABLE);
+    /* A broken group stays broken, with the same words. */
+    struct err again = ERR_INIT;
+    CHECK(comm_barrier(group, &again) < 0);
+    CHECK(strcmp(err.message, again.message) == 0);
+    comm_group_free(group);
+    free(data);
+}
+
+static void a_killed_member_is_named_by_all(void **state)
+{
+    struct members members;
+    members_init(&members, 4);
+    members_start_all(&members, dies_in_the_middle);
+    assert_int_equal(members_wait(&members), 1); /* the killed one itself */
+}
+
+/* Death while the others are deep in a transfer that needs it. */
+static void killed_by_parent(const struct members *members, int rank)
+{
+    struct comm_group *group = join(members, rank, 30000, NULL);
+    struct err err = ERR_INIT;
+    float *data = mem_calloc(BIG, sizeof(*data));
+    if (rank == 1)
+        alarm(1); /* SIGALRM ends the process wherever it is */
+    int result = 0;
+    while (result == 0)
+        result = comm_allreduce_sum_f32(group, data, BIG, &err);
+    char wanted[256];
+    text_of(members, 1, "lost ", wanted);
+    CHECK_TEXT(err.message, wanted);
+    comm_group_free(group);
+    free(data);
+}
+
+static void a_death_in_mid_transfer_is_noticed(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    members_start_all(&members, killed_by_parent);
+    assert_int_equal(members_wait(&members), 1);
+}
+
+/* A member that is alive but does not come is named by those who wait, first in a line, then in the
+ * error. It comes when they have gone, which it learns from a pipe that only they hold open. */
+static int others_alive[2];
+
+static void does_not_come(const struct members *members, int rank)
+{
+    char line[512] = "";
+    struct comm_group *group = join(members, rank, rank == 2 ? 30000 : 1500, line);
+    struct err err = ERR_INIT;
+    float *data = mem_calloc(BIG, sizeof(*data));
+    char wanted[256];
+    CHECK_OK(comm_barrier(group, &err), &err);
+    if (rank == 2) {
+        char byte;
+        close(others_alive[1]);
+        CHECK(read(others_alive[0], &byte, 1) == 0);
+        CHECK(comm_barrier(group, &err) < 0);
+        CHECK_TEXT(err.message, "waited 1.5 s in vain for");
+    } else {
+        CHECK(comm_allreduce_sum_f32(group, data, BIG, &err) < 0);
+        text_of(members, 2, "waited 1.5 s in vain for ", wanted);
+        CHECK_TEXT(err.message, wanted);
+        text_of(members, 2, " s for ", wanted);
+        CHECK_TEXT(line, "all-reduce (call 2) waits since ");
+        CHECK_TEXT(line, wanted);
+    }
+    comm_group_free(group);
+    free(data);
+}
+
+static void a_member_that_stands_still_is_named(void **state)
+{
+    struct members members;
+    members_init(&members, 4);
+    assert_int_equal(pipe(others_alive), 0);
+    members_start_all(&members, does_not_come);
+    close(others_alive[0]);
+    close(others_alive[1]);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+static void leaves(const struct members *members, int rank)
+{
+    struct comm_group *group = join(members, rank, 30000, NULL);
+    struct err err = ERR_INIT;
+    int result = comm_barrier(group, &err);
+    if (rank != 1) {
+        if (result == 0)
+            result = comm_barrier(group, &err);
+        CHECK(result < 0);
+        char wanted[256];
+        text_of(members, 1, "", wanted);
+        CHECK_TEXT(err.message, wanted);
+        CHECK_TEXT(err.message, "has left the group");
+    }
+    comm_group_free(group);
+}
+
+static void a_member_that_left_is_named(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    members_start_all(&members, leaves);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+/* Rank 1 calls something else: a ring against a ring, small against large, small against small. */
+static int call_differently(struct comm_group *group, int rank, int which, float *data,
+                            struct err *err)
+{
+    bool other = rank == 1;
+    switch (which) {
+    case 0:
+        return other ? comm_broadcast(group, data, BIG, err)
+                     : comm_allreduce_sum_f32(group, data, BIG, err);
+    case 1:
+        return comm_allreduce_sum_f32(group, data, other ? 8 : BIG, err);
+    case 2:
+        return comm_allreduce_sum_f32(group, data, other ? 8 : 9, err);
+    default:
+        return other ? comm_barrier(group, err) : comm_allreduce_sum_f32(group, data, 1, err);
+    }
+}
+
+static int which_call;
+
+static void calls_another(const struct members *members, int rank)
+{
+    struct comm_group *group = join(members, rank, 30000, NULL);
+    struct err err = ERR_INIT;
+    float *data = mem_calloc(BIG, sizeof(*data));
+    int result = 0; /* the root of a broadcast may be through before anybody notices */
+    for (int i = 0; i < 2 && result == 0; i++)
+        result = call_differently(group, rank, which_call, data, &err);
+    CHECK(result < 0);
+    CHECK_TEXT(err.message, "all tasks must make the same calls in the same order");
+    comm_group_free(group);
+    free(data);
+}
+
+static void different_calls_are_noticed(void **state)
+{
+    for (which_call = 0; which_call < 4; which_call++) {
+        struct members members;
+        members_init(&members, 3);
+        members_start_all(&members, calls_another);
+        assert_int_equal(members_wait(&members), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_member_is_named_by_all),
+        cmocka_unit_test(a_death_in_mid_transfer_is_noticed),
+        cmocka_unit_test(a_member_that_stands_still_is_named),
+        cmocka_unit_test(a_member_that_left_is_named),
+        cmocka_unit_test(different_calls_are_noticed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

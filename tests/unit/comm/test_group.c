@@ -1,0 +1,164 @@
+/* The collectives among 1 … 7 processes, against a plain sum in the promised order. */
+#include "base/mem.h"
+#include "base/rand.h"
+#include "comm/collective.h"
+#include "members.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const size_t COUNTS[] = {0, 1, 2, 3, 7, 64, 1023, 4096, 4097, 16385, 100003, 1 << 20};
+
+/* What rank `rank` contributes: sums of such values round, so that the order shows in the bits. */
+static void fill(float *data, size_t count, int rank, size_t round)
+{
+    struct rand rand;
+    rand_init_keyed(&rand, 7, (uint64_t)rank, round);
+    for (size_t i = 0; i < count; i++)
+        data[i] = (float)(rand_unit(&rand) * 2 - 1) * (float)(1 << (rand_next(&rand) % 20));
+}
+
+/* The specification: chunk c of the ring starts at rank c; the direct sum starts at rank 0. */
+static void reference_sum(float *sum, size_t count, int members, size_t round)
+{
+    float *all = mem_calloc((size_t)members * count, sizeof(*all));
+    for (int rank = 0; rank < members; rank++)
+        fill(all + (size_t)rank * count, count, rank, round);
+    bool ring = collective_allreduce_choose(members, count) == &collective_allreduce_ring;
+    size_t base = count / (size_t)members, more = count % (size_t)members, at = 0;
+    for (int chunk = 0; chunk < members; chunk++) {
+        size_t end = at + base + ((size_t)chunk < more);
+        for (; at < end; at++) {
+            int first = ring ? chunk : 0;
+            sum[at] = all[(size_t)first * count + at];
+            for (int i = 1; i < members; i++)
+                sum[at] += all[(size_t)((first + i) % members) * count + at];
+        }
+    }
+    free(all);
+}
+
+static struct comm_group *join(const struct members *members, int rank, int channels,
+                               bool with_chief)
+{
+    struct ty_tf_config *config = members_config(members, with_chief, rank);
+    struct comm_options options = members_options(config);
+    options.channels = channels;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    CHECK(comm_group_rank(group) == rank);
+    CHECK(comm_group_size(group) == members->size);
+    ty_tf_config_free(config);
+    return group;
+}
+
+static void check_allreduce(struct comm_group *group)
+{
+    struct err err = ERR_INIT;
+    for (size_t round = 0; round < ARRAY_SIZE(COUNTS); round++) {
+        size_t count = COUNTS[round];
+        float *data = mem_calloc(count, sizeof(*data)), *sum = mem_calloc(count, sizeof(*sum));
+        fill(data, count, comm_group_rank(group), round);
+        reference_sum(sum, count, comm_group_size(group), round);
+        CHECK_OK(comm_allreduce_sum_f32(group, data, count, &err), &err);
+        CHECK(memcmp(data, sum, count * sizeof(*data)) == 0);
+        free(data);
+        free(sum);
+    }
+}
+
+static void check_others(struct comm_group *group)
+{
+    struct err err = ERR_INIT;
+    size_t members = (size_t)comm_group_size(group), rank = (size_t)comm_group_rank(group);
+    for (size_t round = 0; round < ARRAY_SIZE(COUNTS); round++) {
+        size_t size = COUNTS[round];
+        char *data = mem_alloc(size);
+        memset(data, rank == 0 ? (int)round + 1 : 0xee, size);
+        CHECK_OK(comm_broadcast(group, data, size, &err), &err);
+        for (size_t i = 0; i < size; i++)
+            CHECK(data[i] == (char)(round + 1));
+        char *all = mem_alloc(size * members);
+        memset(data, (int)(rank + round), size);
+        CHECK_OK(comm_allgather(group, data, size, all, &err), &err);
+        for (size_t i = 0; i < size * members; i++)
+            CHECK(all[i] == (char)(i / size + round));
+        free(data);
+        free(all);
+        CHECK_OK(comm_barrier(group, &err), &err);
+    }
+}
+
+static void one_channel(const struct members *members, int rank)
+{
+    struct comm_group *group = join(members, rank, 1, true);
+    check_allreduce(group);
+    check_others(group);
+    comm_group_free(group);
+}
+
+static void three_channels(const struct members *members, int rank)
+{
+    struct comm_group *group = join(members, rank, 3, false);
+    check_allreduce(group);
+    check_others(group);
+    comm_group_free(group);
+}
+
+static void run(int size, void (*member)(const struct members *, int))
+{
+    struct members members;
+    members_init(&members, size);
+    members_start_all(&members, member);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+static void sums_are_the_same_bits_for_all_sizes(void **state)
+{
+    static const int SIZES[] = {1, 2, 3, 4, 7};
+    for (size_t i = 0; i < ARRAY_SIZE(SIZES); i++)
+        run(SIZES[i], one_channel);
+}
+
+static void several_channels_change_nothing(void **state)
+{
+    run(2, three_channels);
+    run(3, three_channels);
+}
+
+/* Small calls in a row, which peers finish at different times: nobody's next contribution may be
+ * taken for this one. */
+static void many_small(const struct members *members, int rank)
+{
+    struct comm_group *group = join(members, rank, 1, true);
+    struct err err = ERR_INIT;
+    for (int i = 0; i < 500; i++) {
+        float value = (float)(rank + i);
+        CHECK_OK(comm_allreduce_sum_f32(group, &value, 1, &err), &err);
+        CHECK((int)value == members->size * i + members->size * (members->size - 1) / 2);
+        int word = rank == 0 ? i : -1;
+        CHECK_OK(comm_broadcast(group, &word, sizeof(word), &err), &err);
+        CHECK(word == i);
+    }
+    comm_group_free(group);
+}
+
+static void small_calls_keep_their_order(void **state)
+{
+    run(4, many_small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_the_same_bits_for_all_sizes),
+        cmocka_unit_test(several_channels_change_nothing),
+        cmocka_unit_test(small_calls_keep_their_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
