@@ -1,0 +1,256 @@
+/* The controller's loop: what the informers show goes into the cache and puts the job into the
+ * queue; what comes out of the queue is reconciled and its plan carried out. Made by the program
+ * that runs it. It decides nothing: the reconcile does. */
+#include "operator/controller.h"
+
+#include "operator/job_cache.h"
+#include "operator/plan_run.h"
+#include "operator/reconcile.h"
+#include "operator/tfjob.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/informer.h"
+#include "kube/object.h"
+#include "kube/workqueue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOBS_MAX = 8, CALLS_MAX = 16, SYNC_POLL_MS = 20 };
+
+struct tfjob_controller {
+    struct loop *loop;
+    struct kube_client *client;
+    struct workqueue *queue;
+    struct job_cache cache;
+    struct kube_informer *jobs, *pods, *services;
+    struct plan_run *runs; /* under way */
+    size_t calls_max;
+    char *cluster_domain;
+};
+
+static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct tfjob_controller *controller = context;
+    const struct kube_object *job = new_ ? new_ : old;
+    _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
+
+    workqueue_add(controller->queue, key);
+}
+
+static void on_part(struct tfjob_controller *controller, enum job_part part,
+                    struct kube_object *old, struct kube_object *new_)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *key = job_cache_key(arena, (new_ ? new_ : old)->json);
+    const char *old_key = old ? job_cache_key(arena, old->json) : NULL;
+
+    /* Somebody moved its label to another job. */
+    if (new_ && old_key && !str_eq(key, old_key)) {
+        job_cache_change(&controller->cache, old_key, part, old, NULL);
+        workqueue_add(controller->queue, old_key);
+    }
+    if (!key)
+        return;
+    job_cache_change(&controller->cache, key, part, old, new_);
+    workqueue_add(controller->queue, key);
+}
+
+static void on_pod(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    on_part(context, JOB_PODS, old, new_);
+}
+
+static void on_service(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    on_part(context, JOB_SERVICES, old, new_);
+}
+
+static const struct json **trees(struct arena *arena, struct kube_object *const *objects,
+                                 size_t count)
+{
+    const struct json **list = ARENA_ARRAY(arena, const struct json *, count + 1);
+
+    for (size_t i = 0; i < count; i++)
+        list[i] = objects[i]->json;
+    return list;
+}
+
+/* The job and all that belongs to it, held by the run until it ends. */
+static struct tfjob_observed observe(struct tfjob_controller *controller, struct plan_run *run)
+{
+    struct kube_object **parts[JOB_PARTS];
+    size_t counts[JOB_PARTS];
+
+    for (int part = 0; part < JOB_PARTS; part++) {
+        parts[part] = job_entry_objects(run->entry, run->arena, (enum job_part)part, &counts[part]);
+        for (size_t i = 0; i < counts[part]; i++)
+            vec_push(&run->held, parts[part][i]);
+    }
+    run->gone_count = run->entry->gone.count;
+    for (size_t i = 0; i < run->gone_count; i++)
+        vec_push(&run->held, kube_object_ref(run->entry->gone.items[i]));
+
+    return (struct tfjob_observed){
+        .job = run->job->json,
+        .pods = trees(run->arena, parts[JOB_PODS], counts[JOB_PODS]),
+        .pod_count = counts[JOB_PODS],
+        .services = trees(run->arena, parts[JOB_SERVICES], counts[JOB_SERVICES]),
+        .service_count = counts[JOB_SERVICES],
+        .gone = trees(run->arena, run->entry->gone.items, run->gone_count),
+        .gone_count = run->gone_count,
+        .now_ms = loop_wall_ms(controller->loop),
+        .cluster_domain = controller->cluster_domain,
+    };
+}
+
+static void link_run(struct tfjob_controller *controller, struct plan_run *run)
+{
+    run->next = controller->runs;
+    if (run->next)
+        run->next->previous = run;
+    controller->runs = run;
+}
+
+static void unlink_run(struct tfjob_controller *controller, struct plan_run *run)
+{
+    if (run->previous)
+        run->previous->next = run->next;
+    else
+        controller->runs = run->next;
+    if (run->next)
+        run->next->previous = run->previous;
+}
+
+static void on_run_done(void *context, struct plan_run *run, bool failed)
+{
+    struct tfjob_controller *controller = context;
+    const char *key = run->entry->key;
+
+    unlink_run(controller, run);
+    if (!failed) {
+        job_entry_drop_gone(run->entry, run->gone_count);
+        if (run->plan.requeue_ms >= 0)
+            workqueue_add_after(controller->queue, key, run->plan.requeue_ms);
+    }
+    workqueue_done(controller->queue, key, failed);
+}
+
+static void start_run(struct tfjob_controller *controller, struct job_entry *entry,
+                      struct kube_object *job)
+{
+    struct plan_run *run = plan_run_new();
+    struct tfjob_observed observed;
+    struct err err = ERR_INIT;
+
+    run->loop = controller->loop;
+    run->client = controller->client;
+    run->entry = entry;
+    run->job = kube_object_ref(job);
+    run->calls_max = controller->calls_max;
+    run->done = on_run_done;
+    run->context = controller;
+
+    observed = observe(controller, run);
+    if (tfjob_reconcile(&observed, run->arena, &run->plan, &err) < 0) {
+        _cleanup_free_ char *subject = mem_printf("tfjob %s", entry->key);
+
+        log_error(subject, "%s", err.message);
+        plan_run_free(run);
+        workqueue_done(controller->queue, entry->key, true);
+        return;
+    }
+    link_run(controller, run);
+    plan_run_start(run);
+}
+
+static bool is_synced(const struct tfjob_controller *controller)
+{
+    return kube_informer_synced(controller->jobs) && kube_informer_synced(controller->pods) &&
+           kube_informer_synced(controller->services);
+}
+
+static struct kube_object *find_job(struct tfjob_controller *controller, const char *key)
+{
+    const char *slash = strchr(key, '/');
+    _cleanup_free_ char *namespace_ = mem_strndup(key, (size_t)(slash - key));
+
+    return kube_informer_get(controller->jobs, namespace_, slash + 1);
+}
+
+static void work(void *context, const char *key)
+{
+    struct tfjob_controller *controller = context;
+    struct kube_object *job;
+    struct job_entry *entry;
+    int64_t wait_ms;
+
+    if (!is_synced(controller)) {
+        workqueue_add_after(controller->queue, key, SYNC_POLL_MS);
+        workqueue_done(controller->queue, key, false);
+        return;
+    }
+    job = find_job(controller, key);
+    if (!job) {
+        job_cache_forget(&controller->cache, key);
+        workqueue_done(controller->queue, key, false);
+        return;
+    }
+    entry = job_cache_get(&controller->cache, key);
+    wait_ms = job_entry_wait_ms(entry, job->json, loop_now_ms(controller->loop));
+    if (wait_ms > 0) {
+        workqueue_add_after(controller->queue, key, wait_ms);
+        workqueue_done(controller->queue, key, false);
+        return;
+    }
+    start_run(controller, entry, job);
+}
+
+struct tfjob_controller *tfjob_controller_new(struct loop *loop, struct http_transport *transport,
+                                              const struct tfjob_controller_options *options)
+{
+    static const struct tfjob_controller_options defaults = {0};
+    struct tfjob_controller *controller = mem_zalloc(sizeof(*controller));
+
+    if (!options)
+        options = &defaults;
+    controller->loop = loop;
+    controller->calls_max = options->calls_max ? options->calls_max : CALLS_MAX;
+    if (options->cluster_domain)
+        controller->cluster_domain = mem_strdup(options->cluster_domain);
+    job_cache_init(&controller->cache);
+    controller->client = kube_client_new(loop, transport, "trainyard-tfjob");
+    controller->queue =
+        workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX, work, controller);
+    controller->jobs = kube_informer_new(controller->client, &KUBE_TFJOBS, options->namespace_,
+                                         NULL, on_job, controller);
+    controller->pods = kube_informer_new(controller->client, &KUBE_PODS, options->namespace_,
+                                         TFJOB_SELECTOR, on_pod, controller);
+    controller->services =
+        kube_informer_new(controller->client, &KUBE_SERVICES, options->namespace_, TFJOB_SELECTOR,
+                          on_service, controller);
+    return controller;
+}
+
+struct tfjob_controller *tfjob_controller_free(struct tfjob_controller *controller)
+{
+    if (!controller)
+        return NULL;
+    kube_informer_free(controller->jobs);
+    kube_informer_free(controller->pods);
+    kube_informer_free(controller->services);
+    kube_client_free(controller->client);
+    while (controller->runs) {
+        struct plan_run *run = controller->runs;
+
+        unlink_run(controller, run);
+        plan_run_free(run);
+    }
+    workqueue_free(controller->queue);
+    job_cache_release(&controller->cache);
+    free(controller->cluster_domain);
+    free(controller);
+    return NULL;
+}

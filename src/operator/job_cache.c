@@ -1,0 +1,231 @@
+/* The controller's memory of jobs; see job_cache.h. Only the controller calls it, on its loop. */
+#include "operator/job_cache.h"
+
+#include "operator/tfjob.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+
+enum { AWAIT_MS = 5 * 1000, SAID_MAX = 1000 };
+
+void job_cache_init(struct job_cache *cache)
+{
+    map_init(&cache->entries);
+}
+
+static void release_strings(struct map *map)
+{
+    const char *key;
+    void *value;
+
+    for (size_t i = 0; map_next(map, &i, &key, &value);)
+        free(value);
+    map_release(map);
+    map_init(map);
+}
+
+static void release_objects(struct map *map)
+{
+    const char *key;
+    void *object;
+
+    for (size_t i = 0; map_next(map, &i, &key, &object);)
+        kube_object_unref(object);
+    map_release(map);
+    map_init(map);
+}
+
+void job_entry_drop_gone(struct job_entry *entry, size_t count)
+{
+    for (size_t i = 0; i < count && entry->gone.count > 0; i++) {
+        kube_object_unref(entry->gone.items[0]);
+        vec_remove(&entry->gone, 0);
+    }
+}
+
+/* All that is not the informers'. */
+static void forget_own(struct job_entry *entry)
+{
+    job_entry_drop_gone(entry, entry->gone.count);
+    release_strings(&entry->said);
+    release_strings(&entry->awaited);
+    entry->awaited_version = 0;
+}
+
+static void entry_free(struct job_entry *entry)
+{
+    forget_own(entry);
+    for (int part = 0; part < JOB_PARTS; part++)
+        release_objects(&entry->parts[part]);
+    map_release(&entry->said);
+    map_release(&entry->awaited);
+    vec_release(&entry->gone);
+    free(entry->key);
+    free(entry);
+}
+
+void job_cache_release(struct job_cache *cache)
+{
+    const char *key;
+    void *entry;
+
+    for (size_t i = 0; map_next(&cache->entries, &i, &key, &entry);)
+        entry_free(entry);
+    map_release(&cache->entries);
+}
+
+struct job_entry *job_cache_get(struct job_cache *cache, const char *key)
+{
+    struct job_entry *entry = map_get(&cache->entries, key);
+
+    if (entry)
+        return entry;
+    entry = mem_zalloc(sizeof(*entry));
+    entry->key = mem_strdup(key);
+    for (int part = 0; part < JOB_PARTS; part++)
+        map_init(&entry->parts[part]);
+    map_init(&entry->said);
+    map_init(&entry->awaited);
+    map_put(&cache->entries, key, entry);
+    return entry;
+}
+
+void job_cache_forget(struct job_cache *cache, const char *key)
+{
+    struct job_entry *entry = map_get(&cache->entries, key);
+
+    if (!entry)
+        return;
+    forget_own(entry);
+    if (entry->parts[JOB_PODS].count > 0 || entry->parts[JOB_SERVICES].count > 0)
+        return;
+    map_remove(&cache->entries, key);
+    entry_free(entry);
+}
+
+char *job_cache_key(struct arena *arena, const struct json *object)
+{
+    const char *name = kube_meta_label(object, TFJOB_NAME_LABEL);
+
+    if (str_is_empty(name))
+        return NULL;
+    return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
+}
+
+static char *awaited_key(enum job_part part, const char *name)
+{
+    return mem_printf("%d/%s", (int)part, name);
+}
+
+/* Seen at all, whether it is still there or gone again: no longer awaited. */
+static void saw(struct job_entry *entry, enum job_part part, const struct kube_object *object)
+{
+    _cleanup_free_ char *key = awaited_key(part, object->name);
+    const char *uid = map_get(&entry->awaited, key);
+
+    if (uid && str_eq(uid, object->uid))
+        free(map_remove(&entry->awaited, key));
+}
+
+void job_cache_change(struct job_cache *cache, const char *key, enum job_part part,
+                      struct kube_object *old, struct kube_object *new_)
+{
+    struct job_entry *entry = job_cache_get(cache, key);
+    const char *name = new_ ? new_->name : old->name;
+    struct kube_object *held;
+
+    if (new_) {
+        held = map_put(&entry->parts[part], name, kube_object_ref(new_));
+        saw(entry, part, new_);
+    } else {
+        held = map_remove(&entry->parts[part], name);
+        saw(entry, part, old);
+    }
+    if (!new_ && part == JOB_PODS)
+        vec_push(&entry->gone, kube_object_ref(old));
+    if (held)
+        kube_object_unref(held);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp((*(struct kube_object *const *)a)->name, (*(struct kube_object *const *)b)->name);
+}
+
+struct kube_object **job_entry_objects(struct job_entry *entry, struct arena *arena,
+                                       enum job_part part, size_t *ret_count)
+{
+    const struct map *map = &entry->parts[part];
+    struct kube_object **objects = ARENA_ARRAY(arena, struct kube_object *, map->count + 1);
+    const char *key;
+    void *object;
+
+    *ret_count = 0;
+    for (size_t i = 0; map_next(map, &i, &key, &object);)
+        objects[(*ret_count)++] = kube_object_ref(object);
+    qsort(objects, *ret_count, sizeof(struct kube_object *), compare_names);
+    return objects;
+}
+
+void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
+                            int64_t now_ms)
+{
+    const char *name = kube_meta_name(object);
+    struct kube_object *seen = map_get(&entry->parts[part], name);
+    _cleanup_free_ char *key = NULL;
+
+    if (seen && str_eq(seen->uid, kube_meta_uid(object)))
+        return;
+    key = awaited_key(part, name);
+    free(map_put(&entry->awaited, key, mem_strdup(kube_meta_uid(object))));
+    entry->awaited_until_ms = now_ms + AWAIT_MS;
+}
+
+/* Versions of one resource are numbers that grow; one that is no number is not waited for. */
+static int64_t version_of(const struct json *object)
+{
+    int64_t version;
+
+    if (str_to_int64(kube_meta_resource_version(object), 0, INT64_MAX, &version, NULL) < 0)
+        return 0;
+    return version;
+}
+
+void job_entry_await_job(struct job_entry *entry, const struct json *job, int64_t now_ms)
+{
+    int64_t version = version_of(job);
+
+    if (version <= entry->awaited_version)
+        return;
+    entry->awaited_version = version;
+    entry->awaited_until_ms = now_ms + AWAIT_MS;
+}
+
+int64_t job_entry_wait_ms(struct job_entry *entry, const struct json *job, int64_t now_ms)
+{
+    int64_t version = version_of(job);
+    bool seen = version == 0 || version >= entry->awaited_version;
+
+    if (seen && entry->awaited.count == 0)
+        return 0;
+    if (now_ms < entry->awaited_until_ms)
+        return entry->awaited_until_ms - now_ms;
+    release_strings(&entry->awaited);
+    entry->awaited_version = 0;
+    return 0;
+}
+
+bool job_entry_say(struct job_entry *entry, const char *reason, const char *message)
+{
+    _cleanup_free_ char *text = mem_printf("%s: %s", reason, message);
+
+    if (map_get(&entry->said, text))
+        return false;
+    if (entry->said.count >= SAID_MAX)
+        release_strings(&entry->said);
+    free(map_put(&entry->said, text, mem_strdup(reason)));
+    return true;
+}

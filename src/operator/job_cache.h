@@ -1,0 +1,60 @@
+/* What the controller knows of each job beyond the job itself: its pods and services as the
+ * informers show them, the pods that vanished, and our own writes that the informers have not shown
+ * yet. */
+#ifndef TRAINYARD_OPERATOR_JOB_CACHE_H
+#define TRAINYARD_OPERATOR_JOB_CACHE_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "kube/informer.h"
+
+enum job_part { JOB_PODS, JOB_SERVICES, JOB_PARTS };
+
+struct job_entry {
+    char *key;                   /* "namespace/name" */
+    struct map parts[JOB_PARTS]; /* by name: struct kube_object */
+    VEC(struct kube_object *) gone;
+    struct map said; /* events that are not repeated */
+
+    /* Not yet seen of what we wrote: objects by "part/name" with their uid, and the version of the
+     * job. Creating twice would do no harm, the names are fixed; it would only be in vain. */
+    struct map awaited;
+    int64_t awaited_version;
+    int64_t awaited_until_ms; /* monotonic; a write that was undone at once is never seen */
+};
+
+struct job_cache {
+    struct map entries; /* by key */
+};
+
+void job_cache_init(struct job_cache *cache);
+void job_cache_release(struct job_cache *cache);
+
+struct job_entry *job_cache_get(struct job_cache *cache, const char *key); /* made if missing */
+/* The job is gone: forget what was only ours. The entry goes with its last pod and service. */
+void job_cache_forget(struct job_cache *cache, const char *key);
+
+/* The key of the job that an object's labels name, or NULL. */
+char *job_cache_key(struct arena *arena, const struct json *object);
+
+/* An informer's change of a pod or service. */
+void job_cache_change(struct job_cache *cache, const char *key, enum job_part part,
+                      struct kube_object *old, struct kube_object *new_);
+
+/* The objects of a part, by name, as new references. */
+struct kube_object **job_entry_objects(struct job_entry *entry, struct arena *arena,
+                                       enum job_part part, size_t *ret_count);
+
+void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
+                            int64_t now_ms);
+void job_entry_await_job(struct job_entry *entry, const struct json *job, int64_t now_ms);
+/* How long to wait for our own writes to be seen, given the job as it is seen; 0: not at all. */
+int64_t job_entry_wait_ms(struct job_entry *entry, const struct json *job, int64_t now_ms);
+
+/* True the first time. */
+bool job_entry_say(struct job_entry *entry, const char *reason, const char *message);
+
+/* The pods gone so far have been dealt with. */
+void job_entry_drop_gone(struct job_entry *entry, size_t count);
+
+#endif

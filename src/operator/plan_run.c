@@ -1,0 +1,311 @@
+/* Carrying out a plan, stage by stage: the next stage starts when the last call of the one before
+ * has been answered. Started by the controller, once at a time for a job. A call that fails does
+ * not stop its stage, the others may succeed; but nothing is done that the failed stage was the
+ * ground for: what is not remembered is not acted on, and no pod starts before the services. */
+#include "operator/plan_run.h"
+
+#include "operator/tfjob.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+
+enum stage { STAGE_REMEMBER, STAGE_SERVICES, STAGE_PODS, STAGE_STATUS, STAGE_END };
+
+/* One action of the plan under way. */
+struct call {
+    struct plan_run *run;
+    const struct tfjob_action *action;
+};
+
+static const struct {
+    const struct kube_resource *resource;
+    enum job_part part;
+    const char *noun;
+    const char *done_reason, *failed_reason;
+    bool creates;
+} ACTIONS[] = {
+    [TFJOB_CREATE_SERVICE] = {&KUBE_SERVICES, JOB_SERVICES, "service", "SuccessfulCreateService",
+                              "FailedCreateService", true},
+    [TFJOB_CREATE_POD] = {&KUBE_PODS, JOB_PODS, "pod", "SuccessfulCreatePod", "FailedCreatePod",
+                          true},
+    [TFJOB_DELETE_POD] = {&KUBE_PODS, JOB_PODS, "pod", "SuccessfulDeletePod", "FailedDeletePod",
+                          false},
+    [TFJOB_DELETE_SERVICE] = {&KUBE_SERVICES, JOB_SERVICES, "service", "SuccessfulDeleteService",
+                              "FailedDeleteService", false},
+    [TFJOB_DELETE_JOB] = {&KUBE_TFJOBS, JOB_PARTS, "job", "SuccessfulDeleteJob", "FailedDeleteJob",
+                          false},
+};
+
+static void advance(struct plan_run *run);
+
+static void on_end_task(struct loop_task *task)
+{
+    struct plan_run *run = CONTAINER_OF(task, struct plan_run, end);
+
+    run->done(run->context, run, run->failed);
+    plan_run_free(run);
+}
+
+struct plan_run *plan_run_new(void)
+{
+    struct plan_run *run = mem_zalloc(sizeof(*run));
+
+    run->arena = arena_new();
+    run->end.callback = on_end_task;
+    return run;
+}
+
+struct plan_run *plan_run_free(struct plan_run *run)
+{
+    if (!run)
+        return NULL;
+    loop_defer_cancel(run->loop, &run->end);
+    for (size_t i = 0; i < run->held.count; i++)
+        kube_object_unref(run->held.items[i]);
+    vec_release(&run->held);
+    if (run->job)
+        kube_object_unref(run->job);
+    arena_free(run->arena);
+    free(run);
+    return NULL;
+}
+
+static void tell(struct plan_run *run, bool warning, const char *reason, const char *text,
+                 const char *subject)
+{
+    kube_event(run->client, run->job->json, TFJOB_CONTROLLER_NAME, warning ? "Warning" : "Normal",
+               reason, "%s: %s", text, subject);
+}
+
+/* No answer says nothing about what was asked; the next pass will see. */
+static bool is_answer(const struct err *err)
+{
+    return err->code != ERR_UNAVAILABLE && err->code != ERR_TIMEOUT && err->code != ERR_CANCELED;
+}
+
+static void fail_action(struct call *call, const struct err *err)
+{
+    bool creates = ACTIONS[call->action->type].creates;
+
+    call->run->failed = true;
+    if (is_answer(err))
+        tell(call->run, true, ACTIONS[call->action->type].failed_reason,
+             creates ? "Error creating" : "Error deleting", err->message);
+}
+
+static void end_call(struct call *call)
+{
+    call->run->under_way--;
+    advance(call->run);
+}
+
+/* What exists under the name may be ours, made by a call whose answer was lost. */
+static void on_existing(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    struct plan_run *run = call->run;
+    struct err taken = ERR_INIT;
+
+    if (err && err->code == ERR_NOT_FOUND) {
+        run->failed = true; /* gone again: the next pass makes it */
+    } else if (err) {
+        fail_action(call, err);
+    } else if (kube_meta_is_controlled_by(object, run->job->uid)) {
+        job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
+                               loop_now_ms(run->loop));
+    } else {
+        err_set(&taken, ERR_EXISTS, "%s \"%s\" exists and does not belong to this job",
+                ACTIONS[call->action->type].noun, call->action->name);
+        run->failed = true;
+        if (!kube_meta_is_deleting(object) &&
+            job_entry_say(run->entry, ACTIONS[call->action->type].failed_reason, taken.message))
+            fail_action(call, &taken);
+    }
+    end_call(call);
+}
+
+static void on_created(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    struct plan_run *run = call->run;
+
+    if (err && err->code == ERR_EXISTS) {
+        kube_get(run->client, ACTIONS[call->action->type].resource, run->job->namespace_,
+                 call->action->name, on_existing, call);
+        return;
+    }
+    if (err) {
+        fail_action(call, err);
+    } else {
+        job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
+                               loop_now_ms(run->loop));
+        tell(run, false, ACTIONS[call->action->type].done_reason,
+             call->action->type == TFJOB_CREATE_POD ? "Created pod" : "Created service",
+             call->action->name);
+    }
+    end_call(call);
+}
+
+static void on_deleted(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
+
+    if (err && !gone)
+        fail_action(call, err);
+    else if (!gone)
+        tell(call->run, false, ACTIONS[call->action->type].done_reason,
+             arena_printf(call->run->arena, "Deleted %s", ACTIONS[call->action->type].noun),
+             call->action->name);
+    end_call(call);
+}
+
+static void start_action(struct plan_run *run, const struct tfjob_action *action)
+{
+    const struct kube_resource *resource = ACTIONS[action->type].resource;
+    struct call *call = ARENA_NEW(run->arena, struct call);
+
+    *call = (struct call){.run = run, .action = action};
+    run->under_way++;
+    if (ACTIONS[action->type].creates) {
+        kube_create(run->client, resource, run->job->namespace_, action->object, on_created, call);
+    } else {
+        struct kube_delete_options options = {
+            .grace_period_seconds = action->force ? 0 : -1,
+            .propagation = action->type == TFJOB_DELETE_JOB ? "Background" : NULL,
+            .uid = action->uid,
+        };
+
+        kube_delete(run->client, resource, run->job->namespace_, action->name, &options, on_deleted,
+                    call);
+    }
+}
+
+/* Keep calls of a stage under way; false when all have been answered. */
+static bool keep_acting(struct plan_run *run)
+{
+    while (run->position < run->plan.action_count && run->under_way < run->calls_max) {
+        const struct tfjob_action *action = &run->plan.actions[run->position++];
+        bool service = action->type == TFJOB_CREATE_SERVICE;
+
+        if (service == (run->stage == STAGE_SERVICES))
+            start_action(run, action);
+    }
+    return run->under_way > 0;
+}
+
+/* The job changed under our hands: look again. It is gone: nothing to do any more. */
+static void fail_write(struct plan_run *run, const struct err *err)
+{
+    run->failed = err->code != ERR_NOT_FOUND;
+    run->stage = STAGE_END;
+}
+
+static void on_remembered(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    run->under_way--;
+    if (err) {
+        fail_write(run, err);
+    } else {
+        run->resource_version = arena_strdup(run->arena, kube_meta_resource_version(object));
+        job_entry_await_job(run->entry, object, loop_now_ms(run->loop));
+    }
+    advance(run);
+}
+
+static void start_remember(struct plan_run *run)
+{
+    struct json *patch = json_object(run->arena);
+    struct json *metadata = json_ensure_object(run->arena, patch, "metadata");
+
+    /* Only on top of what was read: another count must not be overwritten. */
+    json_set_string(run->arena, metadata, "resourceVersion",
+                    kube_meta_resource_version(run->job->json));
+    json_set(run->arena, metadata, "annotations", run->plan.annotations);
+    run->under_way++;
+    kube_patch(run->client, &KUBE_TFJOBS, run->job->namespace_, run->job->name, NULL, patch,
+               on_remembered, run);
+}
+
+static void tell_events(struct plan_run *run)
+{
+    for (size_t i = 0; i < run->plan.event_count; i++) {
+        const struct tfjob_event *event = &run->plan.events[i];
+
+        if (event->once && !job_entry_say(run->entry, event->reason, event->message))
+            continue;
+        kube_event(run->client, run->job->json, TFJOB_CONTROLLER_NAME,
+                   event->warning ? "Warning" : "Normal", event->reason, "%s", event->message);
+    }
+}
+
+static void on_status_written(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    run->under_way--;
+    if (err) {
+        fail_write(run, err);
+    } else {
+        job_entry_await_job(run->entry, object, loop_now_ms(run->loop));
+    }
+    advance(run);
+}
+
+static void start_status(struct plan_run *run)
+{
+    struct json *object = json_clone(run->arena, run->job->json);
+
+    json_set(run->arena, object, "status", json_clone(run->arena, run->plan.status));
+    if (run->resource_version)
+        json_set_string(run->arena, json_get(object, "metadata"), "resourceVersion",
+                        run->resource_version);
+    run->under_way++;
+    kube_update_status(run->client, &KUBE_TFJOBS, run->job->namespace_, run->job->name, object,
+                       on_status_written, run);
+}
+
+/* A stage of one call, or of none. */
+static bool keep_writing(struct plan_run *run, bool needed, void (*start)(struct plan_run *))
+{
+    if (needed && run->position++ == 0)
+        start(run);
+    return run->under_way > 0;
+}
+
+/* Do what the stage still has to do; false when it is through. */
+static bool work(struct plan_run *run)
+{
+    switch (run->stage) {
+    case STAGE_REMEMBER:
+        return keep_writing(run, run->plan.annotations != NULL, start_remember);
+    case STAGE_STATUS:
+        return keep_writing(run, run->plan.status != NULL, start_status);
+    default:
+        return keep_acting(run);
+    }
+}
+
+static void advance(struct plan_run *run)
+{
+    while (run->stage != STAGE_END) {
+        if (work(run))
+            return;
+        if (run->stage == STAGE_STATUS)
+            tell_events(run);
+        run->stage = run->stage == STAGE_SERVICES && run->failed ? STAGE_STATUS : run->stage + 1;
+        run->position = 0;
+    }
+    loop_defer(run->loop, &run->end);
+}
+
+void plan_run_start(struct plan_run *run)
+{
+    run->stage = STAGE_REMEMBER;
+    advance(run);
+}

@@ -1,0 +1,89 @@
+/* What a user would find by describing each pod of a job, told as events of the job itself: why a
+ * pod does not start, how a container ended. Pure; part of the reconcile. */
+#include "operator/reconcile_internal.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void report_state(struct tfjob_pass *pass, const char *pod, const struct json *container)
+{
+    const struct json *terminated = json_at(container, "state", "terminated", NULL);
+    const struct json *waiting = json_at(container, "state", "waiting", NULL);
+    const char *name = json_get_string(container, "name", "");
+    const char *message;
+
+    if (json_get_int(terminated, "exitCode", 0) != 0) {
+        tfjob_plan_event(pass->plan, true, json_get_string(terminated, "reason", "Error"),
+                         "Error pod %s container %s exitCode: %" PRId64 " terminated message: %s",
+                         pod, name, json_get_int(terminated, "exitCode", 0),
+                         json_get_string(terminated, "message", ""))
+            ->once = true;
+    }
+    message = json_get_string(waiting, "message", "");
+    if (!str_is_empty(message)) {
+        tfjob_plan_event(pass->plan, true, json_get_string(waiting, "reason", "Waiting"),
+                         "Error pod %s container %s waiting message: %s", pod, name, message)
+            ->once = true;
+    }
+}
+
+/* The condition that changed last, where it is not true. */
+static void report_condition(struct tfjob_pass *pass, const char *pod,
+                             const struct json *conditions)
+{
+    const struct json *newest = NULL;
+
+    JSON_EACH (condition, conditions) {
+        /* Times of one format and zone: their text sorts as they do. */
+        if (!newest || strcmp(json_get_string(condition, "lastTransitionTime", ""),
+                              json_get_string(newest, "lastTransitionTime", "")) > 0)
+            newest = condition;
+    }
+    if (!newest || str_eq(json_get_string(newest, "status", ""), "True") ||
+        str_is_empty(json_get_string(newest, "message", "")))
+        return;
+    tfjob_plan_event(pass->plan, true, json_get_string(newest, "reason", "NotReady"),
+                     "Error pod %s condition message: %s", pod,
+                     json_get_string(newest, "message", ""))
+        ->once = true;
+}
+
+static void report_pod(struct tfjob_pass *pass, const struct json *pod)
+{
+    static const char *const lists[] = {"containerStatuses", "initContainerStatuses"};
+    const struct json *status = json_get(pod, "status");
+
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        const struct json *containers = json_get(status, lists[i]);
+
+        if (json_count(containers) == 0)
+            continue;
+        JSON_EACH (container, containers)
+            report_state(pass, kube_meta_name(pod), container);
+        return;
+    }
+    report_condition(pass, kube_meta_name(pod), json_get(status, "conditions"));
+}
+
+void tfjob_pass_report_pods(struct tfjob_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct tfjob_replica *replica = &pass->replicas.items[i];
+
+        if (replica->state == TFJOB_REPLICA_ACTIVE || replica->state == TFJOB_REPLICA_PENDING)
+            report_pod(pass, replica->pod.json);
+    }
+}
+
+void tfjob_pass_report_exit(struct tfjob_pass *pass, const struct tfjob_replica *replica)
+{
+    if (!replica->pod.json || replica->pod.exit_code == TFJOB_EXIT_CODE_NONE)
+        return;
+    tfjob_plan_event(pass->plan, false, "ExitedWithCode", "Pod: %s.%s exited with code %" PRId64,
+                     pass->job.namespace_, replica->pod.name, replica->pod.exit_code)
+        ->once = true;
+}

@@ -1,0 +1,163 @@
+/* Making the objects of a replica: the template is cloned, so everything the user wrote is kept,
+ * and only what makes it a replica is put on top. Called by the reconcile; does not decide whether.
+ */
+#include "operator/pod_template.h"
+
+#include "operator/tf_config_env.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+
+/* ExitCode is ours: the node must not restart the pod, we look at the code first. */
+static const char *pod_restart_policy(enum tfjob_restart_policy policy)
+{
+    switch (policy) {
+    case TFJOB_RESTART_ALWAYS:
+        return "Always";
+    case TFJOB_RESTART_ON_FAILURE:
+        return "OnFailure";
+    case TFJOB_RESTART_NEVER:
+    case TFJOB_RESTART_EXIT_CODE:
+        break;
+    }
+    return "Never";
+}
+
+static void set_replica_labels(struct arena *arena, struct json *labels, const struct tfjob *job,
+                               enum tfjob_replica_type type, int index)
+{
+    json_set_string(arena, labels, TFJOB_OPERATOR_LABEL, TFJOB_CONTROLLER_NAME);
+    json_set_string(arena, labels, TFJOB_NAME_LABEL, job->name);
+    json_set_string(arena, labels, TFJOB_TYPE_LABEL, tfjob_replica_type_lower(type));
+    json_set(arena, labels, TFJOB_INDEX_LABEL, json_stringf(arena, "%d", index));
+}
+
+static bool is_master_role(const struct tfjob *job, enum tfjob_replica_type type, int index)
+{
+    if (tfjob_has_chief(job))
+        return type == TFJOB_CHIEF || type == TFJOB_MASTER;
+    return type == TFJOB_WORKER && index == 0;
+}
+
+static struct json *object_new(struct arena *arena, const struct kube_resource *resource,
+                               const struct tfjob *job, enum tfjob_replica_type type, int index)
+{
+    struct json *object = kube_object_make(arena, resource, job->namespace_,
+                                           tfjob_replica_name(arena, job, type, index));
+    struct json *labels =
+        json_ensure_object(arena, json_ensure_object(arena, object, "metadata"), "labels");
+
+    set_replica_labels(arena, labels, job, type, index);
+    kube_meta_add_owner(arena, object, kube_owner_reference_new(arena, job->json, true));
+    return object;
+}
+
+/* The replica listens on tfjob-port; where the template does not say so, it is said for it. */
+static void set_default_port(struct arena *arena, struct json *container)
+{
+    struct json *port;
+
+    JSON_EACH (given, json_get(container, "ports")) {
+        if (str_eq(json_get_string(given, "name", NULL), TFJOB_PORT_NAME))
+            return;
+    }
+    port = json_object(arena);
+    json_set_string(arena, port, "name", TFJOB_PORT_NAME);
+    json_set_int(arena, port, "containerPort", TFJOB_PORT_DEFAULT);
+    json_append(json_ensure_array(arena, container, "ports"), port);
+}
+
+static void append_tf_config(struct arena *arena, struct json *container, const char *text)
+{
+    struct json *variable = json_object(arena);
+
+    json_set_string(arena, variable, "name", "TF_CONFIG");
+    json_set_string(arena, variable, "value", text);
+    json_append(json_ensure_array(arena, container, "env"), variable);
+}
+
+static void copy_member(struct arena *arena, struct json *target, const struct json *source,
+                        const char *name)
+{
+    const struct json *value = json_get(source, name);
+
+    if (value && value->type != JSON_NULL)
+        json_set(arena, target, name, json_clone(arena, value));
+}
+
+struct json *tfjob_pod_new(struct arena *arena, const struct tfjob *job,
+                           enum tfjob_replica_type type, int index, const char *cluster_domain)
+{
+    const struct tfjob_replica_spec *replica = &job->replicas[type];
+    const struct json *template_metadata = json_get(replica->template, "metadata");
+    const char *tf_config = tfjob_tf_config(arena, job, type, index, cluster_domain);
+    struct json *pod = object_new(arena, &KUBE_PODS, job, type, index);
+    struct json *metadata = json_get(pod, "metadata");
+    struct json *spec, *container;
+
+    JSON_EACH (label, json_get(template_metadata, "labels")) {
+        if (!kube_meta_label(pod, label->name))
+            kube_meta_set_label(arena, pod, label->name, json_text(label));
+    }
+    if (is_master_role(job, type, index))
+        kube_meta_set_label(arena, pod, TFJOB_ROLE_LABEL, "master");
+    copy_member(arena, metadata, template_metadata, "annotations");
+    copy_member(arena, metadata, template_metadata, "finalizers");
+
+    copy_member(arena, pod, replica->template, "spec");
+    spec = json_ensure_object(arena, pod, "spec");
+    json_set_string(arena, spec, "restartPolicy", pod_restart_policy(replica->restart_policy));
+    container = tfjob_container(spec);
+    if (container) {
+        set_default_port(arena, container);
+        if (tf_config)
+            append_tf_config(arena, container, tf_config);
+    }
+    return pod;
+}
+
+/* Every port of the replica's container; a service of several ports needs a name for each. */
+static struct json *service_ports(struct arena *arena, const struct tfjob_replica_spec *replica)
+{
+    const struct json *template_spec = json_get(replica->template, "spec");
+    struct json *container = json_clone(arena, tfjob_container(template_spec));
+    struct json *ports = json_array(arena);
+
+    set_default_port(arena, container);
+    JSON_EACH (given, json_get(container, "ports")) {
+        int64_t number = json_get_int(given, "containerPort", 0);
+        const char *name = json_get_string(given, "name", "");
+        struct json *port = json_object(arena);
+
+        if (str_is_empty(name))
+            name = arena_printf(arena, "port-%" PRId64, number);
+        json_set_string(arena, port, "name", name);
+        copy_member(arena, port, given, "protocol");
+        json_set_int(arena, port, "port", number);
+        json_append(ports, port);
+    }
+    return ports;
+}
+
+struct json *tfjob_service_new(struct arena *arena, const struct tfjob *job,
+                               enum tfjob_replica_type type, int index)
+{
+    struct json *service = object_new(arena, &KUBE_SERVICES, job, type, index);
+    struct json *spec = json_ensure_object(arena, service, "spec");
+
+    json_set_string(arena, spec, "clusterIP", "None");
+    /* Peers look each other up while they start: a name must resolve before its pod is ready. */
+    json_set_bool(arena, spec, "publishNotReadyAddresses", true);
+    set_replica_labels(arena, json_ensure_object(arena, spec, "selector"), job, type, index);
+    json_set(arena, spec, "ports", service_ports(arena, &job->replicas[type]));
+    return service;
+}
+
+bool tfjob_template_sets_restart_policy(const struct tfjob *job, enum tfjob_replica_type type)
+{
+    const struct json *spec = json_get(job->replicas[type].template, "spec");
+
+    return !str_is_empty(json_get_string(spec, "restartPolicy", NULL));
+}

@@ -1,0 +1,15 @@
+/* The pod and the service of one replica, as objects ready to be created. */
+#ifndef TRAINYARD_OPERATOR_POD_TEMPLATE_H
+#define TRAINYARD_OPERATOR_POD_TEMPLATE_H
+
+#include "operator/tfjob.h"
+
+struct json *tfjob_pod_new(struct arena *arena, const struct tfjob *job,
+                           enum tfjob_replica_type type, int index, const char *cluster_domain);
+struct json *tfjob_service_new(struct arena *arena, const struct tfjob *job,
+                               enum tfjob_replica_type type, int index);
+
+/* The template names a restart policy, which the replica's own overrides. */
+bool tfjob_template_sets_restart_policy(const struct tfjob *job, enum tfjob_replica_type type);
+
+#endif

@@ -1,0 +1,73 @@
+/* Reading pods. Pure; called by whoever counts and judges replicas. */
+#include "operator/pod_view.h"
+
+#include "operator/tfjob.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+static enum tfjob_pod_phase read_phase(const struct json *status)
+{
+    const char *phase = json_get_string(status, "phase", "");
+
+    if (str_eq(phase, "Running"))
+        return TFJOB_POD_RUNNING;
+    if (str_eq(phase, "Succeeded"))
+        return TFJOB_POD_SUCCEEDED;
+    if (str_eq(phase, "Failed"))
+        return TFJOB_POD_FAILED;
+    return TFJOB_POD_PENDING;
+}
+
+static int64_t read_exit_code(const struct json *status)
+{
+    JSON_EACH (container, json_get(status, "containerStatuses")) {
+        if (str_eq(json_get_string(container, "name", NULL), TFJOB_CONTAINER))
+            return json_get_int(json_at(container, "state", "terminated", NULL), "exitCode",
+                                TFJOB_EXIT_CODE_NONE);
+    }
+    return TFJOB_EXIT_CODE_NONE;
+}
+
+static int64_t read_restarts(const struct json *status)
+{
+    static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        JSON_EACH (container, json_get(status, lists[i]))
+            sum += json_get_int(container, "restartCount", 0);
+    }
+    return sum;
+}
+
+/* Kubernetes says it with a condition since 1.26 and with the pod's reason before. */
+static bool read_disrupted(const struct json *pod, const struct json *status)
+{
+    static const char *const reasons[] = {"Evicted", "Preempting", "Shutdown", "NodeShutdown",
+                                          "NodeLost"};
+    const char *reason = json_get_string(status, "reason", "");
+
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+        if (str_eq(reason, reasons[i]))
+            return true;
+    }
+    return kube_condition_is_true(pod, "DisruptionTarget");
+}
+
+void tfjob_pod_read(const struct json *pod, struct tfjob_pod *ret)
+{
+    const struct json *status = json_get(pod, "status");
+
+    *ret = (struct tfjob_pod){
+        .json = pod,
+        .name = kube_meta_name(pod),
+        .uid = kube_meta_uid(pod),
+        .phase = read_phase(status),
+        .deleting_ms = kube_meta_deleting_ms(pod),
+        .exit_code = read_exit_code(status),
+        .restarts = read_restarts(status),
+        .disrupted = read_disrupted(pod, status),
+    };
+}

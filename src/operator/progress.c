@@ -1,0 +1,201 @@
+/* A job that goes on: what failed is restarted, what is missing is made, what is too much goes.
+ * Pure; part of the reconcile. Whatever is counted here is put into the plan as the job's memory,
+ * which the controller writes before it acts. */
+#include "operator/reconcile_internal.h"
+
+#include "operator/conditions.h"
+#include "operator/pod_template.h"
+#include "operator/restarts.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+/* How long a pod may be overdue in leaving before its node is taken for dead. */
+enum { OVERDUE_MS = 60 * 1000 };
+
+static void delete_replica_pod(struct tfjob_pass *pass, const struct tfjob_replica *replica)
+{
+    if (replica->has_pod && replica->pod.deleting_ms == 0)
+        tfjob_plan_delete(pass->plan, TFJOB_DELETE_POD, replica->pod.json, false);
+}
+
+/* Asked for by annotation: the replicas that did not fail go with the one that did. */
+static void restart_the_others(struct tfjob_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        struct tfjob_replica *replica = &pass->replicas.items[i];
+
+        replica->finished = false;
+        if (!replica->has_pod || replica->state == TFJOB_REPLICA_BLOCKED ||
+            str_eq(replica->pod.uid, replica->restarted_uid))
+            continue;
+        replica->restarted_uid = replica->pod.uid;
+        delete_replica_pod(pass, replica);
+    }
+}
+
+/* Restart what is to be restarted; the type it is said of comes back, or -1. */
+static int restart_replicas(struct tfjob_pass *pass)
+{
+    int first_type = -1;
+
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        struct tfjob_replica *replica = &pass->replicas.items[i];
+
+        if (tfjob_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
+            TFJOB_VERDICT_RESTART)
+            continue;
+        if (first_type >= 0 && pass->job.restart_together)
+            continue;
+        if (first_type < 0)
+            first_type = (int)replica->type;
+        tfjob_pass_report_exit(pass, replica);
+        tfjob_replica_count_restart(replica);
+        delete_replica_pod(pass, replica);
+    }
+    if (first_type >= 0 && pass->job.restart_together)
+        restart_the_others(pass);
+    return first_type;
+}
+
+static void remember_finished(struct tfjob_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        struct tfjob_replica *replica = &pass->replicas.items[i];
+
+        if (replica->finished || replica->state != TFJOB_REPLICA_SUCCEEDED)
+            continue;
+        replica->finished = true;
+        tfjob_pass_report_exit(pass, replica);
+    }
+}
+
+/* A pod whose time to leave is long over has nobody left to end it: its node is gone. */
+static void delete_overdue(struct tfjob_pass *pass)
+{
+    for (size_t i = 0; i < pass->observed->pod_count; i++) {
+        const struct json *pod = pass->observed->pods[i];
+        int64_t deleting_ms = kube_meta_deleting_ms(pod);
+
+        if (deleting_ms == 0 || !kube_meta_is_controlled_by(pod, pass->job.uid))
+            continue;
+        if (pass->now_ms >= deleting_ms + OVERDUE_MS) {
+            tfjob_plan_delete(pass->plan, TFJOB_DELETE_POD, pod, true);
+            tfjob_plan_requeue(pass->plan, OVERDUE_MS);
+        } else {
+            tfjob_plan_requeue(pass->plan, deleting_ms + OVERDUE_MS - pass->now_ms);
+        }
+    }
+}
+
+/* The job was scaled down. */
+static void delete_surplus(struct tfjob_pass *pass)
+{
+    const struct tfjob_observed *observed = pass->observed;
+
+    for (size_t i = 0; i < observed->pod_count; i++) {
+        const struct json *pod = observed->pods[i];
+
+        if (kube_meta_is_controlled_by(pod, pass->job.uid) && !kube_meta_is_deleting(pod) &&
+            !tfjob_replicas_find(&pass->replicas, &pass->job, pod))
+            tfjob_plan_delete(pass->plan, TFJOB_DELETE_POD, pod, false);
+    }
+    for (size_t i = 0; i < observed->service_count; i++) {
+        const struct json *service = observed->services[i];
+
+        if (kube_meta_is_controlled_by(service, pass->job.uid) && !kube_meta_is_deleting(service) &&
+            !tfjob_replicas_find(&pass->replicas, &pass->job, service))
+            tfjob_plan_delete(pass->plan, TFJOB_DELETE_SERVICE, service, false);
+    }
+}
+
+/* A name that is taken is waited for: the job whose pods they were may just be going. */
+static void report_blocked(struct tfjob_pass *pass, const struct json *object, const char *kind,
+                           const char *reason)
+{
+    if (kube_meta_is_deleting(object))
+        return;
+    tfjob_plan_event(pass->plan, true, reason,
+                     "Error creating: %s \"%s\" exists and does not belong to this job", kind,
+                     kube_meta_name(object))
+        ->once = true;
+}
+
+static void create_services(struct tfjob_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct tfjob_replica *replica = &pass->replicas.items[i];
+
+        if (replica->service_blocked)
+            report_blocked(pass, replica->service, "service", "FailedCreateService");
+        else if (!replica->service)
+            tfjob_plan_create(
+                pass->plan, TFJOB_CREATE_SERVICE,
+                tfjob_service_new(pass->arena, &pass->job, replica->type, replica->index));
+    }
+}
+
+/* Some pod is still on its way out to be replaced. */
+static bool some_leave(const struct tfjob_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct tfjob_replica *replica = &pass->replicas.items[i];
+
+        if (replica->has_pod && str_eq(replica->pod.uid, replica->restarted_uid))
+            return true;
+    }
+    return false;
+}
+
+static void create_pods(struct tfjob_pass *pass)
+{
+    /* Replicas that restart together start together: none before the last old one is gone. */
+    bool wait = pass->job.restart_together && some_leave(pass);
+    bool overridden = false;
+
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct tfjob_replica *replica = &pass->replicas.items[i];
+
+        if (replica->state == TFJOB_REPLICA_BLOCKED)
+            report_blocked(pass, replica->pod.json, "pod", "FailedCreatePod");
+        if (replica->has_pod || replica->finished || wait)
+            continue;
+        tfjob_plan_create(pass->plan, TFJOB_CREATE_POD,
+                          tfjob_pod_new(pass->arena, &pass->job, replica->type, replica->index,
+                                        pass->observed->cluster_domain));
+        overridden |= tfjob_template_sets_restart_policy(&pass->job, replica->type);
+    }
+    if (overridden)
+        tfjob_plan_event(pass->plan, true, "SetPodTemplateRestartPolicy",
+                         "Restart policy in pod template will be overwritten by restart policy in "
+                         "replica spec")
+            ->once = true;
+}
+
+void tfjob_pass_go_on(struct tfjob_pass *pass)
+{
+    int restarted_type;
+
+    remember_finished(pass);
+    restarted_type = restart_replicas(pass);
+    delete_overdue(pass);
+    delete_surplus(pass);
+    create_services(pass);
+    create_pods(pass);
+    tfjob_memory_write(&pass->replicas, &pass->job, pass->plan);
+
+    if (restarted_type >= 0) {
+        const char *message = arena_printf(
+            pass->arena, "job %s is restarting because %s replica(s) failed.", pass->job.name,
+            tfjob_replica_type_name((enum tfjob_replica_type)restarted_type));
+
+        tfjob_condition_set(pass->arena, pass->status, TFJOB_RESTARTING, true, "TFJobRestarting",
+                            message, pass->now_ms);
+        tfjob_plan_event(pass->plan, true, "TFJobRestarting", "%s", message);
+    } else if (tfjob_pass_is_running(pass) && !some_leave(pass)) {
+        tfjob_condition_set(pass->arena, pass->status, TFJOB_RUNNING, true, "TFJobRunning",
+                            arena_printf(pass->arena, "TFJob %s/%s is running.",
+                                         pass->job.namespace_, pass->job.name),
+                            pass->now_ms);
+    }
+}

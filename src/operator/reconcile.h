@@ -1,0 +1,28 @@
+/* The heart of the operator: from what is, what shall be done. A pure function of what was observed
+ * and the time, so that every rule can be tested as a row of a table and whole lives of jobs run in
+ * simulation. */
+#ifndef TRAINYARD_OPERATOR_RECONCILE_H
+#define TRAINYARD_OPERATOR_RECONCILE_H
+
+#include "base/json.h"
+#include "operator/plan.h"
+
+/* Objects as the API gave them. Pods and services are those labelled with the job's name, whoever
+ * controls them. `gone` are the last states of pods that vanished since the job was last
+ * reconciled: what is deleted by force is never seen while it goes. */
+struct tfjob_observed {
+    const struct json *job;
+    const struct json *const *pods;
+    size_t pod_count;
+    const struct json *const *gone;
+    size_t gone_count;
+    const struct json *const *services;
+    size_t service_count;
+    int64_t now_ms;             /* wall time */
+    const char *cluster_domain; /* put behind the host names of TF_CONFIG, or NULL */
+};
+
+int tfjob_reconcile(const struct tfjob_observed *observed, struct arena *arena,
+                    struct tfjob_plan *ret_plan, struct err *err);
+
+#endif

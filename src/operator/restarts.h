@@ -1,0 +1,37 @@
+/* Restarts: who is tried again, and what of it is remembered. Pods come and go and the operator may
+ * be restarted at any moment, so the count of restarts and the replicas that have finished are kept
+ * on the job, as annotations. A pod's uid is written down with its restart before the pod is
+ * deleted: however often the same pod is seen, it counts once. */
+#ifndef TRAINYARD_OPERATOR_RESTARTS_H
+#define TRAINYARD_OPERATOR_RESTARTS_H
+
+#include "operator/plan.h"
+#include "operator/replica_state.h"
+
+/* {"worker-0":{"count":2,"uid":"…"}} and ["worker-1"], as JSON text. */
+#define TFJOB_RESTARTS_ANNOTATION "trainyard.dev/restarts"
+#define TFJOB_FINISHED_ANNOTATION "trainyard.dev/finished"
+
+enum tfjob_verdict {
+    TFJOB_VERDICT_NONE,    /* nothing happened to it */
+    TFJOB_VERDICT_RESTART, /* it is tried again */
+    TFJOB_VERDICT_FAIL,    /* it failed for good */
+};
+enum tfjob_verdict tfjob_replica_judge(const struct tfjob_replica *replica,
+                                       enum tfjob_restart_policy policy);
+
+/* What cannot be read (somebody edited it) is taken as nothing. */
+void tfjob_memory_read(struct tfjob_replicas *replicas, const struct tfjob *job,
+                       struct arena *arena);
+/* Put into the plan what changed. */
+void tfjob_memory_write(const struct tfjob_replicas *replicas, const struct tfjob *job,
+                        struct tfjob_plan *plan);
+
+/* Count the restart of the replica's present pod: one, and those in place that vanish with it. */
+void tfjob_replica_count_restart(struct tfjob_replica *replica);
+
+/* Restarts remembered, and those made in place by the nodes in pods that live. */
+void tfjob_replicas_restarts(const struct tfjob_replicas *replicas, const struct tfjob *job,
+                             int64_t *ret_remembered, int64_t *ret_in_place);
+
+#endif

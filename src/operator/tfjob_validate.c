@@ -1,0 +1,251 @@
+/* Whether a TFJob makes sense, before anything is made for it. Called by the reconcile and by
+ * whoever wants to know earlier (lint). Every message starts with the path of the field, so that
+ * the user finds the line; the first mistake is reported. It must never let through what the API
+ * server would later refuse pod by pod. */
+#include "operator/tfjob.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SPECS "spec.tfReplicaSpecs"
+
+/* An optional integer within bounds; a missing or null one is fine. */
+static int validate_int(const struct json *object, const char *path, const char *name, int64_t min,
+                        int64_t max, struct err *err)
+{
+    const struct json *value = json_get(object, name);
+
+    if (!value || value->type == JSON_NULL)
+        return 0;
+    if (value->type != JSON_INT)
+        return err_set(err, ERR_INVALID, "%s.%s: must be an integer, is %s", path, name,
+                       json_type_name(value->type));
+    if (value->integer < min && min == 0)
+        return err_set(err, ERR_INVALID, "%s.%s: must not be negative, is %" PRId64, path, name,
+                       value->integer);
+    if (value->integer < min || value->integer > max)
+        return err_set(err, ERR_INVALID,
+                       "%s.%s: must be between %" PRId64 " and %" PRId64 ", is %" PRId64, path,
+                       name, min, max, value->integer);
+    return 0;
+}
+
+/* An optional object; missing or null is fine and comes back as NULL. */
+static int validate_object(const struct json *parent, const char *path, const char *name,
+                           const struct json **ret, struct err *err)
+{
+    const struct json *value = json_get(parent, name);
+
+    *ret = NULL;
+    if (!value || value->type == JSON_NULL)
+        return 0;
+    if (value->type != JSON_OBJECT)
+        return err_set(err, ERR_INVALID, "%s.%s: must be an object, is %s", path, name,
+                       json_type_name(value->type));
+    *ret = value;
+    return 0;
+}
+
+static int validate_run_policy(const struct json *spec, struct err *err)
+{
+    static const char path[] = "spec.runPolicy";
+    const struct json *policy, *clean, *suspend;
+    enum tfjob_clean_policy parsed;
+    int r;
+
+    r = validate_object(spec, "spec", "runPolicy", &policy, err);
+    if (r < 0)
+        return r;
+    clean = json_get(policy, "cleanPodPolicy");
+    if (clean && clean->type != JSON_NULL && !tfjob_clean_policy_parse(json_text(clean), &parsed))
+        return err_set(err, ERR_INVALID,
+                       "%s.cleanPodPolicy: must be None, Running or All, is \"%s\"", path,
+                       json_text(clean) ? json_text(clean) : json_type_name(clean->type));
+    suspend = json_get(policy, "suspend");
+    if (suspend && suspend->type != JSON_NULL && suspend->type != JSON_BOOL)
+        return err_set(err, ERR_INVALID, "%s.suspend: must be true or false, is %s", path,
+                       json_type_name(suspend->type));
+
+    r = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
+    if (r < 0)
+        return r;
+    /* Bounded so that seconds fit into milliseconds everywhere. */
+    r = validate_int(policy, path, "activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2, err);
+    if (r < 0)
+        return r;
+    return validate_int(policy, path, "backoffLimit", 0, INT32_MAX, err);
+}
+
+static int validate_ports(const struct json *container, const char *path, struct err *err)
+{
+    size_t position = 0;
+
+    JSON_EACH (port, json_get(container, "ports")) {
+        int64_t number = json_get_int(port, "containerPort", 0);
+
+        if (number < 1 || number > 65535)
+            return err_set(err, ERR_INVALID,
+                           "%s.ports[%zu].containerPort: must be between 1 and 65535", path,
+                           position);
+        position++;
+    }
+    return 0;
+}
+
+static int validate_containers(const struct json *replica, struct err *err)
+{
+    const struct json *pod_spec = json_at(replica, "template", "spec", NULL);
+    const struct json *containers = json_get(pod_spec, "containers");
+    size_t position = 0;
+
+    if (json_count(containers) == 0 || containers->type != JSON_ARRAY)
+        return err_set(err, ERR_INVALID, SPECS "[%s].template.spec.containers: must be specified",
+                       replica->name);
+    JSON_EACH (container, containers) {
+        char path[160];
+
+        snprintf(path, sizeof(path), SPECS "[%.60s].template.spec.containers[%zu]", replica->name,
+                 position);
+        if (str_is_empty(json_get_string(container, "image", NULL)))
+            return err_set(err, ERR_INVALID, "%s.image: must be required", path);
+        int r = validate_ports(container, path, err);
+        if (r < 0)
+            return r;
+        position++;
+    }
+    if (!tfjob_container(pod_spec))
+        return err_set(err, ERR_INVALID,
+                       SPECS "[%s].template.spec.containers: must have at least one container "
+                             "with name " TFJOB_CONTAINER,
+                       replica->name);
+    return 0;
+}
+
+/* A pod's name is its host name and its service's name: one DNS label. */
+static int validate_name_length(const struct json *replica, enum tfjob_replica_type type,
+                                const char *job_name, struct err *err)
+{
+    int64_t replicas = json_get_int(replica, "replicas", 1);
+    char name[512];
+    int length;
+
+    if (replicas < 1)
+        return 0;
+    length = snprintf(name, sizeof(name), "%s-%s-%" PRId64, job_name,
+                      tfjob_replica_type_lower(type), replicas - 1);
+    if (length > TFJOB_POD_NAME_MAX)
+        return err_set(err, ERR_INVALID,
+                       "metadata.name: too long: pod '%s' would have %d characters, at most %d are "
+                       "allowed; shorten the job's name by %d",
+                       name, length, TFJOB_POD_NAME_MAX, length - TFJOB_POD_NAME_MAX);
+    return 0;
+}
+
+static int validate_type(const struct json *replica, enum tfjob_replica_type *ret, struct err *err)
+{
+    static const char *const names[] = {"Chief", "Master", "Worker", "PS", "Evaluator"};
+    const char *nearest;
+
+    if (tfjob_replica_type_parse(replica->name, ret))
+        return 0;
+    nearest = str_nearest(replica->name, names, ARRAY_SIZE(names));
+    return err_set(err, ERR_INVALID,
+                   SPECS "[%s]: unknown replica type, must be Chief, Master, Worker, PS or "
+                         "Evaluator%s%s%s",
+                   replica->name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                   nearest ? "'?" : "");
+}
+
+static int validate_replica(const struct json *replica, enum tfjob_replica_type type,
+                            const char *job_name, struct err *err)
+{
+    char path[160];
+    const struct json *policy;
+    enum tfjob_restart_policy parsed;
+    int r;
+
+    snprintf(path, sizeof(path), SPECS "[%.60s]", replica->name);
+    if (replica->type != JSON_OBJECT)
+        return err_set(err, ERR_INVALID, "%s: must be an object, is %s", path,
+                       json_type_name(replica->type));
+
+    r = validate_int(replica, path, "replicas", 0, TFJOB_REPLICAS_MAX, err);
+    if (r < 0)
+        return r;
+    if ((type == TFJOB_CHIEF || type == TFJOB_MASTER) && json_get_int(replica, "replicas", 1) > 1)
+        return err_set(err, ERR_INVALID, "%s.replicas: must not be more than 1, is %" PRId64, path,
+                       json_get_int(replica, "replicas", 1));
+
+    policy = json_get(replica, "restartPolicy");
+    if (policy && policy->type != JSON_NULL && !str_eq(json_text(policy), "") &&
+        !tfjob_restart_policy_parse(json_text(policy), &parsed))
+        return err_set(err, ERR_INVALID,
+                       "%s.restartPolicy: must be Always, OnFailure, Never or ExitCode, is \"%s\"",
+                       path, json_text(policy) ? json_text(policy) : json_type_name(policy->type));
+
+    r = validate_containers(replica, err);
+    if (r < 0)
+        return r;
+    return validate_name_length(replica, type, job_name, err);
+}
+
+static int validate_replica_specs(const struct json *spec, const char *job_name, struct err *err)
+{
+    const struct json *specs = json_get(spec, "tfReplicaSpecs");
+    const char *seen[TFJOB_REPLICA_TYPES] = {0};
+    int64_t total = 0;
+
+    if (json_count(specs) == 0 || specs->type != JSON_OBJECT)
+        return err_set(err, ERR_INVALID,
+                       SPECS ": must be specified, with at least one replica type");
+    JSON_EACH (replica, specs) {
+        enum tfjob_replica_type type;
+        int r = validate_type(replica, &type, err);
+
+        if (r == 0)
+            r = validate_replica(replica, type, job_name, err);
+        if (r < 0)
+            return r;
+        if (seen[type])
+            return err_set(err, ERR_INVALID, SPECS "[%s]: the same replica type as '%s'",
+                           replica->name, seen[type]);
+        seen[type] = replica->name;
+        total += json_get_int(replica, "replicas", 1);
+    }
+    if (seen[TFJOB_CHIEF] && seen[TFJOB_MASTER])
+        return err_set(err, ERR_INVALID, SPECS ": must not have more than 1 Chief or Master role");
+    if (total > TFJOB_REPLICAS_MAX)
+        return err_set(err, ERR_INVALID,
+                       SPECS ": at most %d replicas in all are supported, the job asks for "
+                             "%" PRId64,
+                       TFJOB_REPLICAS_MAX, total);
+    return 0;
+}
+
+int tfjob_spec_validate(const struct json *object, struct err *err)
+{
+    const char *name = json_get_string(json_get(object, "metadata"), "name", "");
+    const struct json *spec = json_get(object, "spec");
+    const struct json *success;
+    int r;
+
+    if (!str_is_dns1035_label(name))
+        return err_set(err, ERR_INVALID,
+                       "metadata.name: must be a DNS-1035 label (lower case letters, digits and "
+                       "'-', starting with a letter, at most 63 characters), is \"%s\"",
+                       name);
+    success = json_get(spec, "successPolicy");
+    if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
+        !str_eq(json_text(success), "AllWorkers"))
+        return err_set(err, ERR_INVALID,
+                       "spec.successPolicy: must be \"\" or AllWorkers, is \"%s\"",
+                       json_text(success) ? json_text(success) : json_type_name(success->type));
+    r = validate_run_policy(spec, err);
+    if (r < 0)
+        return r;
+    return validate_replica_specs(spec, name, err);
+}

@@ -1,0 +1,369 @@
+/* The fixture of the operator's tests; see job_fixture.h. */
+#include "job_fixture.h"
+
+#include "operator/conditions.h"
+#include "operator/pod_template.h"
+#include "operator/tfjob.h"
+
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct json *fixture_json(struct arena *arena, const char *text)
+{
+    char *copy = arena_strdup(arena, text);
+    struct err err = ERR_INIT;
+    struct json *json;
+
+    for (char *c = copy; *c; c++) {
+        if (*c == '\'')
+            *c = '"';
+    }
+    if (json_parse(arena, copy, strlen(copy), NULL, &json, &err) < 0)
+        fail_msg("the test's JSON is wrong: %s in %s", err.message, text);
+    return json;
+}
+
+static struct json *short_specs(struct arena *arena, const char *text)
+{
+    struct json *specs = json_object(arena);
+    size_t count;
+    char **parts = str_split(arena, text, ',', &count);
+
+    for (size_t i = 0; i < count; i++) {
+        char type[32], policy[32] = "";
+        int replicas;
+        struct json *spec = fixture_json(
+            arena,
+            "{'template': {'spec': {'containers': [{'name': 'tensorflow', 'image': 'tf'}]}}}");
+
+        if (sscanf(parts[i], " %31s %d %31s", type, &replicas, policy) < 2)
+            fail_msg("the test's replicas are wrong: %s", parts[i]);
+        json_set_int(arena, spec, "replicas", replicas);
+        if (policy[0])
+            json_set_string(arena, spec, "restartPolicy", policy);
+        json_set(arena, specs, type, spec);
+    }
+    return specs;
+}
+
+void fixture_init(struct job_fixture *fixture, const char *spec, const char *run_policy)
+{
+    struct arena *arena = arena_new();
+    struct json *specs;
+
+    *fixture = (struct job_fixture){.arena = arena};
+    if (moment_parse("2026-11-15T02:00:00Z", &fixture->now_ms, NULL) < 0)
+        fail();
+    fixture->job = fixture_json(
+        arena, "{'apiVersion': 'kubeflow.org/v1', 'kind': 'TFJob', 'metadata': {'name': 'mnist', "
+               "'namespace': 'default', 'uid': 'job-uid', 'resourceVersion': '1'}}");
+    if (spec[0] == '{') {
+        json_set(arena, fixture->job, "spec", fixture_json(arena, spec));
+    } else {
+        specs = json_ensure_object(arena, fixture->job, "spec");
+        json_set(arena, specs, "tfReplicaSpecs", short_specs(arena, spec));
+    }
+    if (run_policy)
+        json_set(arena, json_get(fixture->job, "spec"), "runPolicy",
+                 fixture_json(arena, run_policy));
+}
+
+void fixture_release(struct job_fixture *fixture)
+{
+    arena_free(fixture->arena);
+}
+
+struct pod_text {
+    char type[16], phase[16];
+    int index, exit_code, restarts;
+    bool deleting, foreign;
+};
+
+static struct pod_text parse_pod(const char *text)
+{
+    struct pod_text pod = {.exit_code = -1};
+    int length = 0;
+
+    if (sscanf(text, "%15[a-z]-%d=%15[A-Za-z]%n", pod.type, &pod.index, pod.phase, &length) < 3)
+        fail_msg("the test's pod is wrong: %s", text);
+    for (text += length; *text; text += length) {
+        length = 1;
+        if (*text == '(')
+            sscanf(text, "(%d)%n", &pod.exit_code, &length);
+        else if (*text == '*')
+            sscanf(text, "*%d%n", &pod.restarts, &length);
+        else if (*text == '!')
+            pod.deleting = true;
+        else if (*text == '?')
+            pod.foreign = true;
+        else
+            fail_msg("the test's pod is wrong: %s", text);
+    }
+    return pod;
+}
+
+static void set_status(struct job_fixture *fixture, struct json *pod, const struct pod_text *text)
+{
+    struct arena *arena = fixture->arena;
+    struct json *status = json_set(arena, pod, "status", json_object(arena));
+    struct json *container = json_object(arena);
+    char now[MOMENT_TEXT_MAX];
+
+    json_set_string(arena, status, "phase", text->phase);
+    json_set_string(arena, container, "name", "tensorflow");
+    json_set_int(arena, container, "restartCount", text->restarts);
+    if (text->exit_code >= 0) {
+        struct json *state = json_ensure_object(arena, container, "state");
+        json_set_int(arena, json_ensure_object(arena, state, "terminated"), "exitCode",
+                     text->exit_code);
+    }
+    json_append(json_ensure_array(arena, status, "containerStatuses"), container);
+    if (text->deleting) {
+        moment_format(fixture->now_ms + 30 * 1000, now);
+        json_set_string(arena, json_get(pod, "metadata"), "deletionTimestamp", now);
+    }
+}
+
+static struct json *find(struct json **list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(kube_meta_name(list[i]), name))
+            return list[i];
+    }
+    return NULL;
+}
+
+static void take_away(struct json **list, size_t *count, const char *name)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (str_eq(kube_meta_name(list[i]), name)) {
+            list[i] = list[--*count];
+            return;
+        }
+    }
+}
+
+static struct json *put(struct job_fixture *fixture, struct json **list, size_t *count,
+                        const struct json *object)
+{
+    struct json *copy = json_clone(fixture->arena, object);
+
+    assert_true(*count < JOB_OBJECTS_MAX);
+    assert_null(find(list, *count, kube_meta_name(object)));
+    json_set(fixture->arena, json_get(copy, "metadata"), "uid",
+             json_stringf(fixture->arena, "uid-%d", ++fixture->created));
+    list[(*count)++] = copy;
+    return copy;
+}
+
+static void add_pod(struct job_fixture *fixture, const char *text, bool gone)
+{
+    struct pod_text parsed = parse_pod(text);
+    enum tfjob_replica_type type;
+    struct tfjob job;
+    struct json *pod, *service;
+
+    tfjob_read(fixture->job, &job);
+    assert_true(tfjob_replica_type_parse(parsed.type, &type));
+    pod = tfjob_pod_new(fixture->arena, &job, type, parsed.index, NULL);
+    if (gone) {
+        pod = put(fixture, fixture->gone, &fixture->gone_count, pod);
+    } else {
+        service = tfjob_service_new(fixture->arena, &job, type, parsed.index);
+        put(fixture, fixture->services, &fixture->service_count, service);
+        pod = put(fixture, fixture->pods, &fixture->pod_count, pod);
+    }
+    set_status(fixture, pod, &parsed);
+    if (parsed.foreign)
+        json_remove(json_get(pod, "metadata"), "ownerReferences");
+}
+
+static void each_pod(struct job_fixture *fixture, const char *text, bool gone)
+{
+    size_t count;
+    char **parts = str_split(fixture->arena, text, ' ', &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i][0])
+            add_pod(fixture, parts[i], gone);
+    }
+}
+
+void fixture_pods(struct job_fixture *fixture, const char *text)
+{
+    each_pod(fixture, text, false);
+}
+
+void fixture_gone(struct job_fixture *fixture, const char *text)
+{
+    each_pod(fixture, text, true);
+}
+
+void fixture_change(struct job_fixture *fixture, const char *text)
+{
+    size_t count;
+    char **parts = str_split(fixture->arena, text, ' ', &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct pod_text parsed = parse_pod(parts[i]);
+        struct json *pod =
+            find(fixture->pods, fixture->pod_count,
+                 arena_printf(fixture->arena, "mnist-%s-%d", parsed.type, parsed.index));
+
+        if (!pod)
+            fail_msg("no such pod: %s", parts[i]);
+        set_status(fixture, pod, &parsed);
+    }
+}
+
+void fixture_reconcile(struct job_fixture *fixture)
+{
+    struct tfjob_observed observed = {
+        .job = fixture->job,
+        .pods = (const struct json *const *)fixture->pods,
+        .pod_count = fixture->pod_count,
+        .gone = (const struct json *const *)fixture->gone,
+        .gone_count = fixture->gone_count,
+        .services = (const struct json *const *)fixture->services,
+        .service_count = fixture->service_count,
+        .now_ms = fixture->now_ms,
+        .cluster_domain = fixture->cluster_domain,
+    };
+    struct err err = ERR_INIT;
+
+    if (tfjob_reconcile(&observed, fixture->arena, &fixture->plan, &err) < 0)
+        fail_msg("reconcile: %s", err.message);
+}
+
+static void apply_action(struct job_fixture *fixture, const struct tfjob_action *action)
+{
+    switch (action->type) {
+    case TFJOB_CREATE_SERVICE:
+        put(fixture, fixture->services, &fixture->service_count, action->object);
+        break;
+    case TFJOB_CREATE_POD:
+        put(fixture, fixture->pods, &fixture->pod_count, action->object);
+        break;
+    case TFJOB_DELETE_POD:
+        take_away(fixture->pods, &fixture->pod_count, action->name);
+        break;
+    case TFJOB_DELETE_SERVICE:
+        take_away(fixture->services, &fixture->service_count, action->name);
+        break;
+    case TFJOB_DELETE_JOB:
+        break;
+    }
+}
+
+void fixture_apply(struct job_fixture *fixture)
+{
+    const struct tfjob_plan *plan = &fixture->plan;
+
+    JSON_EACH (annotation, plan->annotations)
+        kube_meta_set_annotation(fixture->arena, fixture->job, annotation->name,
+                                 json_text(annotation));
+    for (size_t i = 0; i < plan->action_count; i++)
+        apply_action(fixture, &plan->actions[i]);
+    if (plan->status)
+        json_set(fixture->arena, fixture->job, "status", json_clone(fixture->arena, plan->status));
+    fixture->gone_count = 0;
+}
+
+void fixture_settle(struct job_fixture *fixture)
+{
+    for (int i = 0; i < 20; i++) {
+        fixture_reconcile(fixture);
+        if (fixture->plan.action_count == 0 && !fixture->plan.status && !fixture->plan.annotations)
+            return;
+        fixture_apply(fixture);
+    }
+    fail_msg("the reconcile does not come to rest");
+}
+
+static char *finish_text(struct job_fixture *fixture, struct buf *buf)
+{
+    char *text = arena_strdup(fixture->arena, buf->data);
+
+    buf_release(buf);
+    return text;
+}
+
+char *fixture_actions(struct job_fixture *fixture)
+{
+    static const char *const names[] = {"+svc", "+pod", "-pod", "-svc", "-job"};
+    struct buf buf;
+
+    buf_init(&buf, 1 << 20);
+    for (size_t i = 0; i < fixture->plan.action_count; i++) {
+        const struct tfjob_action *action = &fixture->plan.actions[i];
+
+        buf_printf(&buf, "%s%s %s%s", i ? ", " : "", names[action->type], action->name,
+                   action->force ? "!" : "");
+    }
+    return finish_text(fixture, &buf);
+}
+
+static const struct json *new_status(struct job_fixture *fixture)
+{
+    return fixture->plan.status ? fixture->plan.status : json_get(fixture->job, "status");
+}
+
+char *fixture_conditions(struct job_fixture *fixture)
+{
+    struct buf buf;
+
+    buf_init(&buf, 1 << 20);
+    JSON_EACH (condition, json_get(new_status(fixture), "conditions")) {
+        const char *status = json_get_string(condition, "status", "");
+
+        buf_printf(&buf, "%s%s%s%s", buf.size ? " " : "", json_get_string(condition, "type", ""),
+                   str_eq(status, "True") ? "" : "=", str_eq(status, "True") ? "" : status);
+    }
+    return finish_text(fixture, &buf);
+}
+
+char *fixture_counts(struct job_fixture *fixture)
+{
+    struct buf buf;
+
+    buf_init(&buf, 1 << 20);
+    for (int type = 0; type < TFJOB_REPLICA_TYPES; type++) {
+        const char *name = tfjob_replica_type_name((enum tfjob_replica_type)type);
+        const struct json *counts = json_at(new_status(fixture), "replicaStatuses", name, NULL);
+
+        if (counts)
+            buf_printf(&buf, "%s%s %d/%d/%d", buf.size ? " " : "", name,
+                       (int)json_get_int(counts, "active", 0),
+                       (int)json_get_int(counts, "succeeded", 0),
+                       (int)json_get_int(counts, "failed", 0));
+    }
+    return finish_text(fixture, &buf);
+}
+
+char *fixture_events(struct job_fixture *fixture)
+{
+    struct buf buf;
+
+    buf_init(&buf, 1 << 20);
+    for (size_t i = 0; i < fixture->plan.event_count; i++) {
+        const struct tfjob_event *event = &fixture->plan.events[i];
+
+        buf_printf(&buf, "%s%s %s: %s", i ? "\n" : "", event->warning ? "Warning" : "Normal",
+                   event->reason, event->message);
+    }
+    return finish_text(fixture, &buf);
+}
+
+const char *fixture_message(struct job_fixture *fixture, const char *condition)
+{
+    return json_get_string(tfjob_condition_get(new_status(fixture), condition), "message", NULL);
+}

@@ -1,0 +1,55 @@
+/* One job in a test: described in short texts, reconciled, and read back as short texts, so that a
+ * rule is a row of a table. Quotes in JSON may be written as '. */
+#ifndef TRAINYARD_TESTS_UNIT_OPERATOR_JOB_FIXTURE_H
+#define TRAINYARD_TESTS_UNIT_OPERATOR_JOB_FIXTURE_H
+
+#include "operator/reconcile.h"
+
+#include "base/json.h"
+
+enum { JOB_OBJECTS_MAX = 64 };
+
+struct job_fixture {
+    struct arena *arena;
+    struct json *job; /* default/mnist, uid "job-uid" */
+    struct json *pods[JOB_OBJECTS_MAX], *gone[JOB_OBJECTS_MAX], *services[JOB_OBJECTS_MAX];
+    size_t pod_count, gone_count, service_count;
+    int64_t now_ms; /* 2026-11-15T02:00:00Z at first */
+    const char *cluster_domain;
+    int created; /* pods made so far, for their uids */
+    struct tfjob_plan plan;
+};
+
+/* JSON in which ' stands for ". */
+struct json *fixture_json(struct arena *arena, const char *text);
+
+/* `spec` is the TFJob's, or the short form "Worker 2 OnFailure, PS 1": type, replicas and restart
+ * policy (Never if not said), with one container `tensorflow`. `run_policy`: JSON or NULL. */
+void fixture_init(struct job_fixture *fixture, const char *spec, const char *run_policy);
+void fixture_release(struct job_fixture *fixture);
+
+/* "worker-0=Running worker-1=Failed(137) ps-0=Running*2!": phase, exit code of tensorflow, restarts
+ * in place, ! being deleted, ? of another owner. Each pod also gets its service. */
+void fixture_pods(struct job_fixture *fixture, const char *text);
+void fixture_gone(struct job_fixture *fixture, const char *text);
+/* Change the pods that are there: the same texts. */
+void fixture_change(struct job_fixture *fixture, const char *text);
+
+void fixture_reconcile(struct job_fixture *fixture);
+/* Do what the plan says, as an obedient cluster would: pods deleted are gone at once. */
+void fixture_apply(struct job_fixture *fixture);
+/* Reconcile and apply until nothing is left to do. */
+void fixture_settle(struct job_fixture *fixture);
+
+/* "+svc mnist-worker-0, +pod mnist-worker-0, -pod …, -svc …, -job mnist"; "!" behind a forced one
+ */
+char *fixture_actions(struct job_fixture *fixture);
+/* Of the plan's status, or else the job's: "Created Running=False Failed". */
+char *fixture_conditions(struct job_fixture *fixture);
+/* "Worker 1/0/2" (active/succeeded/failed), in the order of the types. */
+char *fixture_counts(struct job_fixture *fixture);
+/* "Normal TFJobSucceeded: …" a line. */
+char *fixture_events(struct job_fixture *fixture);
+const char *fixture_message(struct job_fixture *fixture, const char *condition);
+
+#endif

@@ -1,0 +1,138 @@
+/* The rules of the condition list. */
+#include "operator/conditions.h"
+
+#include "base/arena.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int setup(void **state)
+{
+    *state = arena_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena_free(*state);
+    return 0;
+}
+
+static bool set(struct arena *arena, struct json *status, const char *type, bool is_true,
+                const char *reason, int64_t second)
+{
+    return tfjob_condition_set(arena, status, type, is_true, reason, reason, second * 1000);
+}
+
+static char *list(struct arena *arena, const struct json *status)
+{
+    struct buf buf;
+    char *text;
+
+    buf_init(&buf, 4096);
+    JSON_EACH (condition, json_get(status, "conditions"))
+        buf_printf(&buf, "%s=%s ", json_get_string(condition, "type", ""),
+                   json_get_string(condition, "status", ""));
+    text = arena_strdup(arena, buf.data);
+    buf_release(&buf);
+    return text;
+}
+
+static void test_same_status_and_reason_change_nothing(void **state)
+{
+    struct json *status = json_object(*state);
+
+    assert_true(set(*state, status, TFJOB_RUNNING, true, "A", 1));
+    assert_false(set(*state, status, TFJOB_RUNNING, true, "A", 2));
+    assert_string_equal(
+        json_get_string(tfjob_condition_get(status, TFJOB_RUNNING), "lastUpdateTime", ""),
+        "1970-01-01T00:00:01Z");
+}
+
+static void test_transition_time_stays_while_the_status_does(void **state)
+{
+    struct json *status = json_object(*state);
+    const struct json *condition;
+
+    set(*state, status, TFJOB_RUNNING, true, "A", 1);
+    assert_true(set(*state, status, TFJOB_RUNNING, true, "B", 2));
+    condition = tfjob_condition_get(status, TFJOB_RUNNING);
+    assert_string_equal(json_get_string(condition, "lastTransitionTime", ""),
+                        "1970-01-01T00:00:01Z");
+    assert_string_equal(json_get_string(condition, "lastUpdateTime", ""), "1970-01-01T00:00:02Z");
+    set(*state, status, TFJOB_RUNNING, false, "B", 3);
+    condition = tfjob_condition_get(status, TFJOB_RUNNING);
+    assert_string_equal(json_get_string(condition, "lastTransitionTime", ""),
+                        "1970-01-01T00:00:03Z");
+}
+
+static void test_a_changed_condition_moves_to_the_end(void **state)
+{
+    struct json *status = json_object(*state);
+
+    set(*state, status, TFJOB_CREATED, true, "A", 1);
+    set(*state, status, TFJOB_SUSPENDED, true, "A", 1);
+    set(*state, status, TFJOB_RUNNING, true, "A", 2);
+    set(*state, status, TFJOB_SUSPENDED, false, "B", 3);
+    assert_string_equal(list(*state, status), "Created=True Running=True Suspended=False ");
+}
+
+static void test_running_and_restarting_replace_each_other(void **state)
+{
+    struct json *status = json_object(*state);
+
+    set(*state, status, TFJOB_CREATED, true, "A", 1);
+    set(*state, status, TFJOB_RUNNING, true, "A", 1);
+    set(*state, status, TFJOB_RESTARTING, true, "A", 2);
+    assert_string_equal(list(*state, status), "Created=True Restarting=True ");
+    set(*state, status, TFJOB_RUNNING, true, "A", 3);
+    assert_string_equal(list(*state, status), "Created=True Running=True ");
+}
+
+static void test_the_end_ends_running(void **state)
+{
+    struct json *status = json_object(*state);
+
+    set(*state, status, TFJOB_RUNNING, true, "A", 1);
+    set(*state, status, TFJOB_SUCCEEDED, true, "B", 2);
+    assert_string_equal(list(*state, status), "Running=False Succeeded=True ");
+    assert_string_equal(json_get_string(tfjob_condition_get(status, TFJOB_RUNNING), "reason", ""),
+                        "A");
+}
+
+static void test_nothing_changes_after_the_end(void **state)
+{
+    static const char *const ends[] = {TFJOB_SUCCEEDED, TFJOB_FAILED};
+
+    for (int i = 0; i < 2; i++) {
+        struct json *status = json_object(*state);
+
+        set(*state, status, ends[i], true, "A", 1);
+        assert_true(tfjob_is_finished(status));
+        assert_false(set(*state, status, ends[1 - i], true, "B", 2));
+        assert_false(set(*state, status, TFJOB_RUNNING, true, "B", 2));
+        assert_false(set(*state, status, ends[i], false, "B", 2));
+        assert_int_equal(json_count(json_get(status, "conditions")), 1);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_same_status_and_reason_change_nothing, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_transition_time_stays_while_the_status_does, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_changed_condition_moves_to_the_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_running_and_restarting_replace_each_other, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_the_end_ends_running, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing_changes_after_the_end, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

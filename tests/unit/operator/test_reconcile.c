@@ -1,0 +1,279 @@
+/* Making what is missing, taking away what is too much, and leaving alone what is not ours. */
+#include "job_fixture.h"
+
+#include "operator/conditions.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_services_before_pods_in_fixed_order(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "PS 1, Worker 2, Evaluator 1, Chief 1", NULL);
+    fixture_reconcile(&fixture);
+    assert_string_equal(
+        fixture_actions(&fixture),
+        "+svc mnist-chief-0, +svc mnist-worker-0, +svc mnist-worker-1, +svc mnist-ps-0, "
+        "+svc mnist-evaluator-0, "
+        "+pod mnist-chief-0, +pod mnist-worker-0, +pod mnist-worker-1, +pod mnist-ps-0, "
+        "+pod mnist-evaluator-0");
+    assert_string_equal(fixture_conditions(&fixture), "Created");
+    assert_string_equal(fixture_message(&fixture, TFJOB_CREATED), "TFJob mnist is created.");
+    assert_string_equal(json_get_string(fixture.plan.status, "startTime", ""),
+                        "2026-11-15T02:00:00Z");
+    assert_int_equal(fixture.plan.event_count, 0);
+    fixture_release(&fixture);
+}
+
+static void test_a_single_replica_has_pod_and_service(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", NULL);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "+svc mnist-worker-0, +pod mnist-worker-0");
+    fixture_release(&fixture);
+}
+
+static void test_what_is_there_is_not_made_again(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 4, PS 2", NULL);
+    fixture_pods(&fixture, "worker-0=Pending worker-1=Pending ps-0=Pending");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture),
+                        "+svc mnist-worker-2, +svc mnist-worker-3, +svc mnist-ps-1, "
+                        "+pod mnist-worker-2, +pod mnist-worker-3, +pod mnist-ps-1");
+    fixture_release(&fixture);
+}
+
+static void test_settled_job_has_nothing_to_do(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2, PS 1", NULL);
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Running worker-1=Running ps-0=Running");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Running");
+    assert_string_equal(fixture_message(&fixture, TFJOB_RUNNING),
+                        "TFJob default/mnist is running.");
+    assert_int_equal(fixture.plan.requeue_ms, -1);
+    assert_int_equal(fixture.plan.event_count, 0);
+    fixture_release(&fixture);
+}
+
+static void test_success_has_the_incumbents_words(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", NULL);
+    fixture_pods(&fixture, "worker-0=Running");
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Succeeded(0)");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Running=False Succeeded");
+    assert_string_equal(fixture_message(&fixture, TFJOB_SUCCEEDED),
+                        "TFJob default/mnist successfully completed.");
+    assert_string_equal(fixture_events(&fixture),
+                        "Normal ExitedWithCode: Pod: default.mnist-worker-0 exited with code 0\n"
+                        "Normal TFJobSucceeded: TFJob default/mnist successfully completed.");
+    assert_string_equal(json_get_string(fixture.plan.status, "completionTime", ""),
+                        "2026-11-15T02:00:00Z");
+    fixture_release(&fixture);
+}
+
+static void set_replicas(struct job_fixture *fixture, const char *type, int replicas)
+{
+    json_set_int(fixture->arena, json_at(fixture->job, "spec", "tfReplicaSpecs", type, NULL),
+                 "replicas", replicas);
+}
+
+static void test_scale_up_makes_the_missing(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1, PS 1", NULL);
+    fixture_pods(&fixture, "worker-0=Running ps-0=Running");
+    fixture_settle(&fixture);
+    set_replicas(&fixture, "Worker", 3);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture),
+                        "+svc mnist-worker-1, +svc mnist-worker-2, +pod mnist-worker-1, "
+                        "+pod mnist-worker-2");
+    fixture_release(&fixture);
+}
+
+/* Unlike with the incumbent, the pods that go are no failures. */
+static void test_scale_down_takes_the_surplus_away(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 3", NULL);
+    fixture_pods(&fixture, "worker-0=Running worker-1=Running worker-2=Running");
+    fixture_settle(&fixture);
+    set_replicas(&fixture, "Worker", 1);
+    fixture_reconcile(&fixture);
+    assert_string_equal(
+        fixture_actions(&fixture),
+        "-pod mnist-worker-1, -pod mnist-worker-2, -svc mnist-worker-1, -svc mnist-worker-2");
+    fixture_change(&fixture, "worker-1=Running! worker-2=Running!");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Running");
+    assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
+    fixture_release(&fixture);
+}
+
+static void test_invalid_job_fails_and_makes_nothing(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1, Wroker 1", NULL);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    assert_non_null(strstr(fixture_message(&fixture, TFJOB_FAILED), "spec.tfReplicaSpecs[Wroker]"));
+    assert_int_equal(fixture.plan.event_count, 1);
+    assert_string_equal(fixture.plan.events[0].reason, "FailedValidation");
+    assert_true(fixture.plan.events[0].warning);
+    fixture_release(&fixture);
+}
+
+static void test_job_of_another_manager_is_left_alone(void **state)
+{
+    static const struct {
+        const char *run_policy;
+        bool ours;
+    } rows[] = {
+        {"{}", true},
+        {"{'managedBy': null}", true},
+        {"{'managedBy': 'kubeflow.org/training-operator'}", true},
+        {"{'managedBy': 'kueue.x-k8s.io/multikueue'}", false},
+        {"{'managedBy': ''}", false},
+        {"{'managedBy': 'other'}", false},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, "Worker 1", rows[i].run_policy);
+        fixture_reconcile(&fixture);
+        assert_int_equal(fixture.plan.action_count, rows[i].ours ? 2 : 0);
+        assert_int_equal(fixture.plan.status != NULL, rows[i].ours);
+        fixture_release(&fixture);
+    }
+}
+
+static void test_job_being_deleted_is_left_alone(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", NULL);
+    json_set_string(fixture.arena, json_get(fixture.job, "metadata"), "deletionTimestamp",
+                    "2026-11-15T02:00:00Z");
+    fixture_reconcile(&fixture);
+    assert_int_equal(fixture.plan.action_count, 0);
+    assert_null(fixture.plan.status);
+    fixture_release(&fixture);
+}
+
+/* A pod of the name that belongs to somebody else is neither counted nor touched. */
+static void test_a_taken_name_is_waited_for_and_told(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", NULL);
+    fixture_pods(&fixture, "worker-0=Failed(1)?");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    assert_string_equal(fixture_conditions(&fixture), "Created");
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning FailedCreatePod: Error creating: pod \"mnist-worker-0\" exists "
+                        "and does not belong to this job");
+    fixture_release(&fixture);
+}
+
+static void test_unknown_status_fields_survive(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", NULL);
+    json_set(fixture.arena, fixture.job, "status",
+             fixture_json(fixture.arena, "{'lastReconcileTime': 'x', 'other': {'a': [1]}}"));
+    fixture_reconcile(&fixture);
+    assert_string_equal(json_get_string(fixture.plan.status, "lastReconcileTime", ""), "x");
+    assert_non_null(json_at(fixture.plan.status, "other", "a", NULL));
+    fixture_release(&fixture);
+}
+
+static void test_template_restart_policy_is_overridden_with_a_warning(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture,
+                 "{'tfReplicaSpecs': {'Worker': {'template': {'spec': {'restartPolicy': 'Always', "
+                 "'containers': [{'name': 'tensorflow', 'image': 'tf'}]}}}}}",
+                 NULL);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning SetPodTemplateRestartPolicy: Restart policy in pod template will "
+                        "be overwritten by restart policy in replica spec");
+    fixture_release(&fixture);
+}
+
+static void test_troubles_of_pods_are_told(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2", NULL);
+    fixture_pods(&fixture, "worker-0=Pending worker-1=Pending");
+    json_set(fixture.arena, fixture.pods[0], "status",
+             fixture_json(fixture.arena,
+                          "{'phase': 'Pending', 'containerStatuses': [{'name': 'tensorflow', "
+                          "'state': {'waiting': {'reason': 'ImagePullBackOff', 'message': 'no "
+                          "such image'}}}]}"));
+    json_set(fixture.arena, fixture.pods[1], "status",
+             fixture_json(fixture.arena,
+                          "{'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': "
+                          "'False', 'reason': 'Unschedulable', 'message': '0/1 nodes'}]}"));
+    fixture_reconcile(&fixture);
+    assert_string_equal(
+        fixture_events(&fixture),
+        "Warning ImagePullBackOff: Error pod mnist-worker-0 container tensorflow waiting message: "
+        "no such image\n"
+        "Warning Unschedulable: Error pod mnist-worker-1 condition message: 0/1 nodes");
+    assert_true(fixture.plan.events[0].once);
+    fixture_release(&fixture);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_services_before_pods_in_fixed_order),
+        cmocka_unit_test(test_a_single_replica_has_pod_and_service),
+        cmocka_unit_test(test_what_is_there_is_not_made_again),
+        cmocka_unit_test(test_settled_job_has_nothing_to_do),
+        cmocka_unit_test(test_success_has_the_incumbents_words),
+        cmocka_unit_test(test_scale_up_makes_the_missing),
+        cmocka_unit_test(test_scale_down_takes_the_surplus_away),
+        cmocka_unit_test(test_invalid_job_fails_and_makes_nothing),
+        cmocka_unit_test(test_job_of_another_manager_is_left_alone),
+        cmocka_unit_test(test_job_being_deleted_is_left_alone),
+        cmocka_unit_test(test_a_taken_name_is_waited_for_and_told),
+        cmocka_unit_test(test_unknown_status_fields_survive),
+        cmocka_unit_test(test_template_restart_policy_is_overridden_with_a_warning),
+        cmocka_unit_test(test_troubles_of_pods_are_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

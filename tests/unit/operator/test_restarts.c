@@ -1,0 +1,338 @@
+/* Restart policies, the limits on restarts, and what is remembered of them. */
+#include "job_fixture.h"
+
+#include "operator/conditions.h"
+#include "operator/restarts.h"
+
+#include "base/mem.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+struct row {
+    const char *rule;
+    const char *spec, *run_policy;
+    const char *pods, *gone;
+    const char *actions, *conditions;
+};
+
+#define RESTARTED "-pod mnist-worker-1"
+#define REPLACED  "+pod mnist-worker-1"
+
+static const struct row ROWS[] = {
+    {"Never: a failed replica fails the job", "Worker 2", NULL,
+     "worker-0=Running worker-1=Failed(137)", "", "", "Created Failed"},
+    {"OnFailure: a failed pod is deleted, to be made again", "Worker 2 OnFailure", NULL,
+     "worker-0=Running worker-1=Failed(1)", "", RESTARTED, "Created Restarting"},
+    {"Always: a failed pod is deleted, to be made again", "Worker 2 Always", NULL,
+     "worker-0=Running worker-1=Failed(1)", "", RESTARTED, "Created Restarting"},
+    {"ExitCode 130: restarted", "Worker 2 ExitCode", NULL, "worker-0=Running worker-1=Failed(130)",
+     "", RESTARTED, "Created Restarting"},
+    {"ExitCode 128: restarted", "Worker 2 ExitCode", NULL, "worker-0=Running worker-1=Failed(128)",
+     "", RESTARTED, "Created Restarting"},
+    {"ExitCode 139: restarted", "Worker 2 ExitCode", NULL, "worker-0=Running worker-1=Failed(139)",
+     "", RESTARTED, "Created Restarting"},
+    {"ExitCode 127: failed for good", "Worker 2 ExitCode", NULL,
+     "worker-0=Running worker-1=Failed(127)", "", "", "Created Failed"},
+    {"ExitCode 1: failed for good", "Worker 2 ExitCode", NULL,
+     "worker-0=Running worker-1=Failed(1)", "", "", "Created Failed"},
+    {"ExitCode without a code: restarted", "Worker 2 ExitCode", NULL,
+     "worker-0=Running worker-1=Failed", "", RESTARTED, "Created Restarting"},
+
+    {"Never: a running pod that is deleted fails the job", "Worker 2", NULL,
+     "worker-0=Running worker-1=Running!", "", "", "Created Failed"},
+    {"OnFailure: a running pod that is deleted is waited for, then replaced", "Worker 2 OnFailure",
+     NULL, "worker-0=Running worker-1=Running!", "", "", "Created Restarting"},
+    {"ExitCode: a running pod that is deleted is replaced whatever its code", "Worker 2 ExitCode",
+     NULL, "worker-0=Running worker-1=Failed(1)!", "", "", "Created Restarting"},
+    {"OnFailure: a running pod that vanished is replaced", "Worker 2 OnFailure", NULL,
+     "worker-0=Running", "worker-1=Running", REPLACED, "Created Restarting"},
+    {"Never: a running pod that vanished fails the job", "Worker 2", NULL, "worker-0=Running",
+     "worker-1=Running", "", "Created Failed"},
+    {"a pending pod that is deleted is no failure", "Worker 2", NULL,
+     "worker-0=Running worker-1=Pending!", "", "", "Created Running"},
+    {"a pending pod that vanished is made again", "Worker 2", NULL, "worker-0=Running",
+     "worker-1=Pending", REPLACED, "Created Running"},
+    {"a finished pod that vanished is not made again", "Worker 2", NULL, "worker-0=Running",
+     "worker-1=Succeeded(0)", "", "Created Running"},
+
+    {"restarts in place below the limit", "Worker 4 OnFailure", "{'backoffLimit': 4}",
+     "worker-0=Running*1 worker-1=Running*1 worker-2=Running*1 worker-3=Running", "", "",
+     "Created Running"},
+    {"restarts in place reach the limit", "Worker 4 OnFailure", "{'backoffLimit': 4}",
+     "worker-0=Running*1 worker-1=Running*1 worker-2=Running*1 worker-3=Running*1", "", "",
+     "Created Failed"},
+    {"limit 0 and no restart", "Worker 1 OnFailure", "{'backoffLimit': 0}", "worker-0=Running", "",
+     "", "Created Running"},
+    {"limit 0: the first restart in place is too many", "Worker 1 OnFailure", "{'backoffLimit': 0}",
+     "worker-0=Running*1", "", "", "Created Failed"},
+    {"limit 0: no new pod either", "Worker 2 ExitCode", "{'backoffLimit': 0}",
+     "worker-0=Running worker-1=Failed(137)", "", "", "Created Failed"},
+    {"no limit: restarts do not fail the job", "Worker 1 Always", NULL, "worker-0=Running*1000", "",
+     "", "Created Running"},
+};
+
+static void test_row(void **state)
+{
+    const struct row *row = *state;
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, row->spec, row->run_policy);
+    fixture_pods(&fixture, row->pods);
+    fixture_gone(&fixture, row->gone);
+    if (row->gone[0]) /* only the pod is gone, not its service */
+        fixture.service_count = 0;
+    fixture_reconcile(&fixture);
+    if (row->gone[0]) {
+        /* Services come first in the plan; the rows speak of pods. */
+        size_t kept = 0;
+
+        for (size_t i = 0; i < fixture.plan.action_count; i++) {
+            if (fixture.plan.actions[i].type != TFJOB_CREATE_SERVICE)
+                fixture.plan.actions[kept++] = fixture.plan.actions[i];
+        }
+        fixture.plan.action_count = kept;
+    }
+    assert_string_equal(fixture_actions(&fixture), row->actions);
+    assert_string_equal(fixture_conditions(&fixture), row->conditions);
+    fixture_release(&fixture);
+}
+
+static void test_exact_words_of_failure(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2 ExitCode", NULL);
+    fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1)");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_message(&fixture, TFJOB_FAILED),
+                        "job \"mnist\" is failing because \"Worker\" replica(s) failed.");
+    assert_string_equal(
+        fixture_events(&fixture),
+        "Normal ExitedWithCode: Pod: default.mnist-worker-1 exited with code 1\n"
+        "Warning TFJobFailed: job \"mnist\" is failing because \"Worker\" replica(s) failed.");
+    fixture_release(&fixture);
+
+    fixture_init(&fixture, "Worker 2, PS 1", NULL);
+    fixture_pods(&fixture, "worker-0=Failed(1) worker-1=Failed(1) ps-0=Running");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_message(&fixture, TFJOB_FAILED),
+                        "TFJob default/mnist has failed because 2 Worker replica(s) failed.");
+    fixture_release(&fixture);
+
+    fixture_init(&fixture, "Worker 1 ExitCode", "{'backoffLimit': 0}");
+    fixture_pods(&fixture, "worker-0=Failed(137)");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_message(&fixture, TFJOB_FAILED),
+                        "Job mnist has failed because it has reached the specified backoff limit");
+    fixture_release(&fixture);
+}
+
+static void test_exact_words_of_restart(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2, PS 1 ExitCode", NULL);
+    fixture_pods(&fixture, "worker-0=Running worker-1=Running ps-0=Failed(130)");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_message(&fixture, TFJOB_RESTARTING),
+                        "job mnist is restarting because PS replica(s) failed.");
+    assert_string_equal(
+        fixture_events(&fixture),
+        "Normal ExitedWithCode: Pod: default.mnist-ps-0 exited with code 130\n"
+        "Warning TFJobRestarting: job mnist is restarting because PS replica(s) failed.");
+    fixture_release(&fixture);
+}
+
+/* Seen again and again, the same pod counts once; its successor counts anew. */
+static void test_a_pod_counts_once(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2 OnFailure", "{'backoffLimit': 1}");
+    fixture_pods(&fixture, "worker-0=Running worker-1=Running!");
+    for (int i = 0; i < 3; i++) {
+        fixture_reconcile(&fixture);
+        fixture_apply(&fixture);
+    }
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+    assert_string_equal(kube_meta_annotation(fixture.job, TFJOB_RESTARTS_ANNOTATION),
+                        "{\"worker-1\":{\"count\":1,\"uid\":\"uid-4\"}}");
+
+    fixture_change(&fixture, "worker-1=Failed(143)!");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+
+    fixture.pod_count = 1;
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-1=Running");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Running");
+
+    fixture_change(&fixture, "worker-1=Failed(1)");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Running=False Failed");
+    fixture_release(&fixture);
+}
+
+/* A limit of N allows N new pods, whoever counted them: the count is on the job. */
+static void test_backoff_limit_counts_new_pods(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1 ExitCode", "{'backoffLimit': 3}");
+    fixture_settle(&fixture);
+    for (int i = 0; i < 3; i++) {
+        fixture_change(&fixture, "worker-0=Failed(137)");
+        fixture_settle(&fixture);
+        assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+        assert_int_equal(fixture.pod_count, 1);
+    }
+    fixture_change(&fixture, "worker-0=Failed(137)");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting=False Failed");
+    fixture_release(&fixture);
+}
+
+static void test_restarts_in_place_survive_the_pod(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1 OnFailure", "{'backoffLimit': 4}");
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Failed(1)*2");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+    fixture_change(&fixture, "worker-0=Running*1");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting=False Failed");
+    fixture_release(&fixture);
+}
+
+/* The memory outlives pods and operator: a finished worker is not run again. */
+static void test_finished_replicas_are_remembered(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 3", NULL);
+    fixture_pods(&fixture, "worker-0=Running worker-1=Succeeded(0) worker-2=Running");
+    fixture_settle(&fixture);
+    assert_string_equal(kube_meta_annotation(fixture.job, TFJOB_FINISHED_ANNOTATION),
+                        "[\"worker-1\"]");
+    fixture.pods[1] = fixture.pods[--fixture.pod_count];
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 2);
+    assert_string_equal(fixture_counts(&fixture), "Worker 2/1/0");
+    fixture_release(&fixture);
+}
+
+static void test_unreadable_memory_is_none(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "{",
+                                        "7",
+                                        "[[[[[[[[]]]]]]]]",
+                                        "{\"worker-9\":{}}",
+                                        "{\"worker-0\":{\"count\":-5}}",
+                                        "[1,null,\"x\",\"-\"]"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, "Worker 1 OnFailure", "{'backoffLimit': 1}");
+        kube_meta_set_annotation(fixture.arena, fixture.job, TFJOB_RESTARTS_ANNOTATION, texts[i]);
+        kube_meta_set_annotation(fixture.arena, fixture.job, TFJOB_FINISHED_ANNOTATION, texts[i]);
+        fixture_pods(&fixture, "worker-0=Running");
+        fixture_settle(&fixture);
+        assert_string_equal(fixture_conditions(&fixture), "Created Running");
+        fixture_release(&fixture);
+    }
+}
+
+static void test_evicted_is_restarted_by_exit_code_policy(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2 ExitCode", NULL);
+    fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1)");
+    json_set_string(fixture.arena, json_get(fixture.pods[1], "status"), "reason", "Evicted");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "-pod mnist-worker-1");
+    fixture_release(&fixture);
+}
+
+/* restart-scope job: all go, none comes before the last is gone, and it counts as one restart. */
+static void test_restart_together(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 3 OnFailure, PS 1 OnFailure", "{'backoffLimit': 1}");
+    kube_meta_set_annotation(fixture.arena, fixture.job, "trainyard.dev/restart-scope", "job");
+    fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1) worker-2=Failed(1) ps-0=Running");
+    fixture_reconcile(&fixture);
+    assert_string_equal(
+        fixture_actions(&fixture),
+        "-pod mnist-worker-1, -pod mnist-worker-0, -pod mnist-worker-2, -pod mnist-ps-0");
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+
+    /* Worker 0 takes its time. */
+    struct json *slow = json_clone(fixture.arena, fixture.pods[0]);
+    fixture_apply(&fixture);
+    assert_int_equal(fixture.pod_count, 0);
+    fixture.pods[fixture.pod_count++] = slow;
+    fixture_change(&fixture, "worker-0=Running!");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 1);
+
+    fixture.pod_count = 0;
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 4);
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+    fixture_release(&fixture);
+}
+
+/* A pod that cannot leave because its node is gone is removed by force, and not before its time. */
+static void test_overdue_pod_is_forced_out(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1 OnFailure", NULL);
+    fixture_pods(&fixture, "worker-0=Running!"); /* shall be gone in 30 s */
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    assert_int_equal(fixture.plan.requeue_ms, 90 * 1000);
+    fixture_apply(&fixture);
+
+    fixture.now_ms += 90 * 1000;
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "-pod mnist-worker-0!");
+    fixture_release(&fixture);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest more[] = {
+        cmocka_unit_test(test_exact_words_of_failure),
+        cmocka_unit_test(test_exact_words_of_restart),
+        cmocka_unit_test(test_a_pod_counts_once),
+        cmocka_unit_test(test_backoff_limit_counts_new_pods),
+        cmocka_unit_test(test_restarts_in_place_survive_the_pod),
+        cmocka_unit_test(test_finished_replicas_are_remembered),
+        cmocka_unit_test(test_unreadable_memory_is_none),
+        cmocka_unit_test(test_evicted_is_restarted_by_exit_code_policy),
+        cmocka_unit_test(test_restart_together),
+        cmocka_unit_test(test_overdue_pod_is_forced_out),
+    };
+    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + ARRAY_SIZE(more)];
+
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++)
+        tests[i] = (struct CMUnitTest){
+            .name = ROWS[i].rule, .test_func = test_row, .initial_state = (void *)&ROWS[i]};
+    for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+        tests[ARRAY_SIZE(ROWS) + i] = more[i];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
