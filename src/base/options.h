@@ -70,7 +70,8 @@ int options_parse(const struct command *command, int argc, char *const *argv, vo
                   const char ***ret_arguments, size_t *ret_count, struct err *err);
 void options_release(const struct command *command, void *values);
 
-/* Find the command, parse, run: the whole of a main(). Knows --help, -h, help CMD and --version. */
+/* Find the command, parse, run: the whole of a main(). Knows --help, -h, help CMD, --version, and
+ * `help --man` and `help --completion bash` for packages. */
 int options_main(const struct program *program, const char *version, int argc, char **argv);
 
 void options_write_help(const struct program *program, const struct command *command,

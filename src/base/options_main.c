@@ -78,9 +78,30 @@ static bool is_help(const char *word)
     return str_eq(word, "--help") || str_eq(word, "-h") || str_eq(word, "help");
 }
 
-/* `help CMD SUB`: the command that the words name. */
-static int help(const struct program *program, int argc, char **argv)
+/* `help --man` and `help --completion SHELL`: what a package installs beside the program. */
+static int print_for_package(const struct program *program, const char *version, int argc,
+                             char **argv)
 {
+    struct err err = ERR_INIT;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, TEXT_MAX);
+    if (str_eq(argv[0], "--man"))
+        options_write_man(program, version, &text);
+    else if (argc > 1 && str_eq(argv[1], "bash"))
+        options_write_completion(program, argv[1], &text);
+    else
+        err_set(&err, ERR_USAGE, "--completion: say for which shell (bash)");
+    if (err.code)
+        return complain(program, NULL, &err);
+    fwrite(text.data, 1, text.size, stdout);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* `help CMD SUB`: the command that the words name. */
+static int help(const struct program *program, const char *version, int argc, char **argv)
+{
+    if (argc > 0 && (str_eq(argv[0], "--man") || str_eq(argv[0], "--completion")))
+        return print_for_package(program, version, argc, argv);
     const struct command *command = NULL;
     const struct command *const *list = program->commands;
     for (int i = 0; i < argc; i++) {
@@ -104,7 +125,7 @@ int options_main(const struct program *program, const char *version, int argc, c
         return fflush(stdout) == 0 ? 0 : 1;
     }
     if (is_help(argv[1]) && !find(program->commands, argv[1]))
-        return help(program, argc - 2, argv + 2);
+        return help(program, version, argc - 2, argv + 2);
 
     const struct command *command = NULL;
     const struct command *const *list = program->commands;

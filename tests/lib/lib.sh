@@ -68,6 +68,12 @@ cluster_up() { # [OPTION…]
     CLUSTER_UP=yes
 }
 
+# End it and leave nothing, so that the next one starts afresh.
+cluster_wipe() {
+    as_user "$TRAINYARD" down --wipe
+    CLUSTER_UP=no
+}
+
 kubectl() { as_user "$KUBECTL" "$@"; }
 
 server_pid() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
@@ -95,6 +101,9 @@ assert_contains() { # WHAT PART WHOLE
 
 pod_phase_is() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 wait_for_phase() { wait_until "pod $1 to be $2" pod_phase_is "$1" "$2"; }
+
+log_has() { kubectl logs "$1" | grep -qF -- "$2"; }
+wait_for_log() { wait_until "pod $1 to say '$2'" log_has "$1" "$2"; }
 
 tfjob_has_condition() {
     [ "$(kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]

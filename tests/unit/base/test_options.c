@@ -357,6 +357,11 @@ static void test_help(void **state)
     assert_int_equal(main_with(text, sizeof(text), "help", "image", "add", NULL), 0);
     assert_non_null(strstr(text, "Usage: tool image add NAME\n"));
     assert_int_equal(main_with(text, sizeof(text), "help", "nothing", NULL), 2);
+    assert_int_equal(main_with(text, sizeof(text), "help", "--man", NULL), 0);
+    assert_non_null(strstr(text, ".TH TOOL 1"));
+    assert_int_equal(main_with(text, sizeof(text), "help", "--completion", "bash", NULL), 0);
+    assert_non_null(strstr(text, "complete -o default -F"));
+    assert_int_equal(main_with(text, sizeof(text), "help", "--completion", "csh", NULL), 2);
     assert_int_equal(main_with(text, sizeof(text), "run", "-h", NULL), 0);
     assert_string_equal(text, by_flag);
 }

@@ -1,0 +1,20 @@
+/* The assembler copies the files in; TRAINYARD_WEB is their directory, given by the build. */
+#include "serve/asset.h"
+
+#define EMBED(name, file)                                                                          \
+    __asm__(".section .rodata\n"                                                                   \
+            ".global asset_" #name "_start\n"                                                      \
+            "asset_" #name "_start:\n"                                                             \
+            ".incbin \"" TRAINYARD_WEB "/" file "\"\n"                                             \
+            ".global asset_" #name "_end\n"                                                        \
+            "asset_" #name "_end:\n"                                                               \
+            ".byte 0\n"                                                                            \
+            ".previous\n");                                                                        \
+    extern const char asset_##name##_start[], asset_##name##_end[];                                \
+    struct asset asset_##name(void)                                                                \
+    {                                                                                              \
+        return (struct asset){asset_##name##_start,                                                \
+                              (size_t)(asset_##name##_end - asset_##name##_start)};                \
+    }
+
+EMBED(upload_html, "upload.html")

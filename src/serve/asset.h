@@ -1,0 +1,14 @@
+/* The files of web/, as bytes in the program. */
+#ifndef TRAINYARD_SERVE_ASSET_H
+#define TRAINYARD_SERVE_ASSET_H
+
+#include <stddef.h>
+
+struct asset {
+    const char *data;
+    size_t size;
+};
+
+struct asset asset_upload_html(void);
+
+#endif

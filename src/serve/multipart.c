@@ -1,0 +1,112 @@
+/* Forms with files; see multipart.h. */
+#include "serve/multipart.h"
+
+#include "base/str.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { BOUNDARY_MAX = 70 }; /* RFC 2046 */
+
+static int bad(struct err *err, const char *what)
+{
+    return err_set(err, ERR_BAD_REQUEST, "the form cannot be read: %s", what);
+}
+
+/* The value of `key=value` or `key="value"` among the parameters behind a header's first ';'. NULL
+ * if absent. */
+static const char *parameter(struct arena *arena, const char *header, const char *key)
+{
+    size_t key_size = strlen(key);
+    for (const char *at = strchr(header, ';'); at; at = strchr(at, ';')) {
+        at += 1 + strspn(at + 1, " \t");
+        if (strncasecmp(at, key, key_size) != 0 || at[key_size] != '=')
+            continue;
+        const char *value = at + key_size + 1;
+        if (*value != '"')
+            return arena_strndup(arena, value, strcspn(value, "; \t"));
+        char *text = arena_strdup(arena, value + 1), *target = text;
+        for (const char *from = value + 1; *from && *from != '"'; from++) {
+            if (*from == '\\' && from[1])
+                from++;
+            *target++ = *from;
+        }
+        *target = '\0';
+        return text;
+    }
+    return NULL;
+}
+
+/* The lines "Name: value" up to the empty one, into the part. Returns what follows, NULL if there
+ * is no end. */
+static const char *parse_headers(struct arena *arena, const char *at, const char *end,
+                                 struct multipart_part *part)
+{
+    const char *limit = end - at > MULTIPART_HEADER_MAX ? at + MULTIPART_HEADER_MAX : end;
+    while (at < limit) {
+        const char *line_end = memmem(at, (size_t)(limit - at), "\r\n", 2);
+        if (!line_end)
+            return NULL;
+        if (line_end == at)
+            return at + 2;
+        char *line = arena_strndup(arena, at, (size_t)(line_end - at));
+        if (strncasecmp(line, "content-disposition:", 20) == 0) {
+            const char *name = parameter(arena, line, "name");
+            const char *filename = parameter(arena, line, "filename");
+            part->name = name ? name : "";
+            part->filename = filename ? filename : "";
+        } else if (strncasecmp(line, "content-type:", 13) == 0) {
+            part->content_type = line + 13 + strspn(line + 13, " \t");
+        }
+        at = line_end + 2;
+    }
+    return NULL;
+}
+
+int multipart_parse(struct arena *arena, const char *content_type, const char *body, size_t size,
+                    struct multipart_part **ret_parts, size_t *ret_count, struct err *err)
+{
+    if (!content_type || strncasecmp(content_type, "multipart/form-data", 19) != 0)
+        return err_set(err, ERR_MEDIA_TYPE, "send the picture as a form (multipart/form-data)");
+    const char *boundary = parameter(arena, content_type, "boundary");
+    if (str_is_empty(boundary) || strlen(boundary) > BOUNDARY_MAX)
+        return bad(err, "its boundary is missing or too long");
+    const char *mark = arena_printf(arena, "\r\n--%s", boundary);
+    size_t mark_size = strlen(mark);
+    const char *end = body + size;
+
+    /* The first mark may stand at the very start, without the line break before it. */
+    const char *at;
+    if (size >= mark_size - 2 && memcmp(body, mark + 2, mark_size - 2) == 0)
+        at = body + mark_size - 2;
+    else if ((at = memmem(body, size, mark, mark_size)))
+        at += mark_size;
+    else
+        return bad(err, "it does not hold its boundary");
+
+    struct multipart_part *parts = ARENA_ARRAY(arena, struct multipart_part, MULTIPART_PARTS_MAX);
+    size_t count = 0;
+    while (end - at >= 2 && memcmp(at, "--", 2) != 0) {
+        if (memcmp(at, "\r\n", 2) != 0)
+            return bad(err, "a boundary is not followed by a line break");
+        if (count == MULTIPART_PARTS_MAX)
+            return bad(err, "it has too many parts");
+        struct multipart_part *part = &parts[count++];
+        *part = (struct multipart_part){.name = "", .filename = "", .content_type = ""};
+        part->data = parse_headers(arena, at + 2, end, part);
+        if (!part->data)
+            return bad(err, "the headers of a part have no end");
+        /* The line break before the mark may be the empty line that ended the headers of an empty
+         * part. */
+        const char *next = memmem(part->data - 2, (size_t)(end - part->data) + 2, mark, mark_size);
+        if (!next)
+            return bad(err, "its last boundary is missing");
+        part->size = next < part->data ? 0 : (size_t)(next - part->data);
+        at = next + mark_size;
+    }
+    if (end - at < 2)
+        return bad(err, "it ends in the middle");
+    *ret_parts = parts;
+    *ret_count = count;
+    return 0;
+}

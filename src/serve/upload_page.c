@@ -1,0 +1,281 @@
+/* The upload page; see upload_page.h. */
+#include "serve/upload_page.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "serve/asset.h"
+#include "serve/face_gallery.h"
+#include "serve/multipart.h"
+#include "train/picture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { THUMBNAIL_SIDE = 96, PNG_MAX = 1 << 20 };
+
+/* One upload on its way through the pool. */
+struct upload {
+    struct loop_work work;
+    struct upload_page *page;
+    struct http_exchange *exchange; /* NULL once the peer has left */
+    struct upload *next;
+    void *file;
+    size_t size;
+    struct face_match matches[UPLOAD_NEAREST];
+    size_t match_count;
+    struct err err;
+};
+
+struct upload_page {
+    struct loop *loop;
+    struct upload_page_options options;
+    struct face_gallery *gallery;
+    double accuracy;
+    struct upload *first, *last; /* the first is the one being worked on */
+    size_t waiting;
+};
+
+int upload_page_new(struct loop *loop, const struct upload_page_options *options,
+                    struct upload_page **ret, struct err *err)
+{
+    struct face_gallery *gallery = NULL;
+    int result = face_gallery_new(options->model, options->people, &gallery, err);
+    if (result < 0)
+        return err_wrap(err, "cannot make the gallery");
+    struct upload_page *page = mem_zalloc(sizeof(*page));
+    page->loop = loop;
+    page->options = *options;
+    page->gallery = gallery;
+    page->accuracy = face_gallery_accuracy(gallery);
+    *ret = page;
+    return 0;
+}
+
+struct upload_page *upload_page_free(struct upload_page *page)
+{
+    if (page) {
+        face_gallery_free(page->gallery);
+        free(page);
+    }
+    return NULL;
+}
+
+static void respond_json(struct http_exchange *exchange, int status, const struct json *json)
+{
+    const char *text = json_to_string(exchange->arena, json);
+    http_respond(exchange, status, "application/json; charset=utf-8", text, strlen(text));
+}
+
+static void respond_sentence(struct http_exchange *exchange, const struct err *err)
+{
+    struct json *json = json_object(exchange->arena);
+    json_set_string(exchange->arena, json, "error", err->message);
+    respond_json(exchange, err_info(err->code)->http_status, json);
+}
+
+static void respond_refusal(struct http_exchange *exchange, enum err_code code,
+                            const char *sentence)
+{
+    struct err err = ERR_INIT;
+    err_set(&err, code, "%s", sentence);
+    respond_sentence(exchange, &err);
+}
+
+/* ---- Looking at a picture
+ * ------------------------------------------------------------------------ */
+
+/* On a pool thread. The model is this upload's alone while it is the first of the queue. */
+static void look(struct loop_work *work)
+{
+    struct upload *upload = CONTAINER_OF(work, struct upload, work);
+    struct face_model *model = upload->page->options.model;
+    size_t side = face_model_side(model), channels = face_model_channels(model);
+    _cleanup_free_ float *pixels = mem_calloc(side * side * channels, sizeof(float));
+    _cleanup_free_ float *embedding = mem_calloc(face_model_dimensions(model), sizeof(float));
+    _cleanup_(picture_release) struct picture picture = {0};
+    int result = picture_decode(upload->file, upload->size, &picture, &upload->err);
+    if (result == 0)
+        result = picture_to_square(&picture, side, channels, pixels, &upload->err);
+    if (result == 0)
+        result = face_model_embed(model, pixels, 1, embedding, &upload->err);
+    if (result == 0)
+        upload->match_count =
+            face_gallery_nearest(upload->page->gallery, embedding, upload->matches, UPLOAD_NEAREST);
+}
+
+static void respond_matches(struct upload *upload)
+{
+    struct arena *arena = upload->exchange->arena;
+    struct json *answer = json_object(arena), *nearest = json_array(arena);
+    for (size_t i = 0; i < upload->match_count; i++) {
+        const struct face_match *match = &upload->matches[i];
+        struct json *person = json_object(arena);
+        json_set_string(arena, person, "name",
+                        dataset_person_name(upload->page->options.people, match->person));
+        json_set(arena, person, "distance", json_real(arena, match->distance));
+        json_set(arena, person, "picture",
+                 json_stringf(arena, "/gallery/%zu/%zu.png", match->person, match->picture));
+        json_append(nearest, person);
+    }
+    json_set(arena, answer, "nearest", nearest);
+    if (upload->page->accuracy >= 0)
+        json_set(arena, answer, "accuracy", json_real(arena, upload->page->accuracy));
+    respond_json(upload->exchange, 200, answer);
+}
+
+static void looked(struct loop_work *work)
+{
+    struct upload *upload = CONTAINER_OF(work, struct upload, work);
+    struct upload_page *page = upload->page;
+    if (upload->exchange && upload->err.code)
+        respond_sentence(upload->exchange, &upload->err);
+    else if (upload->exchange)
+        respond_matches(upload);
+    page->first = upload->next;
+    page->waiting--;
+    if (page->first)
+        loop_work_start(page->loop, &page->first->work);
+    else
+        page->last = NULL;
+    free(upload->file);
+    free(upload);
+}
+
+static void uploader_left(struct http_exchange *exchange)
+{
+    struct upload *upload = exchange->context;
+    upload->exchange = NULL;
+}
+
+static void start_upload(struct upload_page *page, struct http_exchange *exchange,
+                         const struct multipart_part *file)
+{
+    struct upload *upload = mem_zalloc(sizeof(*upload));
+    upload->work = (struct loop_work){.work = look, .done = looked};
+    upload->page = page;
+    upload->exchange = exchange;
+    upload->file = mem_alloc(file->size); /* a copy: the exchange may go while we look */
+    upload->size = file->size;
+    memcpy(upload->file, file->data, file->size);
+    exchange->context = upload;
+    exchange->on_cancel = uploader_left;
+    page->waiting++;
+    if (page->last) {
+        page->last->next = upload;
+        page->last = upload;
+        return;
+    }
+    page->first = page->last = upload;
+    loop_work_start(page->loop, &upload->work);
+}
+
+static void handle_upload(struct upload_page *page, struct http_exchange *exchange)
+{
+    const struct http_request *request = exchange->request;
+    struct multipart_part *parts, *file = NULL;
+    size_t count = 0;
+    struct err err = ERR_INIT;
+    if (multipart_parse(exchange->arena, http_header_get(request->headers, "content-type"),
+                        request->body, request->body_size, &parts, &count, &err) < 0) {
+        respond_sentence(exchange, &err);
+        return;
+    }
+    for (size_t i = 0; i < count && !file; i++)
+        if (str_eq(parts[i].name, "file"))
+            file = &parts[i];
+    if (!file || file->size == 0)
+        respond_refusal(exchange, ERR_BAD_REQUEST,
+                        "choose a picture first: no file came with the form");
+    else if (page->waiting >= UPLOAD_WAITING_MAX)
+        respond_refusal(exchange, ERR_UNAVAILABLE,
+                        "too many pictures wait already: try again in a moment");
+    else
+        start_upload(page, exchange, file);
+}
+
+/* ---- The rest of the page
+ * ------------------------------------------------------------------------ */
+
+static void handle_about(struct upload_page *page, struct http_exchange *exchange)
+{
+    struct arena *arena = exchange->arena;
+    const struct dataset *people = page->options.people, *samples = page->options.samples;
+    struct json *about = json_object(arena), *list = json_array(arena);
+    const char *accuracy =
+        page->accuracy < 0
+            ? ""
+            : arena_printf(arena, " Left out one by one, %.0f %% of them are recognised.",
+                           100 * page->accuracy);
+    json_set(arena, about, "text",
+             json_stringf(arena, "The gallery holds %zu pictures of %zu people.%s",
+                          dataset_total(people), dataset_persons(people), accuracy));
+    for (size_t person = 0; samples && person < dataset_persons(samples); person++) {
+        struct json *sample = json_object(arena);
+        json_set_string(arena, sample, "name", dataset_person_name(samples, person));
+        json_set(arena, sample, "picture", json_stringf(arena, "/samples/%zu/0.png", person));
+        json_append(list, sample);
+    }
+    json_set(arena, about, "samples", list);
+    respond_json(exchange, 200, about);
+}
+
+/* "PERSON/PICTURE.png" of a data set, as it is shown: square and small, whatever the file was. */
+static void handle_picture(const struct dataset *dataset, const char *path,
+                           struct http_exchange *exchange)
+{
+    size_t person = 0, picture = 0;
+    int used = 0;
+    if (!dataset || sscanf(path, "%7zu/%7zu.png%n", &person, &picture, &used) != 2 || path[used] ||
+        used == 0 || person >= dataset_persons(dataset) ||
+        picture >= dataset_pictures(dataset, person)) {
+        respond_refusal(exchange, ERR_NOT_FOUND, "there is no such picture");
+        return;
+    }
+    struct err err = ERR_INIT;
+    _cleanup_buf_ struct buf png;
+    buf_init(&png, PNG_MAX);
+    uint8_t pixels[THUMBNAIL_SIDE * THUMBNAIL_SIDE * 3];
+    if (dataset_load_bytes(dataset, person, picture, THUMBNAIL_SIDE, 3, pixels, &err) < 0 ||
+        picture_encode_png(pixels, THUMBNAIL_SIDE, THUMBNAIL_SIDE, 3, &png, &err) < 0)
+        respond_sentence(exchange, &err);
+    else
+        http_respond(exchange, 200, "image/png", png.data, png.size);
+}
+
+static void redirect_to_page(struct http_exchange *exchange)
+{
+    struct http_header *headers = NULL;
+    http_header_add(exchange->arena, &headers, "Location", "/upload");
+    http_begin(exchange, 302, "text/plain", headers, 0);
+    http_end(exchange);
+}
+
+void upload_page_handle(struct http_exchange *exchange, void *context)
+{
+    struct upload_page *page = context;
+    const char *path = exchange->request->path, *method = exchange->request->method;
+    bool reads = str_eq(method, "GET") || str_eq(method, "HEAD");
+    if (str_eq(path, "/upload") && str_eq(method, "POST")) {
+        handle_upload(page, exchange);
+    } else if (!reads) {
+        respond_refusal(exchange, ERR_METHOD,
+                        "this address answers GET; pictures go to POST /upload");
+    } else if (str_eq(path, "/upload")) {
+        struct asset html = asset_upload_html();
+        http_respond(exchange, 200, "text/html; charset=utf-8", html.data, html.size);
+    } else if (str_eq(path, "/")) {
+        redirect_to_page(exchange);
+    } else if (str_eq(path, "/about")) {
+        handle_about(page, exchange);
+    } else if (str_eq(path, "/healthz")) {
+        http_respond(exchange, 200, "text/plain", "ok\n", 3);
+    } else if (str_has_prefix(path, "/gallery/")) {
+        handle_picture(page->options.people, path + strlen("/gallery/"), exchange);
+    } else if (str_has_prefix(path, "/samples/")) {
+        handle_picture(page->options.samples, path + strlen("/samples/"), exchange);
+    } else {
+        respond_refusal(exchange, ERR_NOT_FOUND, "there is nothing here: the page is at /upload");
+    }
+}

@@ -1,0 +1,31 @@
+/* The upload page: a picture goes in, the three nearest people come out, each with distance and
+ * picture. An http_handler of its own; what is slow (decoding, embedding) runs on the loop's pool,
+ * one picture at a time, and a queue that is full says so. A file that is no picture gets a
+ * sentence. */
+#ifndef TRAINYARD_SERVE_UPLOAD_PAGE_H
+#define TRAINYARD_SERVE_UPLOAD_PAGE_H
+
+#include "loop/loop.h"
+#include "models/face_model.h"
+#include "net/http.h"
+#include "train/dataset.h"
+
+struct upload_page_options {
+    struct face_model *model;      /* used by this page alone from here on */
+    const struct dataset *people;  /* the gallery */
+    const struct dataset *samples; /* pictures offered for a try, or NULL */
+};
+
+enum { UPLOAD_NEAREST = 3, UPLOAD_WAITING_MAX = 64, UPLOAD_BODY_MAX = 12 * 1024 * 1024 };
+
+struct upload_page;
+
+/* Embeds the gallery: this takes a moment. Everything given must outlive the page. */
+int upload_page_new(struct loop *loop, const struct upload_page_options *options,
+                    struct upload_page **ret, struct err *err);
+/* Nothing may be under way. */
+struct upload_page *upload_page_free(struct upload_page *page);
+
+void upload_page_handle(struct http_exchange *exchange, void *page);
+
+#endif

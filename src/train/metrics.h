@@ -1,0 +1,32 @@
+/* How good an embedding is, from distances alone: pairs of pictures of one person should lie nearer
+ * than pairs of two. Exact, ties included; called at the end of training and by predict. */
+#ifndef TRAINYARD_TRAIN_METRICS_H
+#define TRAINYARD_TRAIN_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct metrics_pair {
+    float distance;
+    bool same;
+};
+
+struct metrics {
+    size_t same, different; /* pairs */
+    double auc;             /* a pair of one person is nearer than one of two; ties count half */
+    double accuracy;        /* at the best threshold, with both kinds weighing the same */
+    double threshold;       /* "same" below it */
+    double nearest;         /* pictures whose nearest other picture is of the same person */
+};
+
+enum { METRICS_PICTURES_MAX = 4096 };
+
+/* Sorts the pairs. `auc` and `accuracy` are 0.5 where one kind is missing; `nearest` is not set. */
+struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count);
+
+/* All pairs of n ≤ METRICS_PICTURES_MAX vectors, in Euclidean distance. */
+struct metrics metrics_of_vectors(const float *vectors, const int *labels, size_t n, size_t dim);
+
+float metrics_distance(const float *a, const float *b, size_t dim); /* Euclidean */
+
+#endif

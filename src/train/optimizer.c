@@ -1,0 +1,89 @@
+/* Optimizers and learning-rate schedules; see optimizer.h. */
+#include "train/optimizer.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+
+struct optimizer *optimizer_new(enum optimizer_kind kind, float weight_decay,
+                                const struct params *params)
+{
+    struct optimizer *optimizer = mem_zalloc(sizeof(*optimizer));
+    *optimizer = (struct optimizer){
+        .kind = kind,
+        .momentum = 0.9f,
+        .decay_square = 0.999f,
+        .epsilon = 1e-8f,
+        .weight_decay = weight_decay,
+        .slot_count = kind == OPTIMIZER_ADAM ? 2 : 1,
+        .floats = params->floats,
+    };
+    optimizer->slots = mem_calloc((size_t)optimizer->slot_count * params->floats, sizeof(float));
+    return optimizer;
+}
+
+struct optimizer *optimizer_free(struct optimizer *optimizer)
+{
+    if (!optimizer)
+        return NULL;
+    free(optimizer->slots);
+    free(optimizer);
+    return NULL;
+}
+
+const char *optimizer_name(enum optimizer_kind kind)
+{
+    return kind == OPTIMIZER_ADAM ? "adam" : "sgd";
+}
+
+static void sgd(const struct optimizer *o, float rate, float decay, size_t count, float *value,
+                const float *gradient, float *velocity)
+{
+    for (size_t i = 0; i < count; i++) {
+        velocity[i] = o->momentum * velocity[i] + gradient[i] + decay * value[i];
+        value[i] -= rate * velocity[i];
+    }
+}
+
+static void adam(const struct optimizer *o, uint64_t step, float rate, float decay, size_t count,
+                 float *value, const float *gradient, float *mean, float *square)
+{
+    float first = o->momentum, second = o->decay_square;
+    float mean_factor = (float)(1 / (1 - pow((double)first, (double)step)));
+    float square_factor = (float)(1 / (1 - pow((double)second, (double)step)));
+    for (size_t i = 0; i < count; i++) {
+        mean[i] = first * mean[i] + (1 - first) * gradient[i];
+        square[i] = second * square[i] + (1 - second) * gradient[i] * gradient[i];
+        value[i] -=
+            rate * (mean[i] * mean_factor / (sqrtf(square[i] * square_factor) + o->epsilon) +
+                    decay * value[i]);
+    }
+}
+
+void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t step, float rate)
+{
+    for (size_t i = 0; i < params->count; i++) {
+        const struct param *entry = &params->entries[i];
+        bool weights = entry->start == PARAM_HE || entry->start == PARAM_XAVIER;
+        float decay = weights ? optimizer->weight_decay : 0;
+        float *value = params_value(params, i), *slot = optimizer->slots + entry->offset;
+        const float *gradient = params_gradient(params, i);
+        if (optimizer->kind == OPTIMIZER_ADAM)
+            adam(optimizer, step, rate, decay, entry->count, value, gradient, slot,
+                 slot + optimizer->floats);
+        else
+            sgd(optimizer, rate, decay, entry->count, value, gradient, slot);
+    }
+}
+
+float schedule_rate(const struct schedule *schedule, uint64_t step)
+{
+    if (step <= schedule->warm_up)
+        return schedule->rate * (float)step / (float)schedule->warm_up;
+    if (schedule->kind == SCHEDULE_CONSTANT || schedule->steps <= schedule->warm_up)
+        return schedule->rate;
+    double done =
+        (double)(step - schedule->warm_up) / (double)(schedule->steps - schedule->warm_up);
+    double floor = 0.01;
+    return schedule->rate * (float)(floor + (1 - floor) * (0.5 + 0.5 * cos(M_PI * fmin(done, 1))));
+}

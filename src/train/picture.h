@@ -1,0 +1,43 @@
+/* Pictures from untrusted bytes: PGM, PPM, PNG, JPEG and WebP into 8-bit pixels, within limits, and
+ * a sentence for everything else. Also the little that is done with them: cut square, scale, write
+ * as PNG. */
+#ifndef TRAINYARD_TRAIN_PICTURE_H
+#define TRAINYARD_TRAIN_PICTURE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PICTURE_FILE_MAX = 16 * 1024 * 1024,   /* bytes of a file */
+    PICTURE_SIDE_MAX = 8192,               /* pixels each way */
+    PICTURE_PIXELS_MAX = 32 * 1024 * 1024, /* in all: what decoding may cost in memory */
+};
+
+struct picture {
+    size_t width, height;
+    size_t channels; /* 1 grey, 3 RGB; transparency is laid on white */
+    uint8_t *pixels; /* [height][width][channels], malloc'ed */
+};
+
+void picture_release(struct picture *picture); /* safe on zeroed memory */
+
+/* The format is told by the first bytes, not by a name. */
+int picture_decode(const void *data, size_t size, struct picture *ret, struct err *err);
+int picture_read(const char *path, struct picture *ret, struct err *err);
+
+/* The middle square scaled to side × side (each target pixel is the mean of what it covers), in 1
+ * or 3 channels. */
+void picture_to_square_bytes(const struct picture *picture, size_t side, size_t channels,
+                             uint8_t *ret_pixels);
+/* The same as floats in [0, 1]. */
+void picture_to_square(const struct picture *picture, size_t side, size_t channels,
+                       float *ret_pixels);
+
+/* Append a PNG file of the pixels. */
+int picture_encode_png(const uint8_t *pixels, size_t width, size_t height, size_t channels,
+                       struct buf *buf, struct err *err);
+
+#endif

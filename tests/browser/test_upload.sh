@@ -1,0 +1,30 @@
+#!/bin/bash
+# The upload page in Debian's Chromium, served by the real trainer with a model trained here and now.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+cd "$ROOT/tests/browser" || exit
+npm ci --no-audit --no-fund --silent
+
+"$TRAINER" fit face --data procedural --seed 1 --steps 150 --model-dir "$SCRATCH/model" --log plain
+"$TRAINER" data faces --seed 3 --gallery "$SCRATCH/people" --samples "$SCRATCH/samples"
+"$TRAINER" serve --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/people" --samples "$SCRATCH/samples" \
+    --port 0 >"$SCRATCH/serve.log" &
+server=$!
+trap 'kill $server; finish' EXIT
+wait_until "the page" grep -q 'http://' "$SCRATCH/serve.log"
+url=$(grep -o 'http://[0-9.:]*' "$SCRATCH/serve.log")
+picture=$(find "$SCRATCH/samples" -name '*.png' | sort | head -1)
+person=$(basename "$(dirname "$picture")")
+echo 'this is no picture' >"$SCRATCH/words.png"
+mkdir -p "$BUILD/screenshots"
+node upload.mjs "$url" "$picture" "$person" "$SCRATCH/words.png" "$BUILD/screenshots"
+
+# What no browser would send still gets a sentence.
+answer=$(curl -s -w ' %{http_code}' -X POST "$url/upload")
+assert_contains "a body that is no form" "415" "$answer"
+answer=$(curl -s -w ' %{http_code}' -F "file=@/dev/null" "$url/upload")
+assert_contains "an empty file" "choose a picture" "$answer"
+answer=$(head -c 20000000 /dev/zero | curl -s -o /dev/null -w '%{http_code}' -F "file=@-" "$url/upload")
+assert_eq "a huge file" 413 "$answer"
+assert_contains "no such page" "/upload" "$(curl -s "$url/nowhere")"

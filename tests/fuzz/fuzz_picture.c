@@ -1,0 +1,17 @@
+/* Every decoder through the one door an upload comes in by; what is decoded must also be scaled
+ * without harm. */
+#include "train/picture.h"
+
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct err err;
+    _cleanup_(picture_release) struct picture picture = {0};
+    float square[16 * 16 * 3];
+    if (picture_decode(data, size, &picture, &err) == 0)
+        picture_to_square(&picture, 16, 3, square);
+    return 0;
+}

@@ -1,0 +1,60 @@
+#!/bin/bash
+# kill -9 of the server under writes: nothing acknowledged is lost, and the pods do not notice.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+rounds=$((3 * SCALE))
+cluster_up
+kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: counter}
+spec:
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [bash, -c, 'n=0; while true; do echo $((n++)); read -t 0.05 <> <(:) || true; done']
+YAML
+wait_for_phase counter Running
+started=$(kubectl get pod counter -o jsonpath='{.status.containerStatuses[0].state.running.startedAt}')
+
+port() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"port":\([0-9]*\).*/\1/p'; }
+
+# Creates config maps one after the other and writes down the name of each that was acknowledged with 201.
+writer() { # NUMBER PORT
+    local i=0 code
+    while true; do
+        code=$(curl -s -o /dev/null -w '%{http_code}' --cacert "$TRAINYARD_STATE/pki/ca.crt" \
+            -H "Authorization: Bearer $(cat "$TRAINYARD_STATE/token")" -H 'Content-Type: application/json' \
+            -d "{\"metadata\":{\"name\":\"w$1-$i\"}}" \
+            "https://127.0.0.1:$2/api/v1/namespaces/default/configmaps") || break
+        [ "$code" = 201 ] && echo "w$1-$i" >>"$SCRATCH/acknowledged.$round"
+        i=$((i + 1))
+    done
+}
+
+for round in $(seq $rounds); do
+    touch "$SCRATCH/acknowledged.$round"
+    writers=()
+    for w in 1 2 3; do
+        writer "$round-$w" "$(port)" &
+        writers+=($!)
+    done
+    enough() { [ "$(wc -l <"$SCRATCH/acknowledged.$round")" -ge $((20 + RANDOM % 40)) ]; }
+    wait_until "writes to be acknowledged" enough
+    kill -9 "$(server_pid)"
+    wait "${writers[@]}" || true
+    cluster_up
+    kubectl get configmaps -o jsonpath='{range .items[*]}{.metadata.name}{"\n"}{end}' | sort >"$SCRATCH/kept"
+    sort "$SCRATCH"/acknowledged.* >"$SCRATCH/promised"
+    lost=$(comm -23 "$SCRATCH/promised" "$SCRATCH/kept")
+    [ -z "$lost" ] || fail "round $round: acknowledged and lost: $lost"
+    echo "round $round: $(wc -l <"$SCRATCH/promised") acknowledged, none lost"
+done
+
+wait_for_phase counter Running
+assert_eq "start time of the pod" "$started" \
+    "$(kubectl get pod counter -o jsonpath='{.status.containerStatuses[0].state.running.startedAt}')"
+assert_eq "restarts of the pod" 0 "$(kubectl get pod counter -o jsonpath='{.status.containerStatuses[0].restartCount}')"
+kubectl logs counter >"$SCRATCH/log"
+seq 0 $(($(wc -l <"$SCRATCH/log") - 1)) | cmp - "$SCRATCH/log" || fail "the pod's log has a gap"

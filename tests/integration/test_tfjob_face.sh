@@ -1,0 +1,68 @@
+#!/bin/bash
+# The road of the demo, as root and as an ordinary user: a TFJob with three workers on three nodes trains the face model,
+# and its losses are those of one worker within rounding.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+STEPS=12
+ARGUMENTS="[fit, face, --data=procedural, --seed=5, --steps=$STEPS, --model-dir=/model, --log=plain]"
+
+manifest() { # NAME REPLICAS
+    cat <<YAML
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: $1}
+spec:
+  accessModes: [ReadWriteMany]
+  resources: {requests: {storage: 1Gi}}
+---
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: $1}
+spec:
+  tfReplicaSpecs:
+    Worker:
+      replicas: $2
+      restartPolicy: Never
+      template:
+        spec:
+          nodeSelector: {pool: face}
+          volumes: [{name: model, persistentVolumeClaim: {claimName: $1}}]
+          containers:
+          - name: tensorflow
+            image: trainyard/trainer
+            args: $ARGUMENTS
+            volumeMounts: [{name: model, mountPath: /model}]
+YAML
+}
+
+# "STEP LOSS" lines of a job's worker 0.
+losses() { kubectl logs "$1-worker-0" | sed -n 's/.*step *\([0-9]*\).*loss *\([0-9.]*\).*/\1 \2/p'; }
+
+check() {
+    cluster_up --nodes 3
+    kubectl label nodes --all pool=face
+    manifest three 3 | kubectl apply -f -
+    wait_for_tfjob three Succeeded
+    nodes=$(kubectl get pods -l training.kubeflow.org/job-name=three -o jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sort -u | wc -l)
+    assert_eq "nodes the workers ran on" 3 "$nodes"
+    config=$(kubectl get pod three-worker-1 -o jsonpath="{.spec.containers[0].env[?(@.name=='TF_CONFIG')].value}")
+    assert_eq "TF_CONFIG" '{"cluster":{"worker":["three-worker-0.default.svc:2222","three-worker-1.default.svc:2222","three-worker-2.default.svc:2222"]},"task":{"type":"worker","index":1},"environment":"cloud"}' "$config"
+    [ -s "$TRAINYARD_STATE/volumes/default/three/face.model" ] || fail "no model on the volume"
+
+    manifest one 1 | kubectl apply -f -
+    wait_for_tfjob one Succeeded
+    losses three >"$SCRATCH/three"
+    losses one >"$SCRATCH/one"
+    assert_eq "steps told" "$STEPS" "$(wc -l <"$SCRATCH/one")"
+    paste "$SCRATCH/one" "$SCRATCH/three" | awk '
+        { difference = $2 - $4; if (difference < 0) difference = -difference
+          if ($1 != $3 || difference > 0.0005 + 0.002 * $2) { print "step " $1 ": one worker " $2 ", three workers " $4; bad = 1 } }
+        END { exit bad }' || fail "three workers differ from one"
+    echo "three workers, $STEPS steps, last loss $(tail -1 "$SCRATCH/three"); one worker $(tail -1 "$SCRATCH/one")"
+    cluster_wipe
+}
+
+check
+become_ordinary_user
+check

@@ -1,0 +1,61 @@
+#!/bin/bash
+# up, status and down: what they print, what they leave, and that nothing is left after --wipe.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+check() { # as root or as the ordinary user
+    interfaces_before=$(ls /sys/class/net)
+    mounts_before=$(wc -l </proc/self/mounts)
+
+    if as_user "$TRAINYARD" status >"$SCRATCH/out"; then fail "status says that a cluster runs"; fi
+    assert_contains "status before up" "no cluster runs" "$(cat "$SCRATCH/out")"
+
+    cluster_up --nodes 2
+    assert_contains "up tells the next command" "export KUBECONFIG=$TRAINYARD_STATE/kubeconfig" "$(cat "$SCRATCH/up.log")"
+    assert_eq "mode of the kubeconfig" 600 "$(stat -c %a "$KUBECONFIG")"
+    assert_eq "mode of the state" 700 "$(stat -c %a "$TRAINYARD_STATE")"
+    pid=$(server_pid)
+    [ -d "/proc/$pid" ] || fail "no process $pid"
+    assert_eq "nodes" "node-1 node-2" "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
+
+    assert_contains "a second up" "runs already" "$(as_user "$TRAINYARD" up)"
+    assert_eq "still the same server" "$pid" "$(server_pid)"
+
+    kubectl create configmap kept --from-literal=a=1
+    as_user "$TRAINYARD" down
+    [ -d "/proc/$pid" ] && fail "process $pid is still there after down"
+    if as_user "$TRAINYARD" status >/dev/null; then fail "status says that a cluster runs after down"; fi
+
+    cluster_up # the nodes of the last time, the objects of the last time
+    assert_eq "nodes after a restart" "node-1 node-2" "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
+    assert_eq "an object after a restart" 1 "$(kubectl get configmap kept -o jsonpath='{.data.a}')"
+
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: sleeper}
+spec:
+  containers:
+  - {name: main, image: trainyard/tools, command: [sleep, "100000"]}
+YAML
+    wait_for_phase sleeper Running
+
+    cluster_wipe
+    [ -e "$TRAINYARD_STATE" ] && fail "the state is still there after down --wipe"
+    left=$(grep -lsa "$TRAINYARD_STATE" /proc/[0-9]*/cmdline | grep -v "^/proc/$$/" || true)
+    [ -z "$left" ] || fail "processes left: $left: $(for f in $left; do tr '\0' ' ' <"$f"; done)"
+    assert_eq "network interfaces" "$interfaces_before" "$(ls /sys/class/net)"
+    assert_eq "mounts" "$mounts_before" "$(wc -l </proc/self/mounts)"
+}
+
+check
+become_ordinary_user
+check
+
+# Words for what is wrong.
+if "$TRAINYARD" up --nodes 0 2>"$SCRATCH/err"; then fail "--nodes 0 was accepted"; fi
+assert_contains "--nodes 0" "a number from 1 to" "$(cat "$SCRATCH/err")"
+if "$TRAINYARD" up --nodes a,a 2>"$SCRATCH/err"; then fail "--nodes a,a was accepted"; fi
+assert_contains "--nodes a,a" "named twice" "$(cat "$SCRATCH/err")"
+if "$TRAINYARD" pu 2>"$SCRATCH/err"; then fail "'pu' was accepted"; fi
+assert_contains "a mistyped command" "up" "$(cat "$SCRATCH/err")"

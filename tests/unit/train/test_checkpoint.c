@@ -1,0 +1,180 @@
+/* What is written comes back; what is damaged, cut or of another shape is refused with a sentence;
+ * old checkpoints go. */
+#include "random_floats.h"
+
+#include "base/file.h"
+#include "train/checkpoint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/test_checkpoint.XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    return file_remove_tree(directory, NULL);
+}
+
+static struct params *params_of(int width)
+{
+    struct params *params = params_new();
+    params_declare(params, "a.weights", (int[]){3, 3, 1, width}, PARAM_HE, 9);
+    params_declare(params, "a.bias", (int[]){width, 1, 1, 1}, PARAM_ZERO, 0);
+    assert_int_equal(params_allocate(params, NULL), 0);
+    params_initialise(params, 5);
+    return params;
+}
+
+static struct optimizer *optimizer_of(const struct params *params, enum optimizer_kind kind)
+{
+    struct optimizer *optimizer = optimizer_new(kind, 0, params);
+    for (size_t i = 0; i < params->floats * (size_t)optimizer->slot_count; i++)
+        optimizer->slots[i] = (float)i;
+    return optimizer;
+}
+
+static void write_one(const char *path, const struct params *params,
+                      const struct optimizer *optimizer, uint64_t step)
+{
+    struct arena *arena = arena_new();
+    struct json *config = json_object(arena);
+    json_set_int(arena, config, "imageSize", 48);
+    struct checkpoint_info info = {.model = "face", .config = config, .step = step, .seed = 11};
+    struct err err = ERR_INIT;
+    if (checkpoint_write(path, params, optimizer, &info, &err) < 0)
+        fail_msg("%s", err.message);
+    arena_free(arena);
+}
+
+static void a_round_trip_keeps_everything(void **state)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/one", directory);
+    struct params *params = params_of(8), *other = params_of(8);
+    struct optimizer *optimizer = optimizer_of(params, OPTIMIZER_ADAM),
+                     *fresh = optimizer_new(OPTIMIZER_ADAM, 0, other);
+    write_one(path, params, optimizer, 70);
+    memset(other->values, 0, other->floats * sizeof(float));
+    struct checkpoint *checkpoint = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(checkpoint_read(path, &checkpoint, &err), 0);
+    assert_string_equal(checkpoint->info.model, "face");
+    assert_int_equal(json_get_int(checkpoint->info.config, "imageSize", 0), 48);
+    assert_int_equal(checkpoint->info.step, 70);
+    assert_int_equal(checkpoint->info.seed, 11);
+    assert_int_equal(checkpoint_restore(checkpoint, path, other, fresh, &err), 0);
+    assert_memory_equal(other->values, params->values, params->floats * sizeof(float));
+    assert_memory_equal(fresh->slots, optimizer->slots, 2 * params->floats * sizeof(float));
+    checkpoint_free(checkpoint);
+    optimizer_free(optimizer), optimizer_free(fresh), params_free(params), params_free(other);
+}
+
+static void another_shape_is_refused(void **state)
+{
+    char path[128], expected[512];
+    snprintf(path, sizeof(path), "%s/two", directory);
+    struct params *params = params_of(8), *other = params_of(16);
+    write_one(path, params, NULL, 1);
+    struct checkpoint *checkpoint = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(checkpoint_read(path, &checkpoint, &err), 0);
+    assert_int_equal(checkpoint_restore(checkpoint, path, other, NULL, &err), -ERR_INVALID);
+    snprintf(expected, sizeof(expected),
+             "'%s': parameter 'a.weights' has shape 3×3×1×8 there and 3×3×1×16 in this model",
+             path);
+    assert_string_equal(err.message, expected);
+    struct optimizer *optimizer = optimizer_of(params, OPTIMIZER_SGD);
+    assert_int_equal(checkpoint_restore(checkpoint, path, params, optimizer, &err), -ERR_INVALID);
+    snprintf(expected, sizeof(expected),
+             "'%s' has the state of optimizer 'none', this run uses 'sgd'", path);
+    assert_string_equal(err.message, expected);
+    optimizer_free(optimizer);
+    checkpoint_free(checkpoint);
+    params_free(params), params_free(other);
+}
+
+static void damage_is_found(void **state)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/three", directory);
+    struct params *params = params_of(4);
+    write_one(path, params, NULL, 1);
+    struct buf file;
+    buf_init(&file, 1 << 20);
+    assert_int_equal(file_read(path, &file, NULL), 0);
+    struct checkpoint *checkpoint = NULL;
+    for (size_t cut = 0; cut < file.size; cut += 7) {
+        assert_true(checkpoint_parse("x", file.data, cut, &checkpoint, NULL) < 0);
+        file.data[cut] ^= 4;
+        assert_true(checkpoint_parse("x", file.data, file.size, &checkpoint, NULL) < 0);
+        file.data[cut] ^= 4;
+    }
+    assert_int_equal(checkpoint_parse("x", file.data, file.size, &checkpoint, NULL), 0);
+    checkpoint_free(checkpoint);
+    buf_release(&file);
+    params_free(params);
+}
+
+static void only_the_newest_are_kept(void **state)
+{
+    struct params *params = params_of(4);
+    char path[CHECKPOINT_PATH_MAX], models[128];
+    snprintf(models, sizeof(models), "%s/many", directory);
+    assert_int_equal(file_make_dirs(models, 0755, NULL), 0);
+    for (uint64_t step = 90; step <= 120; step += 10) {
+        checkpoint_path(models, step, path);
+        write_one(path, params, NULL, step);
+    }
+    snprintf(path, sizeof(path), "%s/step-.ckpt.txt", models);
+    assert_int_equal(file_write_atomic(path, "x", 1, 0644, NULL), 0);
+    assert_int_equal(checkpoint_prune(models, 2, NULL), 0);
+    uint64_t *steps;
+    size_t count;
+    assert_int_equal(checkpoint_list(models, &steps, &count, NULL), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(steps[0], 120);
+    assert_int_equal(steps[1], 110);
+    assert_true(file_exists(path));
+    free(steps);
+    snprintf(path, sizeof(path), "%s/nowhere", directory);
+    assert_int_equal(checkpoint_list(path, &steps, &count, NULL), 0);
+    assert_int_equal(count, 0);
+    free(steps);
+    params_free(params);
+}
+
+static void a_place_that_cannot_be_written_is_named(void **state)
+{
+    struct params *params = params_of(4);
+    struct arena *arena = arena_new();
+    struct checkpoint_info info = {.model = "face", .config = json_object(arena)};
+    struct err err = ERR_INIT;
+    assert_int_equal(checkpoint_write("/nowhere/at/all", params, NULL, &info, &err),
+                     -ERR_NOT_FOUND);
+    assert_string_equal(err.message, "cannot write '/nowhere/at/all': No such file or directory");
+    arena_free(arena);
+    params_free(params);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_round_trip_keeps_everything),
+        cmocka_unit_test(another_shape_is_refused),
+        cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(only_the_newest_are_kept),
+        cmocka_unit_test(a_place_that_cannot_be_written_is_named),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,74 @@
+/* Pair metrics against counting by hand, and ties. */
+#include "random_floats.h"
+
+#include "train/metrics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void auc_equals_counting_all_pairs_of_pairs(void **state)
+{
+    enum { COUNT = 300 };
+    struct rand rand;
+    rand_init(&rand, 1);
+    struct metrics_pair pairs[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        bool same = rand_below(&rand, 3) == 0;
+        /* coarse, so that there are ties */
+        pairs[i] = (struct metrics_pair){(float)(rand_below(&rand, 20) + (same ? 0 : 6)), same};
+    }
+    double right = 0, all = 0;
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < COUNT; j++)
+            if (pairs[i].same && !pairs[j].same) {
+                all++;
+                right += pairs[i].distance < pairs[j].distance    ? 1
+                         : pairs[i].distance == pairs[j].distance ? 0.5
+                                                                  : 0;
+            }
+    struct metrics m = metrics_of_pairs(pairs, COUNT);
+    assert_true(fabs(m.auc - right / all) < 1e-12);
+    assert_int_equal(m.same + m.different, COUNT);
+}
+
+static void a_perfect_split_is_found(void **state)
+{
+    struct metrics_pair pairs[] = {{3, false}, {1, true}, {0.5f, true}, {5, false}};
+    struct metrics m = metrics_of_pairs(pairs, 4);
+    assert_true(m.auc == 1 && m.accuracy == 1);
+    assert_true(m.threshold == 2);
+}
+
+static void one_kind_alone_says_nothing(void **state)
+{
+    struct metrics_pair pairs[] = {{3, false}, {1, false}};
+    struct metrics m = metrics_of_pairs(pairs, 2);
+    assert_true(m.auc == 0.5 && m.accuracy == 0.5);
+    m = metrics_of_pairs(pairs, 0);
+    assert_true(m.auc == 0.5);
+}
+
+static void vectors_are_paired_and_their_nearest_found(void **state)
+{
+    const float vectors[] = {0, 0, 0, 1, 5, 0, 5, 1, 5, 5};
+    const int labels[] = {1, 1, 2, 2, 1};
+    struct metrics m = metrics_of_vectors(vectors, labels, 5, 2);
+    assert_int_equal(m.same, 4);
+    assert_int_equal(m.different, 6);
+    assert_true(fabs(m.nearest - 0.8) < 1e-12); /* the last one lies nearest to a stranger */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(auc_equals_counting_all_pairs_of_pairs),
+        cmocka_unit_test(a_perfect_split_is_found),
+        cmocka_unit_test(one_kind_alone_says_nothing),
+        cmocka_unit_test(vectors_are_paired_and_their_nearest_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

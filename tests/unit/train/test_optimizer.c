@@ -1,0 +1,103 @@
+/* Optimizers reach the bottom of a bowl and do what their formulas say; schedules rise and fall. */
+#include "random_floats.h"
+
+#include "train/optimizer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct params *three_values(void)
+{
+    struct params *params = params_new();
+    params_declare(params, "weights", (int[]){3, 1, 1, 1}, PARAM_XAVIER, 1);
+    params_declare(params, "bias", (int[]){2, 1, 1, 1}, PARAM_ZERO, 0);
+    struct err err = ERR_INIT;
+    assert_int_equal(params_allocate(params, &err), 0);
+    params_initialise(params, 1);
+    return params;
+}
+
+static void both_reach_the_bottom(void **state)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        struct params *params = three_values();
+        struct optimizer *optimizer = optimizer_new((enum optimizer_kind)kind, 0, params);
+        for (uint64_t step = 1; step <= 400; step++) {
+            for (int i = 0; i < 3; i++)
+                params_gradient(params, 0)[i] = params_value(params, 0)[i] - (float)i;
+            for (int i = 0; i < 2; i++)
+                params_gradient(params, 1)[i] = 4 * (params_value(params, 1)[i] + 2);
+            optimizer_step(optimizer, params, step, kind == OPTIMIZER_ADAM ? 0.05f : 0.02f);
+        }
+        for (int i = 0; i < 3; i++)
+            assert_true(fabsf(params_value(params, 0)[i] - (float)i) < 0.02f);
+        for (int i = 0; i < 2; i++)
+            assert_true(fabsf(params_value(params, 1)[i] + 2) < 0.02f);
+        optimizer_free(optimizer);
+        params_free(params);
+    }
+}
+
+static void the_first_steps_follow_the_formulas(void **state)
+{
+    struct params *params = three_values();
+    struct optimizer *optimizer = optimizer_new(OPTIMIZER_SGD, 0, params);
+    float *value = params_value(params, 1);
+    params_clear_gradients(params);
+    params_gradient(params, 1)[0] = 2;
+    optimizer_step(optimizer, params, 1, 0.1f);
+    assert_true(fabsf(value[0] + 0.2f) < 1e-6f);
+    optimizer_step(optimizer, params, 2, 0.1f); /* velocity 0.9·2 + 2 */
+    assert_true(fabsf(value[0] + 0.58f) < 1e-6f);
+    optimizer_free(optimizer);
+
+    value[0] = 0;
+    optimizer = optimizer_new(OPTIMIZER_ADAM, 0, params);
+    optimizer_step(optimizer, params, 1, 0.1f); /* the first step has the length of the rate */
+    assert_true(fabsf(value[0] + 0.1f) < 1e-5f);
+    optimizer_free(optimizer);
+    params_free(params);
+}
+
+static void weight_decay_spares_biases(void **state)
+{
+    struct params *params = three_values();
+    struct optimizer *optimizer = optimizer_new(OPTIMIZER_ADAM, 0.5f, params);
+    params_clear_gradients(params);
+    params_value(params, 0)[0] = 1;
+    params_value(params, 1)[0] = 1;
+    optimizer_step(optimizer, params, 1, 0.1f);
+    assert_true(fabsf(params_value(params, 0)[0] - 0.95f) < 1e-6f);
+    assert_true(params_value(params, 1)[0] == 1);
+    optimizer_free(optimizer);
+    params_free(params);
+}
+
+static void schedules_rise_and_fall(void **state)
+{
+    struct schedule schedule = {.kind = SCHEDULE_COSINE, .rate = 1, .warm_up = 10, .steps = 110};
+    assert_true(fabsf(schedule_rate(&schedule, 1) - 0.1f) < 1e-6f);
+    assert_true(fabsf(schedule_rate(&schedule, 10) - 1) < 1e-6f);
+    assert_true(fabsf(schedule_rate(&schedule, 60) - 0.505f) < 1e-3f);
+    assert_true(fabsf(schedule_rate(&schedule, 110) - 0.01f) < 1e-6f);
+    assert_true(fabsf(schedule_rate(&schedule, 500) - 0.01f) < 1e-6f);
+    schedule.kind = SCHEDULE_CONSTANT;
+    assert_true(schedule_rate(&schedule, 60) == 1);
+    schedule.warm_up = 0;
+    assert_true(schedule_rate(&schedule, 1) == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_reach_the_bottom),
+        cmocka_unit_test(the_first_steps_follow_the_formulas),
+        cmocka_unit_test(weight_decay_spares_biases),
+        cmocka_unit_test(schedules_rise_and_fall),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

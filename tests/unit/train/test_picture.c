@@ -1,0 +1,167 @@
+/* Pictures: what each decoder reads, how squares are cut and scaled, and what is refused with which
+ * words. */
+#include "train/picture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <jpeglib.h>
+#include <webp/encode.h>
+
+static struct err err;
+
+static int decode(const void *data, size_t size, struct picture *picture)
+{
+    err = ERR_INIT;
+    return picture_decode(data, size, picture, &err);
+}
+
+static void expect_refusal(const void *data, size_t size, enum err_code code, const char *words)
+{
+    struct picture picture = {0};
+    assert_int_equal(decode(data, size, &picture), -(int)code);
+    assert_null(picture.pixels);
+    if (!strstr(err.message, words))
+        fail_msg("'%s' does not say '%s'", err.message, words);
+}
+
+static void pgm_and_ppm_are_read(void **state)
+{
+    (void)state;
+    _cleanup_(picture_release) struct picture grey = {0}, colour = {0};
+    static const char pgm[] = "P5 # a comment\n2 1\n#another\n255\n\x10\x20";
+    static const char ppm[] = "P6\n1 1\n15\n\x0f\x00\x07";
+    assert_int_equal(decode(pgm, sizeof(pgm) - 1, &grey), 0);
+    assert_int_equal(grey.width, 2);
+    assert_int_equal(grey.height, 1);
+    assert_int_equal(grey.channels, 1);
+    assert_memory_equal(grey.pixels, "\x10\x20", 2);
+    assert_int_equal(decode(ppm, sizeof(ppm) - 1, &colour), 0);
+    assert_int_equal(colour.channels, 3);
+    assert_memory_equal(colour.pixels, "\xff\x00\x77", 3); /* 7 of 15 */
+}
+
+static void png_comes_back_as_it_went(void **state)
+{
+    (void)state;
+    uint8_t pixels[5 * 4 * 3];
+    for (size_t i = 0; i < sizeof(pixels); i++)
+        pixels[i] = (uint8_t)(i * 7);
+    _cleanup_buf_ struct buf file;
+    _cleanup_(picture_release) struct picture picture = {0};
+    buf_init(&file, 10000);
+    assert_int_equal(picture_encode_png(pixels, 5, 4, 3, &file, &err), 0);
+    assert_int_equal(decode(file.data, file.size, &picture), 0);
+    assert_int_equal(picture.width, 5);
+    assert_int_equal(picture.height, 4);
+    assert_memory_equal(picture.pixels, pixels, sizeof(pixels));
+
+    buf_release(&file);
+    buf_init(&file, 20);
+    assert_int_equal(picture_encode_png(pixels, 5, 4, 3, &file, &err), -ERR_TOO_LARGE);
+}
+
+static void jpeg_is_read(void **state)
+{
+    (void)state;
+    struct jpeg_compress_struct info;
+    struct jpeg_error_mgr manager;
+    unsigned char *file = NULL;
+    unsigned long size = 0;
+    uint8_t row[16 * 3];
+    memset(row, 200, sizeof(row));
+    info.err = jpeg_std_error(&manager);
+    jpeg_create_compress(&info);
+    jpeg_mem_dest(&info, &file, &size);
+    info.image_width = info.image_height = 16;
+    info.input_components = 3;
+    info.in_color_space = JCS_RGB;
+    jpeg_set_defaults(&info);
+    jpeg_start_compress(&info, TRUE);
+    JSAMPROW rows[] = {row};
+    while (info.next_scanline < 16)
+        jpeg_write_scanlines(&info, rows, 1);
+    jpeg_finish_compress(&info);
+    jpeg_destroy_compress(&info);
+
+    _cleanup_(picture_release) struct picture picture = {0};
+    assert_int_equal(decode(file, size, &picture), 0);
+    assert_int_equal(picture.width, 16);
+    assert_int_equal(picture.channels, 3);
+    assert_in_range(picture.pixels[100], 197, 203);
+    expect_refusal(file, 40, ERR_BAD_REQUEST, "this JPEG picture cannot be read");
+    free(file);
+}
+
+static void webp_is_read(void **state)
+{
+    (void)state;
+    uint8_t pixels[8 * 8 * 3], *file = NULL;
+    memset(pixels, 90, sizeof(pixels));
+    size_t size = WebPEncodeLosslessRGB(pixels, 8, 8, 8 * 3, &file);
+    _cleanup_(picture_release) struct picture picture = {0};
+    assert_int_equal(decode(file, size, &picture), 0);
+    assert_int_equal(picture.width, 8);
+    assert_memory_equal(picture.pixels, pixels, sizeof(pixels));
+    expect_refusal(file, size / 2, ERR_BAD_REQUEST, "this WebP picture");
+    WebPFree(file);
+}
+
+static void what_is_no_picture_is_refused(void **state)
+{
+    (void)state;
+    expect_refusal("", 0, ERR_MEDIA_TYPE, "no picture of a kind known here");
+    expect_refusal("hello", 5, ERR_MEDIA_TYPE, "no picture of a kind known here");
+    expect_refusal("\x89PNG rubbish", 12, ERR_BAD_REQUEST, "this PNG picture cannot be read");
+    expect_refusal("P5\n2", 4, ERR_BAD_REQUEST, "broken header");
+    expect_refusal("P5\n2 2\n255\nabc", 14, ERR_BAD_REQUEST, "cut off");
+    expect_refusal("P5\n0 2\n255\n", 11, ERR_BAD_REQUEST, "empty");
+    expect_refusal("P5\n2 2\n65535\n", 13, ERR_UNSUPPORTED, "more than 8 bits");
+    expect_refusal("P5\n9000 2\n255\n", 14, ERR_TOO_LARGE, "too large: 9000");
+    expect_refusal("P6\n8000 8000\n255\n", 17, ERR_TOO_LARGE, "too large: 8000");
+}
+
+static void the_middle_square_is_cut_and_averaged(void **state)
+{
+    (void)state;
+    /* 4 × 2: the outer columns are cut away. */
+    uint8_t pixels[] = {255, 10, 20, 255, 255, 30, 40, 255};
+    struct picture picture = {.width = 4, .height = 2, .channels = 1, .pixels = pixels};
+    uint8_t same[4], one, rgb[3];
+    picture_to_square_bytes(&picture, 2, 1, same);
+    assert_memory_equal(same, ((uint8_t[]){10, 20, 30, 40}), 4);
+    picture_to_square_bytes(&picture, 1, 1, &one);
+    assert_int_equal(one, 25);
+    picture_to_square_bytes(&picture, 1, 3, rgb);
+    assert_memory_equal(rgb, ((uint8_t[]){25, 25, 25}), 3);
+    float value;
+    picture_to_square(&picture, 1, 1, &value);
+    assert_float_equal(value, 25.0f / 255, 1e-6);
+
+    uint8_t red[] = {255, 0, 0};
+    struct picture colour = {.width = 1, .height = 1, .channels = 3, .pixels = red};
+    picture_to_square_bytes(&colour, 1, 1, &one);
+    assert_int_equal(one, 76); /* 0.299 of it */
+    uint8_t larger[4 * 4 * 3];
+    picture_to_square_bytes(&colour, 4, 3, larger);
+    assert_memory_equal(larger + 45, red, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pgm_and_ppm_are_read),
+        cmocka_unit_test(png_comes_back_as_it_went),
+        cmocka_unit_test(jpeg_is_read),
+        cmocka_unit_test(webp_is_read),
+        cmocka_unit_test(what_is_no_picture_is_refused),
+        cmocka_unit_test(the_middle_square_is_cut_and_averaged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

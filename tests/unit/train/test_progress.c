@@ -1,0 +1,67 @@
+/* Progress in its three forms, with times given by the test. */
+#include "base/mem.h"
+#include "train/progress.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *run(enum progress_style style)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    const int64_t second = 1000000000;
+    struct progress progress;
+    progress_init(&progress, stream, style, 0, 100, 0);
+    for (uint64_t step = 1; step <= 10; step++) {
+        struct progress_step s = {.step = step, .loss = 0.5, .pictures = 96, .rate = 0.25};
+        progress_show(&progress, &s, (int64_t)step * second / 4);
+    }
+    progress_note(&progress, "saved", "saved '%s'", "x");
+    progress_finish(&progress);
+    fclose(stream);
+    return text;
+}
+
+static void plain_lines_once_a_second(void **state)
+{
+    char *text = run(PROGRESS_PLAIN);
+    assert_string_equal(text, "step 1/100 loss 0.5000 images/s 384 left 25s\n"
+                              "step 5/100 loss 0.5000 images/s 384 left 24s\n"
+                              "step 9/100 loss 0.5000 images/s 384 left 23s\n"
+                              "saved 'x'\n");
+    free(text);
+}
+
+static void json_lines_parse(void **state)
+{
+    char *text = run(PROGRESS_JSON);
+    assert_non_null(strstr(text, "{\"event\":\"step\",\"step\":5,\"steps\":100,\"loss\":0.5,"));
+    assert_non_null(strstr(text, "{\"event\":\"saved\",\"message\":\"saved 'x'\"}\n"));
+    free(text);
+}
+
+static void a_bar_is_redrawn_in_place(void **state)
+{
+    char *text = run(PROGRESS_BAR);
+    assert_non_null(
+        strstr(text, "\r\033[K██░░░░░░░░░░░░░░░░░░░░░░ 10/100  loss 0.5000  384 images/s  "));
+    assert_non_null(strstr(text, "\r\033[Ksaved 'x'\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_lines_once_a_second),
+        cmocka_unit_test(json_lines_parse),
+        cmocka_unit_test(a_bar_is_redrawn_in_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
