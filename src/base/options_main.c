@@ -142,7 +142,7 @@ int options_main(const struct program *program, const char *version, int argc, c
         list = found->subcommands;
         at++;
     }
-    if (!command->run) {
+    if (!command || !command->run) {
         print_help(program, command, stderr);
         return err_info(ERR_USAGE)->exit_code;
     }

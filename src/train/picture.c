@@ -99,7 +99,7 @@ static double covered_mean(const struct picture *picture, size_t channel, double
 static void square_pixel(const struct picture *picture, double x0, double x1, double y0, double y1,
                          size_t channels, double *ret)
 {
-    double colour[3];
+    double colour[3] = {0};
     for (size_t c = 0; c < picture->channels; c++)
         colour[c] = covered_mean(picture, c, x0, x1, y0, y1);
     if (picture->channels == 1)
