@@ -1,0 +1,59 @@
+/* One HTTP/1.1 connection of a server on any stream: requests are read one after another, handed to
+ * the handler as exchanges, and answered in their order. Seen by the files of the server only. */
+#ifndef TRAINYARD_NET_HTTP_CONNECTION_H
+#define TRAINYARD_NET_HTTP_CONNECTION_H
+
+#include "base/state_machine.h"
+#include "loop/loop.h"
+#include "net/http_parse.h"
+#include "net/stream.h"
+
+struct http_answer;
+struct http_connection;
+
+enum { HTTP_DATE_MAX = 32 };
+
+/* What all connections of a server have in common. */
+struct http_service {
+    struct loop *loop;
+    http_handler *handler;
+    void *context;
+    size_t header_max, body_max;
+    int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;
+    struct http_connection *connections;
+    size_t connection_count;
+    void (*on_closed)(struct http_service *service); /* a connection is gone */
+    int64_t date_second;                             /* of the text below */
+    char date[HTTP_DATE_MAX];
+};
+
+struct http_connection {
+    struct http_service *service;
+    struct http_connection *next, **link; /* in service->connections */
+    struct stream *stream;
+    char *peer;
+    struct state_machine life;
+    struct loop_timer timer; /* what the state allows: handshake, header, body or idleness */
+    struct loop_task task;   /* go on with requests in a turn of its own */
+    struct http_parse parse;
+    struct buf in;              /* of the requests to come, while one is answered */
+    struct arena *spare;        /* for the next request */
+    struct http_answer *answer; /* of the request that is being answered, or NULL */
+    bool peer_ended;            /* sends no more, but may still read */
+    bool in_handler;
+};
+
+/* Takes the stream; the connection frees itself when that is closed, and tells the service. */
+void http_connection_new(struct http_service *service, struct stream *stream, const char *peer);
+
+/* Cancel the exchange and close, at once. */
+void http_connection_close(struct http_connection *connection);
+
+/* From the answer: its last byte is written. It is freed by the connection, in a later turn if the
+ * answerer still runs. */
+void http_connection_answered(struct http_connection *connection);
+
+/* "Sun, 15 Nov 2026 02:00:00 GMT", made once a second. */
+const char *http_service_date(struct http_service *service);
+
+#endif

@@ -1,0 +1,52 @@
+/* Bytes on their way out: appended at one end, taken at the other, without moving the rest at each
+ * step. Gives its memory back when it runs empty after a large answer. */
+#ifndef TRAINYARD_NET_SEND_QUEUE_H
+#define TRAINYARD_NET_SEND_QUEUE_H
+
+#include "base/buf.h"
+
+struct send_queue {
+    struct buf buf;
+    size_t taken; /* of buf, from the front */
+};
+
+static inline void send_queue_init(struct send_queue *queue, size_t max)
+{
+    buf_init(&queue->buf, max);
+    queue->taken = 0;
+}
+
+static inline void send_queue_release(struct send_queue *queue)
+{
+    buf_release(&queue->buf);
+    queue->taken = 0;
+}
+
+static inline size_t send_queue_size(const struct send_queue *queue)
+{
+    return queue->buf.size - queue->taken;
+}
+
+static inline const char *send_queue_data(const struct send_queue *queue)
+{
+    return queue->buf.data + queue->taken;
+}
+
+static inline void send_queue_take(struct send_queue *queue, size_t size)
+{
+    enum { KEPT_MAX = 64 * 1024 };
+    queue->taken += size;
+    if (queue->taken == queue->buf.size) {
+        queue->taken = 0;
+        if (queue->buf.capacity > KEPT_MAX)
+            buf_release(&queue->buf);
+        else
+            buf_clear(&queue->buf);
+    } else if (queue->taken > queue->buf.size / 2) {
+        /* Moving less than half is paid by the bytes taken since the last move. */
+        buf_consume(&queue->buf, queue->taken);
+        queue->taken = 0;
+    }
+}
+
+#endif

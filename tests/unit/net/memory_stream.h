@@ -1,0 +1,30 @@
+/* A stream in memory for tests and fuzzers: the test is the peer. Works on any loop. */
+#ifndef TRAINYARD_TESTS_MEMORY_STREAM_H
+#define TRAINYARD_TESTS_MEMORY_STREAM_H
+
+#include "base/buf.h"
+#include "loop/loop.h"
+#include "net/stream.h"
+
+struct memory_stream {
+    struct stream stream;
+    struct loop *loop;
+    struct loop_task task;
+    struct buf in;  /* sent by the test, not read yet */
+    struct buf out; /* all that was written */
+    size_t taken;   /* of out, by the peer */
+    size_t piece;   /* the most bytes given at once; 0: any */
+    bool holds;     /* the peer takes nothing */
+    bool opened, paused, end_sent, end_told, broken, sent_told, finishing;
+    bool *ret_closed; /* set to true when the stream is gone */
+};
+
+struct memory_stream *memory_stream_new(struct loop *loop, bool *ret_closed);
+
+/* The peer's side. */
+void memory_stream_send(struct memory_stream *self, const void *data, size_t size);
+void memory_stream_hold(struct memory_stream *self, bool holds);
+void memory_stream_send_end(struct memory_stream *self); /* it sends no more */
+void memory_stream_break(struct memory_stream *self);    /* it is gone */
+
+#endif

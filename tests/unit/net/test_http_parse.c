@@ -1,0 +1,241 @@
+/* The grammar of requests: what is accepted gives the same whatever pieces it comes in; what could
+ * be read in two ways is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "net/http_parse.h"
+
+#include <string.h>
+
+/* Feed in pieces of `piece` bytes until something is decided; the bytes used. */
+static size_t feed(struct http_parse *parse, const char *text, size_t piece,
+                   enum http_parse_result *ret)
+{
+    size_t size = strlen(text), used = 0;
+    *ret = HTTP_PARSE_MORE;
+    while (used < size && *ret == HTTP_PARSE_MORE) {
+        size_t taken, next = size - used < piece ? size - used : piece;
+        *ret = http_parse_feed(parse, text + used, next, &taken);
+        used += taken;
+        if (*ret == HTTP_PARSE_MORE)
+            assert_int_equal(taken, next);
+    }
+    return used;
+}
+
+static void a_request_is_the_same_in_any_pieces(void **state)
+{
+    static const char text[] = "POST /api/v1/name%20spaces/a%2Fb?watch=true&x=%31#frag HTTP/1.1\r\n"
+                               "Host: localhost\r\nX-Empty:\r\naccept: a/b \t\r\nAccept: c\r\n"
+                               "Content-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\n";
+    for (size_t piece = 1; piece < sizeof(text); piece++) {
+        struct http_parse parse;
+        enum http_parse_result result;
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        http_parse_init(&parse, 1000, 1000);
+        http_parse_start(&parse, arena);
+        size_t used = feed(&parse, text, piece, &result);
+        assert_int_equal(result, HTTP_PARSE_DONE);
+        assert_string_equal(text + used, "GET / HTTP/1.1\r\n");
+        const struct http_request *request = &parse.request;
+        assert_string_equal(request->method, "POST");
+        assert_string_equal(request->path, "/api/v1/name spaces/a/b");
+        assert_string_equal(request->query, "watch=true&x=%31");
+        assert_string_equal(request->body, "hello");
+        assert_int_equal(request->body_size, 5);
+        assert_string_equal(http_header_get(request->headers, "X-empty"), "");
+        assert_string_equal(http_header_get(request->headers, "Accept"), "a/b");
+        assert_string_equal(request->headers->next->next->next->value, "c");
+        assert_true(parse.keep_alive);
+        http_parse_release(&parse);
+    }
+}
+
+struct accepted {
+    const char *text, *path, *body;
+    bool keep_alive;
+};
+
+static void what_is_allowed_is_read(void **state)
+{
+    static const struct accepted rows[] = {
+        {"GET / HTTP/1.0\r\n\r\n", "/", "", false},
+        {"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "/", "", true},
+        {"GET / HTTP/1.1\r\nHost:x\r\nConnection: close\r\n\r\n", "/", "", false},
+        {"\r\n\r\nGET /a HTTP/1.1\r\nHost:x\r\n\r\n", "/a", "", true},
+        {"GET http://h:1/a?b HTTP/1.1\r\nHost:x\r\n\r\n", "/a", "", true},
+        {"GET http://h?b HTTP/1.1\r\nHost:x\r\n\r\n", "/", "", true},
+        {"OPTIONS * HTTP/1.1\r\nHost:x\r\n\r\n", "*", "", true},
+        {"PATCH /a HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\n"
+         "de\r\n0\r\nHost: trailer\r\nContent-Length: 3\r\n\r\n",
+         "/a", "abcde", true},
+        /* An offer of another protocol is a header like any other. */
+        {"GET /exec HTTP/1.1\r\nHost:x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
+         "/exec", "", true},
+        {"POST /exec HTTP/1.1\r\nHost:x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
+         "Content-Length: 2\r\n\r\nhi",
+         "/exec", "hi", true},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct http_parse parse;
+        enum http_parse_result result;
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        http_parse_init(&parse, 1000, 1000);
+        http_parse_start(&parse, arena);
+        size_t used = feed(&parse, rows[i].text, 1000, &result);
+        assert_int_equal(result, HTTP_PARSE_DONE);
+        assert_int_equal(used, strlen(rows[i].text));
+        assert_string_equal(parse.request.path, rows[i].path);
+        assert_string_equal(parse.request.body, rows[i].body);
+        assert_int_equal(parse.keep_alive, rows[i].keep_alive);
+        http_parse_release(&parse);
+    }
+}
+
+struct refused {
+    const char *text;
+    int status;
+    const char *sentence;
+};
+
+static void what_is_not_is_refused_with_a_sentence(void **state)
+{
+    static const struct refused rows[] = {
+        {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+         400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n",
+         400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n", 400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+         "chunked\r\n\r\n",
+         400, "the request tells its length more than once"},
+        {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501,
+         "no transfer encoding but 'chunked' is supported"},
+        {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", 0, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: xchunked\r\n\r\n", 0, NULL},
+        {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", 400,
+         "a request of HTTP/1.0 cannot have a transfer encoding"},
+        {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: -1\r\n\r\n", 400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: +3\r\n\r\n", 400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: 3 4\r\n\r\n", 400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: 0x10\r\n\r\n", 400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: 101\r\n\r\n", 413,
+         "the request's body is longer than 100 bytes"},
+        {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400, NULL},
+        {"POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "ffffffffffffffffff\r\n",
+         400, NULL},
+        {"GET / HTTP/1.1\r\n\r\n", 400, "the request must have exactly one Host header"},
+        {"GET / HTTP/1.1\r\nHost:x\r\nHost:y\r\n\r\n", 400,
+         "the request must have exactly one Host header"},
+        {"GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n", 417, NULL},
+        {"GET / HTTP/1.1\r\nHost : x\r\n\r\n", 400, NULL},
+        {"GET / HTTP/1.1\r\nHost: a\001b\r\n\r\n", 400, NULL},
+        {"GET /%00 HTTP/1.1\r\nHost:x\r\n\r\n", 400,
+         "the request's path has an escape that is not allowed"},
+        {"GET /%4 HTTP/1.1\r\nHost:x\r\n\r\n", 400, NULL},
+        {"GET /%zz HTTP/1.1\r\nHost:x\r\n\r\n", 400, NULL},
+        {"GET nothing HTTP/1.1\r\nHost:x\r\n\r\n", 400, NULL},
+        {"GET / HTTP/2.0\r\nHost:x\r\n\r\n", 0, NULL},
+        {"GET / HTTP/1.7\r\nHost:x\r\n\r\n", 505, NULL},
+        {"CONNECT a:1 HTTP/1.1\r\nHost:x\r\n\r\n", 0, NULL},
+        {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, NULL},
+        {"\026\003\001\002", 400, NULL},
+        {"hello\r\n", 400, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        for (size_t piece = 1; piece < 200; piece += 198) {
+            struct http_parse parse;
+            enum http_parse_result result;
+            _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+            http_parse_init(&parse, 1000, 100);
+            http_parse_start(&parse, arena);
+            feed(&parse, rows[i].text, piece, &result);
+            if (result != HTTP_PARSE_REFUSED)
+                fail_msg("accepted: %s", rows[i].text);
+            if (rows[i].status && rows[i].status != parse.refusal_status)
+                fail_msg("%d for: %s", parse.refusal_status, rows[i].text);
+            assert_true(parse.refusal_status >= 400);
+            assert_true(strlen(parse.refusal) > 10);
+            if (rows[i].sentence)
+                assert_string_equal(parse.refusal, rows[i].sentence);
+            http_parse_release(&parse);
+        }
+    }
+}
+
+static void header_and_body_have_limits(void **state)
+{
+    struct http_parse parse;
+    enum http_parse_result result;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    http_parse_init(&parse, 200, 10);
+    char many[8192] = "GET / HTTP/1.1\r\n";
+    char target[512];
+    memset(target, 'a', sizeof(target));
+    memcpy(target, "GET /", 5);
+    target[sizeof(target) - 1] = '\0';
+
+    http_parse_start(&parse, arena);
+    feed(&parse, target, 1000, &result);
+    assert_int_equal(result, HTTP_PARSE_REFUSED);
+    assert_int_equal(parse.refusal_status, 431);
+
+    for (int i = 0; i < 300; i++)
+        strcat(many, "a:\r\n");
+    http_parse_start(&parse, arena);
+    feed(&parse, many, 10000, &result);
+    assert_int_equal(result, HTTP_PARSE_REFUSED);
+    assert_int_equal(parse.refusal_status, 431);
+    http_parse_release(&parse);
+
+    http_parse_init(&parse, 60000, 10);
+    http_parse_start(&parse, arena);
+    feed(&parse, many, 10000, &result);
+    assert_int_equal(result, HTTP_PARSE_REFUSED);
+    assert_string_equal(parse.refusal, "the request has more than 256 header lines");
+
+    http_parse_start(&parse, arena);
+    feed(&parse,
+         "POST / HTTP/1.1\r\nHost:x\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n12345678\r\n3\r\n"
+         "abc\r\n",
+         1000, &result);
+    assert_int_equal(result, HTTP_PARSE_REFUSED);
+    assert_int_equal(parse.refusal_status, 413);
+    http_parse_release(&parse);
+}
+
+static void a_waiting_client_is_seen(void **state)
+{
+    struct http_parse parse;
+    enum http_parse_result result;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    http_parse_init(&parse, 1000, 1000);
+    http_parse_start(&parse, arena);
+    feed(&parse, "PUT / HTTP/1.1\r\nHost:x\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n", 7,
+         &result);
+    assert_int_equal(result, HTTP_PARSE_MORE);
+    assert_true(parse.head_done && parse.wants_continue);
+    feed(&parse, "ok", 1, &result);
+    assert_int_equal(result, HTTP_PARSE_DONE);
+    assert_string_equal(parse.request.body, "ok");
+    http_parse_release(&parse);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_is_the_same_in_any_pieces),
+        cmocka_unit_test(what_is_allowed_is_read),
+        cmocka_unit_test(what_is_not_is_refused_with_a_sentence),
+        cmocka_unit_test(header_and_body_have_limits),
+        cmocka_unit_test(a_waiting_client_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
