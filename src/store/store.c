@@ -1,0 +1,376 @@
+/* Revisioned objects; see store.h. This file holds the index, checks writes against it and applies
+ * what the writer brings back; the disk is store_disk.c, the thread store_writer.c, watches
+ * store_watch.c. All of it runs on the loop's thread. */
+#include "store/store.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "store/store_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_MAX = 1024,
+    VALUE_MAX = 64 * 1024 * 1024,
+    PENDING_MAX = 100 * 1000, /* writes under way; over it the caller has to wait */
+    HISTORY_DEFAULT = 10000,
+    ALIVE_MS = 3600 * 1000,
+};
+
+static struct store_entry *entry_of(const struct store *store, const char *key)
+{
+    struct key_node *node = key_index_find(&store->index, key);
+    return node ? node->value : NULL;
+}
+
+static struct store_entry *entry_make(struct store *store, const char *key)
+{
+    struct key_node *node = key_index_insert(&store->index, key);
+    if (!node->value)
+        node->value = mem_zalloc(sizeof(struct store_entry));
+    return node->value;
+}
+
+static void set_object(struct store_object **place, struct store_object *object)
+{
+    struct store_object *old = *place;
+    *place = object ? store_object_ref(object) : NULL;
+    store_object_unref(old);
+}
+
+static void entry_remove_if_idle(struct store *store, struct store_entry *entry, const char *key)
+{
+    if (entry->committed || entry->pending)
+        return;
+    store_object_unref(entry->newest);
+    free(entry);
+    key_index_remove(&store->index, key);
+}
+
+/* ---- history --------------------------------------------------------------------------------- */
+
+/* Forget the oldest change. What it superseded is needed by nobody any more, nor is the mark of a
+ * deletion: on disk stays the state as of history's floor, and every change after it. */
+static void forget_oldest(struct store *store)
+{
+    struct store_event event = store_history_pop(&store->history);
+    if (event.previous)
+        store_writer_drop(&store->writer, event.previous->revision);
+    if (event.type == STORE_DELETED)
+        store_writer_drop(&store->writer, event.object->revision);
+    store_event_release(&event);
+}
+
+static void trim_history(struct store *store)
+{
+    while ((int64_t)store->history.count > store->history_max)
+        forget_oldest(store);
+}
+
+static struct store_event make_event(struct store_object *object, struct store_object *previous,
+                                     bool deleted)
+{
+    return (struct store_event){
+        .type = deleted                                       ? STORE_DELETED
+                : object->create_revision == object->revision ? STORE_ADDED
+                                                              : STORE_MODIFIED,
+        .object = store_object_ref(object),
+        .previous = previous ? store_object_ref(previous) : NULL,
+    };
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* History starts anew behind this revision. */
+static void restart_history(struct store *store, int64_t floor)
+{
+    while (store->history.count)
+        forget_oldest(store);
+    store->history.floor = floor;
+}
+
+/* Rows come in order. Up to the revision of the last compaction they have gaps, and a version
+ * before them may be gone: history starts where neither is so. */
+static void load_row(void *context, const struct store_row *row)
+{
+    struct store *store = context;
+    struct store_object *object =
+        store_object_new(row->key, row->data, row->size, row->revision, row->created);
+    struct store_entry *entry = entry_make(store, row->key);
+    bool is_first = row->created == row->revision && !row->deleted;
+    bool is_known = is_first || entry->committed;
+    if (row->revision != store_history_end(&store->history) + 1)
+        restart_history(store, row->revision - 1);
+    if (is_known) {
+        struct store_event event = make_event(object, entry->committed, row->deleted);
+        store_history_push(&store->history, &event);
+    } else {
+        restart_history(store, row->revision);
+        if (row->deleted)
+            store_writer_drop(&store->writer, row->revision);
+    }
+    set_object(&entry->committed, row->deleted ? NULL : object);
+    set_object(&entry->newest, entry->committed);
+    entry_remove_if_idle(store, entry, row->key);
+    store_object_unref(object);
+    trim_history(store);
+}
+
+static int load(struct store *store, struct err *err)
+{
+    int64_t last = 0;
+    int result = store_disk_load(store->disk, load_row, store, &last, err);
+    if (result < 0)
+        return result;
+    if (last != store_history_end(&store->history))
+        restart_history(store, last);
+    store->next_revision = last + 1;
+    return 0;
+}
+
+static void on_finished(struct store_writer *writer, struct store_change_list *committed,
+                        struct store_change_list *lost, const struct err *failure);
+static void on_stopped(struct store_writer *writer);
+
+static void on_alive(struct loop_timer *timer)
+{
+    loop_timer_start(timer, ALIVE_MS);
+}
+
+static void store_free(struct store *store)
+{
+    store_watches_detach(store);
+    loop_timer_stop(&store->alive);
+    store_history_release(&store->history);
+    for (struct key_node *node = key_index_from(&store->index, ""); node; node = node->next[0]) {
+        struct store_entry *entry = node->value;
+        store_object_unref(entry->committed);
+        store_object_unref(entry->newest);
+        free(entry);
+    }
+    key_index_release(&store->index);
+    store_disk_free(store->disk);
+    free(store);
+}
+
+int store_open(struct loop *loop, const struct store_options *options, struct store **ret,
+               struct err *err)
+{
+    struct store *store = mem_zalloc(sizeof(*store));
+    store->loop = loop;
+    store->next_revision = 1;
+    store->history_max = options->history_max > 0 ? options->history_max : HISTORY_DEFAULT;
+    key_index_init(&store->index);
+    store_watches_init(store);
+    loop_timer_init(loop, &store->alive, on_alive);
+    int result = options->path ? store_disk_open(options->path, &store->disk, err) : 0;
+    store->writer.loop = loop;
+    store->writer.disk = store->disk;
+    store->writer.finished = on_finished;
+    store->writer.stopped = on_stopped;
+    store_writer_init(&store->writer);
+    if (result == 0 && store->disk)
+        result = load(store, err);
+    if (result == 0)
+        result = store_writer_start(&store->writer, err);
+    if (result < 0) {
+        store_writer_release(&store->writer);
+        store_free(store);
+        return result;
+    }
+    *ret = store;
+    return 0;
+}
+
+void store_close(struct store *store, void (*closed)(void *context), void *context)
+{
+    if (store->closing)
+        mem_panic("store: closed twice");
+    store->closing = true;
+    store->closed = closed;
+    store->closed_context = context;
+    if (store->disk)
+        loop_timer_start(&store->alive, ALIVE_MS);
+    store_writer_stop(&store->writer);
+}
+
+static void on_stopped(struct store_writer *writer)
+{
+    struct store *store = CONTAINER_OF(writer, struct store, writer);
+    void (*closed)(void *) = store->closed;
+    void *context = store->closed_context;
+    store_free(store);
+    if (closed)
+        closed(context);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+int64_t store_revision(const struct store *store)
+{
+    return store_history_end(&store->history);
+}
+
+int64_t store_next_revision(const struct store *store)
+{
+    return store->next_revision;
+}
+
+struct store_object *store_get(struct store *store, const char *key)
+{
+    const struct store_entry *entry = entry_of(store, key);
+    return entry && entry->committed ? store_object_ref(entry->committed) : NULL;
+}
+
+struct store_object *store_get_pending(struct store *store, const char *key)
+{
+    const struct store_entry *entry = entry_of(store, key);
+    return entry && entry->newest ? store_object_ref(entry->newest) : NULL;
+}
+
+size_t store_list(struct store *store, const char *prefix, struct store_object ***ret_objects)
+{
+    VEC(struct store_object *) objects = {0};
+    for (struct key_node *node = key_index_from(&store->index, prefix);
+         node && str_has_prefix(node->key, prefix); node = node->next[0]) {
+        const struct store_entry *entry = node->value;
+        if (entry->committed)
+            vec_push(&objects, store_object_ref(entry->committed));
+    }
+    *ret_objects = objects.items;
+    return objects.count;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int check_open(const struct store *store, const char *key, size_t size, struct err *err)
+{
+    if (store->failure.code != ERR_NONE)
+        return err_set(err, ERR_UNAVAILABLE, "the store cannot write any more: %s",
+                       store->failure.message);
+    if (store->closing)
+        return err_set(err, ERR_UNAVAILABLE, "the store is closing");
+    if (store->pending >= PENDING_MAX)
+        return err_set(err, ERR_TOO_MANY, "%d writes are under way: try again", PENDING_MAX);
+    if (str_is_empty(key) || strlen(key) > KEY_MAX)
+        return err_set(err, ERR_INVALID, "a key has 1 to %d bytes, not %zu", KEY_MAX, strlen(key));
+    if (size > VALUE_MAX)
+        return err_set(err, ERR_TOO_LARGE, "'%s' has %zu bytes, more than %d", key, size,
+                       VALUE_MAX);
+    return 0;
+}
+
+/* What the next write of the key follows must be what the caller has seen. */
+static int check_expected(const struct store_object *newest, const char *key, int64_t expected,
+                          struct err *err)
+{
+    if (!newest)
+        return expected == 0 ? 0 : err_set(err, ERR_NOT_FOUND, "'%s' does not exist", key);
+    if (expected == 0)
+        return err_set(err, ERR_EXISTS, "'%s' exists already", key);
+    if (expected != newest->revision)
+        return err_set(err, ERR_CONFLICT,
+                       "'%s' was changed: it is at revision %lld, not %lld; read it again", key,
+                       (long long)newest->revision, (long long)expected);
+    return 0;
+}
+
+static void push_change(struct store *store, const char *key, const void *data, size_t size,
+                        bool deleted, store_done *done, void *context)
+{
+    struct store_entry *entry = entry_make(store, key);
+    struct store_object *previous = entry->newest;
+    int64_t revision = store->next_revision++;
+    struct store_change *change = mem_zalloc(sizeof(*change));
+    change->object = store_object_new(key, data, size, revision,
+                                      previous ? previous->create_revision : revision);
+    change->previous = previous ? store_object_ref(previous) : NULL;
+    change->deleted = deleted;
+    change->done = done;
+    change->context = context;
+    set_object(&entry->newest, deleted ? NULL : change->object);
+    entry->pending++;
+    if (store->pending++ == 0 && store->disk)
+        loop_timer_start(&store->alive, ALIVE_MS);
+    store_writer_push(&store->writer, change);
+}
+
+static const struct store_object *newest_of(const struct store *store, const char *key)
+{
+    const struct store_entry *entry = entry_of(store, key);
+    return entry ? entry->newest : NULL;
+}
+
+int store_put(struct store *store, const char *key, const void *data, size_t size, int64_t expected,
+              store_done *done, void *context, struct err *err)
+{
+    int result = check_open(store, key, size, err);
+    if (result == 0)
+        result = check_expected(newest_of(store, key), key, expected, err);
+    if (result == 0)
+        push_change(store, key, data, size, false, done, context);
+    return result;
+}
+
+int store_delete(struct store *store, const char *key, const void *data, size_t size,
+                 int64_t expected, store_done *done, void *context, struct err *err)
+{
+    int result = check_open(store, key, size, err);
+    if (result == 0 && expected == 0)
+        result = err_set(err, ERR_INVALID, "'%s' is deleted without the revision it has", key);
+    if (result == 0)
+        result = check_expected(newest_of(store, key), key, expected, err);
+    if (result == 0)
+        push_change(store, key, data, size, true, done, context);
+    return result;
+}
+
+/* The change is no longer under way; `err` is why it is lost, or NULL. */
+static void end_change(struct store *store, struct store_change *change, const struct err *err)
+{
+    struct store_object *object = change->object;
+    struct store_entry *entry = entry_of(store, object->key);
+    entry->pending--;
+    if (--store->pending == 0 && !store->closing)
+        loop_timer_stop(&store->alive);
+    if (err) {
+        set_object(&entry->newest, entry->committed);
+    } else {
+        struct store_event event = make_event(object, change->previous, change->deleted);
+        store_history_push(&store->history, &event);
+        set_object(&entry->committed, change->deleted ? NULL : object);
+    }
+    entry_remove_if_idle(store, entry, object->key);
+    if (change->done)
+        change->done(change->context, object, err);
+    store_object_unref(change->object);
+    store_object_unref(change->previous);
+    free(change);
+}
+
+static void end_all(struct store *store, struct store_change_list *list, const struct err *err)
+{
+    for (struct store_change *change = list->first, *next; change; change = next) {
+        next = change->next;
+        end_change(store, change, err);
+    }
+}
+
+static void on_finished(struct store_writer *writer, struct store_change_list *committed,
+                        struct store_change_list *lost, const struct err *failure)
+{
+    struct store *store = CONTAINER_OF(writer, struct store, writer);
+    bool has_news = committed->first != NULL;
+    if (failure)
+        store->failure = *failure; /* before anybody is told, so that nobody writes on */
+    end_all(store, committed, NULL);
+    end_all(store, lost, failure);
+    if (!has_news)
+        return;
+    /* Writers have their answer; now watchers. History is cut afterwards, so that a watch which is
+     * not served yet misses nothing. */
+    store_watches_deliver(store);
+    trim_history(store);
+}

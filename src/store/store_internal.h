@@ -1,0 +1,47 @@
+/* What the files of the store share and nobody else sees. */
+#ifndef TRAINYARD_STORE_STORE_INTERNAL_H
+#define TRAINYARD_STORE_STORE_INTERNAL_H
+
+#include "store/key_index.h"
+#include "store/store.h"
+#include "store/store_history.h"
+#include "store/store_writer.h"
+
+/* A new object with one reference; key and data are copied. */
+struct store_object *store_object_new(const char *key, const void *data, size_t size,
+                                      int64_t revision, int64_t create_revision);
+
+/* What the index holds for a key, as long as it exists or a write of it is under way. */
+struct store_entry {
+    struct store_object *committed; /* NULL: absent, or not committed yet */
+    struct store_object *newest;    /* with writes under way; NULL: absent or deleted */
+    size_t pending;                 /* writes under way */
+};
+
+struct store {
+    struct loop *loop;
+    struct store_disk *disk; /* NULL: in memory */
+    struct store_writer writer;
+    struct loop_timer alive; /* keeps the loop running while the writer's thread works */
+    struct key_index index;  /* key → struct store_entry */
+    struct store_history history;
+    int64_t history_max;
+    int64_t next_revision;
+    size_t pending;     /* writes under way */
+    struct err failure; /* code set: the store is failed, and why */
+    void (*closed)(void *context);
+    void *closed_context;
+    bool closing;
+
+    /* Watches, in the order they were made. */
+    struct store_watch *watches, **watches_end;
+    struct loop_task deliver;
+    bool delivering;
+};
+
+/* store_watch.c */
+void store_watches_init(struct store *store);
+void store_watches_deliver(struct store *store); /* what history holds and each has not seen */
+void store_watches_detach(struct store *store);  /* the store goes; stopping them stays allowed */
+
+#endif

@@ -1,0 +1,112 @@
+/* Watches; see store.h. Each has a cursor into history, and delivery is: give every watch what lies
+ * behind its cursor. Live events and those of the past thus take one way, in order, each once. A
+ * callback may stop any watch and start others; nothing is freed while delivery walks the list. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "store/store_internal.h"
+
+#include <stdlib.h>
+
+struct store_watch {
+    struct store *store; /* NULL: the store was closed */
+    struct store_watch *next, **link;
+    char *prefix;
+    int64_t seen; /* the revision up to which it was served */
+    store_watch_callback *callback;
+    void *context;
+    bool stopped;
+};
+
+static void watch_free(struct store_watch *watch)
+{
+    if (watch->store) {
+        *watch->link = watch->next;
+        if (watch->next)
+            watch->next->link = watch->link;
+        else
+            watch->store->watches_end = watch->link;
+    }
+    free(watch->prefix);
+    free(watch);
+}
+
+static void serve(struct store_watch *watch)
+{
+    const struct store_history *history = &watch->store->history;
+    while (!watch->stopped && watch->seen < store_history_end(history)) {
+        /* A copy: the callback may lead to a change of history's memory. */
+        struct store_event event = *store_history_at(history, ++watch->seen);
+        if (str_has_prefix(event.object->key, watch->prefix))
+            watch->callback(watch->context, &event);
+    }
+}
+
+void store_watches_deliver(struct store *store)
+{
+    store->delivering = true;
+    for (struct store_watch *watch = store->watches; watch; watch = watch->next)
+        serve(watch);
+    store->delivering = false;
+    for (struct store_watch *watch = store->watches, *next; watch; watch = next) {
+        next = watch->next;
+        if (watch->stopped)
+            watch_free(watch);
+    }
+}
+
+static void on_deliver(struct loop_task *task)
+{
+    store_watches_deliver(CONTAINER_OF(task, struct store, deliver));
+}
+
+void store_watches_init(struct store *store)
+{
+    store->watches_end = &store->watches;
+    store->deliver.callback = on_deliver;
+}
+
+void store_watches_detach(struct store *store)
+{
+    loop_defer_cancel(store->loop, &store->deliver);
+    for (struct store_watch *watch = store->watches, *next; watch; watch = next) {
+        next = watch->next;
+        watch->store = NULL;
+        watch->next = NULL;
+    }
+    store->watches = NULL;
+}
+
+int store_watch(struct store *store, const char *prefix, int64_t since,
+                store_watch_callback *callback, void *context, struct store_watch **ret,
+                struct err *err)
+{
+    int64_t now = store_revision(store);
+    if (since < -1)
+        return err_set(err, ERR_BAD_REQUEST, "%lld is no revision", (long long)since);
+    if (since >= 0 && since < store->history.floor)
+        return err_set(err, ERR_EXPIRED,
+                       "revision %lld is too old: changes are kept from %lld on; list again",
+                       (long long)since, (long long)store->history.floor);
+    struct store_watch *watch = mem_zalloc(sizeof(*watch));
+    watch->store = store;
+    watch->prefix = mem_strdup(prefix);
+    watch->seen = since < 0 ? now : since;
+    watch->callback = callback;
+    watch->context = context;
+    watch->link = store->watches_end;
+    *store->watches_end = watch;
+    store->watches_end = &watch->next;
+    if (watch->seen < now)
+        loop_defer(store->loop, &store->deliver);
+    *ret = watch;
+    return 0;
+}
+
+void store_watch_stop(struct store_watch *watch)
+{
+    if (!watch)
+        return;
+    watch->stopped = true;
+    if (!watch->store || !watch->store->delivering)
+        watch_free(watch);
+}

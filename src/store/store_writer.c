@@ -1,0 +1,230 @@
+/* The store's thread; see store_writer.h. It touches the disk and, under the lock, its lists; of an
+ * object it only reads what never changes. */
+#include "store/store_writer.h"
+
+#include "base/mem.h"
+
+#include <signal.h>
+
+enum {
+    BATCH_MAX = 4096, /* changes in one transaction, so that an answer does not wait too long */
+    DROPS_MIN = 64, /* rows removed along with each commit, and twice the batch if that is more: */
+                    /* more than a batch can supersede, so a backlog always shrinks */
+};
+
+static void list_init(struct store_change_list *list)
+{
+    list->first = NULL;
+    list->end = &list->first;
+}
+
+static void list_append(struct store_change_list *list, struct store_change *change)
+{
+    change->next = NULL;
+    *list->end = change;
+    list->end = &change->next;
+}
+
+static void list_append_all(struct store_change_list *list, struct store_change_list *from)
+{
+    if (!from->first)
+        return;
+    *list->end = from->first;
+    list->end = from->end;
+    list_init(from);
+}
+
+/* Move up to `max` changes; returns how many. */
+static size_t list_take(struct store_change_list *list, struct store_change_list *from, size_t max)
+{
+    size_t count = 0;
+    list_init(list);
+    for (struct store_change *change; count < max && (change = from->first); count++) {
+        from->first = change->next;
+        list_append(list, change);
+    }
+    if (!from->first)
+        from->end = &from->first;
+    return count;
+}
+
+static int insert(struct store_disk *disk, const struct store_change *change, struct err *err)
+{
+    const struct store_object *object = change->object;
+    return store_disk_insert(disk,
+                             &(struct store_row){.revision = object->revision,
+                                                 .created = object->create_revision,
+                                                 .deleted = change->deleted,
+                                                 .key = object->key,
+                                                 .data = object->data,
+                                                 .size = object->size},
+                             err);
+}
+
+static int commit(struct store_disk *disk, const struct store_change_list *batch,
+                  const int64_t *drops, size_t drops_count, struct err *err)
+{
+    int result = store_disk_begin(disk, err);
+    for (const struct store_change *change = batch->first; result == 0 && change;
+         change = change->next)
+        result = insert(disk, change, err);
+    for (size_t i = 0; result == 0 && i < drops_count; i++)
+        result = store_disk_drop(disk, drops[i], err);
+    if (result == 0)
+        result = store_disk_commit(disk, err);
+    if (result < 0)
+        store_disk_rollback(disk);
+    return result;
+}
+
+/* Under the lock: bring the lists to the loop, once however many batches finish before it looks. */
+static void notify(struct store_writer *writer)
+{
+    if (writer->posted)
+        return;
+    writer->posted = true;
+    loop_post(writer->loop, &writer->task);
+}
+
+/* Under the lock: the oldest drops, as many as may go along with `changes` changes. */
+static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *ret_count)
+{
+    size_t max = changes * 2 > DROPS_MIN ? changes * 2 : DROPS_MIN;
+    size_t count = writer->drops.count < max ? writer->drops.count : max;
+    int64_t *taken = mem_calloc(count, sizeof(*taken));
+    if (count) {
+        writer->drops.count -= count;
+        memcpy(taken, writer->drops.items, count * sizeof(*taken));
+        memmove(writer->drops.items, writer->drops.items + count,
+                writer->drops.count * sizeof(*taken));
+    }
+    *ret_count = count;
+    return taken;
+}
+
+/* Under the lock, which is released while the disk works. */
+static void write_batch(struct store_writer *writer)
+{
+    struct store_change_list batch;
+    size_t changes = list_take(&batch, &writer->queued, BATCH_MAX), drops_count;
+    _cleanup_free_ int64_t *drops = take_drops(writer, changes, &drops_count);
+    struct err err = writer->failure;
+    pthread_mutex_unlock(&writer->lock);
+
+    if (err.code == ERR_NONE)
+        commit(writer->disk, &batch, drops, drops_count, &err);
+
+    pthread_mutex_lock(&writer->lock);
+    writer->failure = err;
+    list_append_all(err.code == ERR_NONE ? &writer->committed : &writer->lost, &batch);
+    notify(writer);
+}
+
+static void *run(void *context)
+{
+    struct store_writer *writer = context;
+    pthread_mutex_lock(&writer->lock);
+    for (;;) {
+        if (writer->queued.first)
+            write_batch(writer);
+        else if (writer->stopping)
+            break;
+        else
+            pthread_cond_wait(&writer->wake, &writer->lock);
+    }
+    writer->ended = true;
+    notify(writer);
+    pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+void store_writer_release(struct store_writer *writer)
+{
+    pthread_mutex_destroy(&writer->lock);
+    pthread_cond_destroy(&writer->wake);
+    vec_release(&writer->drops);
+}
+
+static void on_task(struct loop_task *task)
+{
+    struct store_writer *writer = CONTAINER_OF(task, struct store_writer, task);
+    struct store_change_list committed, lost;
+    list_init(&committed);
+    list_init(&lost);
+    pthread_mutex_lock(&writer->lock);
+    if (!writer->disk) {
+        list_append_all(&writer->committed, &writer->queued);
+        writer->ended = writer->stopping;
+    }
+    list_append_all(&committed, &writer->committed);
+    list_append_all(&lost, &writer->lost);
+    struct err failure = writer->failure;
+    bool ended = writer->ended;
+    writer->posted = false;
+    pthread_mutex_unlock(&writer->lock);
+
+    writer->finished(writer, &committed, &lost, lost.first ? &failure : NULL);
+    if (!ended)
+        return;
+    if (writer->disk)
+        pthread_join(writer->thread, NULL);
+    store_writer_release(writer);
+    writer->stopped(writer);
+}
+
+void store_writer_init(struct store_writer *writer)
+{
+    list_init(&writer->queued);
+    list_init(&writer->committed);
+    list_init(&writer->lost);
+    writer->task.callback = on_task;
+    pthread_mutex_init(&writer->lock, NULL);
+    pthread_cond_init(&writer->wake, NULL);
+}
+
+int store_writer_start(struct store_writer *writer, struct err *err)
+{
+    if (!writer->disk)
+        return 0;
+    /* Signals are for the loop's thread. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&writer->thread, NULL, run, writer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code ? err_set_errno(err, code, "cannot start the store's thread") : 0;
+}
+
+/* Under the lock: there is something to do. */
+static void wake(struct store_writer *writer)
+{
+    if (writer->disk)
+        pthread_cond_signal(&writer->wake);
+    else
+        loop_defer(writer->loop, &writer->task);
+}
+
+void store_writer_push(struct store_writer *writer, struct store_change *change)
+{
+    pthread_mutex_lock(&writer->lock);
+    list_append(&writer->queued, change);
+    wake(writer);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+void store_writer_drop(struct store_writer *writer, int64_t revision)
+{
+    if (!writer->disk)
+        return;
+    pthread_mutex_lock(&writer->lock);
+    vec_push(&writer->drops, revision);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+void store_writer_stop(struct store_writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->stopping = true;
+    wake(writer);
+    pthread_mutex_unlock(&writer->lock);
+}

@@ -1,0 +1,62 @@
+/* The store's thread: takes all changes that are queued, commits them in one transaction, and hands
+ * them back to the loop. While it waits for the disk, the loop gathers the next batch. Without a
+ * disk there is no thread, and changes come back in a later turn of the loop. */
+#ifndef TRAINYARD_STORE_STORE_WRITER_H
+#define TRAINYARD_STORE_STORE_WRITER_H
+
+#include "base/vec.h"
+#include "loop/loop.h"
+#include "store/store.h"
+#include "store/store_disk.h"
+
+#include <pthread.h>
+
+/* A write on its way to the disk and back. It holds both references. */
+struct store_change {
+    struct store_change *next;
+    struct store_object *object;
+    struct store_object *previous; /* NULL: it is created */
+    bool deleted;
+    store_done *done; /* may be NULL */
+    void *context;
+};
+
+struct store_change_list {
+    struct store_change *first, **end;
+};
+
+struct store_writer {
+    struct loop *loop;
+    struct store_disk *disk; /* NULL: in memory */
+    struct loop_task task;   /* brings what is finished to the loop */
+    /* On the loop's thread: changes that are on disk, and then those that are lost (if failure is
+     * not NULL). A list may be empty. */
+    void (*finished)(struct store_writer *writer, struct store_change_list *committed,
+                     struct store_change_list *lost, const struct err *failure);
+    void (*stopped)(struct store_writer *writer); /* the last call; all changes are back */
+
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    /* Under the lock: */
+    struct store_change_list queued, committed, lost;
+    VEC(int64_t) drops; /* revisions to remove from the disk, in this order: what a deletion */
+                        /* superseded goes before the mark of the deletion */
+    struct err failure; /* code set: nothing is written any more */
+    bool stopping, ended, posted;
+};
+
+/* The caller sets loop, disk and the two callbacks first. Drops may come before the start; a writer
+ * that was not started is released, one that was is stopped. */
+void store_writer_init(struct store_writer *writer);
+void store_writer_release(struct store_writer *writer);
+int store_writer_start(struct store_writer *writer, struct err *err);
+void store_writer_push(struct store_writer *writer, struct store_change *change);
+
+/* The row of this revision is superseded: remove it along with some later commit. */
+void store_writer_drop(struct store_writer *writer, int64_t revision);
+
+/* Finish what is queued, then call `stopped`. */
+void store_writer_stop(struct store_writer *writer);
+
+#endif

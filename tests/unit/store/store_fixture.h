@@ -1,0 +1,98 @@
+/* A store for tests: in memory on a loop in virtual time, or on disk on the real loop, with the
+ * same calls. */
+#ifndef TRAINYARD_TESTS_STORE_FIXTURE_H
+#define TRAINYARD_TESTS_STORE_FIXTURE_H
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "loop/sim/sim_loop.h"
+#include "store/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct loop *loop;
+    struct store *store;
+    char directory[64]; /* empty: in memory */
+    char path[96];
+    int64_t history_max;
+};
+
+static inline void fixture_open(struct fixture *fixture)
+{
+    struct err err = ERR_INIT;
+    const struct store_options options = {.path = fixture->path[0] ? fixture->path : NULL,
+                                          .history_max = fixture->history_max};
+    if (store_open(fixture->loop, &options, &fixture->store, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static inline void fixture_on_closed(void *context)
+{
+    *(bool *)context = true;
+}
+
+static inline void fixture_close(struct fixture *fixture)
+{
+    bool closed = false;
+    store_close(fixture->store, fixture_on_closed, &closed);
+    assert_false(closed);
+    loop_run(fixture->loop);
+    assert_true(closed);
+    fixture->store = NULL;
+}
+
+static inline void fixture_init(struct fixture *fixture, bool on_disk)
+{
+    struct err err = ERR_INIT;
+    *fixture = (struct fixture){0};
+    if (on_disk) {
+        strcpy(fixture->directory, "/tmp/store.XXXXXX");
+        assert_non_null(mkdtemp(fixture->directory));
+        snprintf(fixture->path, sizeof(fixture->path), "%s/db", fixture->directory);
+        assert_int_equal(loop_new(&fixture->loop, &err), 0);
+    } else {
+        fixture->loop = sim_loop_new(1, 0);
+    }
+}
+
+static inline void fixture_release(struct fixture *fixture)
+{
+    if (fixture->store)
+        fixture_close(fixture);
+    fixture->loop = loop_free(fixture->loop);
+    if (fixture->directory[0])
+        assert_int_equal(file_remove_tree(fixture->directory, NULL), 0);
+}
+
+static inline void fixture_reopen(struct fixture *fixture)
+{
+    fixture_close(fixture);
+    fixture_open(fixture);
+}
+
+/* Write and wait until it is committed; returns its revision. `text` NULL deletes. */
+static inline int64_t fixture_write(struct fixture *fixture, const char *key, const char *text)
+{
+    struct err err = ERR_INIT;
+    struct store_object *old = store_get_pending(fixture->store, key);
+    int64_t revision = store_next_revision(fixture->store), expected = old ? old->revision : 0;
+    int result =
+        text ? store_put(fixture->store, key, text, strlen(text), expected, NULL, NULL, &err)
+             : store_delete(fixture->store, key, "gone", 4, expected, NULL, NULL, &err);
+    store_object_unref(old);
+    if (result < 0)
+        fail_msg("%s", err.message);
+    loop_run(fixture->loop);
+    return revision;
+}
+
+#endif

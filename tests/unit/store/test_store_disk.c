@@ -1,0 +1,320 @@
+/* What only a disk shows: state and history after reopening, compaction, refused files, and a disk
+ * that is full. */
+#include "store_fixture.h"
+
+#include "store/store_disk.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static struct fixture fixture;
+
+static int setup(void **state)
+{
+    fixture_init(&fixture, true);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture_release(&fixture);
+    return 0;
+}
+
+/* On the closed file, by another way. */
+static int64_t query(const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(fixture.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return value;
+}
+
+struct seen {
+    int64_t revisions[64], previous[64];
+    enum store_event_type types[64];
+    size_t count;
+};
+
+static void on_event(void *context, const struct store_event *event)
+{
+    struct seen *seen = context;
+    assert_true(seen->count < ARRAY_SIZE(seen->revisions));
+    seen->types[seen->count] = event->type;
+    seen->previous[seen->count] = event->previous ? event->previous->revision : 0;
+    seen->revisions[seen->count++] = event->object->revision;
+}
+
+static int watch_all(int64_t since, struct seen *seen)
+{
+    struct store_watch *watch;
+    *seen = (struct seen){0};
+    int result = store_watch(fixture.store, "/", since, on_event, seen, &watch, NULL);
+    if (result < 0)
+        return result;
+    loop_run(fixture.loop);
+    store_watch_stop(watch);
+    return 0;
+}
+
+static void test_reopen(void **state)
+{
+    fixture_open(&fixture);
+    struct stat info;
+    assert_int_equal(stat(fixture.path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    fixture_write(&fixture, "/a", "1");
+    fixture_write(&fixture, "/b", "with\nlines");
+    fixture_write(&fixture, "/a", "3");
+    fixture_write(&fixture, "/b", NULL);
+    fixture_reopen(&fixture);
+    assert_int_equal(store_revision(fixture.store), 4);
+    assert_int_equal(store_next_revision(fixture.store), 5);
+    struct store_object *object = store_get(fixture.store, "/a");
+    assert_int_equal(object->revision, 3);
+    assert_int_equal(object->create_revision, 1);
+    assert_string_equal(object->data, "3");
+    store_object_unref(object);
+    assert_null(store_get(fixture.store, "/b"));
+    struct seen seen;
+    assert_int_equal(watch_all(0, &seen), 0);
+    assert_int_equal(seen.count, 4);
+    assert_int_equal(seen.types[3], STORE_DELETED);
+    assert_int_equal(seen.previous[2], 1);
+    assert_int_equal(seen.previous[3], 2);
+}
+
+/* AUTOINCREMENT: a revision is not given again, even if the newest rows are gone. */
+static void test_revisions_are_not_reused(void **state)
+{
+    fixture_open(&fixture);
+    fixture_write(&fixture, "/a", "1");
+    fixture_write(&fixture, "/b", "2");
+    fixture_write(&fixture, "/b", NULL);
+    fixture_close(&fixture);
+    query("DELETE FROM changes WHERE revision >= 2");
+    fixture_open(&fixture);
+    assert_int_equal(store_revision(fixture.store), 3);
+    assert_int_equal(store_next_revision(fixture.store), 4);
+    struct seen seen;
+    assert_int_equal(watch_all(2, &seen), -ERR_EXPIRED); /* what is missing is not pretended */
+    assert_int_equal(watch_all(3, &seen), 0);
+    assert_int_equal(fixture_write(&fixture, "/b", "4"), 4);
+}
+
+static void test_compaction(void **state)
+{
+    fixture.history_max = 10;
+    fixture_open(&fixture);
+    for (int i = 0; i < 50; i++)
+        fixture_write(&fixture, "/often", "x");
+    fixture_write(&fixture, "/once", "y");
+    fixture_write(&fixture, "/dead", "z");
+    fixture_write(&fixture, "/dead", NULL);
+    for (int i = 0; i < 50; i++)
+        fixture_write(&fixture, "/often", "x");
+    fixture_close(&fixture);
+    /* Ten of history, the version of /often before those, /once; a little may still wait. */
+    int64_t rows = query("SELECT count(*) FROM changes");
+    assert_in_range(rows, 12, 14);
+    assert_int_equal(query("SELECT count(*) FROM changes WHERE key = '/dead'"), 0);
+
+    fixture_open(&fixture);
+    assert_int_equal(store_revision(fixture.store), 103);
+    struct store_object *object = store_get(fixture.store, "/once");
+    assert_int_equal(object->revision, 51);
+    store_object_unref(object);
+    assert_null(store_get(fixture.store, "/dead"));
+    struct seen seen;
+    assert_int_equal(watch_all(92, &seen), -ERR_EXPIRED);
+    assert_int_equal(watch_all(93, &seen), 0);
+    assert_int_equal(seen.count, 10);
+    assert_int_equal(seen.previous[0], 93); /* exact also for the first one */
+    assert_int_equal(seen.types[0], STORE_MODIFIED);
+
+    /* A larger limit later does not bring back what is gone. */
+    fixture.history_max = 1000;
+    fixture_reopen(&fixture);
+    assert_int_equal(watch_all(50, &seen), -ERR_EXPIRED);
+    fixture_write(&fixture, "/often", "x");
+    assert_int_equal(watch_all(93, &seen), 0);
+    assert_int_equal(seen.count, 11);
+}
+
+/* A deletion whose earlier versions went first must stay a deletion. */
+static void test_half_compacted_deletion(void **state)
+{
+    fixture_open(&fixture);
+    fixture_write(&fixture, "/a", "1");
+    fixture_write(&fixture, "/a", NULL);
+    fixture_write(&fixture, "/b", "3");
+    fixture_close(&fixture);
+    query("DELETE FROM changes WHERE revision = 1");
+    fixture_open(&fixture);
+    assert_null(store_get(fixture.store, "/a"));
+    struct seen seen;
+    assert_int_equal(watch_all(1, &seen), -ERR_EXPIRED);
+    assert_int_equal(watch_all(2, &seen), 0);
+    assert_int_equal(seen.count, 1);
+    fixture_write(&fixture, "/c", "4");
+    fixture_close(&fixture);
+    assert_int_equal(query("SELECT count(*) FROM changes WHERE key = '/a'"), 0);
+}
+
+static void refuse(const char *part, int code)
+{
+    struct err err = ERR_INIT;
+    struct store *store = NULL;
+    const struct store_options options = {.path = fixture.path};
+    assert_int_equal(store_open(fixture.loop, &options, &store, &err), -code);
+    assert_null(store);
+    if (!strstr(err.message, part))
+        fail_msg("'%s' does not say '%s'", err.message, part);
+}
+
+static void test_refused_files(void **state)
+{
+    static const char garbage[] = "this is a text file and no database at all, by no means, never";
+    assert_int_equal(file_write_atomic(fixture.path, garbage, sizeof(garbage), 0600, NULL), 0);
+    refuse("is damaged", ERR_INVALID);
+    unlink(fixture.path);
+
+    fixture_open(&fixture);
+    fixture_write(&fixture, "/a", "1");
+    refuse("is in use by another process", ERR_UNAVAILABLE);
+    fixture_close(&fixture);
+    query("PRAGMA user_version = 2");
+    refuse("was written by a newer version of this program (format 2, this one reads 1)",
+           ERR_INVALID);
+    query("PRAGMA user_version = 0");
+    refuse("is a database of another program", ERR_INVALID);
+    query("PRAGMA user_version = 1");
+    query("UPDATE changes SET created = 9");
+    refuse("is damaged (change 1 makes no sense)", ERR_INVALID);
+
+    snprintf(fixture.path, sizeof(fixture.path), "%s/none/db", fixture.directory);
+    refuse("cannot open", ERR_NOT_FOUND);
+    snprintf(fixture.path, sizeof(fixture.path), "%s/db", fixture.directory);
+}
+
+static void test_damaged_page(void **state)
+{
+    fixture_open(&fixture);
+    char value[3000];
+    memset(value, 'v', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    for (int i = 0; i < 100; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "/k%d", i);
+        assert_int_equal(store_put(fixture.store, key, value, sizeof(value), 0, NULL, NULL, NULL),
+                         0);
+    }
+    loop_run(fixture.loop);
+    fixture_close(&fixture);
+    FILE *file = fopen(fixture.path, "r+");
+    assert_non_null(file);
+    char zeros[4096] = {0};
+    for (int page = 2; page < 20; page++) {
+        fseek(file, page * 4096L, SEEK_SET);
+        fwrite(zeros, sizeof(zeros), 1, file);
+    }
+    fclose(file);
+    refuse("is damaged", ERR_INVALID);
+}
+
+static void on_lost(void *context, const struct store_object *object, const struct err *err)
+{
+    int *counts = context;
+    counts[err != NULL]++;
+    if (err)
+        assert_int_equal(err->code, ERR_IO);
+}
+
+/* The file may not grow: every write from some point on is lost, and nobody is told otherwise. */
+static void test_disk_full(void **state)
+{
+    fixture_open(&fixture);
+    fixture_write(&fixture, "/a", "before");
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit, before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 300 * 1024;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    int counts[2] = {0};
+    char value[3000];
+    memset(value, 'v', sizeof(value));
+    struct err err = ERR_INIT;
+    for (int i = 0; i < 500; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "/k%03d", i);
+        if (store_put(fixture.store, key, value, sizeof(value), 0, on_lost, counts, &err) < 0)
+            break;
+        if (i % 20 == 0)
+            loop_run(fixture.loop);
+    }
+    loop_run(fixture.loop);
+    assert_true(counts[0] > 0 && counts[1] > 0);
+    assert_int_equal(store_put(fixture.store, "/x", "y", 1, 0, on_lost, counts, &err),
+                     -ERR_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "the store cannot write any more: "));
+
+    /* Reads go on, and what was lost is not there. */
+    struct store_object **objects, *object = store_get_pending(fixture.store, "/k499");
+    assert_null(object);
+    size_t count = store_list(fixture.store, "/k", &objects);
+    assert_int_equal(count, counts[0]);
+    for (size_t i = 0; i < count; i++)
+        store_object_unref(objects[i]);
+    free(objects);
+    fixture_close(&fixture);
+    setrlimit(RLIMIT_FSIZE, &before);
+
+    fixture_open(&fixture); /* what was acknowledged is there, and it works again */
+    count = store_list(fixture.store, "/k", &objects);
+    assert_int_equal(count, counts[0]);
+    for (size_t i = 0; i < count; i++)
+        store_object_unref(objects[i]);
+    free(objects);
+    fixture_write(&fixture, "/a", "after");
+}
+
+/* SQLite's own word for a full disk becomes a sentence with the way out. */
+static void test_full_message(void **state)
+{
+    struct store_disk *disk;
+    struct err err = ERR_INIT;
+    assert_int_equal(store_disk_open(fixture.path, &disk, &err), 0);
+    sqlite3_exec(disk->db, "PRAGMA max_page_count = 4", NULL, NULL, NULL);
+    char value[3000] = {0};
+    int result = store_disk_begin(disk, &err);
+    for (int i = 1; result == 0 && i < 50; i++)
+        result = store_disk_insert(
+            disk,
+            &(struct store_row){
+                .revision = i, .created = i, .key = "/k", .data = value, .size = sizeof(value)},
+            &err);
+    assert_int_equal(result, -ERR_IO);
+    assert_true(strncmp(err.message, "no space is left for '", 22) == 0);
+    store_disk_rollback(disk);
+    store_disk_free(disk);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_reopen),        TEST(test_revisions_are_not_reused),
+        TEST(test_compaction),    TEST(test_half_compacted_deletion),
+        TEST(test_refused_files), TEST(test_damaged_page),
+        TEST(test_disk_full),     TEST(test_full_message),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
