@@ -1,0 +1,90 @@
+/* The state directory: where it is, who may look, and who runs in it. */
+#include "cli/trainyard/state_dir.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct err err;
+
+static void the_place_is_given_or_found(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct state_dir dir;
+    assert_int_equal(state_dir_resolve(arena, "/a/b//", &dir, &err), 0);
+    assert_string_equal(dir.path, "/a/b");
+    assert_string_equal(dir.kubeconfig, "/a/b/kubeconfig");
+
+    setenv("XDG_STATE_HOME", "/x", 1);
+    assert_int_equal(state_dir_resolve(arena, NULL, &dir, &err), 0);
+    assert_string_equal(dir.path, "/x/trainyard");
+    unsetenv("XDG_STATE_HOME");
+    setenv("HOME", "/h", 1);
+    assert_int_equal(state_dir_resolve(arena, "", &dir, &err), 0);
+    assert_string_equal(dir.path, "/h/.local/state/trainyard");
+    unsetenv("HOME");
+    assert_int_equal(state_dir_resolve(arena, NULL, &dir, &err), -ERR_USAGE);
+    assert_non_null(strstr(err.message, "--state"));
+
+    assert_int_equal(state_dir_resolve(arena, "here", &dir, &err), 0);
+    assert_int_equal(dir.path[0], '/');
+}
+
+static void one_server_at_a_time(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char root[] = "/tmp/trainyard-state.XXXXXX";
+    struct state_dir dir;
+    struct state_server server;
+    struct stat info;
+    int lock = -1, second = -1;
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(
+        state_dir_resolve(arena, arena_printf(arena, "%s/deep/state", root), &dir, &err), 0);
+    assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
+    assert_false(server.running);
+    assert_int_equal(state_dir_make(&dir, &err), 0);
+    assert_int_equal(stat(dir.path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+
+    assert_int_equal(state_dir_lock(&dir, &lock, &err), 0);
+    assert_int_equal(state_dir_lock(&dir, &second, &err), -ERR_EXISTS);
+    /* It runs, but has not said yet where. */
+    assert_int_equal(state_dir_server(arena, &dir, &server, &err), -ERR_UNAVAILABLE);
+    server = (struct state_server){.pid = 42, .port = 6443, .kubeconfig = "/k", .version = "1"};
+    assert_int_equal(state_dir_write_server(&dir, &server, &err), 0);
+    server = (struct state_server){0};
+    assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
+    assert_true(server.running);
+    assert_int_equal(server.pid, 42);
+    assert_int_equal(server.port, 6443);
+    assert_string_equal(server.kubeconfig, "/k");
+
+    /* It died without a word: the file is still there, the lock is not. */
+    close(lock);
+    assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
+    assert_false(server.running);
+    assert_int_equal(state_dir_lock(&dir, &lock, &err), 0);
+    assert_false(file_exists(dir.server));
+    close(lock);
+    assert_int_equal(file_remove_tree(root, &err), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_place_is_given_or_found),
+        cmocka_unit_test(one_server_at_a_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
