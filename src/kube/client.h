@@ -52,7 +52,8 @@ void kube_delete(struct kube_client *client, const struct kube_resource *resourc
                  const struct kube_delete_options *options, kube_done *done, void *context);
 
 /* A watch from a resourceVersion. `event` gets ADDED, MODIFIED, DELETED or BOOKMARK; `end` comes
- * once, with ERR_EXPIRED where the list must be read again. */
+ * once, with ERR_EXPIRED where the list must be read again and NULL where the server just ended it;
+ * then the watch is gone. After kube_watch_stop() nothing comes, `end` neither. */
 struct kube_watch;
 typedef void kube_watch_event(void *context, const char *type, struct json *object);
 typedef void kube_watch_end(void *context, const struct err *err);

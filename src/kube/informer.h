@@ -26,6 +26,7 @@ struct kube_informer *kube_informer_new(struct kube_client *client,
                                         const struct kube_resource *resource,
                                         const char *namespace_, const char *label_selector,
                                         kube_informer_change *change, void *context);
+/* Before its client is freed. May be called from within `change`. */
 struct kube_informer *kube_informer_free(struct kube_informer *informer);
 
 bool kube_informer_synced(const struct kube_informer *informer); /* the first list has arrived */

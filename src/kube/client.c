@@ -1,0 +1,336 @@
+/* One request, one answer: the calls of the client; see client.h. Watches are in client_watch.c,
+ * events in event.c. Whatever happens to a call, its `done` comes exactly once and never from
+ * within the function that started it, unless the client is freed first. */
+#include "kube/client.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/client_internal.h"
+#include "kube/status.h"
+
+#include <string.h>
+
+enum {
+    CALL_TIMEOUT_MS = 30 * 1000,
+    LIST_TIMEOUT_MS = 120 * 1000,
+    ANSWER_MAX = 256 << 20, /* bytes; the largest is a list of everything */
+};
+
+struct kube_call {
+    struct kube_client *client;
+    struct kube_call *next, **link;
+    struct http_call *http;
+    struct loop_task refusal; /* for a call that is wrong before it is sent */
+    struct err refusal_err;
+    struct arena *arena;
+    struct buf body;
+    int status;
+    const char *what; /* "GET /api/v1/pods" */
+    kube_done *done;
+    void *context;
+};
+
+struct kube_client *kube_client_new(struct loop *loop, struct http_transport *transport,
+                                    const char *agent)
+{
+    struct kube_client *client = mem_zalloc(sizeof(*client));
+    client->loop = loop;
+    client->transport = transport;
+    client->agent = mem_strdup(agent);
+    map_init(&client->events);
+    /* In virtual time the same start gives the same run; on a machine no two clients agree. */
+    uint64_t seed = (uint64_t)loop_wall_ms(loop);
+    if (loop_uv(loop))
+        rand_secure(&seed, sizeof(seed));
+    rand_init(&client->rand, seed);
+    return client;
+}
+
+static void call_unlink(struct kube_call *call)
+{
+    *call->link = call->next;
+    if (call->next)
+        call->next->link = call->link;
+}
+
+static void call_free(struct kube_call *call)
+{
+    buf_release(&call->body);
+    arena_free(call->arena);
+    free(call);
+}
+
+void kube_call_cancel(struct kube_call *call)
+{
+    call_unlink(call);
+    if (call->http)
+        http_cancel(call->client->transport, call->http);
+    loop_defer_cancel(call->client->loop, &call->refusal);
+    call_free(call);
+}
+
+struct kube_client *kube_client_free(struct kube_client *client)
+{
+    if (!client)
+        return NULL;
+    while (client->calls)
+        kube_call_cancel(client->calls);
+    kube_client_stop_watches(client);
+    kube_client_forget_events(client);
+    map_release(&client->events);
+    free(client->agent);
+    free(client);
+    return NULL;
+}
+
+/* The last of a call. Unlinked first: `done` may free the client. */
+static void finish(struct kube_call *call, struct json *object, const struct err *err)
+{
+    call_unlink(call);
+    call->done(call->context, object, err);
+    call_free(call);
+}
+
+static void on_head(void *context, int status, const struct http_header *headers)
+{
+    struct kube_call *call = context;
+    call->status = status;
+}
+
+static void on_data(void *context, const void *data, size_t size)
+{
+    struct kube_call *call = context;
+    buf_append(&call->body, data, size);
+}
+
+static int read_answer(struct kube_call *call, struct json **ret, struct err *err)
+{
+    if (call->body.overflowed)
+        return err_set(err, ERR_TOO_LARGE, "%s: the answer is longer than %d bytes", call->what,
+                       (int)ANSWER_MAX);
+    if (call->status >= 400)
+        return kube_status_of_answer(call->status, call->body.data, call->body.size, call->what,
+                                     err);
+    if (json_parse(call->arena, call->body.data, call->body.size, NULL, ret, err) < 0) {
+        err->code = ERR_INTERNAL; /* it is the server that is wrong, not our caller */
+        return err_wrap(err, "%s: the answer is no JSON", call->what);
+    }
+    return 0;
+}
+
+static void on_end(void *context, const struct err *transport_err)
+{
+    struct kube_call *call = context;
+    struct json *object = NULL;
+    struct err err = ERR_INIT;
+    if (transport_err)
+        err = *transport_err;
+    else
+        read_answer(call, &object, &err);
+    finish(call, err.code ? NULL : object, err.code ? &err : NULL);
+}
+
+static void on_refusal(struct loop_task *task)
+{
+    struct kube_call *call = CONTAINER_OF(task, struct kube_call, refusal);
+    finish(call, NULL, &call->refusal_err);
+}
+
+char *kube_query_add(struct arena *arena, char *query, const char *name, const char *value)
+{
+    if (str_is_empty(value))
+        return query;
+    return arena_printf(arena, "%s%s%s=%s", query, *query ? "&" : "", name,
+                        http_query_encode(arena, value));
+}
+
+struct http_header *kube_client_headers(struct kube_client *client, struct arena *arena,
+                                        const char *content_type)
+{
+    struct http_header *headers = NULL;
+    http_header_add(arena, &headers, "Accept", "application/json");
+    http_header_add(arena, &headers, "User-Agent", client->agent);
+    if (content_type)
+        http_header_add(arena, &headers, "Content-Type", content_type);
+    return headers;
+}
+
+static struct kube_call *call_new(struct kube_client *client, kube_done *done, void *context)
+{
+    struct kube_call *call = mem_zalloc(sizeof(*call));
+    call->client = client;
+    call->arena = arena_new();
+    call->refusal.callback = on_refusal;
+    buf_init(&call->body, ANSWER_MAX);
+    call->done = done;
+    call->context = context;
+    call->next = client->calls;
+    call->link = &client->calls;
+    if (call->next)
+        call->next->link = &call->next;
+    client->calls = call;
+    return call;
+}
+
+struct request {
+    const char *method;
+    const struct kube_resource *resource;
+    const char *namespace_;
+    const char *name; /* NULL: the collection */
+    const char *subresource;
+    char *query;
+    const struct json *body;
+    const char *content_type;
+    int64_t timeout_ms;
+};
+
+/* An empty name would ask for the collection, and a '/' for something else altogether. */
+static int check_names(const struct request *request, struct err *err)
+{
+    const char *pieces[] = {request->name ? request->name : "x",
+                            str_is_empty(request->namespace_) ? "x" : request->namespace_};
+    for (size_t i = 0; i < ARRAY_SIZE(pieces); i++)
+        if (*pieces[i] == '\0' || strchr(pieces[i], '/') || str_eq(pieces[i], ".") ||
+            str_eq(pieces[i], ".."))
+            return err_set(err, ERR_INVALID, "%s '%s': no name of an object",
+                           request->resource->plural, pieces[i]);
+    if (request->resource->namespaced && str_is_empty(request->namespace_) &&
+        (request->name || request->body))
+        return err_set(err, ERR_INVALID, "%s '%s': needs a namespace", request->resource->plural,
+                       request->name ? request->name : "");
+    return 0;
+}
+
+static void send_request(struct kube_call *call, const struct request *request)
+{
+    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    struct kube_client *client = call->client;
+    if (check_names(request, &call->refusal_err) < 0) {
+        loop_defer(client->loop, &call->refusal);
+        return;
+    }
+    const char *path = kube_resource_path(call->arena, request->resource, request->namespace_,
+                                          request->name, request->subresource);
+    const char *body = request->body ? json_to_string(call->arena, request->body) : NULL;
+    call->what = arena_printf(call->arena, "%s %s", request->method, path);
+    struct http_request http = {
+        .method = request->method,
+        .path = path,
+        .query = request->query ? request->query : "",
+        .headers = kube_client_headers(client, call->arena, request->content_type),
+        .body = body,
+        .body_size = body ? strlen(body) : 0,
+    };
+    call->http =
+        http_start(client->transport, &http,
+                   request->timeout_ms ? request->timeout_ms : CALL_TIMEOUT_MS, &LISTENER, call);
+}
+
+void kube_get(struct kube_client *client, const struct kube_resource *resource,
+              const char *namespace_, const char *name, kube_done *done, void *context)
+{
+    struct kube_call *call = call_new(client, done, context);
+    struct request request = {
+        .method = "GET", .resource = resource, .namespace_ = namespace_, .name = name ? name : ""};
+    send_request(call, &request);
+}
+
+struct kube_call *kube_call_list(struct kube_client *client, const struct kube_resource *resource,
+                                 const char *namespace_, const char *label_selector,
+                                 const char *field_selector, kube_done *done, void *context)
+{
+    struct kube_call *call = call_new(client, done, context);
+    char *query = arena_strdup(call->arena, "");
+    query = kube_query_add(call->arena, query, "labelSelector", label_selector);
+    query = kube_query_add(call->arena, query, "fieldSelector", field_selector);
+    struct request request = {.method = "GET",
+                              .resource = resource,
+                              .namespace_ = namespace_,
+                              .query = query,
+                              .timeout_ms = LIST_TIMEOUT_MS};
+    send_request(call, &request);
+    return call;
+}
+
+void kube_list(struct kube_client *client, const struct kube_resource *resource,
+               const char *namespace_, const char *label_selector, const char *field_selector,
+               kube_done *done, void *context)
+{
+    kube_call_list(client, resource, namespace_, label_selector, field_selector, done, context);
+}
+
+/* A request that carries an object and names who writes it. */
+static void write_object(struct kube_client *client, const char *method,
+                         const struct kube_resource *resource, const char *namespace_,
+                         const char *name, const char *subresource, const struct json *object,
+                         const char *content_type, kube_done *done, void *context)
+{
+    struct kube_call *call = call_new(client, done, context);
+    struct request request = {
+        .method = method,
+        .resource = resource,
+        .namespace_ = namespace_,
+        .name = name,
+        .subresource = subresource,
+        .query = kube_query_add(call->arena, arena_strdup(call->arena, ""), "fieldManager",
+                                client->agent),
+        .body = object,
+        .content_type = content_type,
+    };
+    send_request(call, &request);
+}
+
+void kube_create(struct kube_client *client, const struct kube_resource *resource,
+                 const char *namespace_, const struct json *object, kube_done *done, void *context)
+{
+    write_object(client, "POST", resource, namespace_, NULL, NULL, object, "application/json", done,
+                 context);
+}
+
+void kube_update(struct kube_client *client, const struct kube_resource *resource,
+                 const char *namespace_, const char *name, const struct json *object,
+                 kube_done *done, void *context)
+{
+    write_object(client, "PUT", resource, namespace_, name ? name : "", NULL, object,
+                 "application/json", done, context);
+}
+
+void kube_update_status(struct kube_client *client, const struct kube_resource *resource,
+                        const char *namespace_, const char *name, const struct json *object,
+                        kube_done *done, void *context)
+{
+    write_object(client, "PUT", resource, namespace_, name ? name : "", "status", object,
+                 "application/json", done, context);
+}
+
+void kube_patch(struct kube_client *client, const struct kube_resource *resource,
+                const char *namespace_, const char *name, const char *subresource,
+                const struct json *merge_patch, kube_done *done, void *context)
+{
+    write_object(client, "PATCH", resource, namespace_, name ? name : "", subresource, merge_patch,
+                 "application/merge-patch+json", done, context);
+}
+
+void kube_delete(struct kube_client *client, const struct kube_resource *resource,
+                 const char *namespace_, const char *name,
+                 const struct kube_delete_options *options, kube_done *done, void *context)
+{
+    struct kube_call *call = call_new(client, done, context);
+    struct json *body = json_object(call->arena);
+    json_set_string(call->arena, body, "apiVersion", "v1");
+    json_set_string(call->arena, body, "kind", "DeleteOptions");
+    if (options && options->grace_period_seconds >= 0)
+        json_set_int(call->arena, body, "gracePeriodSeconds", options->grace_period_seconds);
+    if (options && options->propagation)
+        json_set_string(call->arena, body, "propagationPolicy", options->propagation);
+    if (options && options->uid)
+        json_set_string(call->arena, json_ensure_object(call->arena, body, "preconditions"), "uid",
+                        options->uid);
+    struct request request = {.method = "DELETE",
+                              .resource = resource,
+                              .namespace_ = namespace_,
+                              .name = name ? name : "",
+                              .body = body,
+                              .content_type = "application/json"};
+    send_request(call, &request);
+}

@@ -1,0 +1,160 @@
+/* A watch on the client's transport; see client.h. The server is asked to end it after some
+ * minutes, each at another time, so that a server that comes back is not met by all watchers at
+ * once; a connection that died without a word is given up a little later. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/client_internal.h"
+#include "kube/status.h"
+#include "kube/watch_decoder.h"
+
+#include <string.h>
+
+enum {
+    WATCH_MIN_S = 300,
+    WATCH_SPREAD_S = 300,
+    WATCH_GRACE_S = 30,
+    REFUSAL_MAX = 64 * 1024, /* bytes kept of an answer that is no watch */
+};
+
+struct kube_watch {
+    struct kube_client *client; /* NULL once stopped */
+    struct kube_watch *next, **link;
+    struct http_call *http; /* NULL once it ended */
+    int status;
+    struct buf refusal;
+    struct watch_decoder decoder;
+    char *what;
+    bool busy; /* a callback is running: keep the memory */
+    kube_watch_event *event;
+    kube_watch_end *end;
+    void *context;
+};
+
+static void watch_free(struct kube_watch *watch)
+{
+    buf_release(&watch->refusal);
+    watch_decoder_release(&watch->decoder);
+    free(watch->what);
+    free(watch);
+}
+
+static void watch_detach(struct kube_watch *watch)
+{
+    if (!watch->client)
+        return;
+    if (watch->http)
+        http_cancel(watch->client->transport, watch->http);
+    watch->http = NULL;
+    *watch->link = watch->next;
+    if (watch->next)
+        watch->next->link = watch->link;
+    watch->client = NULL;
+}
+
+void kube_watch_stop(struct kube_watch *watch)
+{
+    if (!watch)
+        return;
+    watch_detach(watch);
+    if (!watch->busy)
+        watch_free(watch);
+}
+
+void kube_client_stop_watches(struct kube_client *client)
+{
+    while (client->watches)
+        kube_watch_stop(client->watches);
+}
+
+static void give_end(struct kube_watch *watch, const struct err *err)
+{
+    watch_detach(watch);
+    watch->busy = true;
+    watch->end(watch->context, err);
+    watch_free(watch);
+}
+
+static bool on_event(void *context, const char *type, struct json *object)
+{
+    struct kube_watch *watch = context;
+    watch->busy = true;
+    watch->event(watch->context, type, object);
+    watch->busy = false;
+    return watch->client != NULL;
+}
+
+static void on_head(void *context, int status, const struct http_header *headers)
+{
+    struct kube_watch *watch = context;
+    watch->status = status;
+}
+
+static void on_data(void *context, const void *data, size_t size)
+{
+    struct kube_watch *watch = context;
+    struct err err = ERR_INIT;
+    if (watch->status >= 400) {
+        buf_append(&watch->refusal, data, size);
+        return;
+    }
+    int result = watch_decoder_feed(&watch->decoder, data, size, on_event, watch, &err);
+    if (!watch->client)
+        watch_free(watch);
+    else if (result < 0)
+        give_end(watch, &err);
+}
+
+static void on_end(void *context, const struct err *transport_err)
+{
+    struct kube_watch *watch = context;
+    struct err err = ERR_INIT;
+    watch->http = NULL;
+    if (transport_err)
+        err = *transport_err;
+    else if (watch->status >= 400)
+        kube_status_of_answer(watch->status, watch->refusal.data, watch->refusal.size, watch->what,
+                              &err);
+    else
+        watch_decoder_end(&watch->decoder, &err);
+    give_end(watch, err.code ? &err : NULL);
+}
+
+struct kube_watch *kube_watch_start(struct kube_client *client,
+                                    const struct kube_resource *resource, const char *namespace_,
+                                    const char *label_selector, const char *field_selector,
+                                    const char *resource_version, kube_watch_event *event,
+                                    kube_watch_end *end, void *context)
+{
+    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    int64_t seconds = WATCH_MIN_S + (int64_t)rand_below(&client->rand, WATCH_SPREAD_S);
+    char *query = arena_printf(arena, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%lld",
+                               (long long)seconds);
+    query = kube_query_add(arena, query, "labelSelector", label_selector);
+    query = kube_query_add(arena, query, "fieldSelector", field_selector);
+    query = kube_query_add(arena, query, "resourceVersion", resource_version);
+    const char *path = kube_resource_path(arena, resource, namespace_, NULL, NULL);
+
+    struct kube_watch *watch = mem_zalloc(sizeof(*watch));
+    watch->client = client;
+    watch->next = client->watches;
+    watch->link = &client->watches;
+    if (watch->next)
+        watch->next->link = &watch->next;
+    client->watches = watch;
+    buf_init(&watch->refusal, REFUSAL_MAX);
+    watch_decoder_init(&watch->decoder);
+    watch->what = mem_printf("watch %s", path);
+    watch->event = event;
+    watch->end = end;
+    watch->context = context;
+    struct http_request http = {
+        .method = "GET",
+        .path = path,
+        .query = query,
+        .headers = kube_client_headers(client, arena, NULL),
+    };
+    watch->http =
+        http_start(client->transport, &http, (seconds + WATCH_GRACE_S) * 1000, &LISTENER, watch);
+    return watch;
+}

@@ -1,0 +1,195 @@
+/* Recording core/v1 Events; see client.h. The same news again raises the count of the event that
+ * told it first. While a write of an event is under way further repetitions only count, and one
+ * more write tells the sum: so no flood of news becomes a flood of requests. */
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/client_internal.h"
+#include "kube/object.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    EVENTS_KEPT = 1024,  /* remembered for counting; the oldest are forgotten */
+    MESSAGE_MAX = 1024,  /* bytes that the API allows */
+    NAME_BASE_MAX = 236, /* of the object's name in the event's: 253 less ".%016x" */
+};
+
+struct kube_event_entry {
+    struct kube_client *client;
+    struct kube_event_entry *next, *previous; /* by age */
+    char *key;
+    char *namespace_;
+    char *name;
+    int64_t count;         /* how often it happened */
+    int64_t written_count; /* of which the server knows, or is being told */
+    bool under_way;
+};
+
+static void entry_free(struct kube_event_entry *entry)
+{
+    struct kube_client *client = entry->client;
+    if (entry->previous)
+        entry->previous->next = entry->next;
+    else
+        client->oldest_event = entry->next;
+    if (entry->next)
+        entry->next->previous = entry->previous;
+    else
+        client->newest_event = entry->previous;
+    map_remove(&client->events, entry->key);
+    free(entry->key);
+    free(entry->namespace_);
+    free(entry->name);
+    free(entry);
+}
+
+void kube_client_forget_events(struct kube_client *client)
+{
+    while (client->oldest_event)
+        entry_free(client->oldest_event);
+}
+
+/* A write that is under way needs its entry; there are few of those. */
+static void forget_oldest(struct kube_client *client)
+{
+    struct kube_event_entry *entry = client->oldest_event;
+    while (entry && entry->under_way)
+        entry = entry->next;
+    if (entry)
+        entry_free(entry);
+}
+
+static void now_text(struct kube_client *client, char text[MOMENT_TEXT_MAX])
+{
+    moment_format(loop_wall_ms(client->loop), text);
+}
+
+static void write_count(struct kube_event_entry *entry);
+
+static void on_written(void *context, struct json *object, const struct err *err)
+{
+    struct kube_event_entry *entry = context;
+    entry->under_way = false;
+    /* Not made, or gone since (events expire): the next time makes a new one. */
+    if (err)
+        entry_free(entry);
+    else if (entry->count > entry->written_count)
+        write_count(entry);
+}
+
+static void write_count(struct kube_event_entry *entry)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char now[MOMENT_TEXT_MAX];
+    now_text(entry->client, now);
+    struct json *patch = json_object(arena);
+    json_set_int(arena, patch, "count", entry->count);
+    json_set_string(arena, patch, "lastTimestamp", now);
+    entry->written_count = entry->count;
+    entry->under_way = true;
+    kube_patch(entry->client, &KUBE_EVENTS, entry->namespace_, entry->name, NULL, patch, on_written,
+               entry);
+}
+
+struct news {
+    const struct json *about;
+    const char *component, *type, *reason, *message;
+};
+
+static struct json *make_event(struct arena *arena, const struct kube_event_entry *entry,
+                               const struct news *news)
+{
+    char now[MOMENT_TEXT_MAX];
+    now_text(entry->client, now);
+    const struct json *about = news->about;
+    struct json *event = kube_object_make(arena, &KUBE_EVENTS, entry->namespace_, entry->name);
+    struct json *reference = json_ensure_object(arena, event, "involvedObject");
+    const struct {
+        const char *name, *text;
+    } FIELDS[] = {
+        {"apiVersion", json_get_string(about, "apiVersion", "")},
+        {"kind", json_get_string(about, "kind", "")},
+        {"namespace", kube_meta_namespace(about)},
+        {"name", kube_meta_name(about)},
+        {"uid", kube_meta_uid(about)},
+        {"resourceVersion", kube_meta_resource_version(about)},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
+        if (*FIELDS[i].text)
+            json_set_string(arena, reference, FIELDS[i].name, FIELDS[i].text);
+    json_set_string(arena, event, "reason", news->reason);
+    json_set_string(arena, event, "message", news->message);
+    json_set_string(arena, json_ensure_object(arena, event, "source"), "component",
+                    news->component);
+    json_set_string(arena, event, "firstTimestamp", now);
+    json_set_string(arena, event, "lastTimestamp", now);
+    json_set_int(arena, event, "count", entry->count);
+    json_set_string(arena, event, "type", news->type);
+    json_set_string(arena, event, "reportingComponent", news->component);
+    json_set_string(arena, event, "reportingInstance", "");
+    return event;
+}
+
+static struct kube_event_entry *entry_new(struct kube_client *client, const char *key,
+                                          const struct json *about)
+{
+    struct kube_event_entry *entry = mem_zalloc(sizeof(*entry));
+    const char *namespace_ = kube_meta_namespace(about);
+    entry->client = client;
+    entry->key = mem_strdup(key);
+    /* An event lives in a namespace even where its object does not. */
+    entry->namespace_ = mem_strdup(*namespace_ ? namespace_ : "default");
+    entry->name = mem_printf("%.*s.%016llx", (int)NAME_BASE_MAX, kube_meta_name(about),
+                             (unsigned long long)rand_next(&client->rand));
+    entry->count = 1;
+    entry->previous = client->newest_event;
+    if (entry->previous)
+        entry->previous->next = entry;
+    else
+        client->oldest_event = entry;
+    client->newest_event = entry;
+    map_put(&client->events, key, entry);
+    if (client->events.count > EVENTS_KEPT)
+        forget_oldest(client);
+    return entry;
+}
+
+/* Cut at the start of a character, so that what is left is UTF-8. */
+static void cut_message(char *message)
+{
+    if (strlen(message) <= MESSAGE_MAX)
+        return;
+    size_t size = MESSAGE_MAX - strlen("…");
+    while (size && ((unsigned char)message[size] & 0xc0) == 0x80)
+        size--;
+    strcpy(message + size, "…");
+}
+
+void kube_event(struct kube_client *client, const struct json *about, const char *component,
+                const char *type, const char *reason, const char *format, ...)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    va_list args;
+    va_start(args, format);
+    char *message = arena_vprintf(arena, format, args);
+    va_end(args);
+    cut_message(message);
+    char *key =
+        arena_printf(arena, "%s/%s/%s\n%s\n%s\n%s\n%s", kube_meta_namespace(about),
+                     kube_meta_name(about), kube_meta_uid(about), component, type, reason, message);
+    struct kube_event_entry *entry = map_get(&client->events, key);
+    if (entry) {
+        entry->count++;
+        if (!entry->under_way)
+            write_count(entry);
+        return;
+    }
+    struct news news = {about, component, type, reason, message};
+    entry = entry_new(client, key, about);
+    entry->written_count = entry->count;
+    entry->under_way = true;
+    kube_create(client, &KUBE_EVENTS, entry->namespace_, make_event(arena, entry, &news),
+                on_written, entry);
+}

@@ -1,0 +1,393 @@
+/* The local copy of a resource; see informer.h. Its life: list, watch from there, and when the
+ * watch ends watch again, or list again if history is gone or the server said something odd.
+ * Between attempts that bring nothing it waits, each time longer and each informer at another
+ * moment.
+ *
+ * Objects stand in the order of their arrival besides in the map, so that visiting them is the same
+ * in every run of a simulation. A change is told after the whole of what came with it is in the
+ * copy. */
+#include "kube/informer.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/state_machine.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "kube/client_internal.h"
+#include "kube/object.h"
+
+#include <stdio.h>
+
+enum {
+    WAIT_FIRST_MS = 200,
+    WAIT_MAX_MS = 30 * 1000,
+    KEY_MAX = 384,
+    WATCH_SHORT_MS = 1000, /* a watch that ends sooner without an event has failed */
+};
+
+/* ---- Objects ---- */
+
+struct kube_object *kube_object_new(const struct json *json)
+{
+    struct arena *arena = arena_new();
+    struct kube_object *object = mem_zalloc(sizeof(*object));
+    object->references = 1;
+    object->arena = arena;
+    object->json = json_clone(arena, json);
+    object->namespace_ = kube_meta_namespace(object->json);
+    object->name = kube_meta_name(object->json);
+    object->uid = kube_meta_uid(object->json);
+    return object;
+}
+
+struct kube_object *kube_object_ref(struct kube_object *object)
+{
+    object->references++;
+    return object;
+}
+
+void kube_object_unref(struct kube_object *object)
+{
+    if (!object || --object->references > 0)
+        return;
+    arena_free(object->arena);
+    free(object);
+}
+
+/* ---- The copy ---- */
+
+enum state { LISTING, WATCHING, WAITING };
+
+static const struct state_row STATES[] = {
+    [LISTING] = {"listing", STATE_BIT(WATCHING) | STATE_BIT(WAITING), true},
+    [WATCHING] = {"watching", STATE_BIT(LISTING) | STATE_BIT(WAITING), true},
+    [WAITING] = {"waiting", STATE_BIT(LISTING) | STATE_BIT(WATCHING), true},
+};
+
+struct slot {
+    struct kube_object *object;
+    size_t position; /* in the informer's vector */
+    uint64_t list;   /* the number of the last list that had it */
+};
+
+struct change {
+    struct kube_object *old, *new_;
+};
+
+struct kube_informer {
+    struct kube_client *client;
+    const struct kube_resource *resource;
+    char *namespace_, *label_selector;
+    kube_informer_change *change;
+    void *context;
+
+    struct state_machine machine;
+    struct kube_call *list; /* under way, or NULL */
+    struct kube_watch *watch;
+    char *resource_version; /* to watch from; NULL: list first */
+    int64_t watch_start_ms;
+    bool watch_useful; /* it brought something */
+    int failures;      /* in a row */
+    struct loop_timer retry;
+    uint64_t lists;
+    bool synced;
+
+    struct map slots; /* by "namespace/name" */
+    VEC(struct slot *) order;
+    VEC(struct change) changes; /* made, not yet told */
+    bool telling, freed;
+};
+
+static void start_list(struct kube_informer *informer);
+static void start_watch(struct kube_informer *informer);
+
+/* "namespace/name". What does not fit is no name of Kubernetes (63 and 253 bytes): false. */
+static bool make_key(char key[KEY_MAX], const char *namespace_, const char *name)
+{
+    int size = snprintf(key, KEY_MAX, "%s/%s", namespace_ ? namespace_ : "", name);
+    return size > 0 && size < KEY_MAX;
+}
+
+static void note_change(struct kube_informer *informer, struct kube_object *old,
+                        struct kube_object *new_)
+{
+    struct change change = {old ? kube_object_ref(old) : NULL, new_ ? kube_object_ref(new_) : NULL};
+    vec_push(&informer->changes, change);
+}
+
+static void slot_remove(struct kube_informer *informer, struct slot *slot)
+{
+    char key[KEY_MAX];
+    make_key(key, slot->object->namespace_, slot->object->name);
+    map_remove(&informer->slots, key);
+    struct slot *last = informer->order.items[--informer->order.count];
+    informer->order.items[slot->position] = last;
+    last->position = slot->position;
+    kube_object_unref(slot->object);
+    free(slot);
+}
+
+/* Put what the server says into the copy. The same name with another uid is another object: the old
+ * one's end is told before the new one. */
+static void put_object(struct kube_informer *informer, const struct json *json)
+{
+    char key[KEY_MAX];
+    if (!make_key(key, kube_meta_namespace(json), kube_meta_name(json)))
+        return;
+    struct slot *slot = map_get(&informer->slots, key);
+    if (slot) {
+        slot->list = informer->lists;
+        if (str_eq(kube_meta_resource_version(slot->object->json),
+                   kube_meta_resource_version(json)) &&
+            str_eq(slot->object->uid, kube_meta_uid(json)))
+            return;
+    }
+    struct kube_object *object = kube_object_new(json);
+    kube_object_set_kind(object->arena, object->json, informer->resource);
+    if (!slot) {
+        slot = mem_zalloc(sizeof(*slot));
+        slot->list = informer->lists;
+        slot->position = informer->order.count;
+        vec_push(&informer->order, slot);
+        map_put(&informer->slots, key, slot);
+        note_change(informer, NULL, object);
+    } else if (str_eq(slot->object->uid, object->uid)) {
+        note_change(informer, slot->object, object);
+    } else {
+        note_change(informer, slot->object, NULL);
+        note_change(informer, NULL, object);
+    }
+    kube_object_unref(slot->object);
+    slot->object = object;
+}
+
+static void remove_object(struct kube_informer *informer, const struct json *json)
+{
+    char key[KEY_MAX];
+    struct slot *slot = make_key(key, kube_meta_namespace(json), kube_meta_name(json))
+                            ? map_get(&informer->slots, key)
+                            : NULL;
+    if (!slot)
+        return;
+    note_change(informer, slot->object, NULL);
+    slot_remove(informer, slot);
+}
+
+static void informer_release(struct kube_informer *informer)
+{
+    for (size_t i = 0; i < informer->changes.count; i++) {
+        kube_object_unref(informer->changes.items[i].old);
+        kube_object_unref(informer->changes.items[i].new_);
+    }
+    while (informer->order.count)
+        slot_remove(informer, informer->order.items[informer->order.count - 1]);
+    vec_release(&informer->changes);
+    vec_release(&informer->order);
+    map_release(&informer->slots);
+    state_machine_release(&informer->machine);
+    free(informer->namespace_);
+    free(informer->label_selector);
+    free(informer->resource_version);
+    free(informer);
+}
+
+/* Tell all changes noted. A listener may free the informer: false, and it is gone. */
+static bool tell_changes(struct kube_informer *informer)
+{
+    informer->telling = true;
+    for (size_t i = 0; i < informer->changes.count && !informer->freed; i++) {
+        struct change *change = &informer->changes.items[i];
+        informer->change(informer->context, change->old, change->new_);
+        kube_object_unref(change->old);
+        kube_object_unref(change->new_);
+        *change = (struct change){0};
+    }
+    informer->telling = false;
+    if (informer->freed) {
+        informer_release(informer);
+        return false;
+    }
+    informer->changes.count = 0;
+    return true;
+}
+
+/* ---- Keeping it true ---- */
+
+static void set_resource_version(struct kube_informer *informer, const char *version)
+{
+    free(informer->resource_version);
+    informer->resource_version = version ? mem_strdup(version) : NULL;
+}
+
+/* Try again later: half of the doubled time for sure, the other half by chance. */
+static void wait_and_retry(struct kube_informer *informer)
+{
+    int64_t wait_ms = WAIT_FIRST_MS;
+    for (int i = 0; i < informer->failures && wait_ms < WAIT_MAX_MS; i++)
+        wait_ms *= 2;
+    if (wait_ms > WAIT_MAX_MS)
+        wait_ms = WAIT_MAX_MS;
+    informer->failures++;
+    uint64_t spread = rand_below(&informer->client->rand, (uint64_t)wait_ms / 2 + 1);
+    state_machine_move(&informer->machine, WAITING);
+    loop_timer_start(&informer->retry, wait_ms / 2 + (int64_t)spread);
+}
+
+static void on_retry(struct loop_timer *timer)
+{
+    struct kube_informer *informer = CONTAINER_OF(timer, struct kube_informer, retry);
+    if (informer->resource_version)
+        start_watch(informer);
+    else
+        start_list(informer);
+}
+
+static void on_event(void *context, const char *type, struct json *object)
+{
+    struct kube_informer *informer = context;
+    informer->watch_useful = true;
+    const char *version = kube_meta_resource_version(object);
+    if (*version)
+        set_resource_version(informer, version);
+    if (str_eq(type, "BOOKMARK"))
+        return;
+    if (str_eq(type, "DELETED"))
+        remove_object(informer, object);
+    else
+        put_object(informer, object);
+    tell_changes(informer);
+}
+
+/* A connection that broke says nothing about what we know; anything else the server says may. */
+static bool may_resume(const struct err *err)
+{
+    return !err || err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||
+           err->code == ERR_IO || err->code == ERR_CANCELED;
+}
+
+static void on_watch_end(void *context, const struct err *err)
+{
+    struct kube_informer *informer = context;
+    int64_t lasted_ms = loop_now_ms(informer->client->loop) - informer->watch_start_ms;
+    bool worked = informer->watch_useful || (!err && lasted_ms >= WATCH_SHORT_MS);
+    informer->watch = NULL;
+    if (!may_resume(err))
+        set_resource_version(informer, NULL);
+    if (worked)
+        informer->failures = 0;
+    if (worked && !err)
+        start_watch(informer);
+    else if (worked && err->code == ERR_EXPIRED)
+        start_list(informer);
+    else
+        wait_and_retry(informer);
+}
+
+static void start_watch(struct kube_informer *informer)
+{
+    if (informer->machine.state != WATCHING)
+        state_machine_move(&informer->machine, WATCHING);
+    informer->watch_start_ms = loop_now_ms(informer->client->loop);
+    informer->watch_useful = false;
+    informer->watch = kube_watch_start(informer->client, informer->resource, informer->namespace_,
+                                       informer->label_selector, NULL, informer->resource_version,
+                                       on_event, on_watch_end, informer);
+}
+
+static void remove_unlisted(struct kube_informer *informer)
+{
+    for (size_t i = informer->order.count; i-- > 0;) {
+        struct slot *slot = informer->order.items[i];
+        if (slot->list == informer->lists)
+            continue;
+        note_change(informer, slot->object, NULL);
+        slot_remove(informer, slot);
+    }
+}
+
+static void on_list(void *context, struct json *list, const struct err *err)
+{
+    struct kube_informer *informer = context;
+    informer->list = NULL;
+    const char *version = kube_meta_resource_version(list);
+    if (err || *version == '\0') {
+        wait_and_retry(informer);
+        return;
+    }
+    informer->lists++;
+    JSON_EACH (item, json_get(list, "items"))
+        if (item->type == JSON_OBJECT)
+            put_object(informer, item);
+    remove_unlisted(informer);
+    set_resource_version(informer, version);
+    informer->synced = true;
+    if (tell_changes(informer))
+        start_watch(informer);
+}
+
+static void start_list(struct kube_informer *informer)
+{
+    if (informer->machine.state != LISTING)
+        state_machine_move(&informer->machine, LISTING);
+    informer->list = kube_call_list(informer->client, informer->resource, informer->namespace_,
+                                    informer->label_selector, NULL, on_list, informer);
+}
+
+struct kube_informer *kube_informer_new(struct kube_client *client,
+                                        const struct kube_resource *resource,
+                                        const char *namespace_, const char *label_selector,
+                                        kube_informer_change *change, void *context)
+{
+    struct kube_informer *informer = mem_zalloc(sizeof(*informer));
+    informer->client = client;
+    informer->resource = resource;
+    informer->namespace_ = namespace_ ? mem_strdup(namespace_) : NULL;
+    informer->label_selector = label_selector ? mem_strdup(label_selector) : NULL;
+    informer->change = change;
+    informer->context = context;
+    map_init(&informer->slots);
+    state_machine_init(&informer->machine, "informer", STATES, ARRAY_SIZE(STATES), LISTING);
+    loop_timer_init(client->loop, &informer->retry, on_retry);
+    start_list(informer);
+    return informer;
+}
+
+struct kube_informer *kube_informer_free(struct kube_informer *informer)
+{
+    if (!informer)
+        return NULL;
+    loop_timer_stop(&informer->retry);
+    kube_watch_stop(informer->watch);
+    informer->watch = NULL;
+    if (informer->list)
+        kube_call_cancel(informer->list);
+    informer->list = NULL;
+    informer->freed = true;
+    if (!informer->telling)
+        informer_release(informer);
+    return NULL;
+}
+
+bool kube_informer_synced(const struct kube_informer *informer)
+{
+    return informer->synced;
+}
+
+struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,
+                                      const char *name)
+{
+    char key[KEY_MAX];
+    struct slot *slot = make_key(key, namespace_, name) ? map_get(&informer->slots, key) : NULL;
+    return slot ? slot->object : NULL;
+}
+
+struct kube_object *kube_informer_next(struct kube_informer *informer, const char *namespace_,
+                                       size_t *position)
+{
+    while (*position < informer->order.count) {
+        struct kube_object *object = informer->order.items[(*position)++]->object;
+        if (!namespace_ || str_eq(object->namespace_, namespace_))
+            return object;
+    }
+    return NULL;
+}

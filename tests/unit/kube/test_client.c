@@ -1,0 +1,347 @@
+/* The client's calls and watches against a fake API in virtual time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "fake_api.h"
+#include "kube/client.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+#include "read_json.h"
+
+#include <stdio.h>
+
+struct world {
+    struct loop *loop;
+    struct fake_api api;
+    struct kube_client *client;
+    int calls;
+    enum err_code code;
+    char message[ERR_MESSAGE_MAX];
+    char text[4096]; /* the object of the last answer */
+    char events[4096];
+    int ends;
+    struct kube_watch *watch;
+};
+
+static int setup(void **state)
+{
+    struct world *world = mem_zalloc(sizeof(*world));
+    world->loop = sim_loop_new(1, 1000000000000);
+    fake_api_init(&world->api, world->loop);
+    world->client = kube_client_new(world->loop, world->api.transport, "tester");
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+    kube_client_free(world->client);
+    fake_api_release(&world->api);
+    loop_free(world->loop);
+    free(world);
+    return 0;
+}
+
+static void on_done(void *context, struct json *object, const struct err *err)
+{
+    struct world *world = context;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    world->calls++;
+    assert_true((object == NULL) == (err != NULL));
+    world->code = err ? err->code : ERR_NONE;
+    str_copy(world->message, sizeof(world->message), err ? err->message : "");
+    str_copy(world->text, sizeof(world->text), object ? json_to_string(arena, object) : "");
+}
+
+static const char *last_request(struct world *world)
+{
+    assert_true(world->api.requests.count > 0);
+    return world->api.requests.items[world->api.requests.count - 1];
+}
+
+static void asks_as_the_api_wants(void **state)
+{
+    struct world *world = *state;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *object = read_json(arena, "{'a': 1}");
+    struct kube_client *client = world->client;
+
+    kube_get(client, &KUBE_PODS, "default", "p", on_done, world);
+    assert_int_equal(world->calls, 0); /* never from within */
+    loop_run(world->loop);
+    assert_string_equal(last_request(world), "GET /api/v1/namespaces/default/pods/p? ");
+    assert_int_equal(world->code, ERR_NOT_FOUND);
+    assert_string_equal(world->message, "asked to fail");
+
+    kube_list(client, &KUBE_PODS, NULL, "a in (b,c)", "spec.nodeName=n", on_done, world);
+    loop_run(world->loop);
+    assert_string_equal(last_request(world), "GET /api/v1/pods?labelSelector=a%20in%20%28b%2Cc%29&"
+                                             "fieldSelector=spec.nodeName%3Dn ");
+    kube_create(client, &KUBE_TFJOBS, "n", object, on_done, world);
+    loop_run(world->loop);
+    assert_string_equal(last_request(world), "POST /apis/kubeflow.org/v1/namespaces/n/tfjobs?"
+                                             "fieldManager=tester {\"a\":1}");
+    assert_string_equal(world->text, "{\"a\":1}");
+    kube_update(client, &KUBE_NODES, NULL, "x", object, on_done, world);
+    loop_run(world->loop);
+    assert_string_equal(last_request(world), "PUT /api/v1/nodes/x?fieldManager=tester {\"a\":1}");
+    kube_update_status(client, &KUBE_PODS, "n", "x", object, on_done, world);
+    loop_run(world->loop);
+    assert_string_equal(last_request(world),
+                        "PUT /api/v1/namespaces/n/pods/x/status?fieldManager=tester {\"a\":1}");
+    kube_patch(client, &KUBE_PODS, "n", "x", "status", object, on_done, world);
+    loop_run(world->loop);
+    assert_string_equal(last_request(world),
+                        "PATCH /api/v1/namespaces/n/pods/x/status?fieldManager=tester {\"a\":1}");
+    struct kube_delete_options options = {0, "Background", "u"};
+    kube_delete(client, &KUBE_PODS, "n", "x", &options, on_done, world);
+    loop_run(world->loop);
+    assert_string_equal(last_request(world),
+                        "DELETE /api/v1/namespaces/n/pods/x? {\"apiVersion\":\"v1\",\"kind\":"
+                        "\"DeleteOptions\",\"gracePeriodSeconds\":0,\"propagationPolicy\":"
+                        "\"Background\",\"preconditions\":{\"uid\":\"u\"}}");
+    kube_delete(client, &KUBE_PODS, "n", "x", NULL, on_done, world);
+    loop_run(world->loop);
+    assert_string_equal(last_request(world), "DELETE /api/v1/namespaces/n/pods/x? {\"apiVersion\":"
+                                             "\"v1\",\"kind\":\"DeleteOptions\"}");
+    assert_int_equal(world->calls, 8);
+}
+
+static void refuses_wrong_names_before_sending(void **state)
+{
+    struct world *world = *state;
+    static const char *const BAD[][2] = {{"n", ""}, {"n", "a/b"}, {"n", ".."}, {"a/b", "x"},
+                                         {"", "x"}, {NULL, "x"},  {"n", NULL}};
+    for (size_t i = 0; i < ARRAY_SIZE(BAD); i++) {
+        kube_get(world->client, &KUBE_PODS, BAD[i][0], BAD[i][1], on_done, world);
+        assert_int_equal(world->calls, i);
+        loop_run(world->loop);
+        assert_int_equal(world->calls, i + 1);
+        assert_int_equal(world->code, ERR_INVALID);
+    }
+    assert_int_equal(world->api.requests.count, 0);
+}
+
+static void gives_the_servers_error(void **state)
+{
+    static const struct {
+        int status;
+        enum err_code code;
+    } CASES[] = {{409, ERR_EXISTS},   {422, ERR_INVALID},  {403, ERR_FORBIDDEN},
+                 {500, ERR_INTERNAL}, {429, ERR_TOO_MANY}, {503, ERR_UNAVAILABLE}};
+    struct world *world = *state;
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        world->api.fail_count = 1;
+        world->api.fail_status = CASES[i].status;
+        kube_get(world->client, &KUBE_PODS, "default", "p", on_done, world);
+        loop_run(world->loop);
+        assert_int_equal(world->code, CASES[i].code);
+    }
+}
+
+static void gives_up_on_a_silent_server(void **state)
+{
+    struct world *world = *state;
+    world->api.silent = true;
+    kube_get(world->client, &KUBE_PODS, "default", "p", on_done, world);
+    loop_run(world->loop);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world->code, ERR_TIMEOUT);
+}
+
+static void freeing_silences_calls(void **state)
+{
+    struct world *world = *state;
+    world->api.delay_ms = 50;
+    kube_get(world->client, &KUBE_PODS, "default", "p", on_done, world);
+    kube_get(world->client, &KUBE_PODS, "default", "", on_done, world);
+    sim_loop_run_for(world->loop, 0);
+    assert_int_equal(world->calls, 1);
+    kube_get(world->client, &KUBE_PODS, "default", "", on_done, world);
+    world->client = kube_client_free(world->client);
+    loop_run(world->loop);
+    assert_int_equal(world->calls, 1);
+}
+
+static void free_client(void *context, struct json *object, const struct err *err)
+{
+    struct world *world = context;
+    world->calls++;
+    world->client = kube_client_free(world->client);
+}
+
+static void may_be_freed_from_its_callback(void **state)
+{
+    struct world *world = *state;
+    kube_get(world->client, &KUBE_PODS, "default", "p", free_client, world);
+    kube_get(world->client, &KUBE_PODS, "default", "p", free_client, world);
+    loop_run(world->loop);
+    assert_int_equal(world->calls, 1);
+}
+
+/* ---- Watches ---- */
+
+static void on_event(void *context, const char *type, struct json *object)
+{
+    struct world *world = context;
+    size_t used = strlen(world->events);
+    snprintf(world->events + used, sizeof(world->events) - used, "%s %s; ", type,
+             kube_meta_name(object));
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct world *world = context;
+    world->ends++;
+    world->code = err ? err->code : ERR_NONE;
+    world->watch = NULL;
+}
+
+static void start(struct world *world, const char *version)
+{
+    world->watch = kube_watch_start(world->client, &KUBE_PODS, "default", "v", NULL, version,
+                                    on_event, on_end, world);
+}
+
+static void watches(void **state)
+{
+    struct world *world = *state;
+    fake_api_put(&world->api, "a", "1"); /* 101 */
+    fake_api_put(&world->api, "b", "1"); /* 102 */
+    start(world, "101");
+    sim_loop_run_for(world->loop, 10);
+    assert_string_equal(world->events, "ADDED b; ");
+    assert_int_equal(fake_api_count(&world->api, "allowWatchBookmarks=true"), 1);
+    assert_int_equal(fake_api_count(&world->api, "labelSelector=v&resourceVersion=101"), 1);
+    fake_api_put(&world->api, "a", "2");
+    fake_api_delete(&world->api, "b");
+    fake_api_bookmark(&world->api);
+    sim_loop_run_for(world->loop, 10);
+    assert_string_equal(world->events, "ADDED b; MODIFIED a; DELETED b; BOOKMARK ; ");
+    fake_api_cut_watches(&world->api, false);
+    sim_loop_run_for(world->loop, 10);
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->code, ERR_NONE);
+}
+
+static void puts_lines_together(void **state)
+{
+    struct world *world = *state;
+    static const char LINES[] =
+        "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"x\"}}}\n"
+        "\r\n{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"y\"}"
+        "}}\n";
+    start(world, "101");
+    sim_loop_run_for(world->loop, 1);
+    for (const char *c = LINES; *c; c++) {
+        fake_api_write_watches(&world->api, (char[]){*c, '\0'});
+        sim_loop_run_for(world->loop, 1);
+    }
+    assert_string_equal(world->events, "ADDED x; DELETED y; ");
+}
+
+static void tells_how_a_watch_ends(void **state)
+{
+    static const struct {
+        const char *text;
+        enum err_code code;
+    } CASES[] = {
+        {"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":410,"
+         "\"reason\":\"Expired\"}}\n",
+         ERR_EXPIRED},
+        {"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":500}}"
+         "\n",
+         ERR_INTERNAL},
+        {"nonsense\n", ERR_INTERNAL},
+        {"{\"type\":\"RENAMED\",\"object\":{}}\n", ERR_INTERNAL},
+        {"{\"type\":\"ADDED\"}\n", ERR_INTERNAL},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        start(world, "101");
+        sim_loop_run_for(world->loop, 1);
+        fake_api_write_watches(&world->api, CASES[i].text);
+        sim_loop_run_for(world->loop, 1);
+        assert_int_equal(world->ends, i + 1);
+        assert_int_equal(world->code, CASES[i].code);
+        assert_int_equal(world->api.watchers.count, 0);
+    }
+    start(world, "101");
+    sim_loop_run_for(world->loop, 1);
+    fake_api_cut_watches(&world->api, true);
+    sim_loop_run_for(world->loop, 1);
+    assert_int_equal(world->code, ERR_UNAVAILABLE);
+    world->api.oldest_revision = 200;
+    world->api.refuse_old_by_status = true;
+    start(world, "101");
+    sim_loop_run_for(world->loop, 1);
+    assert_int_equal(world->code, ERR_EXPIRED);
+    assert_string_equal(world->events, "");
+}
+
+static void gives_up_a_watch_nobody_ends(void **state)
+{
+    struct world *world = *state;
+    start(world, "101");
+    sim_loop_run_for(world->loop, 290 * 1000);
+    assert_int_equal(world->ends, 0);
+    loop_run(world->loop);
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->code, ERR_TIMEOUT);
+}
+
+static void stop_on_event(void *context, const char *type, struct json *object)
+{
+    struct world *world = context;
+    on_event(context, type, object);
+    kube_watch_stop(TAKE(world->watch));
+}
+
+static void stops(void **state)
+{
+    struct world *world = *state;
+    start(world, "101");
+    sim_loop_run_for(world->loop, 1);
+    kube_watch_stop(TAKE(world->watch));
+    fake_api_put(&world->api, "a", "1");
+    loop_run(world->loop);
+    /* From within its own callback, with more in the same piece. */
+    fake_api_put(&world->api, "b", "1");
+    world->watch = kube_watch_start(world->client, &KUBE_PODS, "default", NULL, NULL, "100",
+                                    stop_on_event, on_end, world);
+    loop_run(world->loop);
+    assert_string_equal(world->events, "ADDED a; ");
+    assert_int_equal(world->ends, 0);
+    /* And with its client. */
+    start(world, "100");
+    sim_loop_run_for(world->loop, 1);
+    world->client = kube_client_free(world->client);
+    loop_run(world->loop);
+    assert_int_equal(world->ends, 0);
+    assert_int_equal(world->api.watchers.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(asks_as_the_api_wants),
+        TEST(refuses_wrong_names_before_sending),
+        TEST(gives_the_servers_error),
+        TEST(gives_up_on_a_silent_server),
+        TEST(freeing_silences_calls),
+        TEST(may_be_freed_from_its_callback),
+        TEST(watches),
+        TEST(puts_lines_together),
+        TEST(tells_how_a_watch_ends),
+        TEST(gives_up_a_watch_nobody_ends),
+        TEST(stops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

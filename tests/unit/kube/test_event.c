@@ -1,0 +1,164 @@
+/* Recording events against a fake API. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "fake_api.h"
+#include "kube/client.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+#include "read_json.h"
+
+struct world {
+    struct loop *loop;
+    struct fake_api api;
+    struct kube_client *client;
+    struct arena *arena;
+    struct json *job;
+};
+
+static int setup(void **state)
+{
+    struct world *world = mem_zalloc(sizeof(*world));
+    world->loop = sim_loop_new(1, 1000000000000);
+    fake_api_init(&world->api, world->loop);
+    world->client = kube_client_new(world->loop, world->api.transport, "tester");
+    world->arena = arena_new();
+    world->job = read_json(world->arena,
+                           "{'apiVersion': 'kubeflow.org/v1', 'kind': 'TFJob', 'metadata': {"
+                           "'name': 'j', 'namespace': 'n', 'uid': 'u', 'resourceVersion': '7'}}");
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+    kube_client_free(world->client);
+    fake_api_release(&world->api);
+    loop_free(world->loop);
+    arena_free(world->arena);
+    free(world);
+    return 0;
+}
+
+static void tell(struct world *world, int number)
+{
+    kube_event(world->client, world->job, "tfjob-controller", "Normal", "Created", "pod %d made",
+               number);
+}
+
+static void makes_an_event(void **state)
+{
+    struct world *world = *state;
+    tell(world, 1);
+    loop_run(world->loop);
+    assert_int_equal(world->api.requests.count, 1);
+    const char *request = world->api.requests.items[0];
+    assert_true(str_has_prefix(request, "POST /api/v1/namespaces/n/events?fieldManager=tester "));
+    struct json *event = NULL;
+    const char *body = strchr(request, '{');
+    assert_int_equal(json_parse(world->arena, body, strlen(body), NULL, &event, NULL), 0);
+    assert_true(str_has_prefix(kube_meta_name(event), "j."));
+    struct json *expected = read_json(
+        world->arena,
+        "{'apiVersion': 'v1', 'kind': 'Event', 'metadata': {'name': '', 'namespace': 'n'},"
+        "'involvedObject': {'apiVersion': 'kubeflow.org/v1', 'kind': 'TFJob', 'namespace': 'n',"
+        "'name': 'j', 'uid': 'u', 'resourceVersion': '7'}, 'reason': 'Created',"
+        "'message': 'pod 1 made', 'source': {'component': 'tfjob-controller'},"
+        "'firstTimestamp': '2001-09-09T01:46:40Z', 'lastTimestamp': '2001-09-09T01:46:40Z',"
+        "'count': 1, 'type': 'Normal', 'reportingComponent': 'tfjob-controller',"
+        "'reportingInstance': ''}");
+    kube_meta_set_name(world->arena, expected, kube_meta_name(event));
+    assert_true(json_equal(event, expected));
+}
+
+static void counts_repetitions(void **state)
+{
+    struct world *world = *state;
+    /* A hundred at once are one event and one count. */
+    for (int i = 0; i < 100; i++)
+        tell(world, 1);
+    tell(world, 2);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 2);
+    assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
+    assert_int_equal(fake_api_count(&world->api, "{\"count\":100,"), 1);
+    tell(world, 1);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "{\"count\":101,"), 1);
+}
+
+static void starts_anew_after_a_failure(void **state)
+{
+    struct world *world = *state;
+    world->api.fail_count = 1;
+    world->api.fail_status = 500;
+    tell(world, 1);
+    tell(world, 1);
+    loop_run(world->loop);
+    assert_int_equal(world->api.requests.count, 1);
+    tell(world, 1);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 2);
+    /* The event expired on the server: the patch fails, the next one is new. */
+    world->api.fail_count = 1;
+    world->api.fail_status = 404;
+    tell(world, 1);
+    loop_run(world->loop);
+    tell(world, 1);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 3);
+}
+
+static void is_cut_and_has_a_namespace(void **state)
+{
+    struct world *world = *state;
+    char message[3000];
+    for (size_t i = 0; i + 3 < sizeof(message); i += 3)
+        memcpy(message + i, "…", 3);
+    message[2997] = '\0';
+    struct json *node = kube_object_make(world->arena, &KUBE_NODES, NULL, "n1");
+    kube_event(world->client, node, "c", "Warning", "R", "%s", message);
+    loop_run(world->loop);
+    const char *request = world->api.requests.items[0];
+    assert_true(str_has_prefix(request, "POST /api/v1/namespaces/default/events?"));
+    struct json *event = NULL;
+    const char *body = strchr(request, '{');
+    /* Bad UTF-8 would not be read. */
+    assert_int_equal(json_parse(world->arena, body, strlen(body), NULL, &event, NULL), 0);
+    assert_in_range(strlen(json_get_string(event, "message", "")), 1000, 1024);
+}
+
+static void forgets_the_oldest(void **state)
+{
+    struct world *world = *state;
+    for (int i = 0; i < 1100; i++) {
+        tell(world, i);
+        loop_run(world->loop);
+    }
+    assert_int_equal(fake_api_count(&world->api, "POST"), 1100);
+    tell(world, 1099);
+    tell(world, 0);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 1101);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(makes_an_event),
+        TEST(counts_repetitions),
+        TEST(starts_anew_after_a_failure),
+        TEST(is_cut_and_has_a_namespace),
+        TEST(forgets_the_oldest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
