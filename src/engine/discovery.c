@@ -1,0 +1,199 @@
+/* Discovery; see discovery.h. */
+#include "engine/discovery.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "engine/openapi.h"
+#include "engine/registry.h"
+
+#include <string.h>
+
+/* kubectl warns when the server is more than one minor version away from it; whatever we say some
+ * will, so we name the middle of those that work. */
+static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
+
+static struct json *make(struct arena *arena, const char *kind, const char *api_version)
+{
+    struct json *object = json_object(arena);
+    json_set_string(arena, object, "kind", kind);
+    json_set_string(arena, object, "apiVersion", api_version);
+    return object;
+}
+
+static struct json *strings(struct arena *arena, const char *const *list)
+{
+    struct json *array = json_array(arena);
+    for (; list && *list; list++)
+        json_append(array, json_string(arena, *list));
+    return array;
+}
+
+static struct json *verbs(struct arena *arena, unsigned mask)
+{
+    struct json *array = json_array(arena);
+    for (unsigned verb = 1; verb <= VERB_LAST; verb <<= 1)
+        if (mask & verb)
+            json_append(array, json_string(arena, registry_verb_name((enum registry_verb)verb)));
+    return array;
+}
+
+static struct json *resource_entry(struct arena *arena, const struct registry_resource *resource)
+{
+    struct json *entry = json_object(arena);
+    json_set_string(arena, entry, "name", resource->id.plural);
+    json_set_string(arena, entry, "singularName", resource->singular);
+    json_set_bool(arena, entry, "namespaced", resource->id.namespaced);
+    json_set_string(arena, entry, "kind", resource->id.kind);
+    json_set(arena, entry, "verbs", verbs(arena, resource->verbs));
+    if (resource->short_names)
+        json_set(arena, entry, "shortNames", strings(arena, resource->short_names));
+    if (resource->categories)
+        json_set(arena, entry, "categories", strings(arena, resource->categories));
+    return entry;
+}
+
+static struct json *sub_entry(struct arena *arena, const struct registry_resource *resource,
+                              const struct registry_subresource *sub)
+{
+    struct json *entry = json_object(arena);
+    json_set(arena, entry, "name", json_stringf(arena, "%s/%s", resource->id.plural, sub->name));
+    json_set_string(arena, entry, "singularName", "");
+    json_set_bool(arena, entry, "namespaced", resource->id.namespaced);
+    json_set_string(arena, entry, "kind", sub->kind);
+    json_set(arena, entry, "verbs", verbs(arena, sub->verbs));
+    return entry;
+}
+
+static struct json *resource_list(struct arena *arena, const char *group, const char *version)
+{
+    struct json *list = make(arena, "APIResourceList", "v1");
+    json_set(arena, list, "groupVersion",
+             group[0] ? json_stringf(arena, "%s/%s", group, version) : json_string(arena, version));
+    struct json *resources = json_ensure_array(arena, list, "resources");
+    const struct registry_resource *resource;
+    for (size_t i = 0; (resource = registry_at(i)); i++) {
+        if (!str_eq(resource->id.group, group) || !str_eq(resource->id.version, version))
+            continue;
+        json_append(resources, resource_entry(arena, resource));
+        const struct registry_subresource *sub = resource->subresources;
+        for (; sub && sub->id != SUB_NONE; sub++)
+            json_append(resources, sub_entry(arena, resource, sub));
+    }
+    return list;
+}
+
+static struct json *version_entry(struct arena *arena, const char *group, const char *version)
+{
+    struct json *entry = json_object(arena);
+    json_set(arena, entry, "groupVersion", json_stringf(arena, "%s/%s", group, version));
+    json_set_string(arena, entry, "version", version);
+    return entry;
+}
+
+static void fill_group(struct arena *arena, struct json *entry, const char *group,
+                       const char *version)
+{
+    json_set_string(arena, entry, "name", group);
+    json_append(json_ensure_array(arena, entry, "versions"), version_entry(arena, group, version));
+    json_set(arena, entry, "preferredVersion", version_entry(arena, group, version));
+}
+
+static struct json *api_versions(struct arena *arena)
+{
+    struct json *versions = make(arena, "APIVersions", "v1");
+    json_append(json_ensure_array(arena, versions, "versions"), json_string(arena, "v1"));
+    struct json *addresses = json_ensure_array(arena, versions, "serverAddressByClientCIDRs");
+    (void)addresses; /* none: the address one asked is the address there is */
+    return versions;
+}
+
+static struct json *group_list(struct arena *arena)
+{
+    struct json *list = make(arena, "APIGroupList", "v1");
+    struct json *groups = json_ensure_array(arena, list, "groups");
+    const char *group, *version;
+    for (size_t i = 0; (group = registry_group_at(i, &version)); i++) {
+        struct json *entry = json_object(arena);
+        fill_group(arena, entry, group, version);
+        json_append(groups, entry);
+    }
+    return list;
+}
+
+static struct json *version_info(struct arena *arena, const char *program_version)
+{
+    struct json *info = json_object(arena);
+    json_set_string(arena, info, "major", KUBERNETES_MAJOR);
+    json_set_string(arena, info, "minor", KUBERNETES_MINOR);
+    json_set(arena, info, "gitVersion",
+             json_stringf(arena, "v%s.%s.0+trainyard-%s", KUBERNETES_MAJOR, KUBERNETES_MINOR,
+                          program_version));
+    json_set_string(arena, info, "gitCommit", "");
+    json_set_string(arena, info, "gitTreeState", "clean");
+    json_set_string(arena, info, "buildDate", "");
+    json_set_string(arena, info, "goVersion", "");
+    json_set_string(arena, info, "compiler", "");
+    json_set_string(arena, info, "platform", "linux");
+    return info;
+}
+
+/* /apis/GROUP and /apis/GROUP/VERSION. */
+static struct json *group_path(struct arena *arena, const char *path)
+{
+    size_t count;
+    char **pieces = str_split(arena, path, '/', &count);
+    const char *group, *version;
+    for (size_t i = 0; (group = registry_group_at(i, &version)); i++) {
+        if (!str_eq(pieces[0], group))
+            continue;
+        if (count == 1) {
+            struct json *entry = make(arena, "APIGroup", "v1");
+            fill_group(arena, entry, group, version);
+            return entry;
+        }
+        if (count == 2 && str_eq(pieces[1], version))
+            return resource_list(arena, group, version);
+    }
+    return NULL;
+}
+
+static struct json *document(struct arena *arena, const char *path, const char *program_version)
+{
+    if (str_eq(path, "/api"))
+        return api_versions(arena);
+    if (str_eq(path, "/api/v1"))
+        return resource_list(arena, "", "v1");
+    if (str_eq(path, "/apis"))
+        return group_list(arena);
+    if (str_has_prefix(path, "/apis/"))
+        return group_path(arena, path + strlen("/apis/"));
+    if (str_eq(path, "/version"))
+        return version_info(arena, program_version);
+    return NULL;
+}
+
+bool discovery_handle(struct http_exchange *exchange, const char *program_version)
+{
+    static const char *const health[] = {"/healthz", "/livez", "/readyz"};
+    const char *path = exchange->request->path;
+    if (!str_eq(exchange->request->method, "GET"))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(health); i++) {
+        if (str_eq(path, health[i])) {
+            http_respond(exchange, 200, "text/plain", "ok", 2);
+            return true;
+        }
+    }
+    if (str_eq(path, "/openapi/v2")) {
+        openapi_respond(exchange);
+        return true;
+    }
+    const struct json *json = document(exchange->arena, path, program_version);
+    if (!json)
+        return false;
+    const char *text = json_to_string(exchange->arena, json);
+    http_respond(exchange, 200, "application/json", text, strlen(text));
+    return true;
+}

@@ -1,0 +1,13 @@
+/* What the API offers, as kubectl asks for it before anything else: /api, /apis, /version, health
+ * and OpenAPI. All of it follows from the registry. */
+#ifndef TRAINYARD_ENGINE_DISCOVERY_H
+#define TRAINYARD_ENGINE_DISCOVERY_H
+
+#include "net/http.h"
+
+#include <stdbool.h>
+
+/* Answers and returns true if the path is one of these. */
+bool discovery_handle(struct http_exchange *exchange, const char *program_version);
+
+#endif

@@ -1,0 +1,47 @@
+/* Why an object was refused, field by field, in Kubernetes' words: what kubectl prints after
+ * 'Pod "x" is invalid:' and what stands in the Status' causes. Validation collects all it finds,
+ * so that one round trip shows every mistake. */
+#ifndef TRAINYARD_ENGINE_FIELD_ERROR_H
+#define TRAINYARD_ENGINE_FIELD_ERROR_H
+
+#include "base/arena.h"
+#include "base/json.h"
+
+struct field_error {
+    const char *field;   /* "spec.containers[0].name" */
+    const char *reason;  /* of a Status cause: "FieldValueRequired" */
+    const char *message; /* "Required value", "Invalid value: \"A\": must be …" */
+    struct field_error *next;
+};
+
+struct field_errors {
+    struct arena *arena;
+    struct field_error *first, *last;
+    size_t count;
+};
+
+enum { FIELD_ERRORS_MAX = 100 }; /* the rest of a hopeless object is not told */
+
+void field_errors_init(struct field_errors *errors, struct arena *arena);
+
+/* `detail` may be NULL. The value of an invalid field is shown as JSON. */
+void field_required(struct field_errors *errors, const char *field, const char *detail);
+void field_invalid(struct field_errors *errors, const char *field, const struct json *value,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+void field_duplicate(struct field_errors *errors, const char *field, const char *value);
+void field_forbidden(struct field_errors *errors, const char *field, const char *detail);
+void field_not_found(struct field_errors *errors, const char *field, const char *value);
+/* `supported`: NULL-terminated. */
+void field_unsupported(struct field_errors *errors, const char *field, const char *value,
+                       const char *const *supported);
+
+/* "spec.ports[2].name" for the reports above, in the errors' arena. */
+const char *field_path(struct field_errors *errors, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "a: Required value" or "[a: Required value, b: …]". */
+char *field_errors_text(const struct field_errors *errors);
+/* The causes of a Status. */
+struct json *field_errors_causes(const struct field_errors *errors);
+
+#endif

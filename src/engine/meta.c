@@ -1,0 +1,155 @@
+/* Metadata: what the server sets and keeps; see meta.h. What it refuses is in meta_validate.c. */
+#include "engine/meta.h"
+
+#include "base/moment.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int check_type(const struct json *meta, const char *name, enum json_type type,
+                      struct err *err)
+{
+    const struct json *value = json_get(meta, name);
+    if (value && value->type != JSON_NULL && value->type != type)
+        return err_set(err, ERR_BAD_REQUEST, "metadata.%s must be %s, not %s", name,
+                       json_type_name(type), json_type_name(value->type));
+    return 0;
+}
+
+static int check_string_map(const struct json *meta, const char *name, struct err *err)
+{
+    int r = check_type(meta, name, JSON_OBJECT, err);
+    if (r < 0)
+        return r;
+    JSON_EACH (value, json_get(meta, name)) {
+        if (value->type != JSON_STRING)
+            return err_set(err, ERR_BAD_REQUEST,
+                           "metadata.%s[\"%.200s\"] must be a string, not %s; quote it", name,
+                           value->name, json_type_name(value->type));
+    }
+    return 0;
+}
+
+static int check_elements(const struct json *meta, const char *name, enum json_type type,
+                          struct err *err)
+{
+    int r = check_type(meta, name, JSON_ARRAY, err);
+    if (r < 0)
+        return r;
+    JSON_EACH (value, json_get(meta, name)) {
+        if (value->type != type)
+            return err_set(err, ERR_BAD_REQUEST, "each of metadata.%s must be %s, not %s", name,
+                           json_type_name(type), json_type_name(value->type));
+    }
+    return 0;
+}
+
+int meta_check_types(struct arena *arena, struct json *object, struct err *err)
+{
+    static const char *const strings[] = {
+        "name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", NULL};
+    const struct json *given = json_get(object, "metadata");
+    if (given && given->type != JSON_NULL && given->type != JSON_OBJECT)
+        return err_set(err, ERR_BAD_REQUEST, "metadata must be an object, not %s",
+                       json_type_name(given->type));
+    struct json *meta = json_ensure_object(arena, object, "metadata");
+    int r = 0;
+    for (size_t i = 0; r == 0 && strings[i]; i++)
+        r = check_type(meta, strings[i], JSON_STRING, err);
+    if (r == 0)
+        r = check_string_map(meta, "labels", err);
+    if (r == 0)
+        r = check_string_map(meta, "annotations", err);
+    if (r == 0)
+        r = check_elements(meta, "finalizers", JSON_STRING, err);
+    if (r == 0)
+        r = check_elements(meta, "ownerReferences", JSON_OBJECT, err);
+    return r;
+}
+
+void meta_set_time(struct arena *arena, struct json *object, const char *name, int64_t wall_ms)
+{
+    char text[MOMENT_TEXT_MAX];
+    moment_format(wall_ms, text);
+    json_set_string(arena, object, name, text);
+}
+
+/* What no client says: who wrote which field is not kept, and self links are gone upstream too. */
+static void drop_server_fields(struct json *meta)
+{
+    json_remove(meta, "managedFields");
+    json_remove(meta, "selfLink");
+    json_remove(meta, "deletionTimestamp");
+    json_remove(meta, "deletionGracePeriodSeconds");
+}
+
+void meta_prepare_create(struct arena *arena, const struct registry_resource *resource,
+                         struct json *object, int64_t now_ms)
+{
+    struct json *meta = json_ensure_object(arena, object, "metadata");
+    drop_server_fields(meta);
+    json_remove(meta, "resourceVersion");
+    json_remove(meta, "generation");
+    char uid[37];
+    rand_uuid(uid);
+    json_set_string(arena, meta, "uid", uid);
+    if (resource->generation)
+        json_set_int(arena, meta, "generation", 1);
+    meta_set_time(arena, meta, "creationTimestamp", now_ms);
+}
+
+static bool changed_outside_metadata(const struct json *a, const struct json *b)
+{
+    JSON_EACH (member, a) {
+        if (!str_eq(member->name, "metadata") && !str_eq(member->name, "status") &&
+            !json_equal(member, json_get(b, member->name)))
+            return true;
+    }
+    return false;
+}
+
+void meta_prepare_update(struct arena *arena, const struct registry_resource *resource,
+                         struct json *object, const struct json *old)
+{
+    static const char *const kept[] = {"uid",
+                                       "creationTimestamp",
+                                       "deletionTimestamp",
+                                       "deletionGracePeriodSeconds",
+                                       "generation",
+                                       "resourceVersion",
+                                       NULL};
+    struct json *meta = json_ensure_object(arena, object, "metadata");
+    const struct json *old_meta = json_get(old, "metadata");
+    drop_server_fields(meta);
+    for (size_t i = 0; kept[i]; i++) {
+        const struct json *value = json_get(old_meta, kept[i]);
+        if (value)
+            json_set(arena, meta, kept[i], json_clone(arena, value));
+        else
+            json_remove(meta, kept[i]);
+    }
+    if (resource->generation &&
+        (changed_outside_metadata(object, old) || changed_outside_metadata(old, object)))
+        json_set_int(arena, meta, "generation", kube_meta_generation(old) + 1);
+}
+
+char *meta_generate_name(struct arena *arena, const char *generate_name)
+{
+    enum { BASE_MAX = 63 - 5 }; /* so that the result may be a label */
+    char suffix[6];
+    rand_suffix(suffix);
+    return arena_printf(arena, "%.*s%s", BASE_MAX, generate_name, suffix);
+}
+
+bool meta_is_finished(const struct json *object)
+{
+    const struct json *meta = json_get(object, "metadata");
+    return kube_meta_is_deleting(object) && json_count(json_get(meta, "finalizers")) == 0 &&
+           json_get_int(meta, "deletionGracePeriodSeconds", 0) == 0 &&
+           /* of a namespace, which has its own kind of finalizer */
+           (!str_eq(json_get_string(object, "kind", ""), "Namespace") ||
+            json_count(json_at(object, "spec", "finalizers", NULL)) == 0);
+}

@@ -1,0 +1,163 @@
+/* Which metadata is refused, in Kubernetes' words. */
+#include "engine/meta.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    ANNOTATIONS_MAX = 256 * 1024, /* bytes of keys and values, as upstream */
+    LABEL_NAME_MAX = 63,
+};
+
+static const char *name_complaint(enum registry_name_rule rule, const char *name)
+{
+    switch (rule) {
+    case NAME_SUBDOMAIN:
+        return str_is_dns_subdomain(name)
+                   ? NULL
+                   : "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
+                     "characters, '-' or '.', and must start and end with an alphanumeric "
+                     "character (e.g. 'example.com', regex used for validation is "
+                     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+    case NAME_LABEL:
+        return str_is_dns_label(name)
+                   ? NULL
+                   : "a lowercase RFC 1123 label must consist of lower case alphanumeric "
+                     "characters or '-', and must start and end with an alphanumeric character "
+                     "(e.g. 'my-name',  or '123-abc', regex used for validation is "
+                     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+    case NAME_LABEL1035:
+        return str_is_dns1035_label(name)
+                   ? NULL
+                   : "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
+                     "start with an alphabetic character, and end with an alphanumeric character "
+                     "(e.g. 'my-name',  or 'abc-123', regex used for validation is "
+                     "'[a-z]([-a-z0-9]*[a-z0-9])?')";
+    }
+    return NULL;
+}
+
+/* Label values and the last piece of qualified names: letters, digits, '-', '_', '.', with a letter
+ * or digit at both ends. */
+static bool is_plain_name(const char *text)
+{
+    size_t size = strlen(text);
+    if (size == 0 || size > LABEL_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool edge = i == 0 || i == size - 1;
+        if (c >= 0x80 || (!isalnum(c) && (edge || !strchr("-_.", c))))
+            return false;
+    }
+    return true;
+}
+
+bool meta_is_qualified_name(const char *text)
+{
+    const char *slash = strchr(text, '/');
+    if (!slash)
+        return is_plain_name(text);
+    char prefix[254];
+    size_t size = (size_t)(slash - text);
+    if (size >= sizeof(prefix))
+        return false;
+    memcpy(prefix, text, size);
+    prefix[size] = '\0';
+    return str_is_dns_subdomain(prefix) && is_plain_name(slash + 1);
+}
+
+static void validate_key(struct field_errors *errors, const char *key, const char *field)
+{
+    if (!meta_is_qualified_name(key))
+        field_invalid(errors, field, json_string(errors->arena, key),
+                      "name part must consist of alphanumeric characters, '-', '_' or '.', and "
+                      "must start and end with an alphanumeric character (e.g. 'MyName',  or "
+                      "'my.name',  or '123-abc', regex used for validation is "
+                      "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
+}
+
+void meta_validate_labels(struct field_errors *errors, const struct json *labels, const char *field)
+{
+    JSON_EACH (label, labels) {
+        validate_key(errors, label->name, field);
+        const char *value = json_text(label);
+        if (!value || (value[0] != '\0' && !is_plain_name(value)))
+            field_invalid(errors, field, label,
+                          "a valid label must be an empty string or consist of alphanumeric "
+                          "characters, '-', '_' or '.', and must start and end with an "
+                          "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
+                          "regex used for validation is "
+                          "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
+    }
+}
+
+static void validate_annotations(struct field_errors *errors, const struct json *annotations)
+{
+    size_t total = 0;
+    JSON_EACH (annotation, annotations) {
+        validate_key(errors, annotation->name, "metadata.annotations");
+        total += strlen(annotation->name) + (json_text(annotation) ? annotation->size : 0);
+    }
+    if (total > ANNOTATIONS_MAX)
+        field_invalid(errors, "metadata.annotations", NULL, "Too long: must have at most %d bytes",
+                      ANNOTATIONS_MAX);
+}
+
+static void validate_owners(struct field_errors *errors, const struct json *owners)
+{
+    static const char *const needed[] = {"apiVersion", "kind", "name", "uid", NULL};
+    size_t position = 0, controllers = 0;
+    JSON_EACH (owner, owners) {
+        for (size_t i = 0; needed[i]; i++)
+            if (str_is_empty(json_get_string(owner, needed[i], "")))
+                field_required(
+                    errors,
+                    field_path(errors, "metadata.ownerReferences[%zu].%s", position, needed[i]),
+                    "must not be empty");
+        controllers += json_get_bool(owner, "controller", false);
+        position++;
+    }
+    if (controllers > 1)
+        field_invalid(errors, "metadata.ownerReferences", owners,
+                      "Only one reference can have Controller set to true");
+}
+
+static void validate_finalizers(struct field_errors *errors, const struct json *object,
+                                const struct json *old)
+{
+    size_t position = 0;
+    JSON_EACH (finalizer, json_at(object, "metadata", "finalizers", NULL)) {
+        const char *text = json_text(finalizer);
+        validate_key(errors, text ? text : "",
+                     field_path(errors, "metadata.finalizers[%zu]", position++));
+        if (old && kube_meta_is_deleting(old) && text && !kube_meta_has_finalizer(old, text))
+            field_forbidden(errors, "metadata.finalizers",
+                            arena_printf(errors->arena,
+                                         "no new finalizers can be added if the object is being "
+                                         "deleted, found new finalizers []string{\"%s\"}",
+                                         text));
+    }
+}
+
+void meta_validate(struct field_errors *errors, const struct registry_resource *resource,
+                   const struct json *object, const struct json *old)
+{
+    const struct json *meta = json_get(object, "metadata");
+    const char *name = kube_meta_name(object);
+    if (name[0] == '\0') {
+        field_required(errors, "metadata.name", "name or generateName is required");
+    } else if (!old) {
+        const char *complaint = name_complaint(resource->name_rule, name);
+        if (complaint)
+            field_invalid(errors, "metadata.name", json_get(meta, "name"), "%s", complaint);
+    }
+    meta_validate_labels(errors, json_get(meta, "labels"), "metadata.labels");
+    validate_annotations(errors, json_get(meta, "annotations"));
+    validate_owners(errors, json_get(meta, "ownerReferences"));
+    validate_finalizers(errors, object, old);
+}

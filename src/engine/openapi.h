@@ -1,0 +1,9 @@
+/* The OpenAPI v2 document, in the protobuf form that is the only one kubectl reads. */
+#ifndef TRAINYARD_ENGINE_OPENAPI_H
+#define TRAINYARD_ENGINE_OPENAPI_H
+
+#include "net/http.h"
+
+void openapi_respond(struct http_exchange *exchange);
+
+#endif

@@ -1,0 +1,256 @@
+/* The table of resources; see registry.h. */
+#include "engine/registry.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/kinds.h"
+
+enum {
+    VERBS_ALL = VERB_CREATE | VERB_DELETE | VERB_DELETE_COLLECTION | VERB_GET | VERB_LIST |
+                VERB_PATCH | VERB_UPDATE | VERB_WATCH,
+    VERBS_STATUS = VERB_GET | VERB_PATCH | VERB_UPDATE,
+};
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static const char *const ALL[] = {"all", NULL};
+
+/* The status subresource of a kind, alone. */
+#define STATUS_OF(kind_)                                                                           \
+    ((const struct registry_subresource[]){                                                        \
+        {.id = SUB_STATUS, .name = "status", .kind = (kind_), .verbs = VERBS_STATUS},              \
+        {.id = SUB_NONE},                                                                          \
+    })
+
+#define CORE(plural_, kind_, namespaced_)                                                          \
+    .id = {.group = "",                                                                            \
+           .version = "v1",                                                                        \
+           .plural = (plural_),                                                                    \
+           .kind = (kind_),                                                                        \
+           .namespaced = (namespaced_)},                                                           \
+    .storage = (plural_), .api_version = "v1", .list_kind = kind_ "List"
+
+#define GROUPED(group_, version_, plural_, kind_)                                                  \
+    .id = {.group = (group_),                                                                      \
+           .version = (version_),                                                                  \
+           .plural = (plural_),                                                                    \
+           .kind = (kind_),                                                                        \
+           .namespaced = true},                                                                    \
+    .storage = plural_ "." group_, .api_version = group_ "/" version_, .list_kind = kind_ "List"
+
+static const struct registry_resource RESOURCES[] = {
+    {
+        CORE("configmaps", "ConfigMap", true),
+        .singular = "configmap",
+        .short_names = NAMES("cm"),
+        .verbs = VERBS_ALL,
+        .hooks = {.validate = configmap_validate},
+    },
+    {
+        CORE("endpoints", "Endpoints", true),
+        .singular = "endpoints",
+        .short_names = NAMES("ep"),
+        .verbs = VERBS_ALL,
+    },
+    {
+        CORE("events", "Event", true),
+        .singular = "event",
+        .short_names = NAMES("ev"),
+        .fields = NAMES("involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
+                        "involvedObject.uid", "involvedObject.apiVersion",
+                        "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+                        "reportingComponent", "source", "type"),
+        .verbs = VERBS_ALL,
+    },
+    {
+        CORE("namespaces", "Namespace", false),
+        .singular = "namespace",
+        .short_names = NAMES("ns"),
+        .fields = NAMES("status.phase"),
+        .verbs = VERBS_ALL & ~(unsigned)VERB_DELETE_COLLECTION,
+        .name_rule = NAME_LABEL,
+        .subresources =
+            (const struct registry_subresource[]){
+                {.id = SUB_FINALIZE, .name = "finalize", .kind = "Namespace", .verbs = VERB_UPDATE},
+                {.id = SUB_STATUS, .name = "status", .kind = "Namespace", .verbs = VERBS_STATUS},
+                {.id = SUB_NONE},
+            },
+        .hooks = {.create = namespace_create},
+    },
+    {
+        CORE("nodes", "Node", false),
+        .singular = "node",
+        .short_names = NAMES("no"),
+        .fields = NAMES("spec.unschedulable"),
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_OF("Node"),
+    },
+    {
+        CORE("persistentvolumeclaims", "PersistentVolumeClaim", true),
+        .singular = "persistentvolumeclaim",
+        .short_names = NAMES("pvc"),
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_OF("PersistentVolumeClaim"),
+        .hooks = {.defaults = claim_defaults, .create = claim_create, .validate = claim_validate},
+    },
+    {
+        CORE("persistentvolumes", "PersistentVolume", false),
+        .singular = "persistentvolume",
+        .short_names = NAMES("pv"),
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_OF("PersistentVolume"),
+        .hooks = {.defaults = volume_defaults,
+                  .create = volume_create,
+                  .validate = volume_validate},
+    },
+    {
+        CORE("pods", "Pod", true),
+        .singular = "pod",
+        .short_names = NAMES("po"),
+        .categories = ALL,
+        .fields = NAMES("spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
+                        "spec.serviceAccountName", "status.phase", "status.podIP",
+                        "status.nominatedNodeName"),
+        .verbs = VERBS_ALL,
+        .subresources =
+            (const struct registry_subresource[]){
+                {.id = SUB_BINDING, .name = "binding", .kind = "Binding", .verbs = VERB_CREATE},
+                {.id = SUB_LOG, .name = "log", .kind = "Pod", .verbs = VERB_GET},
+                {.id = SUB_STATUS, .name = "status", .kind = "Pod", .verbs = VERBS_STATUS},
+                {.id = SUB_NONE},
+            },
+        .generation = true,
+        .graceful = true,
+        .hooks = {.defaults = pod_defaults, .create = pod_create, .validate = pod_validate},
+    },
+    {
+        CORE("secrets", "Secret", true),
+        .singular = "secret",
+        .fields = NAMES("type"),
+        .verbs = VERBS_ALL,
+        .hooks = {.defaults = secret_defaults, .validate = secret_validate},
+    },
+    {
+        CORE("serviceaccounts", "ServiceAccount", true),
+        .singular = "serviceaccount",
+        .short_names = NAMES("sa"),
+        .verbs = VERBS_ALL,
+    },
+    {
+        CORE("services", "Service", true),
+        .singular = "service",
+        .short_names = NAMES("svc"),
+        .categories = ALL,
+        .fields = NAMES("spec.clusterIP", "spec.type"),
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_OF("Service"),
+        .name_rule = NAME_LABEL1035,
+        .hooks = {.defaults = service_defaults,
+                  .create = service_create,
+                  .validate = service_validate},
+    },
+    {
+        GROUPED("coordination.k8s.io", "v1", "leases", "Lease"),
+        .singular = "lease",
+        .verbs = VERBS_ALL,
+    },
+    {
+        GROUPED("kubeflow.org", "v1", "tfjobs", "TFJob"),
+        .singular = "tfjob",
+        .categories = ALL,
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_OF("TFJob"),
+        .generation = true,
+        .hooks = {.create = tfjob_create, .validate = tfjob_validate},
+    },
+};
+
+const char *registry_verb_name(enum registry_verb verb)
+{
+    switch (verb) {
+    case VERB_CREATE:
+        return "create";
+    case VERB_DELETE:
+        return "delete";
+    case VERB_DELETE_COLLECTION:
+        return "deletecollection";
+    case VERB_GET:
+        return "get";
+    case VERB_LIST:
+        return "list";
+    case VERB_PATCH:
+        return "patch";
+    case VERB_UPDATE:
+        return "update";
+    case VERB_WATCH:
+        return "watch";
+    }
+    return "";
+}
+
+const struct registry_resource *registry_at(size_t position)
+{
+    return position < ARRAY_SIZE(RESOURCES) ? &RESOURCES[position] : NULL;
+}
+
+const struct registry_resource *registry_find(const char *group, const char *version,
+                                              const char *plural)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++) {
+        const struct kube_resource *id = &RESOURCES[i].id;
+        if (str_eq(id->group, group) && str_eq(id->version, version) && str_eq(id->plural, plural))
+            return &RESOURCES[i];
+    }
+    return NULL;
+}
+
+bool registry_has_group_version(const char *group, const char *version)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++)
+        if (str_eq(RESOURCES[i].id.group, group) && str_eq(RESOURCES[i].id.version, version))
+            return true;
+    return false;
+}
+
+/* Rows of one group stand together in the table, and each group has one version. */
+const char *registry_group_at(size_t position, const char **ret_version)
+{
+    const char *previous = "";
+    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++) {
+        const struct kube_resource *id = &RESOURCES[i].id;
+        if (str_eq(id->group, previous))
+            continue;
+        previous = id->group;
+        if (position-- == 0) {
+            *ret_version = id->version;
+            return id->group;
+        }
+    }
+    return NULL;
+}
+
+const struct registry_subresource *registry_subresource(const struct registry_resource *resource,
+                                                        const char *name)
+{
+    const struct registry_subresource *sub = resource->subresources;
+    for (; sub && sub->id != SUB_NONE; sub++)
+        if (str_eq(sub->name, name))
+            return sub;
+    return NULL;
+}
+
+bool registry_has_status(const struct registry_resource *resource)
+{
+    return registry_subresource(resource, "status") != NULL;
+}
+
+bool registry_selects_field(const struct registry_resource *resource, const char *path)
+{
+    if (str_eq(path, "metadata.name") ||
+        (resource->id.namespaced && str_eq(path, "metadata.namespace")))
+        return true;
+    for (size_t i = 0; resource->fields && resource->fields[i]; i++)
+        if (str_eq(resource->fields[i], path))
+            return true;
+    return false;
+}

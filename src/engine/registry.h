@@ -1,0 +1,93 @@
+/* Which resources this API serves, as one constant table: names, verbs, subresources, and what each
+ * kind adds to the common way a write goes (defaults, preparation, validation). Discovery, routing
+ * and the REST handlers read it; to serve another kind is to add a row and its hooks. */
+#ifndef TRAINYARD_ENGINE_REGISTRY_H
+#define TRAINYARD_ENGINE_REGISTRY_H
+
+#include "base/json.h"
+#include "engine/field_error.h"
+#include "kube/resource.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum registry_verb {
+    VERB_CREATE = 1 << 0,
+    VERB_DELETE = 1 << 1,
+    VERB_DELETE_COLLECTION = 1 << 2,
+    VERB_GET = 1 << 3,
+    VERB_LIST = 1 << 4,
+    VERB_PATCH = 1 << 5,
+    VERB_UPDATE = 1 << 6,
+    VERB_WATCH = 1 << 7,
+    VERB_LAST = VERB_WATCH,
+};
+const char *registry_verb_name(enum registry_verb verb); /* "deletecollection" */
+
+enum registry_sub {
+    SUB_NONE,
+    SUB_STATUS,
+    SUB_LOG,
+    SUB_BINDING,
+    SUB_FINALIZE, /* a namespace's spec.finalizers */
+};
+
+struct registry_subresource {
+    enum registry_sub id;
+    const char *name; /* "status" */
+    const char *kind; /* what is sent to it, for discovery */
+    unsigned verbs;
+};
+
+/* What a kind may be called. */
+enum registry_name_rule {
+    NAME_SUBDOMAIN, /* RFC 1123 subdomain, 253 */
+    NAME_LABEL,     /* RFC 1123 label, 63 */
+    NAME_LABEL1035, /* RFC 1035 label: begins with a letter */
+};
+
+/* What a kind adds to a write; each may be NULL. They see objects whose metadata is complete and
+ * right. `old` is NULL on create. `defaults` comes first, on every write of the main resource, so
+ * what a client leaves out stays what it was by default; `create` sets what only the server may say
+ * at birth. */
+struct registry_hooks {
+    void (*defaults)(struct arena *arena, struct json *object);
+    void (*create)(struct arena *arena, struct json *object);
+    void (*validate)(struct field_errors *errors, const struct json *object,
+                     const struct json *old);
+};
+
+struct registry_resource {
+    struct kube_resource id;
+    const char *singular;
+    const char *const *short_names; /* NULL-terminated, as all lists here; NULL: none */
+    const char *const *categories;
+    const char *const *fields; /* field selectors besides metadata.name and metadata.namespace */
+    unsigned verbs;
+    const struct registry_subresource *subresources; /* ends with id SUB_NONE */
+    enum registry_name_rule name_rule;
+    bool generation; /* metadata.generation counts the changes of everything but metadata, status */
+    bool graceful;   /* a node must confirm the end: deletion waits for a delete with grace 0 */
+    const char *list_kind;   /* "PodList" */
+    const char *storage;     /* "pods", "tfjobs.kubeflow.org": the first piece of its keys */
+    const char *api_version; /* "v1", "kubeflow.org/v1" */
+    struct registry_hooks hooks;
+};
+
+/* Visit all: position from 0; NULL at the end. */
+const struct registry_resource *registry_at(size_t position);
+
+/* NULL when not served. The group is "" for core. */
+const struct registry_resource *registry_find(const char *group, const char *version,
+                                              const char *plural);
+bool registry_has_group_version(const char *group, const char *version);
+/* The named groups served (not core), each once; position from 0; NULL at the end. */
+const char *registry_group_at(size_t position, const char **ret_version);
+
+/* NULL for one it has not. */
+const struct registry_subresource *registry_subresource(const struct registry_resource *resource,
+                                                        const char *name);
+bool registry_has_status(const struct registry_resource *resource);
+bool registry_selects_field(const struct registry_resource *resource, const char *path);
+
+#endif

@@ -1,0 +1,117 @@
+/* Answers: an object as JSON or as a Table, an error as a Status with what it is about. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/rest.h"
+#include "kube/object.h"
+#include "kube/status.h"
+#include "kube/table.h"
+
+#include <string.h>
+
+enum { ANSWER_MAX = 64 * 1024 * 1024 };
+
+static const char JSON_TYPE[] = "application/json";
+
+static void respond_tree(struct http_exchange *exchange, int status, const struct json *json)
+{
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, ANSWER_MAX);
+    json_write(json, &body);
+    buf_append_char(&body, '\n');
+    http_respond(exchange, status, JSON_TYPE, body.data, body.size);
+}
+
+void engine_respond_error(struct http_exchange *exchange, const struct err *err)
+{
+    const struct json *status = kube_status_from_err(exchange->arena, err, NULL);
+    respond_tree(exchange, err_info(err->code)->http_status, status);
+}
+
+void rest_respond_error(struct rest *rest, const struct err *err)
+{
+    const struct registry_resource *resource =
+        rest->about_resource ? rest->about_resource : rest->route.resource;
+    const char *name = rest->about_name ? rest->about_name : rest->route.name;
+    struct kube_status_details details = {
+        .name = name,
+        .group = resource->id.group[0] ? resource->id.group : NULL,
+        .kind = resource->id.plural,
+    };
+    struct json *status;
+    if (err->code == ERR_INVALID && rest->invalid.count > 0) {
+        details.kind = resource->id.kind;
+        details.causes = field_errors_causes(&rest->invalid);
+        status = kube_status_from_err(rest->arena, err, &details);
+        /* A long list of complaints does not fit an err; it is written here in full. */
+        json_set_string(rest->arena, status, "message",
+                        arena_printf(rest->arena, "%s%s%s \"%s\" is invalid: %s", resource->id.kind,
+                                     details.group ? "." : "", details.group ? details.group : "",
+                                     name ? name : "", field_errors_text(&rest->invalid)));
+    } else {
+        status = kube_status_from_err(rest->arena, err, &details);
+    }
+    respond_tree(rest->exchange, err_info(err->code)->http_status, status);
+}
+
+/* Whether one clause of an Accept header asks for a Table. */
+static bool clause_is_table(const char *clause, size_t size)
+{
+    static const char as[] = "as=Table";
+    return memmem(clause, size, as, sizeof(as) - 1) != NULL;
+}
+
+bool rest_wants_table(const struct rest *rest)
+{
+    const char *accept = http_header_get(rest->exchange->request->headers, "Accept");
+    while (accept && *accept) {
+        size_t size = strcspn(accept, ",");
+        if (clause_is_table(accept, size))
+            return true;
+        /* Plain JSON before any Table is what is wanted most. */
+        if (str_has_prefix(accept, JSON_TYPE) && !memmem(accept, size, "as=", 3))
+            return false;
+        accept += size;
+        accept += strspn(accept, ", ");
+    }
+    return false;
+}
+
+static void respond_table(struct rest *rest, int status, const struct json *object)
+{
+    struct err err = ERR_INIT;
+    enum kube_include include;
+    if (kube_include_parse(rest_query(rest, "includeObject"), &include, &err) < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    const struct kube_columns *columns = kube_columns_of(&rest->route.resource->id);
+    struct json *meta = json_object(rest->arena);
+    json_set_string(rest->arena, meta, "resourceVersion", kube_meta_resource_version(object));
+    struct json *table = kube_table_new(rest->arena, columns, meta, true);
+    kube_table_add(rest->arena, table, columns, object, include,
+                   loop_wall_ms(engine_loop(rest->engine)));
+    respond_tree(rest->exchange, status, table);
+}
+
+void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size)
+{
+    if (!rest_wants_table(rest)) {
+        http_respond(rest->exchange, status, JSON_TYPE, data, size);
+        return;
+    }
+    struct err err = ERR_INIT;
+    struct json *object;
+    if (json_parse(rest->arena, data, size, NULL, &object, &err) < 0)
+        rest_respond_error(rest, &err);
+    else
+        respond_table(rest, status, object);
+}
+
+void rest_respond_json(struct rest *rest, int status, const struct json *json)
+{
+    if (rest_wants_table(rest) && !kube_status_is_status(json) &&
+        !str_eq(json_get_string(json, "kind", ""), "Table"))
+        respond_table(rest, status, json);
+    else
+        respond_tree(rest->exchange, status, json);
+}

@@ -1,0 +1,192 @@
+/* What the verbs share: keys, reading the store and the body, the common errors, and the way from a
+ * route to its verb. */
+#include "engine/rest.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <string.h>
+#include <strings.h>
+
+char *rest_key(struct arena *arena, const struct registry_resource *resource,
+               const char *namespace_, const char *name)
+{
+    if (!resource->id.namespaced)
+        return arena_printf(arena, "/%s/%s", resource->storage, name ? name : "");
+    if (namespace_[0] == '\0')
+        return arena_printf(arena, "/%s/", resource->storage);
+    return arena_printf(arena, "/%s/%s/%s", resource->storage, namespace_, name ? name : "");
+}
+
+const char *rest_query(const struct rest *rest, const char *name)
+{
+    return http_query_get(rest->arena, rest->exchange->request->query, name);
+}
+
+int rest_not_found(struct rest *rest, const char *name, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found",
+                   kube_resource_text(rest->arena, &rest->route.resource->id), name);
+}
+
+int rest_conflict(struct rest *rest, const char *name, struct err *err)
+{
+    return err_set(err, ERR_CONFLICT,
+                   "Operation cannot be fulfilled on %s \"%s\": the object has been modified; "
+                   "please apply your changes to the latest version and try again",
+                   kube_resource_text(rest->arena, &rest->route.resource->id), name);
+}
+
+int rest_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
+               struct err *err)
+{
+    int r = json_parse(arena, stored->data, stored->size, NULL, ret, err);
+    if (r < 0) {
+        err_wrap(err, "stored object '%s'", stored->key);
+        /* What we stored ourselves cannot be the client's mistake. */
+        return err_set(err, ERR_INTERNAL, "%s", arena_strdup(arena, err->message));
+    }
+    return 0;
+}
+
+int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *ret_revision,
+              struct err *err)
+{
+    const char *key = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
+    struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
+    if (!stored)
+        return rest_not_found(rest, name, err);
+    int r = rest_parse(rest->arena, stored, ret, err);
+    *ret_revision = stored->revision;
+    store_object_unref(stored);
+    return r;
+}
+
+static int check_content_type(const struct rest *rest, struct err *err)
+{
+    const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
+    if (!type || *type == '\0')
+        return 0;
+    size_t size = strcspn(type, "; ");
+    static const char json[] = "application/json";
+    if (size == sizeof(json) - 1 && strncasecmp(type, json, size) == 0)
+        return 0;
+    return err_set(err, ERR_MEDIA_TYPE,
+                   "the body of the request was in an unknown format - accepted media types "
+                   "include: application/json (not %.100s)",
+                   type);
+}
+
+int rest_read_any(struct rest *rest, struct json **ret, struct err *err)
+{
+    const struct http_request *request = rest->exchange->request;
+    if (request->body_size == 0) {
+        *ret = NULL;
+        return 0;
+    }
+    int r = check_content_type(rest, err);
+    if (r < 0)
+        return r;
+    struct json *body;
+    r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
+    if (r < 0)
+        return err_wrap(err, "the body of the request cannot be read as JSON");
+    if (body->type != JSON_OBJECT)
+        return err_set(err, ERR_BAD_REQUEST, "the body of the request must be an object, not %s",
+                       json_type_name(body->type));
+    *ret = body;
+    return 0;
+}
+
+/* apiVersion and kind may be missing, since the path says them; they may not be others. */
+static int check_kind(struct rest *rest, struct json *body, struct err *err)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    const char *kind = json_get_string(body, "kind", "");
+    const char *version = json_get_string(body, "apiVersion", "");
+    if ((kind[0] && !str_eq(kind, resource->id.kind)) ||
+        (version[0] && !str_eq(version, resource->api_version)))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "%.100s in version \"%.100s\" cannot be handled as a %s of version \"%s\"",
+                       kind, version, resource->id.kind, resource->api_version);
+    kube_object_set_kind(rest->arena, body, &resource->id);
+    return 0;
+}
+
+int rest_read_body(struct rest *rest, struct json **ret, struct err *err)
+{
+    struct json *body;
+    int r = rest_read_any(rest, &body, err);
+    if (r < 0)
+        return r;
+    if (!body)
+        return err_set(err, ERR_BAD_REQUEST, "the request has no body; it must be a %s",
+                       rest->route.resource->id.kind);
+    r = check_kind(rest, body, err);
+    if (r < 0)
+        return r;
+    *ret = body;
+    return 0;
+}
+
+static void dispatch(struct rest *rest)
+{
+    switch (rest->route.sub) {
+    case SUB_LOG:
+        rest_log(rest);
+        return;
+    case SUB_BINDING:
+        rest_bind(rest);
+        return;
+    case SUB_NONE:
+    case SUB_STATUS:
+    case SUB_FINALIZE:
+        break;
+    }
+    switch (rest->route.verb) {
+    case VERB_GET:
+        rest_get(rest);
+        return;
+    case VERB_LIST:
+        rest_list(rest);
+        return;
+    case VERB_WATCH:
+        rest_watch(rest);
+        return;
+    case VERB_CREATE:
+        rest_create(rest);
+        return;
+    case VERB_UPDATE:
+        rest_update(rest);
+        return;
+    case VERB_PATCH:
+        rest_patch(rest);
+        return;
+    case VERB_DELETE:
+        rest_delete(rest);
+        return;
+    case VERB_DELETE_COLLECTION:
+        rest_delete_collection(rest);
+        return;
+    }
+}
+
+void rest_handle(struct engine *engine, struct http_exchange *exchange, const struct route *route)
+{
+    struct rest *rest = ARENA_NEW(exchange->arena, struct rest);
+    rest->engine = engine;
+    rest->exchange = exchange;
+    rest->arena = exchange->arena;
+    rest->route = *route;
+    field_errors_init(&rest->invalid, rest->arena);
+    const char *dry_run = rest_query(rest, "dryRun");
+    if (dry_run && !str_eq(dry_run, "All")) {
+        struct err err = ERR_INIT;
+        err_set(&err, ERR_BAD_REQUEST, "dryRun: \"%.100s\" is not known, it must be \"All\"",
+                dry_run);
+        rest_respond_error(rest, &err);
+        return;
+    }
+    rest->dry_run = dry_run != NULL;
+    dispatch(rest);
+}

@@ -1,0 +1,113 @@
+/* The verbs of the API on the store, one file a verb. engine.c calls rest_handle() with a routed,
+ * authenticated request; everything here runs on the loop's thread, so what one handler reads from
+ * the store's pending state and writes back is one step no other request can come between. No
+ * answer to a write leaves before the store has it on disk. */
+#ifndef TRAINYARD_ENGINE_REST_H
+#define TRAINYARD_ENGINE_REST_H
+
+#include "base/json.h"
+#include "engine/engine.h"
+#include "engine/field_error.h"
+#include "engine/registry.h"
+#include "engine/route.h"
+#include "kube/selector.h"
+
+/* One request as the handlers see it; lives in the exchange's arena. */
+struct rest {
+    struct engine *engine;
+    struct http_exchange *exchange;
+    struct arena *arena; /* the exchange's */
+    struct route route;
+    bool dry_run;                /* dryRun=All: everything but the write */
+    struct field_errors invalid; /* why the object was refused; with ERR_INVALID */
+    /* What errors are about where it is not what the route names: a generated name, a namespace. */
+    const char *about_name;
+    const struct registry_resource *about_resource;
+};
+
+/* ---- engine.c */
+struct store *engine_store(struct engine *engine);
+struct loop *engine_loop(struct engine *engine);
+const struct engine_pod_backend *engine_backend(struct engine *engine);
+
+/* ---- rest.c: what the verbs share */
+void rest_handle(struct engine *engine, struct http_exchange *exchange, const struct route *route);
+
+/* "/pods/default/x". name NULL: the prefix of the collection; namespace_ "": of all namespaces. */
+char *rest_key(struct arena *arena, const struct registry_resource *resource,
+               const char *namespace_, const char *name);
+
+/* The newest version (pending writes included), parsed; ERR_NOT_FOUND in Kubernetes' words. The
+ * revision is what the next write must expect. */
+int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *ret_revision,
+              struct err *err);
+int rest_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
+               struct err *err);
+
+/* The request's body as an object of the route's kind, apiVersion and kind filled in. */
+int rest_read_body(struct rest *rest, struct json **ret, struct err *err);
+/* Any body that is an object; NULL when there is none. */
+int rest_read_any(struct rest *rest, struct json **ret, struct err *err);
+
+int rest_not_found(struct rest *rest, const char *name, struct err *err);
+int rest_conflict(struct rest *rest, const char *name, struct err *err);
+const char *rest_query(const struct rest *rest, const char *name); /* NULL when absent */
+
+/* ---- respond.c */
+void rest_respond_error(struct rest *rest, const struct err *err);
+/* One object, whole, as the client wants it (JSON, or a Table of one row). */
+void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size);
+void rest_respond_json(struct rest *rest, int status, const struct json *json);
+bool rest_wants_table(const struct rest *rest);
+
+/* ---- rest_filter.c: labelSelector and fieldSelector */
+struct rest_filter {
+    struct kube_selector labels;
+    struct kube_field_selector fields;
+    const char *name; /* the one name a field selector leaves, else NULL */
+    bool all;         /* nothing to check */
+};
+int rest_filter_parse(struct arena *arena, const struct registry_resource *resource,
+                      const char *label_selector, const char *field_selector,
+                      struct rest_filter *ret, struct err *err);
+int rest_filter_of(struct rest *rest, struct rest_filter *ret, struct err *err);
+bool rest_filter_matches(const struct rest_filter *filter, const struct json *object);
+
+/* ---- rest_write.c: the one way an object gets into the store */
+
+/* Give the object its next revision, put it in place of version `expected` (0: a new one) and
+ * answer with it once it is on disk; answers errors too. An object that is marked as deleted and
+ * has nothing left to wait for is removed instead. */
+void rest_commit(struct rest *rest, struct json *object, const struct json *old, int64_t expected,
+                 int success_status);
+/* The same with an answer of its own. */
+void rest_commit_answer(struct rest *rest, struct json *object, int64_t expected,
+                        int success_status, const struct json *answer);
+/* Remove it and answer with a Status of success about it. */
+void rest_commit_removal(struct rest *rest, struct json *object, int64_t expected);
+
+/* The steps under both, for who answers himself: encode with the next revision and queue. The
+ * object must be one of the route's resource. `done` is not called on failure. */
+int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, store_done *done,
+                   void *context, struct err *err);
+int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected, store_done *done,
+                       void *context, struct err *err);
+
+/* Make `object`, what a client wants `old` to become, into what is stored: metadata only the server
+ * may set is kept, defaults applied, the whole validated. */
+int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
+                        struct err *err);
+
+/* ---- the verbs */
+void rest_get(struct rest *rest);
+void rest_list(struct rest *rest);
+void rest_watch(struct rest *rest);
+void rest_create(struct rest *rest);
+void rest_update(struct rest *rest);
+void rest_patch(struct rest *rest);
+void rest_delete(struct rest *rest);
+void rest_delete_collection(struct rest *rest);
+void rest_bind(struct rest *rest);
+void rest_log(struct rest *rest);
+
+#endif

@@ -1,0 +1,172 @@
+/* DELETE of one object and of many. deletion.c says what becomes of each; here it is done. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/deletion.h"
+#include "engine/rest.h"
+#include "kube/object.h"
+#include "kube/status.h"
+
+#include <stdlib.h>
+
+static int check_allowed(struct rest *rest, const char *name, struct err *err)
+{
+    static const char *const kept[] = {"default", "kube-public", "kube-system"};
+    if (!str_eq(rest->route.resource->id.plural, "namespaces"))
+        return 0;
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+        if (str_eq(name, kept[i]))
+            return err_set(err, ERR_FORBIDDEN,
+                           "namespaces \"%s\" is forbidden: this namespace may not be deleted",
+                           name);
+    return 0;
+}
+
+static int check_preconditions(struct rest *rest, const struct json *object,
+                               const struct deletion_options *options, struct err *err)
+{
+    const char *text = kube_resource_text(rest->arena, &rest->route.resource->id);
+    const char *name = kube_meta_name(object), *uid = kube_meta_uid(object);
+    const char *version = kube_meta_resource_version(object);
+    if (options->uid && !str_eq(options->uid, uid))
+        return err_set(err, ERR_CONFLICT,
+                       "Operation cannot be fulfilled on %s \"%s\": Precondition failed: UID in "
+                       "precondition: %.64s, UID in object meta: %s",
+                       text, name, options->uid, uid);
+    if (options->resource_version && !str_eq(options->resource_version, version))
+        return err_set(err, ERR_CONFLICT,
+                       "Operation cannot be fulfilled on %s \"%s\": Precondition failed: "
+                       "ResourceVersion in precondition: %.32s, ResourceVersion in object meta: %s",
+                       text, name, options->resource_version, version);
+    return 0;
+}
+
+static int read_options(struct rest *rest, struct deletion_options *ret, struct err *err)
+{
+    struct json *body;
+    int r = rest_read_any(rest, &body, err);
+    if (r < 0)
+        return r;
+    r = deletion_options_parse(rest->arena, body, rest->exchange->request->query, ret, err);
+    if (r == 0 && ret->dry_run)
+        rest->dry_run = true;
+    return r;
+}
+
+void rest_delete(struct rest *rest)
+{
+    struct err err = ERR_INIT;
+    struct deletion_options options;
+    struct json *old;
+    int64_t revision;
+    if (read_options(rest, &options, &err) < 0 || check_allowed(rest, rest->route.name, &err) < 0 ||
+        rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
+        check_preconditions(rest, old, &options, &err) < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    struct json *object = json_clone(rest->arena, old);
+    switch (deletion_decide(rest->arena, rest->route.resource, object, &options,
+                            loop_wall_ms(engine_loop(rest->engine)))) {
+    case DELETION_REMOVE:
+        rest_commit_removal(rest, object, revision);
+        return;
+    case DELETION_MARK:
+    case DELETION_KEEP:
+        rest_commit(rest, object, old, revision, 200);
+        return;
+    }
+}
+
+/* ---- Many ------------------------------------------------------------------------------------ */
+
+/* Writes under way for one request; answered when the last is on disk. */
+struct sweep {
+    struct rest *rest; /* NULL: nobody waits */
+    size_t waiting;
+    struct err err; /* of the first that failed */
+};
+
+static void sweep_canceled(struct http_exchange *exchange)
+{
+    struct sweep *sweep = exchange->context;
+    sweep->rest = NULL;
+}
+
+static void sweep_settle(struct sweep *sweep)
+{
+    if (--sweep->waiting > 0)
+        return;
+    struct rest *rest = sweep->rest;
+    if (rest) {
+        rest->exchange->on_cancel = NULL;
+        if (sweep->err.code != ERR_NONE) {
+            rest_respond_error(rest, &sweep->err);
+        } else {
+            struct kube_status_details details = {.kind = rest->route.resource->id.plural};
+            rest_respond_json(rest, 200, kube_status_success(rest->arena, &details));
+        }
+    }
+    free(sweep);
+}
+
+static void sweep_done(void *context, const struct store_object *object, const struct err *err)
+{
+    struct sweep *sweep = context;
+    if (err && sweep->err.code == ERR_NONE)
+        sweep->err = *err;
+    sweep_settle(sweep);
+}
+
+static int sweep_one(struct sweep *sweep, const struct store_object *listed,
+                     const struct rest_filter *filter, const struct deletion_options *options,
+                     struct err *err)
+{
+    struct rest *rest = sweep->rest;
+    struct store_object *stored = store_get_pending(engine_store(rest->engine), listed->key);
+    if (!stored)
+        return 0; /* somebody was faster */
+    struct json *object;
+    int r = rest_parse(rest->arena, stored, &object, err);
+    int64_t revision = stored->revision;
+    store_object_unref(stored);
+    if (r < 0)
+        return r;
+    if (!rest_filter_matches(filter, object))
+        return 0;
+    enum deletion_step step = deletion_decide(rest->arena, rest->route.resource, object, options,
+                                              loop_wall_ms(engine_loop(rest->engine)));
+    if (rest->dry_run || step == DELETION_KEEP)
+        return 0;
+    sweep->waiting++;
+    r = step == DELETION_REMOVE ? rest_queue_removal(rest, object, revision, sweep_done, sweep, err)
+                                : rest_queue_put(rest, object, revision, sweep_done, sweep, err);
+    if (r < 0)
+        sweep->waiting--;
+    return r;
+}
+
+void rest_delete_collection(struct rest *rest)
+{
+    struct err err = ERR_INIT;
+    struct deletion_options options;
+    struct rest_filter filter;
+    if (read_options(rest, &options, &err) < 0 || rest_filter_of(rest, &filter, &err) < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    struct sweep *sweep = mem_zalloc(sizeof(*sweep));
+    sweep->rest = rest;
+    sweep->waiting = 1; /* this function itself */
+    rest->exchange->context = sweep;
+    rest->exchange->on_cancel = sweep_canceled;
+    const char *prefix = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
+    struct store_object **objects;
+    size_t count = store_list(engine_store(rest->engine), prefix, &objects);
+    for (size_t i = 0; i < count; i++) {
+        if (sweep->err.code == ERR_NONE)
+            (void)sweep_one(sweep, objects[i], &filter, &options, &sweep->err);
+        store_object_unref(objects[i]);
+    }
+    free(objects);
+    sweep_settle(sweep);
+}

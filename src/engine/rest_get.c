@@ -1,0 +1,17 @@
+/* GET of one object: the stored bytes as they are. */
+#include "engine/rest.h"
+
+void rest_get(struct rest *rest)
+{
+    const char *key =
+        rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
+    struct store_object *stored = store_get(engine_store(rest->engine), key);
+    if (!stored) {
+        struct err err = ERR_INIT;
+        rest_not_found(rest, rest->route.name, &err);
+        rest_respond_error(rest, &err);
+        return;
+    }
+    rest_respond_bytes(rest, 200, stored->data, stored->size);
+    store_object_unref(stored);
+}

@@ -1,0 +1,56 @@
+/* PATCH: the newest version, pending ones included, is patched and goes the way of an update. Since
+ * no other request can come between reading and queueing, a patch never loses a race. */
+#include "base/str.h"
+#include "engine/rest.h"
+#include "kube/object.h"
+#include "kube/patch.h"
+
+static int patch_type(struct rest *rest, enum kube_patch_type *ret, struct err *err)
+{
+    const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
+    if (type && str_has_prefix(type, "application/apply-patch"))
+        return err_set(err, ERR_MEDIA_TYPE,
+                       "server-side apply is not supported by this server yet; apply without "
+                       "--server-side");
+    return kube_patch_type_parse(type, ret, err);
+}
+
+static int patch(struct rest *rest, struct json *old, struct json **ret, struct err *err)
+{
+    const struct http_request *request = rest->exchange->request;
+    const struct registry_resource *resource = rest->route.resource;
+    enum kube_patch_type type;
+    int r = patch_type(rest, &type, err);
+    if (r < 0)
+        return r;
+    struct json *body, *object;
+    r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
+    if (r < 0)
+        return err_wrap(err, "the patch cannot be read as JSON");
+    r = kube_patch_apply(rest->arena, type, old, body, &resource->id, &object, err);
+    if (r < 0)
+        return r;
+    if (object->type != JSON_OBJECT)
+        return err_set(err, ERR_BAD_REQUEST, "the patch does not leave an object");
+    if (!str_eq(json_get_string(object, "kind", ""), resource->id.kind) ||
+        !str_eq(json_get_string(object, "apiVersion", ""), resource->api_version))
+        return err_set(err, ERR_BAD_REQUEST, "a patch may not change the object's kind or version");
+    r = rest_prepare_update(rest, object, old, err);
+    if (r < 0)
+        return r;
+    *ret = object;
+    return 0;
+}
+
+void rest_patch(struct rest *rest)
+{
+    struct err err = ERR_INIT;
+    struct json *old = NULL, *object = NULL;
+    int64_t revision;
+    if (rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
+        patch(rest, old, &object, &err) < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    rest_commit(rest, object, old, revision, 200);
+}

@@ -1,0 +1,358 @@
+/* CREATE and UPDATE, and the one way an object gets into the store: it is given its revision, put
+ * beside what else waits for the disk, and answered when it is there. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/meta.h"
+#include "engine/rest.h"
+#include "kube/object.h"
+#include "kube/status.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { OBJECT_MAX = 8 * 1024 * 1024 };
+
+/* A write on its way to the disk. The client may leave meanwhile, and takes the exchange and all of
+ * `rest` with it; the write goes on. */
+struct write {
+    struct rest *rest; /* NULL: nobody waits */
+    int status;
+    const struct json *answer; /* instead of the object, or NULL */
+};
+
+static void write_canceled(struct http_exchange *exchange)
+{
+    struct write *write = exchange->context;
+    write->rest = NULL;
+}
+
+static struct write *write_new(struct rest *rest, int status, const struct json *answer)
+{
+    struct write *write = mem_zalloc(sizeof(*write));
+    write->rest = rest;
+    write->status = status;
+    write->answer = answer;
+    rest->exchange->context = write;
+    rest->exchange->on_cancel = write_canceled;
+    return write;
+}
+
+static void write_free(struct write *write)
+{
+    if (write->rest) {
+        write->rest->exchange->on_cancel = NULL;
+        write->rest->exchange->context = NULL;
+    }
+    free(write);
+}
+
+static void write_done(void *context, const struct store_object *object, const struct err *err)
+{
+    struct write *write = context;
+    struct rest *rest = write->rest;
+    int status = write->status;
+    const struct json *answer = write->answer;
+    write_free(write);
+    if (!rest)
+        return;
+    if (err)
+        rest_respond_error(rest, err);
+    else if (answer)
+        rest_respond_json(rest, status, answer);
+    else
+        rest_respond_bytes(rest, status, object->data, object->size);
+}
+
+/* The object's bytes with the revision the next write will get. */
+static int encode(struct rest *rest, struct json *object, struct buf *ret, struct err *err)
+{
+    struct json *meta = json_ensure_object(rest->arena, object, "metadata");
+    json_set(
+        rest->arena, meta, "resourceVersion",
+        json_stringf(rest->arena, "%" PRId64, store_next_revision(engine_store(rest->engine))));
+    buf_init(ret, OBJECT_MAX);
+    json_write(object, ret);
+    if (ret->overflowed)
+        return err_set(err, ERR_TOO_LARGE, "the object is larger than %d bytes", OBJECT_MAX);
+    return 0;
+}
+
+static const char *key_of(struct rest *rest, const struct json *object)
+{
+    return rest_key(rest->arena, rest->route.resource, kube_meta_namespace(object),
+                    kube_meta_name(object));
+}
+
+int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, store_done *done,
+                   void *context, struct err *err)
+{
+    _cleanup_buf_ struct buf data = {0};
+    int r = encode(rest, object, &data, err);
+    if (r < 0)
+        return r;
+    return store_put(engine_store(rest->engine), key_of(rest, object), data.data, data.size,
+                     expected, done, context, err);
+}
+
+int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected, store_done *done,
+                       void *context, struct err *err)
+{
+    _cleanup_buf_ struct buf data = {0};
+    int r = encode(rest, object, &data, err);
+    if (r < 0)
+        return r;
+    return store_delete(engine_store(rest->engine), key_of(rest, object), data.data, data.size,
+                        expected, done, context, err);
+}
+
+static void remove_object(struct rest *rest, struct json *object, int64_t expected,
+                          const struct json *answer)
+{
+    if (rest->dry_run) {
+        rest_respond_json(rest, 200, answer ? answer : object);
+        return;
+    }
+    struct err err = ERR_INIT;
+    struct write *write = write_new(rest, 200, answer);
+    if (rest_queue_removal(rest, object, expected, write_done, write, &err) < 0) {
+        write_free(write);
+        rest_respond_error(rest, &err);
+    }
+}
+
+void rest_commit_removal(struct rest *rest, struct json *object, int64_t expected)
+{
+    struct kube_status_details details = {
+        .name = kube_meta_name(object),
+        .group = rest->route.resource->id.group[0] ? rest->route.resource->id.group : NULL,
+        .kind = rest->route.resource->id.plural,
+        .uid = kube_meta_uid(object),
+    };
+    remove_object(rest, object, expected, kube_status_success(rest->arena, &details));
+}
+
+void rest_commit_answer(struct rest *rest, struct json *object, int64_t expected,
+                        int success_status, const struct json *answer)
+{
+    if (rest->dry_run) {
+        rest_respond_json(rest, success_status, answer ? answer : object);
+        return;
+    }
+    struct err err = ERR_INIT;
+    struct write *write = write_new(rest, success_status, answer);
+    if (rest_queue_put(rest, object, expected, write_done, write, &err) < 0) {
+        write_free(write);
+        rest_respond_error(rest, &err);
+    }
+}
+
+void rest_commit(struct rest *rest, struct json *object, const struct json *old, int64_t expected,
+                 int success_status)
+{
+    if (old && meta_is_finished(object)) {
+        remove_object(rest, object, expected, NULL);
+        return;
+    }
+    /* A write that changes nothing is none, unless what it equals is itself not on disk yet. */
+    if (old && json_equal(object, old) && expected <= store_revision(engine_store(rest->engine)))
+        rest_respond_json(rest, success_status, object);
+    else
+        rest_commit_answer(rest, object, expected, success_status, NULL);
+}
+
+/* ---- CREATE ---------------------------------------------------------------------------------- */
+
+static int check_namespace_field(struct rest *rest, struct json *object, struct err *err)
+{
+    const char *given = kube_meta_namespace(object);
+    if (given[0] != '\0' && !str_eq(given, rest->route.namespace_))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the namespace of the provided object does not match the namespace sent on "
+                       "the request");
+    if (rest->route.resource->id.namespaced)
+        kube_meta_set_namespace(rest->arena, object, rest->route.namespace_);
+    return 0;
+}
+
+/* Nothing is made in a namespace that is not there or is on its way out. */
+static int check_namespace_lives(struct rest *rest, const char *name, struct err *err)
+{
+    if (!rest->route.resource->id.namespaced)
+        return 0;
+    const struct registry_resource *namespaces = registry_find("", "v1", "namespaces");
+    const char *key = rest_key(rest->arena, namespaces, "", rest->route.namespace_);
+    struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
+    if (!stored) {
+        rest->about_resource = namespaces;
+        rest->about_name = rest->route.namespace_;
+        return err_set(err, ERR_NOT_FOUND, "namespaces \"%s\" not found", rest->route.namespace_);
+    }
+    struct json *object;
+    int r = rest_parse(rest->arena, stored, &object, err);
+    store_object_unref(stored);
+    if (r == 0 && kube_meta_is_deleting(object))
+        r = err_set(err, ERR_FORBIDDEN,
+                    "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
+                    "it is being terminated",
+                    kube_resource_text(rest->arena, &rest->route.resource->id), name,
+                    rest->route.namespace_);
+    return r;
+}
+
+static int check_free(struct rest *rest, const char *name, struct err *err)
+{
+    const char *key = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
+    struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
+    if (!stored)
+        return 0;
+    store_object_unref(stored);
+    return err_set(err, ERR_EXISTS, "%s \"%s\" already exists",
+                   kube_resource_text(rest->arena, &rest->route.resource->id), name);
+}
+
+/* A generated name that is taken is drawn again. */
+static void ensure_name(struct rest *rest, struct json *object)
+{
+    const char *base = json_get_string(json_get(object, "metadata"), "generateName", "");
+    for (int draws = 0; draws < 8 && base[0] != '\0'; draws++) {
+        char *name = meta_generate_name(rest->arena, base);
+        kube_meta_set_name(rest->arena, object, name);
+        if (check_free(rest, name, NULL) == 0)
+            break;
+    }
+}
+
+static int prepare_create(struct rest *rest, struct json *object, struct err *err)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    int r = meta_check_types(rest->arena, object, err);
+    if (r < 0)
+        return r;
+    if (kube_meta_resource_version(object)[0] != '\0')
+        return err_set(err, ERR_BAD_REQUEST,
+                       "resourceVersion should not be set on objects to be created");
+    r = check_namespace_field(rest, object, err);
+    if (r < 0)
+        return r;
+    if (kube_meta_name(object)[0] == '\0')
+        ensure_name(rest, object);
+    rest->about_name = kube_meta_name(object);
+
+    meta_prepare_create(rest->arena, resource, object, loop_wall_ms(engine_loop(rest->engine)));
+    if (resource->hooks.defaults)
+        resource->hooks.defaults(rest->arena, object);
+    if (resource->hooks.create)
+        resource->hooks.create(rest->arena, object);
+    meta_validate(&rest->invalid, resource, object, NULL);
+    if (resource->hooks.validate)
+        resource->hooks.validate(&rest->invalid, object, NULL);
+    if (rest->invalid.count > 0)
+        return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
+    r = check_namespace_lives(rest, rest->about_name, err);
+    if (r < 0)
+        return r;
+    return check_free(rest, rest->about_name, err);
+}
+
+void rest_create(struct rest *rest)
+{
+    struct err err = ERR_INIT;
+    struct json *object;
+    if (rest_read_body(rest, &object, &err) < 0 || prepare_create(rest, object, &err) < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    rest_commit(rest, object, NULL, 0, 201);
+}
+
+/* ---- UPDATE ---------------------------------------------------------------------------------- */
+
+static int check_identity(struct rest *rest, struct json *object, const struct json *old,
+                          struct err *err)
+{
+    const char *name = kube_meta_name(object), *uid = kube_meta_uid(object);
+    const char *version = kube_meta_resource_version(object);
+    if (name[0] == '\0') {
+        kube_meta_set_name(rest->arena, object, rest->route.name);
+    } else if (!str_eq(name, rest->route.name)) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the name of the object (%.253s) does not match the name on the URL (%s)",
+                       name, rest->route.name);
+    }
+    int r = check_namespace_field(rest, object, err);
+    if (r < 0)
+        return r;
+    if (uid[0] != '\0' && !str_eq(uid, kube_meta_uid(old)))
+        return err_set(err, ERR_CONFLICT,
+                       "Operation cannot be fulfilled on %s \"%s\": Precondition failed: UID in "
+                       "precondition: %.64s, UID in object meta: %s",
+                       kube_resource_text(rest->arena, &rest->route.resource->id), rest->route.name,
+                       uid, kube_meta_uid(old));
+    if (version[0] != '\0' && !str_eq(version, kube_meta_resource_version(old)))
+        return rest_conflict(rest, rest->route.name, err);
+    return 0;
+}
+
+/* Make `target`'s member what `source` has, also when that is nothing. */
+static void take_member(struct arena *arena, struct json *target, const struct json *source,
+                        const char *name)
+{
+    const struct json *value = json_get(source, name);
+    if (value)
+        json_set(arena, target, name, json_clone(arena, value));
+    else
+        json_remove(target, name);
+}
+
+/* A subresource writes one part and nothing else: `object` becomes `old` with that part. */
+static void take_part(struct rest *rest, struct json *object, const struct json *old)
+{
+    struct json *whole = json_clone(rest->arena, old);
+    if (rest->route.sub == SUB_STATUS)
+        take_member(rest->arena, whole, object, "status");
+    else
+        take_member(rest->arena, json_ensure_object(rest->arena, whole, "spec"),
+                    json_get(object, "spec"), "finalizers");
+    *object = *whole;
+}
+
+int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
+                        struct err *err)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    int r = meta_check_types(rest->arena, object, err);
+    if (r < 0)
+        return r;
+    r = check_identity(rest, object, old, err);
+    if (r < 0)
+        return r;
+    if (rest->route.sub != SUB_NONE) {
+        take_part(rest, object, old);
+        return 0;
+    }
+    if (registry_has_status(resource))
+        take_member(rest->arena, object, old, "status");
+    if (resource->hooks.defaults)
+        resource->hooks.defaults(rest->arena, object);
+    meta_prepare_update(rest->arena, resource, object, old);
+    meta_validate(&rest->invalid, resource, object, old);
+    if (resource->hooks.validate)
+        resource->hooks.validate(&rest->invalid, object, old);
+    if (rest->invalid.count > 0)
+        return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
+    return 0;
+}
+
+void rest_update(struct rest *rest)
+{
+    struct err err = ERR_INIT;
+    struct json *object, *old;
+    int64_t revision;
+    if (rest_read_body(rest, &object, &err) < 0 ||
+        rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
+        rest_prepare_update(rest, object, old, &err) < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    rest_commit(rest, object, old, revision, 200);
+}

@@ -1,0 +1,132 @@
+/* Routing; see route.h. */
+#include "engine/route.h"
+
+#include "base/str.h"
+#include "net/http.h"
+
+#include <string.h>
+
+enum { SEGMENTS_MAX = 8 }; /* apis G V namespaces NS RESOURCE NAME SUB */
+
+static int not_found(struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "the server could not find the requested resource");
+}
+
+bool route_query_flag(struct arena *arena, const char *query, const char *name)
+{
+    const char *value = http_query_get(arena, query, name);
+    return str_eq(value, "true") || str_eq(value, "1");
+}
+
+/* The pieces of the path; 0 for one that cannot name a resource. */
+static size_t split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
+{
+    size_t count = 0;
+    if (*path++ != '/')
+        return 0;
+    for (;;) {
+        size_t size = strcspn(path, "/");
+        if (count == SEGMENTS_MAX || size == 0 || size > ROUTE_SEGMENT_MAX)
+            return 0;
+        segments[count++] = arena_strndup(arena, path, size);
+        path += size;
+        if (*path == '\0')
+            return count;
+        path++;
+    }
+}
+
+static int verb_of(struct arena *arena, const char *method, const char *query,
+                   const struct route *route, enum registry_verb *ret, struct err *err)
+{
+    bool collection = route->name == NULL;
+    if (str_eq(method, "GET")) {
+        if (!collection)
+            *ret = VERB_GET;
+        else
+            *ret = route_query_flag(arena, query, "watch") ? VERB_WATCH : VERB_LIST;
+        return 0;
+    }
+    if (str_eq(method, "POST") && (collection || route->sub != SUB_NONE)) {
+        *ret = VERB_CREATE;
+        return 0;
+    }
+    if (str_eq(method, "PUT") && !collection) {
+        *ret = VERB_UPDATE;
+        return 0;
+    }
+    if (str_eq(method, "PATCH") && !collection) {
+        *ret = VERB_PATCH;
+        return 0;
+    }
+    if (str_eq(method, "DELETE")) {
+        *ret = collection ? VERB_DELETE_COLLECTION : VERB_DELETE;
+        return 0;
+    }
+    return err_set(err, ERR_METHOD,
+                   "the server does not allow this method on the requested resource");
+}
+
+int route_parse(struct arena *arena, const char *method, const char *path, const char *query,
+                struct route *ret, struct err *err)
+{
+    const char *segments[SEGMENTS_MAX];
+    size_t count = split(arena, path, segments);
+    const char *group, *version;
+    const char **rest;
+    if (count >= 3 && str_eq(segments[0], "api")) {
+        group = "";
+        version = segments[1];
+        rest = segments + 2;
+        count -= 2;
+    } else if (count >= 4 && str_eq(segments[0], "apis")) {
+        group = segments[1];
+        version = segments[2];
+        rest = segments + 3;
+        count -= 3;
+    } else {
+        return not_found(err);
+    }
+
+    struct route route = {.namespace_ = ""};
+    const struct registry_subresource *sub = NULL;
+    /* namespaces/NS/pods, but namespaces/NS/status is the namespace's own. */
+    if (count >= 3 && str_eq(rest[0], "namespaces") &&
+        registry_find(group, version, rest[2]) != NULL) {
+        route.namespace_ = rest[1];
+        rest += 2;
+        count -= 2;
+    }
+    route.resource = registry_find(group, version, rest[0]);
+    if (!route.resource)
+        return not_found(err);
+    bool inside = route.namespace_[0] != '\0';
+    if (inside && !route.resource->id.namespaced)
+        return not_found(err);
+    if (!inside && route.resource->id.namespaced && count > 1)
+        return not_found(err);
+    if (count > 3)
+        return not_found(err);
+    if (count >= 2)
+        route.name = rest[1];
+    if (count == 3) {
+        sub = registry_subresource(route.resource, rest[2]);
+        if (!sub)
+            return not_found(err);
+        route.sub = sub->id;
+    }
+
+    int r = verb_of(arena, method, query, &route, &route.verb, err);
+    if (r < 0)
+        return r;
+    unsigned allowed = sub ? sub->verbs : route.resource->verbs;
+    /* Across namespaces one may only look. */
+    if (route.resource->id.namespaced && !inside)
+        allowed &= VERB_LIST | VERB_WATCH;
+    if (!(allowed & route.verb))
+        return err_set(err, ERR_METHOD,
+                       "the server does not allow this method on the requested resource");
+    *ret = route;
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* From method and path to what is asked of which resource. Pure and fuzzed: paths come from
+ * outside. */
+#ifndef TRAINYARD_ENGINE_ROUTE_H
+#define TRAINYARD_ENGINE_ROUTE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "engine/registry.h"
+
+enum { ROUTE_SEGMENT_MAX = 253 }; /* longest name Kubernetes allows */
+
+struct route {
+    const struct registry_resource *resource;
+    enum registry_verb verb;
+    const char *namespace_; /* "" for a cluster-wide resource, or across namespaces */
+    const char *name;       /* NULL: the collection */
+    enum registry_sub sub;
+};
+
+/* ERR_NOT_FOUND for what is not served, ERR_METHOD for a verb the resource does not know, in
+ * Kubernetes' words. Strings of the result live in the arena. */
+int route_parse(struct arena *arena, const char *method, const char *path, const char *query,
+                struct route *ret, struct err *err);
+
+/* A query parameter that is a yes: "true" or "1", as Go's clients write it. */
+bool route_query_flag(struct arena *arena, const char *query, const char *name);
+
+#endif

@@ -1,0 +1,261 @@
+/* See api.h. */
+#include "api.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WALL_START_MS = 1700000000, RUN_MS = 1000, ANSWER_MAX = 64 * 1024 * 1024 };
+
+void api_open(struct api *api)
+{
+    struct err err = ERR_INIT;
+    struct engine_options options = {.token = API_TOKEN, .version = "0.1.0"};
+    struct store_options store = {.path = NULL};
+    *api = (struct api){0};
+    api->arena = arena_new();
+    api->loop = sim_loop_new(1, WALL_START_MS * (int64_t)1000);
+    if (store_open(api->loop, &store, &api->store, &err) < 0 ||
+        engine_new(api->loop, api->store, &options, &api->engine, &err) < 0)
+        fail_msg("%s", err.message);
+    api->transport = http_local_new(api->loop, engine_handle, api->engine, API_TOKEN);
+    api_run(api, RUN_MS);
+}
+
+static void closed(void *context)
+{
+    *(bool *)context = true;
+}
+
+void api_close(struct api *api)
+{
+    bool done = false;
+    http_transport_free(api->transport);
+    engine_free(api->engine);
+    store_close(api->store, closed, &done);
+    api_run(api, RUN_MS);
+    assert_true(done);
+    loop_free(api->loop);
+    arena_free(api->arena);
+}
+
+int api_setup(void **state)
+{
+    struct api *api = mem_zalloc(sizeof(*api));
+    api_open(api);
+    *state = api;
+    return 0;
+}
+
+int api_teardown(void **state)
+{
+    api_close(*state);
+    free(*state);
+    return 0;
+}
+
+void api_run(struct api *api, int64_t virtual_ms)
+{
+    sim_loop_run_for(api->loop, virtual_ms);
+}
+
+/* ---- One call -------------------------------------------------------------------------------- */
+
+struct pending {
+    struct api *api;
+    struct answer answer;
+    struct buf body;
+    bool ended;
+};
+
+static void on_head(void *context, int status, const struct http_header *headers)
+{
+    struct pending *pending = context;
+    const char *type = http_header_get(headers, "Content-Type");
+    pending->answer.status = status;
+    pending->answer.content_type = arena_strdup(pending->api->arena, type ? type : "");
+}
+
+static void on_data(void *context, const void *data, size_t size)
+{
+    struct pending *pending = context;
+    buf_append(&pending->body, data, size);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct pending *pending = context;
+    assert_null(err);
+    pending->ended = true;
+}
+
+static const struct http_listener LISTENER = {on_head, on_data, on_end};
+
+static struct http_request make_request(struct api *api, const char *method, const char *path,
+                                        const char *type, const char *accept, const char *body)
+{
+    const char *query = strchr(path, '?');
+    struct http_request request = {
+        .method = method,
+        .path = query ? arena_strndup(api->arena, path, (size_t)(query - path)) : path,
+        .query = query ? query + 1 : "",
+        .body = body ? body : "",
+        .body_size = body ? strlen(body) : 0,
+    };
+    if (type)
+        http_header_add(api->arena, &request.headers, "Content-Type", type);
+    if (accept)
+        http_header_add(api->arena, &request.headers, "Accept", accept);
+    return request;
+}
+
+struct answer api_call(struct api *api, const char *method, const char *path, const char *type,
+                       const char *accept, const char *body)
+{
+    struct pending pending = {.api = api};
+    buf_init(&pending.body, ANSWER_MAX);
+    struct http_request request = make_request(api, method, path, type, accept, body);
+    http_start(api->transport, &request, 0, &LISTENER, &pending);
+    api_run(api, RUN_MS);
+    if (!pending.ended)
+        fail_msg("%s %s was not answered", method, path);
+    struct answer *answer = &pending.answer;
+    answer->size = pending.body.size;
+    answer->body = arena_strndup(api->arena, pending.body.data, pending.body.size);
+    if (str_has_prefix(answer->content_type, "application/json"))
+        assert_int_equal(
+            json_parse(api->arena, answer->body, answer->size, NULL, &answer->json, NULL), 0);
+    buf_release(&pending.body);
+    return *answer;
+}
+
+struct answer api_get(struct api *api, const char *path)
+{
+    return api_call(api, "GET", path, NULL, "application/json", NULL);
+}
+
+struct answer api_post(struct api *api, const char *path, const char *body)
+{
+    return api_call(api, "POST", path, "application/json", "application/json", body);
+}
+
+struct answer api_put(struct api *api, const char *path, const char *body)
+{
+    return api_call(api, "PUT", path, "application/json", "application/json", body);
+}
+
+struct answer api_delete(struct api *api, const char *path, const char *body)
+{
+    return api_call(api, "DELETE", path, "application/json", "application/json", body);
+}
+
+struct answer api_merge(struct api *api, const char *path, const char *body)
+{
+    return api_call(api, "PATCH", path, "application/merge-patch+json", "application/json", body);
+}
+
+/* ---- A stream -------------------------------------------------------------------------------- */
+
+struct stream {
+    struct pending pending; /* first: the listener's context is both */
+    struct http_call *call;
+};
+
+struct stream *stream_open(struct api *api, const char *path, const char *accept)
+{
+    struct stream *stream = mem_zalloc(sizeof(*stream));
+    stream->pending.api = api;
+    buf_init(&stream->pending.body, ANSWER_MAX);
+    struct http_request request =
+        make_request(api, "GET", path, NULL, accept ? accept : "application/json", NULL);
+    stream->call = http_start(api->transport, &request, 0, &LISTENER, &stream->pending);
+    api_run(api, RUN_MS);
+    return stream;
+}
+
+void stream_close(struct stream *stream)
+{
+    struct api *api = stream->pending.api;
+    if (!stream->pending.ended) {
+        http_cancel(api->transport, stream->call);
+        api_run(api, RUN_MS);
+    }
+    buf_release(&stream->pending.body);
+    free(stream);
+}
+
+bool stream_ended(const struct stream *stream)
+{
+    return stream->pending.ended;
+}
+
+size_t stream_count(const struct stream *stream)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < stream->pending.body.size; i++)
+        count += stream->pending.body.data[i] == '\n';
+    return count;
+}
+
+struct json *stream_event(struct stream *stream, size_t position)
+{
+    const char *line = stream->pending.body.data;
+    for (; position > 0; position--)
+        line = strchr(line, '\n') + 1;
+    struct json *event;
+    assert_int_equal(json_parse(stream->pending.api->arena, line,
+                                (size_t)(strchr(line, '\n') - line), NULL, &event, NULL),
+                     0);
+    return event;
+}
+
+const char *stream_text(struct stream *stream, size_t from)
+{
+    struct arena *arena = stream->pending.api->arena;
+    const char *text = "";
+    for (size_t i = from; i < stream_count(stream); i++) {
+        struct json *event = stream_event(stream, i);
+        text = arena_printf(arena, "%s%s%s %s", text, text[0] ? ", " : "",
+                            json_get_string(event, "type", "?"),
+                            kube_meta_name(json_get(event, "object")));
+    }
+    return text;
+}
+
+/* ---- Looking at answers ---------------------------------------------------------------------- */
+
+const char *answer_message(const struct answer *answer)
+{
+    return json_get_string(answer->json, "message", "");
+}
+
+const char *answer_reason(const struct answer *answer)
+{
+    return json_get_string(answer->json, "reason", "");
+}
+
+const char *answer_at(struct api *api, const struct answer *answer, const char *path)
+{
+    struct json *json = answer->json;
+    size_t count;
+    char **pieces = str_split(api->arena, path, '.', &count);
+    for (size_t i = 0; i < count && json; i++) {
+        int64_t position;
+        if (json->type == JSON_ARRAY && str_to_int64(pieces[i], 0, 1000, &position, NULL) == 0)
+            json = json_element(json, (size_t)position);
+        else
+            json = json_get(json, pieces[i]);
+    }
+    if (!json)
+        return "";
+    return json->type == JSON_STRING ? json->text : json_to_string(api->arena, json);
+}

@@ -1,0 +1,218 @@
+/* CREATE and GET: what is filled in, what is refused, and in which words. */
+#include "api.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PODS "/api/v1/namespaces/default/pods"
+
+static void test_create_and_get(void **state)
+{
+    struct api *api = *state;
+    struct answer made = api_post(api, PODS, POD_X);
+    assert_int_equal(made.status, 201);
+    assert_string_equal(answer_at(api, &made, "metadata.namespace"), "default");
+    assert_int_equal(strlen(answer_at(api, &made, "metadata.uid")), 36);
+    assert_string_equal(answer_at(api, &made, "metadata.generation"), "1");
+    assert_true(str_has_prefix(answer_at(api, &made, "metadata.creationTimestamp"), "2023-11-14T"));
+    assert_string_equal(answer_at(api, &made, "status.phase"), "Pending");
+    assert_string_equal(answer_at(api, &made, "spec.restartPolicy"), "Always");
+
+    struct answer got = api_get(api, PODS "/x");
+    assert_int_equal(got.status, 200);
+    assert_string_equal(got.body, made.body);
+    /* The version told is the version stored. */
+    struct store_object *stored = store_get(api->store, "/pods/default/x");
+    assert_non_null(stored);
+    assert_string_equal(answer_at(api, &got, "metadata.resourceVersion"),
+                        arena_printf(api->arena, "%lld", (long long)stored->revision));
+    store_object_unref(stored);
+}
+
+static void test_not_found(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_get(api, PODS "/x");
+    assert_int_equal(answer.status, 404);
+    assert_string_equal(answer_message(&answer), "pods \"x\" not found");
+    assert_string_equal(answer_reason(&answer), "NotFound");
+    assert_string_equal(answer_at(api, &answer, "details.name"), "x");
+    assert_string_equal(answer_at(api, &answer, "details.kind"), "pods");
+    answer = api_get(api, "/apis/kubeflow.org/v1/namespaces/default/tfjobs/j");
+    assert_string_equal(answer_message(&answer), "tfjobs.kubeflow.org \"j\" not found");
+    assert_string_equal(answer_at(api, &answer, "details.group"), "kubeflow.org");
+    answer = api_get(api, "/api/v1/cats");
+    assert_int_equal(answer.status, 404);
+    assert_string_equal(answer_message(&answer),
+                        "the server could not find the requested resource");
+    answer = api_post(api, "/api/v1/pods", POD_X);
+    assert_int_equal(answer.status, 405);
+}
+
+static void test_exists(void **state)
+{
+    struct api *api = *state;
+    api_post(api, PODS, POD_X);
+    struct answer answer = api_post(api, PODS, POD_X);
+    assert_int_equal(answer.status, 409);
+    assert_string_equal(answer_message(&answer), "pods \"x\" already exists");
+    assert_string_equal(answer_reason(&answer), "AlreadyExists");
+}
+
+static void test_names(void **state)
+{
+    struct api *api = *state;
+    struct answer answer =
+        api_post(api, "/api/v1/namespaces/default/configmaps", "{\"metadata\":{}}");
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(answer_message(&answer),
+                        "ConfigMap \"\" is invalid: metadata.name: Required value: name or "
+                        "generateName is required");
+    answer =
+        api_post(api, "/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"A b\"}}");
+    assert_int_equal(answer.status, 422);
+    assert_true(str_has_prefix(answer_message(&answer),
+                               "ConfigMap \"A b\" is invalid: metadata.name: Invalid value: "
+                               "\"A b\": a lowercase RFC 1123 subdomain"));
+    assert_string_equal(answer_at(api, &answer, "details.causes.0.field"), "metadata.name");
+    answer = api_post(api, "/api/v1/namespaces/default/services",
+                      "{\"metadata\":{\"name\":\"1a\"},\"spec\":{}}");
+    assert_int_equal(answer.status, 422);
+}
+
+static void test_generate_name(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(api, "/api/v1/namespaces/default/configmaps",
+                                    "{\"metadata\":{\"generateName\":\"run-\"}}");
+    assert_int_equal(answer.status, 201);
+    const char *name = answer_at(api, &answer, "metadata.name");
+    assert_true(str_has_prefix(name, "run-"));
+    assert_int_equal(strlen(name), 9);
+}
+
+static void test_namespaces(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(api, "/api/v1/namespaces/no/pods", POD_X);
+    assert_int_equal(answer.status, 404);
+    assert_string_equal(answer_message(&answer), "namespaces \"no\" not found");
+    assert_string_equal(answer_at(api, &answer, "details.kind"), "namespaces");
+
+    answer = api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team\"}}");
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer_at(api, &answer, "status.phase"), "Active");
+    assert_int_equal(api_post(api, "/api/v1/namespaces/team/pods", POD_X).status, 201);
+
+    answer = api_post(api, "/api/v1/namespaces/team/configmaps",
+                      "{\"metadata\":{\"name\":\"c\",\"namespace\":\"default\"}}");
+    assert_int_equal(answer.status, 400);
+    assert_string_equal(answer_message(&answer),
+                        "the namespace of the provided object does not match the namespace sent on "
+                        "the request");
+
+    api_delete(api, "/api/v1/namespaces/team", NULL);
+    answer = api_post(api, "/api/v1/namespaces/team/configmaps", "{\"metadata\":{\"name\":\"c\"}}");
+    assert_int_equal(answer.status, 403);
+    assert_string_equal(answer_message(&answer),
+                        "configmaps \"c\" is forbidden: unable to create new content in namespace "
+                        "team because it is being terminated");
+    answer = api_delete(api, "/api/v1/namespaces/default", NULL);
+    assert_int_equal(answer.status, 403);
+}
+
+static void test_bodies(void **state)
+{
+    struct api *api = *state;
+    assert_int_equal(api_post(api, PODS, "").status, 400);
+    assert_int_equal(api_post(api, PODS, "[]").status, 400);
+    assert_int_equal(api_post(api, PODS, "{").status, 400);
+    assert_int_equal(api_post(api, PODS, "{\"kind\":\"Service\",\"apiVersion\":\"v1\"}").status,
+                     400);
+    assert_int_equal(
+        api_post(api, PODS, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"a\":1}}}").status, 400);
+    assert_int_equal(
+        api_post(api, PODS, "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}").status,
+        400);
+    struct answer answer =
+        api_call(api, "POST", PODS, "application/xml", "application/json", POD_X);
+    assert_int_equal(answer.status, 415);
+    assert_int_equal(api_post(api, PODS "?dryRun=Some", POD_X).status, 400);
+}
+
+static void test_dry_run(void **state)
+{
+    struct api *api = *state;
+    int64_t before = store_next_revision(api->store);
+    struct answer answer = api_post(api, PODS "?dryRun=All", POD_X);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer_at(api, &answer, "spec.dnsPolicy"), "ClusterFirst");
+    assert_int_equal(api_get(api, PODS "/x").status, 404);
+    assert_int_equal(store_next_revision(api->store), before);
+}
+
+static void test_table(void **state)
+{
+    struct api *api = *state;
+    api_post(api, PODS, POD_X);
+    struct answer answer =
+        api_call(api, "GET", PODS "/x", NULL,
+                 "application/json;as=Table;v=v1;g=meta.k8s.io,application/json", NULL);
+    assert_string_equal(answer_at(api, &answer, "kind"), "Table");
+    assert_string_equal(answer_at(api, &answer, "rows.0.object.metadata.name"), "x");
+    answer = api_call(api, "GET", PODS "/x", NULL,
+                      "application/json,application/json;as=Table;v=v1;g=meta.k8s.io", NULL);
+    assert_string_equal(answer_at(api, &answer, "kind"), "Pod");
+    answer = api_call(api, "GET", PODS "/x", NULL, NULL, NULL);
+    assert_string_equal(answer_at(api, &answer, "kind"), "Pod");
+}
+
+struct leaver {
+    struct api *api;
+    struct http_transport *transport;
+    struct http_call *call;
+};
+
+static void handle_and_leave(struct http_exchange *exchange, void *context)
+{
+    struct leaver *leaver = context;
+    engine_handle(exchange, leaver->api->engine);
+    http_cancel(leaver->transport, leaver->call);
+}
+
+static void never(void *context, const struct err *err)
+{
+    fail_msg("a canceled call ended");
+}
+
+/* The client is gone before the disk answers: the write stands. */
+static void test_client_leaves(void **state)
+{
+    struct api *api = *state;
+    static const struct http_listener listener = {.on_end = never};
+    struct leaver leaver = {.api = api};
+    leaver.transport = http_local_new(api->loop, handle_and_leave, &leaver, API_TOKEN);
+    struct http_request request = {
+        .method = "POST", .path = PODS, .query = "", .body = POD_X, .body_size = strlen(POD_X)};
+    leaver.call = http_start(leaver.transport, &request, 0, &listener, NULL);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, PODS "/x").status, 200);
+    http_transport_free(leaver.transport);
+}
+
+int main(void)
+{
+#define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
+    const struct CMUnitTest tests[] = {
+        API_TEST(test_create_and_get), API_TEST(test_not_found),     API_TEST(test_exists),
+        API_TEST(test_names),          API_TEST(test_generate_name), API_TEST(test_namespaces),
+        API_TEST(test_bodies),         API_TEST(test_dry_run),       API_TEST(test_table),
+        API_TEST(test_client_leaves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

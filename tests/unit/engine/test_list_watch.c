@@ -1,0 +1,213 @@
+/* LIST and WATCH: selectors, versions, what enters and leaves, bookmarks, and Tables. */
+#include "api.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MAPS  "/api/v1/namespaces/default/configmaps"
+#define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+
+static struct answer make(struct api *api, const char *name, const char *label)
+{
+    struct answer answer = api_post(
+        api, MAPS,
+        arena_printf(api->arena, "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"t\":\"%s\"}}}", name,
+                     label));
+    assert_int_equal(answer.status, 201);
+    return answer;
+}
+
+static const char *names(struct api *api, const char *path)
+{
+    struct answer answer = api_get(api, path);
+    assert_int_equal(answer.status, 200);
+    const char *text = "";
+    JSON_EACH (item, json_get(answer.json, "items"))
+        text = arena_printf(api->arena, "%s%s%s", text, text[0] ? " " : "", kube_meta_name(item));
+    return text;
+}
+
+static void test_list(void **state)
+{
+    struct api *api = *state;
+    make(api, "b", "1");
+    make(api, "a", "2");
+    make(api, "c", "1");
+    struct answer answer = api_get(api, MAPS "?limit=500");
+    assert_string_equal(answer_at(api, &answer, "kind"), "ConfigMapList");
+    assert_string_equal(answer_at(api, &answer, "apiVersion"), "v1");
+    assert_string_equal(answer_at(api, &answer, "items.0.kind"), "ConfigMap");
+    assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"),
+                        arena_printf(api->arena, "%lld", (long long)store_revision(api->store)));
+    assert_string_equal(names(api, MAPS), "a b c");
+    assert_string_equal(names(api, "/api/v1/configmaps"), "a b c");
+    assert_string_equal(names(api, MAPS "?labelSelector=t%3D1"), "b c");
+    assert_string_equal(names(api, MAPS "?labelSelector=t+in+(1,2),t!%3D1"), "a");
+    assert_string_equal(names(api, MAPS "?fieldSelector=metadata.name%3Db"), "b");
+    assert_string_equal(names(api, "/api/v1/namespaces/none/configmaps"), "");
+    assert_int_equal(api_get(api, MAPS "?fieldSelector=data.x%3Db").status, 400);
+    assert_int_equal(api_get(api, MAPS "?labelSelector=%3D%3D").status, 400);
+}
+
+static void test_list_versions(void **state)
+{
+    struct api *api = *state;
+    make(api, "a", "1");
+    assert_int_equal(api_get(api, MAPS "?resourceVersion=0").status, 200);
+    assert_int_equal(api_get(api, MAPS "?resourceVersion=1").status, 200);
+    assert_int_equal(api_get(api, MAPS "?resourceVersion=1&resourceVersionMatch=Exact").status,
+                     410);
+    assert_int_equal(api_get(api, MAPS "?resourceVersion=99999").status, 504);
+    assert_int_equal(api_get(api, MAPS "?resourceVersion=x").status, 400);
+}
+
+static void test_list_table(void **state)
+{
+    struct api *api = *state;
+    make(api, "b", "1");
+    make(api, "a", "2");
+    struct answer answer = api_call(api, "GET", MAPS "?labelSelector=t%3D1", NULL, TABLE, NULL);
+    assert_string_equal(answer_at(api, &answer, "kind"), "Table");
+    assert_string_equal(answer_at(api, &answer, "rows.0.object.metadata.name"), "b");
+    assert_string_equal(answer_at(api, &answer, "rows.1"), "");
+}
+
+static void test_watch_from_version(void **state)
+{
+    struct api *api = *state;
+    struct answer first = make(api, "a", "1");
+    make(api, "b", "1");
+    struct stream *stream =
+        stream_open(api,
+                    arena_printf(api->arena, MAPS "?watch=true&resourceVersion=%s",
+                                 answer_at(api, &first, "metadata.resourceVersion")),
+                    NULL);
+    assert_string_equal(stream_text(stream, 0), "ADDED b");
+    api_merge(api, MAPS "/a", "{\"data\":{\"k\":\"v\"}}");
+    api_delete(api, MAPS "/b", NULL);
+    assert_string_equal(stream_text(stream, 1), "MODIFIED a, DELETED b");
+    /* Every event carries the version that made it. */
+    const char *last = kube_meta_resource_version(json_get(stream_event(stream, 2), "object"));
+    assert_string_equal(last,
+                        arena_printf(api->arena, "%lld", (long long)store_revision(api->store)));
+    assert_false(stream_ended(stream));
+    stream_close(stream);
+}
+
+static void test_watch_state_first(void **state)
+{
+    struct api *api = *state;
+    make(api, "a", "1");
+    struct stream *stream = stream_open(api, MAPS "?watch=true&resourceVersion=0", NULL);
+    assert_string_equal(stream_text(stream, 0), "ADDED a");
+    make(api, "b", "1");
+    assert_string_equal(stream_text(stream, 1), "ADDED b");
+    stream_close(stream);
+}
+
+static void test_watch_selector(void **state)
+{
+    struct api *api = *state;
+    make(api, "a", "1");
+    struct stream *stream = stream_open(api, MAPS "?watch=true&labelSelector=t%3D1", NULL);
+    assert_string_equal(stream_text(stream, 0), "ADDED a");
+    make(api, "b", "2");
+    api_merge(api, MAPS "/b", "{\"metadata\":{\"labels\":{\"t\":\"1\"}}}");
+    api_merge(api, MAPS "/b", "{\"data\":{\"k\":\"v\"}}");
+    api_merge(api, MAPS "/a", "{\"metadata\":{\"labels\":{\"t\":\"2\"}}}");
+    api_delete(api, MAPS "/a", NULL);
+    api_delete(api, MAPS "/b", NULL);
+    assert_string_equal(stream_text(stream, 1), "ADDED b, MODIFIED b, DELETED a, DELETED b");
+    /* Who left is shown as it was inside. */
+    struct json *left = json_get(stream_event(stream, 3), "object");
+    assert_string_equal(kube_meta_label(left, "t"), "1");
+    stream_close(stream);
+}
+
+static void test_watch_bookmarks(void **state)
+{
+    struct api *api = *state;
+    make(api, "a", "1");
+    struct stream *stream = stream_open(api,
+                                        MAPS "?watch=true&sendInitialEvents=true&"
+                                             "allowWatchBookmarks=true&resourceVersionMatch="
+                                             "NotOlderThan&timeoutSeconds=100",
+                                        NULL);
+    assert_string_equal(stream_text(stream, 0), "ADDED a, BOOKMARK ");
+    struct json *mark = json_get(stream_event(stream, 1), "object");
+    assert_string_equal(kube_meta_annotation(mark, "k8s.io/initial-events-end"), "true");
+    assert_string_equal(json_get_string(mark, "kind", ""), "ConfigMap");
+    assert_string_equal(kube_meta_resource_version(mark),
+                        arena_printf(api->arena, "%lld", (long long)store_revision(api->store)));
+    api_run(api, 61 * 1000);
+    assert_string_equal(stream_text(stream, 2), "BOOKMARK ");
+    mark = json_get(stream_event(stream, 2), "object");
+    assert_null(kube_meta_annotation(mark, "k8s.io/initial-events-end"));
+    assert_false(stream_ended(stream));
+    api_run(api, 60 * 1000);
+    assert_true(stream_ended(stream));
+    stream_close(stream);
+}
+
+static void test_watch_table(void **state)
+{
+    struct api *api = *state;
+    make(api, "a", "1");
+    struct stream *stream = stream_open(api, MAPS "?watch=true", TABLE);
+    make(api, "b", "1");
+    assert_int_equal(stream_count(stream), 2);
+    struct json *table = json_get(stream_event(stream, 0), "object");
+    assert_string_equal(json_get_string(table, "kind", ""), "Table");
+    assert_non_null(json_get(table, "columnDefinitions"));
+    table = json_get(stream_event(stream, 1), "object");
+    assert_int_equal(json_count(json_get(table, "rows")), 1);
+    stream_close(stream);
+}
+
+static void test_watch_expired(void **state)
+{
+    struct api *api = *state;
+    struct stream *stream = stream_open(api, MAPS "?watch=true&resourceVersion=9999", NULL);
+    assert_true(stream_ended(stream));
+    struct json *event = stream_event(stream, 0);
+    assert_string_equal(json_get_string(event, "type", ""), "ERROR");
+    assert_int_equal(json_get_int(json_get(event, "object"), "code", 0), 410);
+    assert_string_equal(json_get_string(json_get(event, "object"), "reason", ""), "Expired");
+    stream_close(stream);
+}
+
+/* Watches that are open when the engine goes are ended, not leaked. */
+static void test_watch_at_close(void **state)
+{
+    struct api *api = *state;
+    struct stream *stream = stream_open(api, MAPS "?watch=true", NULL);
+    engine_free(api->engine);
+    api_run(api, 1000);
+    assert_true(stream_ended(stream));
+    api->engine = NULL;
+    stream_close(stream);
+}
+
+int main(void)
+{
+#define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
+    const struct CMUnitTest tests[] = {
+        API_TEST(test_list),
+        API_TEST(test_list_versions),
+        API_TEST(test_list_table),
+        API_TEST(test_watch_from_version),
+        API_TEST(test_watch_state_first),
+        API_TEST(test_watch_selector),
+        API_TEST(test_watch_bookmarks),
+        API_TEST(test_watch_table),
+        API_TEST(test_watch_expired),
+        API_TEST(test_watch_at_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/* Paths and methods become questions. */
+#include "base/str.h"
+#include "engine/route.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct row {
+    const char *method, *path, *query;
+    int result;         /* 0 or a negative code */
+    const char *plural; /* of the resource */
+    const char *text;   /* "verb namespace/name" */
+    enum registry_sub sub;
+};
+
+static const struct row ROWS[] = {
+    {"GET", "/api/v1/pods", "", 0, "pods", "list /-"},
+    {"GET", "/api/v1/pods", "watch=true", 0, "pods", "watch /-"},
+    {"GET", "/api/v1/pods", "watch=1", 0, "pods", "watch /-"},
+    {"GET", "/api/v1/pods", "watch=false", 0, "pods", "list /-"},
+    {"GET", "/api/v1/namespaces/a/pods", "", 0, "pods", "list a/-"},
+    {"POST", "/api/v1/namespaces/a/pods", "", 0, "pods", "create a/-"},
+    {"DELETE", "/api/v1/namespaces/a/pods", "", 0, "pods", "deletecollection a/-"},
+    {"GET", "/api/v1/namespaces/a/pods/b", "", 0, "pods", "get a/b"},
+    {"PUT", "/api/v1/namespaces/a/pods/b", "", 0, "pods", "update a/b"},
+    {"PATCH", "/api/v1/namespaces/a/pods/b", "", 0, "pods", "patch a/b"},
+    {"DELETE", "/api/v1/namespaces/a/pods/b", "", 0, "pods", "delete a/b"},
+    {"GET", "/api/v1/namespaces/a/pods/b/log", "", 0, "pods", "get a/b", SUB_LOG},
+    {"PUT", "/api/v1/namespaces/a/pods/b/status", "", 0, "pods", "update a/b", SUB_STATUS},
+    {"POST", "/api/v1/namespaces/a/pods/b/binding", "", 0, "pods", "create a/b", SUB_BINDING},
+    {"GET", "/api/v1/namespaces", "", 0, "namespaces", "list /-"},
+    {"GET", "/api/v1/namespaces/a", "", 0, "namespaces", "get /a"},
+    {"PUT", "/api/v1/namespaces/a/finalize", "", 0, "namespaces", "update /a", SUB_FINALIZE},
+    {"GET", "/api/v1/nodes/n", "", 0, "nodes", "get /n"},
+    {"GET", "/apis/kubeflow.org/v1/tfjobs", "", 0, "tfjobs", "list /-"},
+    {"GET", "/apis/kubeflow.org/v1/namespaces/a/tfjobs/j/status", "", 0, "tfjobs", "get a/j",
+     SUB_STATUS},
+    /* Not there. */
+    {"GET", "/", "", -ERR_NOT_FOUND},
+    {"GET", "", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/cats", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v2/pods", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1//pods", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/pods/", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/pods/b", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/namespaces/a/nodes", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/namespaces/a/pods/b/scale", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/namespaces/a/pods/b/log/x", "", -ERR_NOT_FOUND},
+    {"GET", "/apis/kubeflow.org/v1/pods", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/namespaces/a/pods/b/log/x/y/z", "", -ERR_NOT_FOUND},
+    /* There, but not so. */
+    {"POST", "/api/v1/pods", "", -ERR_METHOD},
+    {"DELETE", "/api/v1/pods", "", -ERR_METHOD},
+    {"DELETE", "/api/v1/namespaces", "", -ERR_METHOD},
+    {"PUT", "/api/v1/namespaces/a/pods", "", -ERR_METHOD},
+    {"POST", "/api/v1/namespaces/a/pods/b", "", -ERR_METHOD},
+    {"DELETE", "/api/v1/namespaces/a/pods/b/status", "", -ERR_METHOD},
+    {"POST", "/api/v1/namespaces/a/pods/b/log", "", -ERR_METHOD},
+    {"TRACE", "/api/v1/namespaces/a/pods/b", "", -ERR_METHOD},
+};
+
+static void test_rows(void **state)
+{
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+        const struct row *row = &ROWS[i];
+        struct route route;
+        struct err err = ERR_INIT;
+        int r = route_parse(arena, row->method, row->path, row->query, &route, &err);
+        if (r != row->result)
+            fail_msg("%s %s: %d, not %d", row->method, row->path, r, row->result);
+        if (r < 0)
+            continue;
+        assert_string_equal(route.resource->id.plural, row->plural);
+        assert_string_equal(arena_printf(arena, "%s %s/%s", registry_verb_name(route.verb),
+                                         route.namespace_, route.name ? route.name : "-"),
+                            row->text);
+        assert_int_equal(route.sub, row->sub);
+    }
+    arena_free(arena);
+}
+
+static void test_long_segment(void **state)
+{
+    struct arena *arena = arena_new();
+    char name[300];
+    memset(name, 'a', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    struct route route;
+    assert_int_equal(
+        route_parse(arena, "GET", arena_printf(arena, "/api/v1/nodes/%s", name), "", &route, NULL),
+        -ERR_NOT_FOUND);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_long_segment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+/* UPDATE, PATCH and the subresources: what may change, who may change it, and what is counted. */
+#include "api.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PODS "/api/v1/namespaces/default/pods"
+#define MAPS "/api/v1/namespaces/default/configmaps"
+#define JOBS "/apis/kubeflow.org/v1/namespaces/default/tfjobs"
+
+#define JOB                                                                                        \
+    "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"tfReplicaSpecs\":{\"Worker\":{\"replicas\":1}}}}"
+
+static void test_optimistic_lock(void **state)
+{
+    struct api *api = *state;
+    struct answer made = api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"},\"data\":{}}");
+    const char *version = answer_at(api, &made, "metadata.resourceVersion");
+    const char *body = arena_printf(api->arena,
+                                    "{\"metadata\":{\"name\":\"c\",\"resourceVersion\":\"%s\"},"
+                                    "\"data\":{\"a\":\"1\"}}",
+                                    version);
+    struct answer answer = api_put(api, MAPS "/c", body);
+    assert_int_equal(answer.status, 200);
+    assert_string_not_equal(answer_at(api, &answer, "metadata.resourceVersion"), version);
+    assert_string_equal(answer_at(api, &answer, "metadata.uid"),
+                        answer_at(api, &made, "metadata.uid"));
+    answer = api_put(api, MAPS "/c", body);
+    assert_int_equal(answer.status, 409);
+    assert_string_equal(answer_reason(&answer), "Conflict");
+    assert_string_equal(answer_message(&answer),
+                        "Operation cannot be fulfilled on configmaps \"c\": the object has been "
+                        "modified; please apply your changes to the latest version and try again");
+    /* Without a version the last one wins. */
+    answer = api_put(api, MAPS "/c", "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"2\"}}");
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_at(api, &answer, "data.a"), "2");
+    answer = api_put(api, MAPS "/c", "{\"metadata\":{\"name\":\"c\",\"uid\":\"other\"}}");
+    assert_int_equal(answer.status, 409);
+    assert_int_equal(api_put(api, MAPS "/c", "{\"metadata\":{\"name\":\"d\"}}").status, 400);
+    assert_int_equal(api_put(api, MAPS "/none", "{\"metadata\":{\"name\":\"none\"}}").status, 404);
+}
+
+static void test_nothing_changed(void **state)
+{
+    struct api *api = *state;
+    api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"1\"}}");
+    int64_t before = store_next_revision(api->store);
+    struct answer answer = api_merge(api, MAPS "/c", "{\"data\":{\"a\":\"1\"}}");
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(store_next_revision(api->store), before);
+}
+
+static void test_generation_and_status(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(api, JOBS, JOB);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
+    /* The main resource does not write the status, … */
+    answer =
+        api_merge(api, JOBS "/j", "{\"status\":{\"a\":1},\"metadata\":{\"labels\":{\"l\":\"1\"}}}");
+    assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
+    assert_string_equal(answer_at(api, &answer, "metadata.labels.l"), "1");
+    assert_string_equal(answer_at(api, &answer, "status"), "");
+    /* … the subresource nothing else, … */
+    answer = api_merge(api, JOBS "/j/status",
+                       "{\"status\":{\"a\":1},\"metadata\":{\"labels\":{\"l\":\"2\"}},"
+                       "\"spec\":{\"b\":1}}");
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_at(api, &answer, "status.a"), "1");
+    assert_string_equal(answer_at(api, &answer, "metadata.labels.l"), "1");
+    assert_string_equal(answer_at(api, &answer, "spec.b"), "");
+    assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
+    /* … and only the rest is counted. */
+    answer = api_merge(api, JOBS "/j", "{\"spec\":{\"successPolicy\":\"AllWorkers\"}}");
+    assert_string_equal(answer_at(api, &answer, "metadata.generation"), "2");
+    assert_string_equal(answer_at(api, &answer, "status.a"), "1");
+    answer = api_get(api, JOBS "/j/status");
+    assert_string_equal(answer_at(api, &answer, "status.a"), "1");
+}
+
+static void test_patch_types(void **state)
+{
+    struct api *api = *state;
+    api_post(api, PODS, POD_X);
+    struct answer answer =
+        api_call(api, "PATCH", PODS "/x", "application/strategic-merge-patch+json", NULL,
+                 "{\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"busybox:2\"}]}}");
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_at(api, &answer, "spec.containers.0.image"), "busybox:2");
+    assert_string_equal(answer_at(api, &answer, "metadata.generation"), "2");
+    answer = api_call(api, "PATCH", PODS "/x", "application/json-patch+json", NULL,
+                      "[{\"op\":\"add\",\"path\":\"/metadata/labels\",\"value\":{\"a\":\"b\"}}]");
+    assert_string_equal(answer_at(api, &answer, "metadata.labels.a"), "b");
+
+    api_post(api, JOBS, JOB);
+    answer =
+        api_call(api, "PATCH", JOBS "/j", "application/strategic-merge-patch+json", NULL, "{}");
+    assert_int_equal(answer.status, 415);
+    answer = api_call(api, "PATCH", JOBS "/j", "application/apply-patch+yaml", NULL, "{}");
+    assert_int_equal(answer.status, 415);
+    assert_non_null(strstr(answer_message(&answer), "server-side apply"));
+    answer = api_merge(api, JOBS "/j", "{\"metadata\":{\"resourceVersion\":\"1\"}}");
+    assert_int_equal(answer.status, 409);
+    answer = api_merge(api, JOBS "/j", "{\"kind\":\"Pod\"}");
+    assert_int_equal(answer.status, 400);
+    assert_int_equal(api_merge(api, JOBS "/j", "{").status, 400);
+    answer = api_merge(api, JOBS "/j", "{\"spec\":null}");
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(answer_message(&answer),
+                        "TFJob.kubeflow.org \"j\" is invalid: spec: Required value");
+}
+
+static void test_pod_is_fixed(void **state)
+{
+    struct api *api = *state;
+    api_post(api, PODS, POD_X);
+    struct answer answer = api_merge(api, PODS "/x", "{\"spec\":{\"nodeName\":\"n\"}}");
+    assert_int_equal(answer.status, 422);
+    assert_true(str_has_prefix(answer_message(&answer), "Pod \"x\" is invalid: spec: Forbidden: "
+                                                        "pod updates may not change fields"));
+    answer = api_merge(api, PODS "/x", "{\"spec\":{\"activeDeadlineSeconds\":5}}");
+    assert_int_equal(answer.status, 200);
+}
+
+static void test_binding(void **state)
+{
+    struct api *api = *state;
+    api_post(api, PODS, POD_X);
+    const char *body = "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"x\"},"
+                       "\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}";
+    struct answer answer = api_post(api, PODS "/x/binding", body);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer_at(api, &answer, "status"), "Success");
+    answer = api_get(api, PODS "/x");
+    assert_string_equal(answer_at(api, &answer, "spec.nodeName"), "n1");
+    assert_string_equal(answer_at(api, &answer, "status.conditions.0.type"), "PodScheduled");
+    assert_string_equal(answer_at(api, &answer, "status.conditions.0.status"), "True");
+    answer = api_post(api, PODS "/x/binding", body);
+    assert_int_equal(answer.status, 409);
+    assert_int_equal(api_post(api, PODS "/none/binding", body).status, 404);
+}
+
+static void test_immutable_metadata(void **state)
+{
+    struct api *api = *state;
+    struct answer made = api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"}}");
+    struct answer answer =
+        api_merge(api, MAPS "/c",
+                  "{\"metadata\":{\"creationTimestamp\":null,\"deletionTimestamp\":"
+                  "\"2020-01-01T00:00:00Z\",\"managedFields\":[],\"annotations\":{\"a\":\"b\"}}}");
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_at(api, &answer, "metadata.creationTimestamp"),
+                        answer_at(api, &made, "metadata.creationTimestamp"));
+    assert_string_equal(answer_at(api, &answer, "metadata.deletionTimestamp"), "");
+    assert_string_equal(answer_at(api, &answer, "metadata.managedFields"), "");
+    assert_string_equal(answer_at(api, &answer, "metadata.annotations.a"), "b");
+    answer = api_merge(api, MAPS "/c", "{\"metadata\":{\"labels\":{\"a b\":\"c\"}}}");
+    assert_int_equal(answer.status, 422);
+    answer = api_merge(api, MAPS "/c?dryRun=All", "{\"data\":{\"k\":\"v\"}}");
+    assert_string_equal(answer_at(api, &answer, "data.k"), "v");
+    answer = api_get(api, MAPS "/c");
+    assert_string_equal(answer_at(api, &answer, "data.k"), "");
+}
+
+int main(void)
+{
+#define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
+    const struct CMUnitTest tests[] = {
+        API_TEST(test_optimistic_lock),       API_TEST(test_nothing_changed),
+        API_TEST(test_generation_and_status), API_TEST(test_patch_types),
+        API_TEST(test_pod_is_fixed),          API_TEST(test_binding),
+        API_TEST(test_immutable_metadata),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
