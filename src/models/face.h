@@ -1,0 +1,32 @@
+/* The face embedding: a small residual network that turns a square picture into a point on a
+ * sphere, so that pictures of one person lie near each other. This is its shape; face_model.h runs
+ * it, face_trainer.h trains it. */
+#ifndef TRAINYARD_MODELS_FACE_H
+#define TRAINYARD_MODELS_FACE_H
+
+#include "base/json.h"
+#include "train/network.h"
+
+struct face_config {
+    int side;      /* of the picture, in pixels: 32, 48, 64, 80, 96, 112 or 128 */
+    int channels;  /* 1 grey, 3 RGB */
+    int embedding; /* dimensions */
+    int width;     /* channels of the first layer; the others follow from it */
+};
+
+#define FACE_CONFIG_DEFAULT                                                                        \
+    ((struct face_config){.side = 48, .channels = 1, .embedding = 128, .width = 16})
+
+int face_config_check(const struct face_config *config, struct err *err);
+struct json *face_config_to_json(struct arena *arena, const struct face_config *config);
+int face_config_from_json(const struct json *json, struct face_config *ret, struct err *err);
+
+/* Declares into `params` and allocates it; values are not set. */
+int face_network_new(const struct face_config *config, struct params *params, struct network **ret,
+                     struct err *err);
+
+/* One picture with pixels from 0 to 1 as the network wants it: mean 0, deviation 1, so that light
+ * and contrast of the camera do not count. `to` may be `from`. */
+void face_prepare(const struct face_config *config, const float *from, float *to);
+
+#endif

@@ -1,0 +1,81 @@
+/* Training a face model from beginning to end: batches from a data set, steps, checkpoints,
+ * progress, resumption, and the final judgement on people held out. Every worker calls it with the
+ * same options and its own reducer; rank 0 speaks and writes for all. */
+#ifndef TRAINYARD_MODELS_FACE_FIT_H
+#define TRAINYARD_MODELS_FACE_FIT_H
+
+#include "models/face_eval.h"
+#include "models/face_trainer.h"
+#include "train/augment.h"
+#include "train/progress.h"
+
+#include <signal.h>
+
+struct face_fit_options {
+    struct face_config model;
+    uint64_t seed;
+    uint64_t steps; /* in all, those of an earlier run that is resumed included */
+    size_t batch_persons, batch_pictures;
+    size_t held_out; /* persons never trained on; 0: no judgement at the end */
+    int threads;
+    struct triplet_config triplet;
+    enum optimizer_kind optimizer;
+    float weight_decay;
+    enum schedule_kind schedule;
+    float rate; /* learning rate at its highest */
+    uint64_t warm_up;
+    struct augment augment;
+    const char *model_dir; /* NULL: nothing is written or resumed */
+    uint64_t checkpoint_every;
+    size_t keep; /* checkpoints */
+    enum progress_style log;
+    FILE *stream;                      /* for progress, on rank 0; NULL: silent */
+    const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
+};
+
+#define FACE_FIT_DEFAULT                                                                           \
+    ((struct face_fit_options){                                                                    \
+        .model = FACE_CONFIG_DEFAULT,                                                              \
+        .seed = 1,                                                                                 \
+        .steps = 600,                                                                              \
+        .batch_persons = 24,                                                                       \
+        .batch_pictures = 4,                                                                       \
+        .held_out = 20,                                                                            \
+        .threads = 1,                                                                              \
+        .triplet = {.mining = TRIPLET_SEMI_HARD, .margin = 0.4f},                                  \
+        .optimizer = OPTIMIZER_ADAM,                                                               \
+        .weight_decay = 1e-3f,                                                                     \
+        .schedule = SCHEDULE_COSINE,                                                               \
+        .rate = 2e-3f,                                                                             \
+        .warm_up = 20,                                                                             \
+        .augment = {.shift = 0.06f,                                                                \
+                    .turn = 0.12f,                                                                 \
+                    .scale = 0.1f,                                                                 \
+                    .gamma = 0.4f,                                                                 \
+                    .noise = 0.02f,                                                                \
+                    .cover = 0.4f,                                                                 \
+                    .mirror = true},                                                               \
+        .checkpoint_every = 100,                                                                   \
+        .keep = 3,                                                                                 \
+    })
+
+struct face_fit_result {
+    uint64_t first, last; /* steps done before and after */
+    bool stopped;         /* asked to end before the last step */
+    double loss;          /* of the last step */
+    bool judged;          /* rank 0, at the end of a whole run, with people held out */
+    struct face_eval eval;
+};
+
+/* What workers must agree on before they train together: model shape and everything that decides
+ * the course of the run. */
+uint64_t face_fit_hash(const struct face_fit_options *options, const struct dataset *dataset);
+
+int face_fit(const struct face_fit_options *options, const struct dataset *dataset,
+             struct reducer *reducer, struct face_fit_result *ret, struct err *err);
+void face_fit_result_release(struct face_fit_result *result);
+
+/* The final model of a model directory: "DIR/face.model". */
+void face_fit_model_path(const char *model_dir, char *path, size_t size);
+
+#endif

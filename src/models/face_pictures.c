@@ -1,0 +1,87 @@
+/* The pictures a face model sees; see face_pictures.h. */
+#include "models/face_pictures.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+struct face_pictures {
+    const struct dataset *dataset;
+    struct face_config config;
+    size_t size;    /* bytes of a picture */
+    size_t *first;  /* of each person, in the order of the data set */
+    uint8_t *bytes; /* all pictures, or room for one where they are too many */
+    bool *loaded;   /* NULL where they are too many */
+};
+
+struct face_pictures *face_pictures_new(const struct dataset *dataset,
+                                        const struct face_config *config)
+{
+    struct face_pictures *pictures = mem_zalloc(sizeof(*pictures));
+    size_t persons = dataset_persons(dataset), total = dataset_total(dataset);
+    pictures->dataset = dataset;
+    pictures->config = *config;
+    pictures->size = (size_t)config->side * (size_t)config->side * (size_t)config->channels;
+    pictures->first = mem_calloc(persons + 1, sizeof(*pictures->first));
+    for (size_t i = 0; i < persons; i++)
+        pictures->first[i + 1] = pictures->first[i] + dataset_pictures(dataset, i);
+    bool fit = total <= FACE_PICTURES_BYTES_MAX / pictures->size;
+    pictures->bytes = mem_alloc((fit ? total + 1 : 1) * pictures->size);
+    pictures->loaded = fit ? mem_calloc(total + 1, sizeof(bool)) : NULL;
+    return pictures;
+}
+
+struct face_pictures *face_pictures_free(struct face_pictures *pictures)
+{
+    if (!pictures)
+        return NULL;
+    free(pictures->first);
+    free(pictures->bytes);
+    free(pictures->loaded);
+    free(pictures);
+    return NULL;
+}
+
+static int find(struct face_pictures *pictures, const struct dataset_sample *sample,
+                const uint8_t **ret, struct err *err)
+{
+    size_t index = pictures->first[sample->person] + sample->picture;
+    uint8_t *bytes = pictures->loaded ? pictures->bytes + index * pictures->size : pictures->bytes;
+    if (!pictures->loaded || !pictures->loaded[index]) {
+        int result = dataset_load_bytes(pictures->dataset, sample->person, sample->picture,
+                                        (size_t)pictures->config.side,
+                                        (size_t)pictures->config.channels, bytes, err);
+        if (result < 0)
+            return result;
+        if (pictures->loaded)
+            pictures->loaded[index] = true;
+    }
+    *ret = bytes;
+    return 0;
+}
+
+int face_pictures_load(struct face_pictures *pictures, const struct dataset_sample *sample,
+                       float *ret_pixels, struct err *err)
+{
+    const uint8_t *bytes;
+    int result = find(pictures, sample, &bytes, err);
+    for (size_t i = 0; result == 0 && i < pictures->size; i++)
+        ret_pixels[i] = (float)bytes[i] / 255;
+    return result;
+}
+
+int face_pictures_load_changed(struct face_pictures *pictures, const struct augment *augment,
+                               const struct dataset_sample *sample, uint64_t seed, uint64_t step,
+                               uint64_t position, float *ret_input, struct err *err)
+{
+    const uint8_t *bytes;
+    int result = find(pictures, sample, &bytes, err);
+    if (result < 0)
+        return result;
+    struct rand rand;
+    rand_init_keyed(&rand, seed, step, position);
+    augment_picture(augment, &rand, bytes, pictures->config.side, pictures->config.channels,
+                    ret_input);
+    face_prepare(&pictures->config, ret_input, ret_input);
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* Changed pictures; see augment.h. One bilinear pass does all the geometry. */
+#include "train/augment.h"
+
+#include <math.h>
+
+static float between(struct rand *rand, float limit)
+{
+    return limit * (2 * (float)rand_unit(rand) - 1);
+}
+
+static int clamp(int value, int limit)
+{
+    return value < 0 ? 0 : value > limit ? limit : value;
+}
+
+/* A rough bell is enough here, and much cheaper than a true normal. */
+static float bell(struct rand *rand)
+{
+    uint64_t bits = rand_next(rand);
+    float sum = 0;
+    for (int i = 0; i < 4; i++, bits >>= 16)
+        sum += (float)(bits & 0xffff) / 65535.0f - 0.5f;
+    return sum * 1.7320508f; /* four uniforms have a variance of 1/3 */
+}
+
+static void cover(struct rand *rand, float part, int side, int channels, float *to)
+{
+    int edge = (int)(part * (float)side * (float)rand_unit(rand));
+    int top = (int)rand_below(rand, (uint64_t)side), left = (int)rand_below(rand, (uint64_t)side);
+    float grey = (float)rand_unit(rand);
+    for (int y = top; y < top + edge && y < side; y++)
+        for (int x = left; x < left + edge && x < side; x++)
+            for (int c = 0; c < channels; c++)
+                to[(y * side + x) * channels + c] = grey;
+}
+
+void augment_picture(const struct augment *augment, struct rand *rand, const uint8_t *from,
+                     int side, int channels, float *to)
+{
+    float turn = between(rand, augment->turn), zoom = 1 + between(rand, augment->scale);
+    float dx = between(rand, augment->shift) * (float)side,
+          dy = between(rand, augment->shift) * (float)side;
+    float gamma = expf(between(rand, logf(1 + augment->gamma)));
+    bool mirrored = augment->mirror && (rand_next(rand) & 1);
+    float cosine = cosf(turn) * zoom, sine = sinf(turn) * zoom, centre = (float)(side - 1) / 2;
+    float curve[256];
+    for (int i = 0; i < 256; i++)
+        curve[i] = powf((float)i / 255, gamma);
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            float px = (mirrored ? (float)(side - 1 - x) : (float)x) - centre,
+                  py = (float)y - centre;
+            float sx = cosine * px - sine * py + centre + dx,
+                  sy = sine * px + cosine * py + centre + dy;
+            float bx = floorf(sx), by = floorf(sy), fx = sx - bx, fy = sy - by;
+            int x0 = clamp((int)bx, side - 1), x1 = clamp((int)bx + 1, side - 1);
+            int y0 = clamp((int)by, side - 1), y1 = clamp((int)by + 1, side - 1);
+            for (int c = 0; c < channels; c++) {
+                float a = curve[from[(y0 * side + x0) * channels + c]],
+                      b = curve[from[(y0 * side + x1) * channels + c]],
+                      d = curve[from[(y1 * side + x0) * channels + c]],
+                      e = curve[from[(y1 * side + x1) * channels + c]];
+                float top = a + (b - a) * fx, bottom = d + (e - d) * fx;
+                float value = top + (bottom - top) * fy;
+                if (augment->noise > 0)
+                    value += augment->noise * bell(rand);
+                to[(y * side + x) * channels + c] = value;
+            }
+        }
+    if (augment->cover > 0)
+        cover(rand, augment->cover, side, channels, to);
+}
