@@ -96,10 +96,10 @@ static void look(struct loop_work *work)
     _cleanup_free_ float *embedding = mem_calloc(face_model_dimensions(model), sizeof(float));
     _cleanup_(picture_release) struct picture picture = {0};
     int result = picture_decode(upload->file, upload->size, &picture, &upload->err);
-    if (result == 0)
-        result = picture_to_square(&picture, side, channels, pixels, &upload->err);
-    if (result == 0)
+    if (result == 0) {
+        picture_to_square(&picture, side, channels, pixels);
         result = face_model_embed(model, pixels, 1, embedding, &upload->err);
+    }
     if (result == 0)
         upload->match_count =
             face_gallery_nearest(upload->page->gallery, embedding, upload->matches, UPLOAD_NEAREST);

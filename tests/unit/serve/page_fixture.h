@@ -1,0 +1,30 @@
+/* A model that has learnt nothing but tells pictures apart, and people who do not exist: enough to
+ * test the page. */
+#ifndef TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
+#define TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
+
+#include "models/face_model.h"
+#include "train/dataset.h"
+#include "train/params.h"
+
+static inline struct face_model *untrained_model(void)
+{
+    struct err err = ERR_INIT;
+    struct face_model *model = NULL;
+    struct face_config config = FACE_CONFIG_DEFAULT;
+    config.side = 32;
+    assert_int_equal(face_model_new(&config, &model, &err), 0);
+    params_initialise(face_model_params(model), 7);
+    face_model_changed(model);
+    return model;
+}
+
+static inline struct dataset *drawn_people(size_t persons, size_t pictures)
+{
+    struct err err = ERR_INIT;
+    struct dataset *people = NULL;
+    assert_int_equal(dataset_open_procedural(11, persons, pictures, &people, &err), 0);
+    return people;
+}
+
+#endif

@@ -1,0 +1,256 @@
+/* The page over the in-process transport: every address, uploads in a row and at once, what is
+ * refused, and a peer that leaves while its picture is looked at. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "loop/sim/sim_loop.h"
+#include "page_fixture.h"
+#include "serve/upload_page.h"
+#include "train/picture.h"
+
+#include <string.h>
+
+struct site {
+    struct loop *loop;
+    struct face_model *model;
+    struct dataset *people;
+    struct upload_page *page;
+    struct http_transport *transport;
+};
+
+struct reply {
+    int status;
+    struct buf body;
+    bool ended;
+};
+
+static void on_head(void *context, int status, const struct http_header *headers)
+{
+    (void)headers;
+    ((struct reply *)context)->status = status;
+}
+
+static void on_data(void *context, const void *data, size_t size)
+{
+    buf_append(&((struct reply *)context)->body, data, size);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    assert_null(err);
+    ((struct reply *)context)->ended = true;
+}
+
+static const struct http_listener LISTENER = {on_head, on_data, on_end};
+
+static struct http_call *ask(struct site *site, const char *method, const char *path,
+                             struct http_header *headers, const char *body, size_t size,
+                             struct reply *reply)
+{
+    struct http_request request = {.method = method,
+                                   .path = path,
+                                   .query = "",
+                                   .headers = headers,
+                                   .body = body,
+                                   .body_size = size,
+                                   .peer = "test"};
+    *reply = (struct reply){0};
+    buf_init(&reply->body, 1 << 20);
+    return http_start(site->transport, &request, 0, &LISTENER, reply);
+}
+
+static struct http_call *upload(struct site *site, const void *file, size_t size,
+                                struct reply *reply)
+{
+    static const char HEAD[] =
+        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n";
+    struct http_header type = {.name = "Content-Type", .value = "multipart/form-data; boundary=b"};
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, 1 << 20);
+    buf_append_str(&body, HEAD);
+    buf_append(&body, file, size);
+    buf_append_str(&body, "\r\n--b--\r\n");
+    return ask(site, "POST", "/upload", &type, body.data, body.size, reply);
+}
+
+static int set_up_on(struct loop *loop, void **state)
+{
+    struct site *site = mem_zalloc(sizeof(*site));
+    struct err err = ERR_INIT;
+    site->loop = loop;
+    site->model = untrained_model();
+    site->people = drawn_people(4, 1);
+    struct upload_page_options options = {
+        .model = site->model, .people = site->people, .samples = site->people};
+    assert_int_equal(upload_page_new(site->loop, &options, &site->page, &err), 0);
+    site->transport = http_local_new(site->loop, upload_page_handle, site->page, "");
+    *state = site;
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    struct loop *loop = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(loop_new(&loop, &err), 0);
+    return set_up_on(loop, state);
+}
+
+/* In virtual time work on the pool takes its time: everything asked at once is there before the
+ * first is done. */
+static int set_up_simulated(void **state)
+{
+    return set_up_on(sim_loop_new(1, 0), state);
+}
+
+static int tear_down(void **state)
+{
+    struct site *site = *state;
+    http_transport_free(site->transport);
+    upload_page_free(site->page);
+    dataset_free(site->people);
+    face_model_free(site->model);
+    loop_free(site->loop);
+    free(site);
+    return 0;
+}
+
+static void expect(struct site *site, const char *method, const char *path, int status,
+                   const char *words)
+{
+    struct reply reply;
+    ask(site, method, path, NULL, "", 0, &reply);
+    loop_run(site->loop);
+    assert_true(reply.ended);
+    assert_int_equal(reply.status, status);
+    if (!memmem(reply.body.data, reply.body.size, words, strlen(words)))
+        fail_msg("%s %s: no '%s' in '%s'", method, path, words, reply.body.data);
+    buf_release(&reply.body);
+}
+
+static void every_address_answers(void **state)
+{
+    struct site *site = *state;
+    expect(site, "GET", "/upload", 200, "<title>Who is it?");
+    expect(site, "GET", "/", 302, "");
+    expect(site, "GET", "/healthz", 200, "ok");
+    expect(site, "GET", "/about", 200, "The gallery holds 4 pictures of 4 people");
+    expect(site, "GET", "/gallery/0/0.png", 200, "PNG");
+    expect(site, "GET", "/samples/3/0.png", 200, "PNG");
+    expect(site, "GET", "/gallery/4/0.png", 404, "no such picture");
+    expect(site, "GET", "/gallery/0/1.png", 404, "no such picture");
+    expect(site, "GET", "/gallery/0/0.pngx", 404, "no such picture");
+    expect(site, "GET", "/gallery/../0.png", 404, "no such picture");
+    expect(site, "GET", "/gallery/99999999999999999999/0.png", 404, "no such picture");
+    expect(site, "GET", "/gallery/-1/0.png", 404, "no such picture");
+    expect(site, "GET", "/nowhere", 404, "/upload");
+    expect(site, "DELETE", "/upload", 405, "POST /upload");
+    expect(site, "POST", "/upload", 415, "as a form");
+}
+
+/* A picture of the gallery, as a file. */
+static void picture_file(struct site *site, size_t person, struct buf *file)
+{
+    enum { SIDE = 32 };
+    struct err err = ERR_INIT;
+    uint8_t pixels[SIDE * SIDE * 3];
+    assert_int_equal(dataset_load_bytes(site->people, person, 0, SIDE, 3, pixels, &err), 0);
+    buf_init(file, 1 << 20);
+    assert_int_equal(picture_encode_png(pixels, SIDE, SIDE, 3, file, &err), 0);
+}
+
+static void expect_person(struct site *site, struct reply *reply, size_t person)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *answer = NULL;
+    struct err err = ERR_INIT;
+    assert_true(reply->ended);
+    assert_int_equal(reply->status, 200);
+    assert_int_equal(json_parse(arena, reply->body.data, reply->body.size, NULL, &answer, &err), 0);
+    struct json *nearest = json_get(answer, "nearest");
+    assert_int_equal(json_count(nearest), UPLOAD_NEAREST);
+    assert_string_equal(json_get_string(json_element(nearest, 0), "name", ""),
+                        dataset_person_name(site->people, person));
+    buf_release(&reply->body);
+}
+
+static void uploads_at_once_are_answered_each(void **state)
+{
+    struct site *site = *state;
+    struct reply replies[4];
+    for (size_t person = 0; person < 4; person++) {
+        _cleanup_buf_ struct buf file;
+        picture_file(site, person, &file);
+        upload(site, file.data, file.size, &replies[person]);
+    }
+    loop_run(site->loop);
+    for (size_t person = 0; person < 4; person++)
+        expect_person(site, &replies[person], person);
+}
+
+static void a_bad_file_gets_a_sentence(void **state)
+{
+    struct site *site = *state;
+    struct reply words, nothing;
+    upload(site, "no picture", 10, &words);
+    upload(site, "", 0, &nothing);
+    loop_run(site->loop);
+    assert_int_equal(words.status, 415);
+    assert_non_null(strstr(words.body.data, "no picture of a kind known here"));
+    assert_int_equal(nothing.status, 400);
+    assert_non_null(strstr(nothing.body.data, "choose a picture first"));
+    buf_release(&words.body);
+    buf_release(&nothing.body);
+}
+
+static void a_full_queue_says_so(void **state)
+{
+    struct site *site = *state;
+    static struct reply replies[UPLOAD_WAITING_MAX + 1];
+    _cleanup_buf_ struct buf file;
+    picture_file(site, 1, &file);
+    for (size_t i = 0; i <= UPLOAD_WAITING_MAX; i++)
+        upload(site, file.data, file.size, &replies[i]);
+    loop_run(site->loop);
+    size_t refused = 0;
+    for (size_t i = 0; i <= UPLOAD_WAITING_MAX; i++) {
+        assert_true(replies[i].ended);
+        refused += replies[i].status == 503;
+        buf_release(&replies[i].body);
+    }
+    assert_int_equal(refused, 1);
+}
+
+static void a_peer_that_leaves_harms_nobody(void **state)
+{
+    struct site *site = *state;
+    struct reply gone, stays;
+    _cleanup_buf_ struct buf file;
+    picture_file(site, 2, &file);
+    struct http_call *call = upload(site, file.data, file.size, &gone);
+    upload(site, file.data, file.size, &stays);
+    http_cancel(site->transport, call);
+    loop_run(site->loop);
+    assert_false(gone.ended);
+    expect_person(site, &stays, 2);
+    buf_release(&gone.body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_address_answers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(uploads_at_once_are_answered_each, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_bad_file_gets_a_sentence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_full_queue_says_so, set_up_simulated, tear_down),
+        cmocka_unit_test_setup_teardown(a_peer_that_leaves_harms_nobody, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
