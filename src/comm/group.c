@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/moment.h"
 #include "comm/collective.h"
 #include "comm/rendezvous.h"
 #include "comm/secret.h"
@@ -16,6 +17,11 @@ enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
 struct comm_group {
     struct transport_tcp *tcp;
 };
+
+static int64_t now_ms(void)
+{
+    return moment_monotonic_ns() / 1000000;
+}
 
 /* The synchronous tasks stand first in the description: the chief, then the workers. */
 static int check_config(const struct ty_tf_config *config, int *ret_size, struct err *err)
@@ -33,6 +39,55 @@ static int check_config(const struct ty_tf_config *config, int *ret_size, struct
     *ret_size = (int)(ty_tf_config_count(config, TY_ROLE_CHIEF) +
                       ty_tf_config_count(config, TY_ROLE_WORKER));
     return 0;
+}
+
+static int meet_once(const struct rendezvous_options *meeting, int64_t deadline,
+                     struct transport_tcp **ret, struct err *err)
+{
+    struct rendezvous_options limited = *meeting;
+    limited.timeout_ms = deadline - now_ms();
+    struct rendezvous_links links;
+    int result = rendezvous_meet(&limited, &links, err);
+    if (result < 0)
+        return result;
+    int64_t left = deadline - now_ms();
+    const struct transport_tcp_options transport = {
+        .tasks = meeting->tasks,
+        .rank = meeting->rank,
+        .size = meeting->size,
+        .channels = meeting->channels,
+        .timeout_ms = left > 1 ? left : 1,
+        .report_ms = meeting->report_ms,
+        .report = meeting->report,
+        .context = meeting->context,
+    };
+    struct transport_tcp *tcp = transport_tcp_new(&transport, &links);
+    result = transport_tcp_begin(tcp, TRANSPORT_JOIN, 0, err);
+    if (result == 0 && meeting->size > 1)
+        result = collective_barrier_direct(tcp, err);
+    if (result == 0)
+        *ret = tcp;
+    else
+        transport_tcp_free(tcp);
+    return result;
+}
+
+/* Connected with all is not enough: one may die before another has met it, and come back. Until the
+ * deadline a group that breaks while it forms is formed again. */
+static int form(const struct rendezvous_options *meeting, struct transport_tcp **ret,
+                struct err *err)
+{
+    int64_t deadline = now_ms() + meeting->timeout_ms;
+    for (;;) {
+        struct err failure = ERR_INIT;
+        int result = meet_once(meeting, deadline, ret, &failure);
+        if (result == 0)
+            return 0;
+        if (failure.code != ERR_UNAVAILABLE || now_ms() >= deadline)
+            return err_set(err, failure.code, "%s", failure.message);
+        if (meeting->report)
+            meeting->report(meeting->context, failure.message);
+    }
 }
 
 int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err)
@@ -54,7 +109,7 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
         return result;
     if (secret.overflowed)
         return err_set(err, ERR_TOO_LARGE, "the job secret is longer than %d bytes", SECRET_MAX);
-    const struct rendezvous_options meeting = {
+    struct rendezvous_options meeting = {
         .tasks = options->config->tasks,
         .rank = (int)options->config->self,
         .size = size,
@@ -68,21 +123,12 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
         .report = options->report,
         .context = options->context,
     };
-    struct rendezvous_links links;
-    if ((result = rendezvous_meet(&meeting, &links, err)) < 0)
+    struct transport_tcp *tcp = NULL;
+    if ((result = form(&meeting, &tcp, err)) < 0)
         return result;
-    const struct transport_tcp_options transport = {
-        .tasks = meeting.tasks,
-        .rank = meeting.rank,
-        .size = size,
-        .channels = channels,
-        .timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
-        .report_ms = meeting.report_ms,
-        .report = options->report,
-        .context = options->context,
-    };
+    transport_tcp_set_timeout(tcp, options->timeout_ms ? options->timeout_ms : TIMEOUT_MS);
     struct comm_group *group = mem_zalloc(sizeof(*group));
-    group->tcp = transport_tcp_new(&transport, &links);
+    group->tcp = tcp;
     *ret = group;
     return 0;
 }

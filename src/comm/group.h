@@ -34,7 +34,7 @@ struct comm_options {
     void *context;
 };
 
-/* Returns when this process is connected with every other member. */
+/* Returns when every member is connected with every other. */
 int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err);
 
 /* Says goodbye, so that the others do not take it for a loss. */

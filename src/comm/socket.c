@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A peer that does not acknowledge for this long is gone: probes each second from the first on. */
+/* A machine that does not acknowledge for this long is gone: probes each second from the first on.
+ */
 enum { KEEP_ALIVE_PROBES = 10, UNACKNOWLEDGED_MS = 10000 };
 
 static void set_option(int fd, int level, int name, int value)
@@ -27,6 +28,10 @@ static void tune(int fd)
     set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
     set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
     set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEP_ALIVE_PROBES);
+}
+
+void socket_limit_silence(int fd)
+{
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS);
 }
 

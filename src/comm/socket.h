@@ -23,6 +23,10 @@ int socket_accept(int listener);
 int socket_connect(const struct sockaddr *address, socklen_t size);
 int socket_error(int fd);
 
+/* What was sent and is not acknowledged within seconds ends the connection. Only for a connection
+ * whose reader never lets it fill: a full one counts as silent too, however well its peer is. */
+void socket_limit_silence(int fd);
+
 /* As recv and send without blocking, but: -EAGAIN when nothing moves now, another negative errno
  * for a broken connection, -ENOTCONN for one that the peer closed. Signals are waited out. */
 ssize_t socket_recv(int fd, void *data, size_t size);

@@ -32,12 +32,16 @@ struct transport_tcp *transport_tcp_new(const struct transport_tcp_options *opti
 /* Says goodbye to whoever is still there. */
 struct transport_tcp *transport_tcp_free(struct transport_tcp *tcp);
 
+/* How long a call may make no progress, from now on. */
+void transport_tcp_set_timeout(struct transport_tcp *tcp, int64_t timeout_ms);
+
 int transport_tcp_rank(const struct transport_tcp *tcp);
 int transport_tcp_size(const struct transport_tcp *tcp);
 
 /* What a call is, told to the peers so that two different calls never meet unnoticed. */
 enum transport_call {
-    TRANSPORT_ALLREDUCE = 1,
+    TRANSPORT_JOIN = 1, /* the first call of all: nobody begins before everybody is connected */
+    TRANSPORT_ALLREDUCE,
     TRANSPORT_BROADCAST,
     TRANSPORT_ALLGATHER,
     TRANSPORT_BARRIER,

@@ -1,5 +1,5 @@
 /* What the files of the TCP transport share: the peers, the waiting, the ways to fail. Included by
- * transport_tcp.c (frames and waiting) and transport_tcp_ring.c (streams) only. */
+ * transport_tcp.c (waiting), transport_tcp_frames.c and transport_tcp_ring.c (streams) only. */
 #ifndef TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
 #define TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
 
@@ -63,11 +63,29 @@ static inline void transport_tcp_moved(struct transport_tcp *tcp)
     tcp->idle_since_ms = 0;
 }
 
-/* A data connection failed: find out who is to blame, tell the others, break the group. */
+/* Break the group, if it is whole: keep the error for this and all later calls, and tell the
+ * others, who may not see the cause themselves. */
+void transport_tcp_break(struct transport_tcp *tcp, enum err_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int transport_tcp_broken(const struct transport_tcp *tcp, struct err *err);
+
+/* A data connection failed: find out who is to blame, and break the group. */
 int transport_tcp_data_failed(struct transport_tcp *tcp, int rank, int errnum, struct err *err);
 
-/* Peer `rank` is in another call than this task. */
+/* Peer `rank` is in another call than this task: break the group. */
 int transport_tcp_mismatch(struct transport_tcp *tcp, int rank, uint64_t sequence, uint64_t call,
                            uint64_t size, struct err *err);
+
+void transport_tcp_send_all(struct transport_tcp *tcp, enum wire_frame_type type, uint64_t sequence,
+                            uint64_t detail, const void *data, size_t size);
+
+/* Send what is queued and take in all that has come from a peer. What it says may break the group;
+ * the call that runs learns it when it would wait. */
+void transport_tcp_read(struct transport_tcp *tcp, struct peer *peer);
+
+/* The contribution of a peer to the current call, or NULL if it has not come. */
+struct pending *transport_tcp_find_pending(const struct transport_tcp *tcp, struct peer *peer);
+
+const char *transport_tcp_call_name(uint64_t call);
 
 #endif

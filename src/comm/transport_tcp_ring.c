@@ -210,6 +210,19 @@ static void mark_polls(struct run *run)
     }
 }
 
+/* A peer that sent a small contribution to this call, maybe before this task began it, is not in a
+ * ring. */
+static int check_contributions(struct transport_tcp *tcp, struct err *err)
+{
+    for (int rank = 0; rank < tcp->options.size; rank++) {
+        const struct pending *found = transport_tcp_find_pending(tcp, &tcp->peers[rank]);
+        if (found)
+            return transport_tcp_mismatch(tcp, rank, found->sequence, found->call, found->size,
+                                          err);
+    }
+    return 0;
+}
+
 int transport_tcp_run_ring(struct transport_tcp *tcp, const struct ring_plan *plan, struct err *err)
 {
     struct run run = {.tcp = tcp, .plan = plan};
@@ -222,9 +235,12 @@ int transport_tcp_run_ring(struct transport_tcp *tcp, const struct ring_plan *pl
         ring_cursor_init(&run.recv[i].cursor, plan->recv, plan->recv_count, i,
                          tcp->options.channels);
     }
+    int result = check_contributions(tcp, err);
+    if (result < 0)
+        return result;
     while (!is_complete(&run)) {
         run.moved = false;
-        int result = push(&run, err);
+        result = push(&run, err);
         if (result < 0 || (result = pull(&run, err)) < 0)
             return result;
         if (run.moved) {

@@ -122,7 +122,7 @@ static void does_not_come(const struct members *members, int rank)
         text_of(members, 2, "waited 1.5 s in vain for ", wanted);
         CHECK_TEXT(err.message, wanted);
         text_of(members, 2, " s for ", wanted);
-        CHECK_TEXT(line, "all-reduce (call 2) waits since ");
+        CHECK_TEXT(line, "all-reduce (call 3) waits since ");
         CHECK_TEXT(line, wanted);
     }
     comm_group_free(group);
