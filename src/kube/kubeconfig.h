@@ -21,7 +21,8 @@ struct kubeconfig {
 };
 
 /* The file's current context, or `context` where not NULL. Relative paths in it are relative to the
- * file. A user who needs a plugin (exec, auth-provider) or a password is ERR_UNSUPPORTED. */
+ * file. What is not done here (credentials from a plugin, passwords, a proxy of its own, another
+ * server name) is ERR_UNSUPPORTED with the field's name: it must not be left out in silence. */
 int kubeconfig_read(struct arena *arena, const char *path, const char *context,
                     struct kubeconfig *ret, struct err *err);
 
@@ -30,8 +31,8 @@ int kubeconfig_read(struct arena *arena, const char *path, const char *context,
 int kubeconfig_read_service_account(struct arena *arena, const char *directory, const char *host,
                                     const char *port, struct kubeconfig *ret, struct err *err);
 
-/* As kubectl looks: `path` if given, $KUBECONFIG (its first file that exists), the pod's service
- * account, ~/.kube/config. */
+/* As kubectl looks: `path` if given, the first file of $KUBECONFIG that exists, ~/.kube/config, and
+ * the service account of the pod this runs in. Files are not merged with each other. */
 int kubeconfig_find(struct arena *arena, const char *path, const char *context,
                     struct kubeconfig *ret, struct err *err);
 
