@@ -1,0 +1,129 @@
+/* The built-in controllers put together: see hub.h for what they share and engine.h for what they
+ * do. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "engine/hub.h"
+
+#include <stdlib.h>
+
+static const struct controller *const CONTROLLERS[] = {
+    &SCHEDULER_CONTROLLER, &GARBAGE_CONTROLLER, &NAMESPACE_CONTROLLER,
+    &ENDPOINTS_CONTROLLER, &CLAIM_CONTROLLER,   &EVENT_CONTROLLER,
+};
+
+enum { CONTROLLER_COUNT = sizeof(CONTROLLERS) / sizeof(CONTROLLERS[0]), RESOURCES_MAX = 32 };
+
+/* One resource as it is watched. */
+struct source {
+    struct hub *hub;
+    const struct registry_resource *resource;
+    struct kube_informer *informer;
+};
+
+struct hub {
+    struct loop *loop;
+    struct kube_client *client;
+    struct source sources[RESOURCES_MAX];
+    size_t source_count;
+    struct hub_task tasks; /* head of a ring */
+    void *selves[CONTROLLER_COUNT];
+};
+
+/* The public name of the hub. */
+struct engine_controllers {
+    struct hub hub;
+};
+
+struct loop *hub_loop(struct hub *hub)
+{
+    return hub->loop;
+}
+
+struct kube_client *hub_client(struct hub *hub)
+{
+    return hub->client;
+}
+
+struct kube_informer *hub_informer(struct hub *hub, const char *plural)
+{
+    for (size_t i = 0; i < hub->source_count; i++)
+        if (str_eq(hub->sources[i].resource->id.plural, plural))
+            return hub->sources[i].informer;
+    mem_panic("no informer of '%s'", plural);
+}
+
+bool hub_synced(struct hub *hub)
+{
+    for (size_t i = 0; i < hub->source_count; i++)
+        if (!kube_informer_synced(hub->sources[i].informer))
+            return false;
+    return true;
+}
+
+void hub_task_begin(struct hub *hub, struct hub_task *task, void (*release)(struct hub_task *task))
+{
+    task->release = release;
+    task->next = &hub->tasks;
+    task->previous = hub->tasks.previous;
+    task->previous->next = task;
+    hub->tasks.previous = task;
+}
+
+void hub_task_end(struct hub_task *task)
+{
+    task->previous->next = task->next;
+    task->next->previous = task->previous;
+    task->release(task);
+}
+
+static void on_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct source *source = context;
+    for (size_t i = 0; i < CONTROLLER_COUNT; i++)
+        if (CONTROLLERS[i]->changed)
+            CONTROLLERS[i]->changed(source->hub->selves[i], source->resource, old, new_);
+}
+
+struct engine_controllers *engine_controllers_new(struct loop *loop,
+                                                  struct http_transport *transport)
+{
+    struct engine_controllers *controllers = mem_zalloc(sizeof(*controllers));
+    struct hub *hub = &controllers->hub;
+    hub->loop = loop;
+    hub->tasks.next = hub->tasks.previous = &hub->tasks;
+    hub->client = kube_client_new(loop, transport, "trainyard-controllers");
+    const struct registry_resource *resource;
+    for (size_t i = 0; (resource = registry_at(i)); i++) {
+        if (str_eq(resource->id.plural, "events"))
+            continue;
+        if (hub->source_count == RESOURCES_MAX)
+            mem_panic("more than %d resources to watch", RESOURCES_MAX);
+        hub->sources[hub->source_count++] = (struct source){.hub = hub, .resource = resource};
+    }
+    for (size_t i = 0; i < hub->source_count; i++) {
+        struct source *source = &hub->sources[i];
+        source->informer =
+            kube_informer_new(hub->client, &source->resource->id, NULL, NULL, on_change, source);
+    }
+    for (size_t i = 0; i < CONTROLLER_COUNT; i++)
+        hub->selves[i] = CONTROLLERS[i]->start(hub);
+    return controllers;
+}
+
+struct engine_controllers *engine_controllers_free(struct engine_controllers *controllers)
+{
+    if (!controllers)
+        return NULL;
+    struct hub *hub = &controllers->hub;
+    for (size_t i = 0; i < hub->source_count; i++)
+        kube_informer_free(hub->sources[i].informer);
+    /* No answer comes any more; then nothing refers to the controllers. */
+    kube_client_free(hub->client);
+    while (hub->tasks.next != &hub->tasks)
+        hub_task_end(hub->tasks.next);
+    for (size_t i = 0; i < CONTROLLER_COUNT; i++)
+        CONTROLLERS[i]->stop(hub->selves[i]);
+    free(controllers);
+    return NULL;
+}

@@ -1,0 +1,42 @@
+/* What the built-in controllers share: one client, one informer for each resource, and the change
+ * of each object told to all of them. A controller is a row of functions (CONTROLLERS in
+ * controllers.c); it reads the informers, acts through the client, and never sees the store. */
+#ifndef TRAINYARD_ENGINE_HUB_H
+#define TRAINYARD_ENGINE_HUB_H
+
+#include "engine/registry.h"
+#include "kube/client.h"
+#include "kube/informer.h"
+#include "loop/loop.h"
+
+struct hub;
+
+struct loop *hub_loop(struct hub *hub);
+struct kube_client *hub_client(struct hub *hub);
+
+/* The informer of a resource, by its plural name; events have none: they are many and nobody
+ * decides on them. */
+struct kube_informer *hub_informer(struct hub *hub, const char *plural);
+bool hub_synced(struct hub *hub); /* every informer has its first list */
+
+/* The context of calls under way. When the hub goes, no answer comes any more: what is still open
+ * is released then. Embedded first in what a controller passes to the client. */
+struct hub_task {
+    struct hub_task *next, *previous;
+    void (*release)(struct hub_task *task); /* frees it */
+};
+void hub_task_begin(struct hub *hub, struct hub_task *task, void (*release)(struct hub_task *task));
+void hub_task_end(struct hub_task *task); /* releases it */
+
+struct controller {
+    void *(*start)(struct hub *hub);
+    /* An object is new (old NULL), changed, or gone (new_ NULL). */
+    void (*changed)(void *self, const struct registry_resource *resource, struct kube_object *old,
+                    struct kube_object *new_);
+    void (*stop)(void *self); /* frees it */
+};
+
+extern const struct controller SCHEDULER_CONTROLLER, GARBAGE_CONTROLLER, NAMESPACE_CONTROLLER,
+    ENDPOINTS_CONTROLLER, CLAIM_CONTROLLER, EVENT_CONTROLLER;
+
+#endif

@@ -1,0 +1,28 @@
+/* Which node a pod goes to. Pure: pods and nodes in, a choice or the reason against each node
+ * out; scheduler_controller.c feeds it and binds. */
+#ifndef TRAINYARD_ENGINE_SCHEDULER_H
+#define TRAINYARD_ENGINE_SCHEDULER_H
+
+#include "base/arena.h"
+#include "base/json.h"
+
+struct scheduler_node {
+    const char *name;
+    const struct json *node;
+    size_t pods; /* that run there or are about to */
+};
+
+struct scheduler_choice {
+    const char *node;    /* NULL: none fits */
+    const char *message; /* why not, as Kubernetes words it: "0/3 nodes are available: …" */
+};
+
+/* The fitting node with the fewest pods; among equals the first by name, so the same state gives
+ * the same choice. */
+void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_node *nodes,
+                    size_t count, struct scheduler_choice *ret);
+
+/* Whether a scheduler has anything to say about the pod: alive, unbound, and ours. */
+bool scheduler_wants(const struct json *pod);
+
+#endif

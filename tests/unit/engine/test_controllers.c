@@ -1,0 +1,277 @@
+/* The built-in controllers on a whole API, in virtual time. */
+#include "api.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PODS "/api/v1/namespaces/default/pods"
+#define MAPS "/api/v1/namespaces/default/configmaps"
+
+struct fixture {
+    struct api api;
+    struct engine_controllers *controllers;
+};
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    api_open(&fixture->api);
+    fixture->controllers = engine_controllers_new(fixture->api.loop, fixture->api.transport);
+    api_run(&fixture->api, 1000);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    engine_controllers_free(fixture->controllers);
+    api_close(&fixture->api);
+    free(fixture);
+    return 0;
+}
+
+static void make_node(struct api *api, const char *name)
+{
+    struct answer answer = api_post(
+        api, "/api/v1/nodes",
+        arena_printf(api->arena,
+                     "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"n\":\"%s\"}},\"status\":"
+                     "{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}",
+                     name, name));
+    assert_int_equal(answer.status, 201);
+}
+
+static void make_pod(struct api *api, const char *name, const char *spec_more)
+{
+    struct answer answer = api_post(
+        api, PODS,
+        arena_printf(api->arena,
+                     "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"app\":\"a\"}},\"spec\":{"
+                     "\"containers\":[{\"name\":\"m\",\"image\":\"i\"}]%s}}",
+                     name, spec_more));
+    assert_int_equal(answer.status, 201);
+}
+
+static const char *get_at(struct api *api, const char *path, const char *field)
+{
+    struct answer answer = api_get(api, path);
+    return answer_at(api, &answer, field);
+}
+
+static void test_schedules(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1");
+    make_node(api, "n2");
+    make_pod(api, "a", "");
+    make_pod(api, "b", "");
+    make_pod(api, "c", "");
+    make_pod(api, "d", ",\"nodeSelector\":{\"n\":\"n2\"}");
+    api_run(api, 1000);
+    assert_string_equal(get_at(api, PODS "/a", "spec.nodeName"), "n1");
+    assert_string_equal(get_at(api, PODS "/b", "spec.nodeName"), "n2");
+    assert_string_equal(get_at(api, PODS "/c", "spec.nodeName"), "n1");
+    assert_string_equal(get_at(api, PODS "/d", "spec.nodeName"), "n2");
+    assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.status"), "True");
+    struct answer events =
+        api_get(api, "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Da");
+    assert_string_equal(answer_at(api, &events, "items.0.reason"), "Scheduled");
+    assert_string_equal(answer_at(api, &events, "items.0.message"),
+                        "Successfully assigned default/a to n1");
+}
+
+static void test_says_why_not(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1");
+    make_pod(api, "a", ",\"nodeSelector\":{\"n\":\"n2\"}");
+    api_run(api, 1000);
+    assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.reason"), "Unschedulable");
+    assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.message"),
+                        "0/1 nodes are available: 1 node(s) didn't match Pod's node "
+                        "affinity/selector.");
+    struct answer events =
+        api_get(api, "/api/v1/namespaces/default/events?fieldSelector=reason%3DFailedScheduling");
+    assert_string_equal(answer_at(api, &events, "items.0.type"), "Warning");
+    /* The node that was missing comes. */
+    make_node(api, "n2");
+    api_run(api, 1000);
+    assert_string_equal(get_at(api, PODS "/a", "spec.nodeName"), "n2");
+    assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.status"), "True");
+}
+
+static const char *owned(struct api *api, const char *name, const char *owner_name,
+                         const char *owner_uid)
+{
+    return arena_printf(
+        api->arena,
+        "{\"metadata\":{\"name\":\"%s\",\"ownerReferences\":[{\"apiVersion\":\"v1\","
+        "\"kind\":\"ConfigMap\",\"name\":\"%s\",\"uid\":\"%s\",\"controller\":true,"
+        "\"blockOwnerDeletion\":true}]}}",
+        name, owner_name, owner_uid);
+}
+
+/* owner ← child ← grandchild */
+static void make_family(struct api *api)
+{
+    struct answer answer = api_post(api, MAPS, "{\"metadata\":{\"name\":\"owner\"}}");
+    answer =
+        api_post(api, MAPS, owned(api, "child", "owner", answer_at(api, &answer, "metadata.uid")));
+    assert_int_equal(answer.status, 201);
+    answer = api_post(api, MAPS,
+                      owned(api, "grandchild", "child", answer_at(api, &answer, "metadata.uid")));
+    assert_int_equal(answer.status, 201);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/grandchild").status, 200);
+}
+
+static void test_background(void **state)
+{
+    struct api *api = *state;
+    make_family(api);
+    api_delete(api, MAPS "/owner", "{\"propagationPolicy\":\"Background\"}");
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/owner").status, 404);
+    assert_int_equal(api_get(api, MAPS "/child").status, 404);
+    assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
+}
+
+static void test_foreground(void **state)
+{
+    struct api *api = *state;
+    make_family(api);
+    /* The grandchild holds everybody up until its own finalizer goes. */
+    api_merge(api, MAPS "/grandchild", "{\"metadata\":{\"finalizers\":[\"example.org/x\"]}}");
+    api_delete(api, MAPS "/owner", "{\"propagationPolicy\":\"Foreground\"}");
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/owner").status, 200);
+    assert_int_equal(api_get(api, MAPS "/child").status, 200);
+    assert_string_not_equal(get_at(api, MAPS "/grandchild", "metadata.deletionTimestamp"), "");
+    api_merge(api, MAPS "/grandchild", "{\"metadata\":{\"finalizers\":null}}");
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
+    assert_int_equal(api_get(api, MAPS "/child").status, 404);
+    assert_int_equal(api_get(api, MAPS "/owner").status, 404);
+}
+
+static void test_orphan(void **state)
+{
+    struct api *api = *state;
+    make_family(api);
+    api_delete(api, MAPS "/owner", "{\"propagationPolicy\":\"Orphan\"}");
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/owner").status, 404);
+    assert_int_equal(api_get(api, MAPS "/child").status, 200);
+    assert_string_equal(get_at(api, MAPS "/child", "metadata.ownerReferences"), "");
+    assert_int_equal(api_get(api, MAPS "/grandchild").status, 200);
+}
+
+/* An owner that never was, one of another life, and one of a kind nobody serves. */
+static void test_absent_owner(void **state)
+{
+    struct api *api = *state;
+    api_post(api, MAPS, "{\"metadata\":{\"name\":\"owner\"}}");
+    api_post(api, MAPS, owned(api, "a", "none", "u1"));
+    api_post(api, MAPS, owned(api, "b", "owner", "u2"));
+    api_post(api, MAPS,
+             "{\"metadata\":{\"name\":\"c\",\"ownerReferences\":[{\"apiVersion\":\"cats.org/v1\","
+             "\"kind\":\"Cat\",\"name\":\"tom\",\"uid\":\"u3\"}]}}");
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/a").status, 404);
+    assert_int_equal(api_get(api, MAPS "/b").status, 404);
+    assert_int_equal(api_get(api, MAPS "/c").status, 200);
+}
+
+static void test_namespace(void **state)
+{
+    struct api *api = *state;
+    api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team\"}}");
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/team/serviceaccounts/default").status, 200);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/default/serviceaccounts/default").status,
+                     200);
+    api_post(api, "/api/v1/namespaces/team/pods", POD_X);
+    api_post(api, "/api/v1/namespaces/team/configmaps",
+             "{\"metadata\":{\"name\":\"c\",\"finalizers\":[\"example.org/x\"]}}");
+    api_delete(api, "/api/v1/namespaces/team", NULL);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/team/pods/x").status, 404);
+    assert_string_equal(get_at(api, "/api/v1/namespaces/team", "status.phase"), "Terminating");
+    assert_string_equal(get_at(api, "/api/v1/namespaces/team", "status.conditions.0.reason"),
+                        "SomeResourcesRemain");
+    api_merge(api, "/api/v1/namespaces/team/configmaps/c", "{\"metadata\":{\"finalizers\":null}}");
+    api_run(api, 2000);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/team").status, 404);
+}
+
+static void test_service(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1");
+    make_pod(api, "a", "");
+    api_post(api, "/api/v1/namespaces/default/services",
+             "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"selector\":{\"app\":\"a\"},\"ports\":"
+             "[{\"port\":80}]}}");
+    api_run(api, 1000);
+    const char *path = "/api/v1/namespaces/default/endpoints/web";
+    assert_string_equal(get_at(api, path, "subsets"), "[]");
+    api_merge(api, PODS "/a/status",
+              "{\"status\":{\"phase\":\"Running\",\"podIP\":\"10.1.1.1\",\"conditions\":[{\"type\":"
+              "\"Ready\",\"status\":\"True\"}]}}");
+    api_run(api, 1000);
+    assert_string_equal(get_at(api, path, "subsets.0.addresses.0.ip"), "10.1.1.1");
+    assert_string_equal(get_at(api, path, "subsets.0.ports.0.port"), "80");
+    api_delete(api, "/api/v1/namespaces/default/services/web", NULL);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, path).status, 404);
+}
+
+static void test_claim(void **state)
+{
+    struct api *api = *state;
+    const char *path = "/api/v1/namespaces/default/persistentvolumeclaims/data";
+    api_post(api, "/api/v1/namespaces/default/persistentvolumeclaims",
+             "{\"metadata\":{\"name\":\"data\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],"
+             "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}");
+    api_run(api, 1000);
+    assert_string_equal(get_at(api, path, "status.phase"), "Bound");
+    assert_string_equal(get_at(api, path, "status.capacity.storage"), "1Gi");
+    const char *volume = arena_printf(api->arena, "/api/v1/persistentvolumes/%s",
+                                      get_at(api, path, "spec.volumeName"));
+    assert_string_equal(get_at(api, volume, "status.phase"), "Bound");
+    assert_string_equal(get_at(api, volume, "spec.claimRef.name"), "data");
+    api_delete(api, path, NULL);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, volume).status, 404);
+}
+
+static void test_old_events_go(void **state)
+{
+    struct api *api = *state;
+    api_post(api, "/api/v1/namespaces/default/events",
+             "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{}}");
+    api_run(api, 50 * 60 * 1000);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/default/events/e").status, 200);
+    api_run(api, 20 * 60 * 1000);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/default/events/e").status, 404);
+}
+
+int main(void)
+{
+#define FIXTURE_TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(test_schedules),  FIXTURE_TEST(test_says_why_not),
+        FIXTURE_TEST(test_background), FIXTURE_TEST(test_foreground),
+        FIXTURE_TEST(test_orphan),     FIXTURE_TEST(test_absent_owner),
+        FIXTURE_TEST(test_namespace),  FIXTURE_TEST(test_service),
+        FIXTURE_TEST(test_claim),      FIXTURE_TEST(test_old_events_go),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

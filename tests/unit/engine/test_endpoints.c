@@ -1,0 +1,93 @@
+/* Which addresses stand behind a service. */
+#include "engine/endpoints.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    arena = arena_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena = arena_free(arena);
+    return 0;
+}
+
+static struct json *tree(const char *text)
+{
+    struct json *json;
+    assert_int_equal(json_parse(arena, text, strlen(text), NULL, &json, NULL), 0);
+    return json;
+}
+
+static const struct json *pod(const char *name, const char *ip, bool ready, const char *phase,
+                              int port)
+{
+    return tree(arena_printf(
+        arena,
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\"},\"spec\":{"
+        "\"nodeName\":\"n\",\"containers\":[{\"ports\":[{\"name\":\"web\",\"containerPort\":%d}]}]}"
+        ","
+        "\"status\":{\"podIP\":\"%s\",\"phase\":\"%s\",\"conditions\":[{\"type\":\"Ready\","
+        "\"status\":\"%s\"}]}}",
+        name, name, port, ip, phase, ready ? "True" : "False"));
+}
+
+/* "ports: ready | not ready" of each subset, names only. */
+static const char *shape(const struct json *subsets)
+{
+    const char *text = "";
+    JSON_EACH (subset, subsets) {
+        text = arena_printf(arena, "%s[", text);
+        JSON_EACH (port, json_get(subset, "ports"))
+            text = arena_printf(arena, "%s%lld ", text, (long long)json_get_int(port, "port", 0));
+        JSON_EACH (address, json_get(subset, "addresses"))
+            text = arena_printf(arena, "%s+%s", text, json_get_string(address, "ip", ""));
+        JSON_EACH (address, json_get(subset, "notReadyAddresses"))
+            text = arena_printf(arena, "%s-%s", text, json_get_string(address, "ip", ""));
+        text = arena_printf(arena, "%s]", text);
+    }
+    return text;
+}
+
+static void test_ready_or_not(void **state)
+{
+    const struct json *pods[] = {
+        pod("b", "1.2", false, "Running", 80), pod("a", "1.1", true, "Running", 80),
+        pod("c", "1.3", true, "Succeeded", 80), pod("d", "", false, "Pending", 80)};
+    struct json *service = tree("{\"spec\":{\"ports\":[{\"port\":8080,\"targetPort\":80}]}}");
+    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 4)), "[80 +1.1-1.2]");
+    service = tree("{\"spec\":{\"publishNotReadyAddresses\":true,\"ports\":[{\"port\":80}]}}");
+    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 4)), "[80 +1.1+1.2]");
+    /* A headless service needs no ports. */
+    service = tree("{\"spec\":{}}");
+    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 4)), "[+1.1-1.2]");
+    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 0)), "");
+}
+
+static void test_named_ports(void **state)
+{
+    const struct json *pods[] = {pod("a", "1.1", true, "Running", 80),
+                                 pod("b", "1.2", true, "Running", 81)};
+    struct json *service = tree("{\"spec\":{\"ports\":[{\"port\":1,\"targetPort\":\"web\"}]}}");
+    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 2)), "[80 +1.1][81 +1.2]");
+    service = tree("{\"spec\":{\"ports\":[{\"port\":1,\"targetPort\":\"none\"}]}}");
+    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 2)), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ready_or_not),
+        cmocka_unit_test(test_named_ports),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,136 @@
+/* The choice of a node, and the words when there is none. */
+#include "engine/scheduler.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    arena = arena_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena = arena_free(arena);
+    return 0;
+}
+
+static struct json *tree(const char *text)
+{
+    struct json *json;
+    struct err err = ERR_INIT;
+    if (json_parse(arena, text, strlen(text), NULL, &json, &err) < 0)
+        fail_msg("%s: %s", text, err.message);
+    return json;
+}
+
+static struct scheduler_node node(const char *name, const char *more, size_t pods)
+{
+    const char *text = arena_printf(
+        arena, "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"n\":\"%s\"}}%s}", name, name, more);
+    return (struct scheduler_node){.name = name, .node = tree(text), .pods = pods};
+}
+
+/* The node chosen, or the message. */
+static const char *pick(const char *spec, const struct scheduler_node *nodes, size_t count)
+{
+    struct scheduler_choice choice;
+    struct json *pod = tree(arena_printf(arena, "{\"spec\":%s}", spec));
+    scheduler_pick(arena, pod, nodes, count, &choice);
+    return choice.node ? choice.node : choice.message;
+}
+
+static void test_spreads(void **state)
+{
+    struct scheduler_node nodes[] = {node("b", "", 1), node("a", "", 1), node("c", "", 2)};
+    assert_string_equal(pick("{}", nodes, 3), "a");
+    nodes[1].pods = 2;
+    assert_string_equal(pick("{}", nodes, 3), "b");
+    nodes[0].pods = 3;
+    assert_string_equal(pick("{}", nodes, 3), "a");
+}
+
+static void test_selector(void **state)
+{
+    struct scheduler_node nodes[] = {node("a", "", 0), node("b", "", 9)};
+    assert_string_equal(pick("{\"nodeSelector\":{\"n\":\"b\"}}", nodes, 2), "b");
+    assert_string_equal(pick("{\"nodeSelector\":{\"gpu\":\"yes\"}}", nodes, 2),
+                        "0/2 nodes are available: 2 node(s) didn't match Pod's node "
+                        "affinity/selector.");
+    assert_string_equal(pick("{}", nodes, 0), "no nodes available to schedule pods");
+}
+
+static void test_affinity(void **state)
+{
+    struct scheduler_node nodes[] = {node("a", "", 0), node("b", "", 0), node("c", "", 0)};
+#define REQUIRED(terms)                                                                            \
+    "{\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"        \
+    "\"nodeSelectorTerms\":[" terms "]}}}}"
+    assert_string_equal(
+        pick(REQUIRED("{\"matchExpressions\":[{\"key\":\"n\",\"operator\":\"NotIn\",\"values\":"
+                      "[\"a\",\"b\"]}]}"),
+             nodes, 3),
+        "c");
+    /* Terms are alternatives. */
+    assert_string_equal(
+        pick(REQUIRED("{\"matchExpressions\":[{\"key\":\"x\",\"operator\":\"Exists\"}]},"
+                      "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
+                      "\"values\":[\"b\"]}]}"),
+             nodes, 3),
+        "b");
+    assert_true(str_has_prefix(pick(REQUIRED("{}"), nodes, 3), "0/3 nodes"));
+}
+
+static void test_cordon_taints_ready(void **state)
+{
+    struct scheduler_node nodes[] = {
+        node("a", ",\"spec\":{\"unschedulable\":true}", 0),
+        node("b",
+             ",\"spec\":{\"taints\":[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}]}",
+             0),
+        node("c", ",\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"}]}", 0),
+    };
+    assert_string_equal(pick("{}", nodes, 3),
+                        "0/3 nodes are available: 1 node(s) had untolerated taint {k: v}, 1 "
+                        "node(s) were not ready, 1 node(s) were unschedulable.");
+    assert_string_equal(
+        pick("{\"tolerations\":[{\"key\":\"k\",\"operator\":\"Equal\",\"value\":\"v\"}]}", nodes,
+             3),
+        "b");
+    assert_string_equal(pick("{\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\",\"effect\":"
+                             "\"NoSchedule\"}]}",
+                             nodes, 3),
+                        "b");
+    assert_true(str_has_prefix(
+        pick("{\"tolerations\":[{\"key\":\"k\",\"value\":\"other\"}]}", nodes, 3), "0/3"));
+    /* One that tolerates everything goes to a cordoned node too. */
+    assert_string_equal(pick("{\"tolerations\":[{\"operator\":\"Exists\"}]}", nodes, 3), "a");
+}
+
+static void test_wants(void **state)
+{
+    assert_true(scheduler_wants(tree("{\"spec\":{}}")));
+    assert_false(scheduler_wants(tree("{\"spec\":{\"nodeName\":\"a\"}}")));
+    assert_false(scheduler_wants(tree("{\"spec\":{\"schedulerName\":\"volcano\"}}")));
+    assert_false(scheduler_wants(tree("{\"spec\":{},\"status\":{\"phase\":\"Failed\"}}")));
+    assert_false(scheduler_wants(
+        tree("{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},\"spec\":{}}")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spreads),  cmocka_unit_test(test_selector),
+        cmocka_unit_test(test_affinity), cmocka_unit_test(test_cordon_taints_ready),
+        cmocka_unit_test(test_wants),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
