@@ -6,6 +6,7 @@
 #include "base/json.h"
 
 #include "base/json_names.h"
+#include "base/json_scan.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -70,21 +71,15 @@ static inline void skip_space(struct parser *parser)
     parser->at = at;
 }
 
-/* The first byte that is a quote, a backslash, a control character or not ASCII. Of each word the
- * lowest marked byte is exact: a subtraction borrows only from bytes above a true hit. */
+/* The first special byte; the NUL behind the text is one. */
 static inline char *skip_plain(char *at)
 {
-    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
     for (;; at += 8) {
         uint64_t word;
         memcpy(&word, at, sizeof(word));
-        word = le64toh(word);
-        uint64_t quote = word ^ (ones * '"'), backslash = word ^ (ones * '\\');
-        uint64_t hit =
-            (((word - ones * 0x20) | (quote - ones) | (backslash - ones)) & ~word & tops) |
-            (word & tops);
-        if (hit)
-            return at + __builtin_ctzll(hit) / 8;
+        uint64_t special = json_scan_special(le64toh(word));
+        if (special)
+            return at + __builtin_ctzll(special) / 8;
     }
 }
 

@@ -1,18 +1,27 @@
 /* Writing JSON; see json.h. */
 #include "base/json.h"
 
-#include "base/mem.h"
+#include "base/json_scan.h"
 #include "base/utf8.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { COMPACT = -1 }; /* instead of a level of indentation */
 
-static inline bool is_plain(unsigned char c)
+/* The bytes that start a run of plain text: neither a quote, a backslash, a control character nor
+ * outside ASCII. */
+static inline size_t plain_size(const char *text, size_t size)
 {
-    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+    size_t at = 0;
+    for (; size - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, text + at, sizeof(word));
+        if (json_scan_special(word))
+            break;
+    }
+    while (at < size && !json_scan_is_special((unsigned char)text[at]))
+        at++;
+    return at;
 }
 
 static void write_escaped(struct buf *buf, unsigned char c)
@@ -25,14 +34,13 @@ static void write_escaped(struct buf *buf, unsigned char c)
         buf_printf(buf, "\\u%04x", c);
 }
 
-static void write_string(struct buf *buf, const char *text, size_t size)
+/* The rest of a string that is not all plain. */
+static void write_special(struct buf *buf, const char *text, size_t size)
 {
-    buf_append_char(buf, '"');
     for (size_t at = 0; at < size;) {
-        size_t start = at;
-        while (at < size && is_plain((unsigned char)text[at]))
-            at++;
-        buf_append(buf, text + start, at - start);
+        size_t run = plain_size(text + at, size - at);
+        buf_append(buf, text + at, run);
+        at += run;
         if (at == size)
             break;
         if ((unsigned char)text[at] < 0x80) {
@@ -46,7 +54,28 @@ static void write_string(struct buf *buf, const char *text, size_t size)
             buf_append_str(buf, "\xef\xbf\xbd");
         at += step ? step : 1;
     }
+}
+
+/* The string in quotes, and `behind` it; a plain one, which most are, in one piece. */
+static void write_string(struct buf *buf, const char *text, size_t size, const char *behind,
+                         size_t behind_size)
+{
+    size_t plain = plain_size(text, size);
+    char *room = buf_reserve(buf, plain + 2 + behind_size);
+    if (!room)
+        return;
+    room[0] = '"';
+    memcpy(room + 1, text, plain);
+    if (plain == size) {
+        room[size + 1] = '"';
+        memcpy(room + size + 2, behind, behind_size);
+        buf_commit(buf, size + 2 + behind_size);
+        return;
+    }
+    buf_commit(buf, plain + 1);
+    write_special(buf, text + plain, size - plain);
     buf_append_char(buf, '"');
+    buf_append(buf, behind, behind_size);
 }
 
 static void write_int(struct buf *buf, int64_t value)
@@ -81,8 +110,7 @@ static void write_list(const struct json *list, struct buf *buf, int level, cons
             buf_append_char(buf, ',');
         write_break(buf, inner);
         if (list->type == JSON_OBJECT) {
-            write_string(buf, item->name, strlen(item->name));
-            buf_append(buf, ": ", level == COMPACT ? 1 : 2);
+            write_string(buf, item->name, strlen(item->name), ": ", level == COMPACT ? 1 : 2);
         }
         write_value(item, buf, inner);
     }
@@ -107,7 +135,7 @@ static void write_value(const struct json *json, struct buf *buf, int level)
         buf_append(buf, json->text, json->size);
         break;
     case JSON_STRING:
-        write_string(buf, json->text, json->size);
+        write_string(buf, json->text, json->size, "", 0);
         break;
     case JSON_ARRAY:
         write_list(json, buf, level, "[]");
