@@ -328,10 +328,17 @@ static void on_task(struct loop_task *task)
 static void on_timer(struct loop_timer *timer)
 {
     struct socket_stream *self = CONTAINER_OF(timer, struct socket_stream, timer);
-    struct err err;
-    err_set(&err, ERR_TIMEOUT, "peer took nothing of its answer for %lld ms",
-            (long long)self->stall_timeout_ms);
-    fail(self, &err);
+    size_t before = pending(&self->stream);
+    /* It may be this process that was held up, while the peer took all it was given. */
+    self->blocked = false;
+    if (!self->said_goodbye)
+        flush(self);
+    if (pending(&self->stream) == before) {
+        struct err err;
+        err_set(&err, ERR_TIMEOUT, "peer took nothing of its answer for %lld ms",
+                (long long)self->stall_timeout_ms);
+        fail(self, &err);
+    }
     turn(self, 0);
 }
 
