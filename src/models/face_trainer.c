@@ -2,13 +2,16 @@
 #include "models/face_trainer.h"
 
 #include "base/mem.h"
+#include "train/exact_sum.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
 /* Pictures in one part of the batch: few enough that what flows between layers stays in the cache,
- * many enough that the smallest pictures fill the kernels' tiles. */
+ * many enough that the smallest pictures fill the kernels' tiles. Where every worker's share is
+ * whole parts, the parts are the same for any number of workers, and so is every bit of the result.
+ */
 enum { PART = 8, THREADS_MAX = 64 };
 
 struct team_member {
@@ -16,7 +19,8 @@ struct team_member {
     int index;
     bool back;
     struct workspace *workspace;
-    float *gradients; /* the first one's is the arena of the parameters itself */
+    float *part;      /* gradients of one part of the batch */
+    float *gradients; /* of all its parts; the first one's is the arena of the parameters itself */
     pthread_t thread;
 };
 
@@ -24,6 +28,7 @@ struct face_trainer {
     struct face_trainer_options options;
     struct face_model *model;
     struct optimizer *optimizer;
+    struct exact_sum sum;
     int first, count; /* this worker's share */
     int rows;         /* what every worker gives to the gather: the largest share */
     struct tape **tapes;
@@ -55,6 +60,7 @@ int face_trainer_new(const struct face_trainer_options *options, struct face_mod
     trainer->options = *options;
     trainer->model = model;
     trainer->optimizer = optimizer_new(options->optimizer, options->weight_decay, params);
+    exact_sum_init(&trainer->sum, params);
     /* Full shares first, so that the gathered rows are the batch in order without a gap. */
     trainer->rows = (batch + workers - 1) / workers;
     trainer->first = rank * trainer->rows < batch ? rank * trainer->rows : batch;
@@ -72,6 +78,7 @@ int face_trainer_new(const struct face_trainer_options *options, struct face_mod
         member->trainer = trainer;
         member->index = i;
         member->workspace = workspace_new(face_model_network(model), PART);
+        member->part = mem_calloc(params->floats, sizeof(float));
         member->gradients = i ? mem_calloc(params->floats, sizeof(float)) : params->gradients;
     }
     size_t dimensions = face_model_dimensions(model);
@@ -91,9 +98,11 @@ struct face_trainer *face_trainer_free(struct face_trainer *trainer)
         tape_free(trainer->tapes[i]);
     for (int i = 0; i < trainer->threads; i++) {
         workspace_free(trainer->team[i].workspace);
+        free(trainer->team[i].part);
         if (i)
             free(trainer->team[i].gradients);
     }
+    exact_sum_release(&trainer->sum);
     optimizer_free(trainer->optimizer);
     free(trainer->tapes);
     free(trainer->team);
@@ -115,8 +124,7 @@ void face_trainer_share(const struct face_trainer *trainer, int *ret_first, int 
     *ret_count = trainer->count;
 }
 
-/* Every thread takes the parts whose number is its own modulo the number of threads, so that which
- * gradients are added together does not depend on chance. */
+/* Every thread takes the parts whose number is its own modulo the number of threads. */
 static void *run_member(void *argument)
 {
     struct team_member *member = argument;
@@ -129,9 +137,12 @@ static void *run_member(void *argument)
         size_t at = (size_t)part * PART;
         int n = trainer->count - (int)at < PART ? trainer->count - (int)at : PART;
         if (member->back) {
+            const struct params *params = face_model_params(trainer->model);
+            memset(member->part, 0, params->floats * sizeof(float));
             network_backward(network, trainer->tapes[part], member->workspace,
                              trainer->d_gathered + ((size_t)trainer->first + at) * dimensions,
-                             member->gradients);
+                             member->part);
+            exact_sum_add(&trainer->sum, params, member->part, member->gradients);
         } else {
             const float *out = network_forward(network, trainer->tapes[part], member->workspace,
                                                trainer->pictures + at * sample, n);
@@ -193,6 +204,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     result = reducer->allreduce(reducer, params->gradients, params->floats + PARAMS_TAIL, err);
     if (result < 0)
         return result;
+    exact_sum_learn(&trainer->sum, params, params->gradients);
     float rate = schedule_rate(&trainer->options.schedule, step);
     optimizer_step(trainer->optimizer, params, step, rate);
     face_model_changed(trainer->model);

@@ -1,6 +1,7 @@
 /* One worker's part of training a face model: the passes, the loss over the gathered batch, the
  * reduced gradient and the step of the optimizer. N workers equal one: every worker computes the
- * same loss from the same embeddings, and the sum of all gradients is the gradient of that loss.
+ * same loss from the same embeddings, and the sum of all gradients is the gradient of that loss,
+ * added up so that the grouping does not count (exact_sum.h).
  * Called by face_fit with prepared pictures; knows nothing of data sets and files. */
 #ifndef TRAINYARD_MODELS_FACE_TRAINER_H
 #define TRAINYARD_MODELS_FACE_TRAINER_H

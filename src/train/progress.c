@@ -15,7 +15,7 @@ void progress_init(struct progress *progress, FILE *stream, enum progress_style 
                    uint64_t first, uint64_t steps, int64_t now_ns)
 {
     if (style == PROGRESS_AUTO)
-        style = isatty(fileno(stream)) ? PROGRESS_BAR : PROGRESS_PLAIN;
+        style = isatty(fileno(stream)) ? PROGRESS_BAR : PROGRESS_LINES;
     *progress = (struct progress){
         .stream = stream,
         .style = style,
@@ -69,7 +69,9 @@ void progress_show(struct progress *progress, const struct progress_step *step, 
     bool first = progress->pictures == 0;
     progress->pictures += step->pictures;
     progress->loss = first ? step->loss : 0.9 * progress->loss + 0.1 * step->loss;
-    int64_t pause = progress->style == PROGRESS_BAR ? SECOND / 10 : SECOND;
+    int64_t pause = progress->style == PROGRESS_BAR     ? SECOND / 10
+                    : progress->style == PROGRESS_LINES ? SECOND
+                                                        : 0;
     if (step->step < progress->steps && now_ns - progress->shown_ns < pause)
         return;
     progress->shown_ns = now_ns;
@@ -88,7 +90,7 @@ void progress_show(struct progress *progress, const struct progress_step *step, 
         break;
     default:
         fprintf(progress->stream, "step %llu/%llu loss %.4f images/s %.0f left %s\n",
-                (unsigned long long)step->step, (unsigned long long)progress->steps, progress->loss,
+                (unsigned long long)step->step, (unsigned long long)progress->steps, step->loss,
                 speed, left_text);
     }
     fflush(progress->stream);

@@ -1,6 +1,6 @@
-/* How training tells a person where it is: a bar on a terminal, redrawn in place; one line a while
- * otherwise; or one JSON object a line, for programs. Only the worker that speaks for the run has
- * one. Times are given by the caller, so that tests need no clock. */
+/* How training tells a person where it is: a bar on a terminal, redrawn in place; one line a second
+ * otherwise; one line a step where that is asked for, as text or as a JSON object. Only the worker
+ * that speaks for the run has one. Times are given by the caller, so that tests need no clock. */
 #ifndef TRAINYARD_TRAIN_PROGRESS_H
 #define TRAINYARD_TRAIN_PROGRESS_H
 
@@ -9,10 +9,11 @@
 #include <stdio.h>
 
 enum progress_style {
-    PROGRESS_AUTO, /* a bar where the stream is a terminal, else plain */
+    PROGRESS_AUTO, /* a bar where the stream is a terminal, else lines */
     PROGRESS_BAR,
-    PROGRESS_PLAIN,
-    PROGRESS_JSON,
+    PROGRESS_LINES, /* at most one a second */
+    PROGRESS_PLAIN, /* one a step */
+    PROGRESS_JSON,  /* one a step */
 };
 
 struct progress {
@@ -21,7 +22,7 @@ struct progress {
     uint64_t first, steps; /* the run goes from `first` (done before it began) to `steps` */
     int64_t started_ns, shown_ns;
     uint64_t pictures; /* seen since the start */
-    double loss;       /* smoothed over the last steps */
+    double loss;       /* smoothed over the last steps, for the bar */
     bool drawn;        /* a bar stands on the terminal's line */
 };
 
@@ -35,7 +36,7 @@ struct progress_step {
 void progress_init(struct progress *progress, FILE *stream, enum progress_style style,
                    uint64_t first, uint64_t steps, int64_t now_ns);
 
-/* Shows at most ten bars or one line a second, and the last step always. */
+/* The bar is redrawn at most ten times a second; the last step is always shown. */
 void progress_show(struct progress *progress, const struct progress_step *step, int64_t now_ns);
 
 /* A sentence between the steps: "saved …". In JSON an object of the event and the text. */

@@ -1,7 +1,7 @@
-/* Sums and affine maps over pixels by channels, and the rectifier: what the norms and the residual
- * additions are made of. Built once for each instruction set; the compiler vectorises the loops,
- * which run along the channels and so need no reordering of sums. Called through the table at the
- * end, by the layers. */
+/* Sums and affine maps over pixels by channels, the rectifier, rounded addition: what the norms,
+ * the residual additions and the sums of gradients are made of. Built once for each instruction
+ * set; the compiler vectorises the loops, which run along the channels and so need no reordering of
+ * sums. Called through the table at the end, by the layers. */
 #include "train/kernels/simd.h"
 
 /* Channels are worked off in blocks that fit in registers, so that a sum is stored once and not
@@ -153,6 +153,32 @@ static void relu_gradient(const float *d_out, const float *out, size_t count, bo
             d_in[i] = out[i] > 0 ? d_out[i] : 0;
 }
 
+static void add_rounded(const float *x, float quantum, size_t count, float *total)
+{
+    /* Adding this pushes what is below the quantum out of the mantissa; |x| up to 2^22 quanta. */
+    float push = quantum * 12582912.0f; /* 1.5 · 2^23 */
+    for (size_t i = 0; i < count; i++) {
+        float pushed = x[i] + push;
+        total[i] += pushed - push;
+    }
+}
+
+static float largest(const float *x, size_t count)
+{
+    float found[LANES] = {0}, most = 0;
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            float magnitude = x[i + (size_t)l] < 0 ? -x[i + (size_t)l] : x[i + (size_t)l];
+            found[l] = magnitude > found[l] ? magnitude : found[l];
+        }
+    for (; i < count; i++)
+        most = x[i] > most ? x[i] : -x[i] > most ? -x[i] : most;
+    for (int l = 0; l < LANES; l++)
+        most = found[l] > most ? found[l] : most;
+    return most;
+}
+
 const struct kernels SIMD(kernels) = {
     .name = SIMD_TEXT(KERNELS_NAME),
     .conv = &SIMD(conv_direct),
@@ -163,4 +189,6 @@ const struct kernels SIMD(kernels) = {
     .channel_gradient = channel_gradient,
     .add_relu = add_relu,
     .relu_gradient = relu_gradient,
+    .add_rounded = add_rounded,
+    .largest = largest,
 };

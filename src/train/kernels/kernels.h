@@ -86,6 +86,9 @@ struct kernels {
     /* d_in = [d_in +] d_out where out > 0 */
     void (*relu_gradient)(const float *d_out, const float *out, size_t count, bool accumulate,
                           float *d_in);
+    /* total += x rounded to a multiple of the quantum (a power of 2) */
+    void (*add_rounded)(const float *x, float quantum, size_t count, float *total);
+    float (*largest)(const float *x, size_t count); /* of the magnitudes; 0 for none */
 };
 
 /* NULL where this build or this machine lacks the instructions. `kernels_at` walks them, the

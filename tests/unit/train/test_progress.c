@@ -29,13 +29,24 @@ static char *run(enum progress_style style)
     return text;
 }
 
-static void plain_lines_once_a_second(void **state)
+static void lines_once_a_second(void **state)
 {
-    char *text = run(PROGRESS_PLAIN);
+    char *text = run(PROGRESS_LINES);
     assert_string_equal(text, "step 1/100 loss 0.5000 images/s 384 left 25s\n"
                               "step 5/100 loss 0.5000 images/s 384 left 24s\n"
                               "step 9/100 loss 0.5000 images/s 384 left 23s\n"
                               "saved 'x'\n");
+    free(text);
+}
+
+static void plain_is_a_line_a_step(void **state)
+{
+    char *text = run(PROGRESS_PLAIN);
+    int lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    assert_int_equal(lines, 11);
+    assert_non_null(strstr(text, "step 6/100 loss 0.5000 images/s 384 left 24s\n"));
     free(text);
 }
 
@@ -59,7 +70,8 @@ static void a_bar_is_redrawn_in_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_lines_once_a_second),
+        cmocka_unit_test(lines_once_a_second),
+        cmocka_unit_test(plain_is_a_line_a_step),
         cmocka_unit_test(json_lines_parse),
         cmocka_unit_test(a_bar_is_redrawn_in_place),
     };

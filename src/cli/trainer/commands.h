@@ -1,0 +1,21 @@
+/* The commands of `trainer`, one file each; main_trainer.c lists them. */
+#ifndef TRAINYARD_CLI_TRAINER_COMMANDS_H
+#define TRAINYARD_CLI_TRAINER_COMMANDS_H
+
+#include "base/err.h"
+#include "base/options.h"
+#include "train/dataset.h"
+
+#include <stddef.h>
+
+extern const struct command COMMAND_FIT, COMMAND_PREDICT, COMMAND_DATA, COMMAND_SERVE;
+
+/* Say the error the way every command does, and give the exit code that belongs to it. */
+int command_fail(const struct err *err);
+
+/* --data: "procedural" draws people from the seed, anything else is a folder of folders, one a
+ * person. */
+int command_open_data(const char *data, uint64_t seed, int64_t persons, int64_t pictures,
+                      struct dataset **ret, struct err *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* trainer predict: how well a model tells people apart, or who is on a picture. */
+#include "cli/trainer/commands.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "models/face_eval.h"
+#include "serve/face_gallery.h"
+#include "train/picture.h"
+
+#include <stdio.h>
+
+enum { NEAREST = 3 };
+
+struct predict_values {
+    const char *model, *data, *gallery, *log;
+    int64_t persons, pictures, held_out, seed;
+};
+
+static int whole_data_set(const struct dataset *dataset, struct dataset_split *ret, struct err *err)
+{
+    ret->held_out.count = dataset_persons(dataset);
+    ret->held_out.items = mem_calloc(ret->held_out.count + 1, sizeof(size_t));
+    for (size_t i = 0; i < ret->held_out.count; i++)
+        ret->held_out.items[i] = i;
+    return 0;
+}
+
+static void print_table(const struct dataset *dataset, const struct face_eval *eval)
+{
+    printf("%-24s %8s %14s %16s %12s\n", "PERSON", "PICTURES", "OWN DISTANCE", "NEAREST OTHER",
+           "PAIRS RIGHT");
+    for (size_t i = 0; i < eval->persons; i++) {
+        const struct face_eval_person *row = &eval->rows[i];
+        printf("%-24s %8zu %14.3f %16.3f %10.1f %%\n", dataset_person_name(dataset, row->person),
+               row->pictures, row->same, row->nearest, 100 * row->right);
+    }
+}
+
+static void print_json(const struct dataset *dataset, const struct face_eval *eval)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *line = face_eval_to_json(arena, eval);
+    struct json *people = json_set(arena, line, "people", json_array(arena));
+    for (size_t i = 0; i < eval->persons; i++) {
+        const struct face_eval_person *row = &eval->rows[i];
+        struct json *person = json_object(arena);
+        json_set_string(arena, person, "name", dataset_person_name(dataset, row->person));
+        json_set_int(arena, person, "pictures", (int64_t)row->pictures);
+        json_set(arena, person, "ownDistance", json_real(arena, row->same));
+        json_set(arena, person, "nearestOther", json_real(arena, row->nearest));
+        json_set(arena, person, "pairsRight", json_real(arena, row->right));
+        json_append(people, person);
+    }
+    printf("%s\n", json_to_string(arena, line));
+}
+
+static int judge(const struct predict_values *values, struct face_model *model, struct err *err)
+{
+    _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
+    _cleanup_(dataset_split_release) struct dataset_split split = {0};
+    _cleanup_(face_eval_release) struct face_eval eval = {0};
+    int result = command_open_data(values->data, (uint64_t)values->seed, values->persons,
+                                   values->pictures, &dataset, err);
+    if (result == 0)
+        result = values->held_out ? dataset_split_persons(dataset, (uint64_t)values->seed,
+                                                          (size_t)values->held_out, &split, err)
+                                  : whole_data_set(dataset, &split, err);
+    if (result == 0)
+        result = face_eval_run(model, dataset, &split.held_out, &eval, err);
+    if (result < 0)
+        return result;
+    if (str_eq(values->log, "json")) {
+        print_json(dataset, &eval);
+        return 0;
+    }
+    char text[512];
+    face_eval_sentence(&eval, text, sizeof(text));
+    print_table(dataset, &eval);
+    printf("%s\n", text);
+    return 0;
+}
+
+static int recognise(struct face_model *model, const struct dataset *people,
+                     const struct face_gallery *gallery, const char *path, bool as_json,
+                     struct err *err)
+{
+    size_t side = face_model_side(model), channels = face_model_channels(model);
+    _cleanup_free_ float *pixels = mem_calloc(side * side * channels, sizeof(float));
+    _cleanup_free_ float *embedding = mem_calloc(face_model_dimensions(model), sizeof(float));
+    _cleanup_(picture_release) struct picture picture = {0};
+    int result = picture_read(path, &picture, err);
+    if (result < 0)
+        return result;
+    picture_to_square(&picture, side, channels, pixels);
+    result = face_model_embed(model, pixels, 1, embedding, err);
+    if (result < 0)
+        return err_wrap(err, "'%s'", path);
+    struct face_match matches[NEAREST];
+    size_t found = face_gallery_nearest(gallery, embedding, matches, NEAREST);
+    if (as_json) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct json *line = json_object(arena);
+        json_set_string(arena, line, "picture", path);
+        struct json *list = json_set(arena, line, "nearest", json_array(arena));
+        for (size_t i = 0; i < found; i++) {
+            struct json *match = json_object(arena);
+            json_set_string(arena, match, "name", dataset_person_name(people, matches[i].person));
+            json_set(arena, match, "distance", json_real(arena, matches[i].distance));
+            json_append(list, match);
+        }
+        printf("%s\n", json_to_string(arena, line));
+        return 0;
+    }
+    printf("%s:", path);
+    for (size_t i = 0; i < found; i++)
+        printf("%s %s (%.3f)", i ? "," : "", dataset_person_name(people, matches[i].person),
+               matches[i].distance);
+    printf("\n");
+    return 0;
+}
+
+static int recognise_all(const struct predict_values *values, struct face_model *model,
+                         size_t count, const char *const *paths, struct err *err)
+{
+    _cleanup_(cleanup_dataset) struct dataset *people = NULL;
+    _cleanup_(cleanup_face_gallery) struct face_gallery *gallery = NULL;
+    if (count == 0)
+        return err_set(err, ERR_USAGE, "say which pictures to look at: --gallery DIR PICTURE…");
+    int result = dataset_open_folder(values->gallery, &people, err);
+    if (result == 0)
+        result = face_gallery_new(model, people, &gallery, err);
+    for (size_t i = 0; result == 0 && i < count; i++)
+        result = recognise(model, people, gallery, paths[i], str_eq(values->log, "json"), err);
+    return result;
+}
+
+static int run(const void *values, size_t count, const char *const *arguments)
+{
+    const struct predict_values *wanted = values;
+    struct err err = ERR_INIT;
+    _cleanup_(cleanup_face_model) struct face_model *model = NULL;
+    int result;
+    if (str_is_empty(wanted->model))
+        result = err_set(&err, ERR_USAGE, "say which model: --model FILE");
+    else if (count && str_is_empty(wanted->gallery))
+        result =
+            err_set(&err, ERR_USAGE, "'%s': say among which people to look for it: --gallery DIR",
+                    arguments[0]);
+    else
+        result = face_model_load(wanted->model, &model, &err);
+    if (result == 0)
+        result = str_is_empty(wanted->gallery)
+                     ? judge(wanted, model, &err)
+                     : recognise_all(wanted, model, count, arguments, &err);
+    return result < 0 ? command_fail(&err) : 0;
+}
+
+#define FIELD(name) .offset = offsetof(struct predict_values, name)
+
+static const struct option OPTIONS[] = {
+    {.name = "model",
+     .type = OPTION_STRING,
+     FIELD(model),
+     .value = "FILE",
+     .help = "model file or checkpoint"},
+    {.name = "data",
+     .type = OPTION_STRING,
+     FIELD(data),
+     .environment = "TRAINER_DATA",
+     .fallback = "procedural",
+     .value = "DIR",
+     .help = "folder with one folder a person, or 'procedural' for drawn people"},
+    {.name = "persons",
+     .type = OPTION_INT,
+     FIELD(persons),
+     .fallback = "20",
+     .min = 2,
+     .max = DATASET_PERSONS_MAX,
+     .value = "N",
+     .help = "drawn people"},
+    {.name = "pictures",
+     .type = OPTION_INT,
+     FIELD(pictures),
+     .fallback = "12",
+     .min = 2,
+     .max = DATASET_PICTURES_MAX,
+     .value = "N",
+     .help = "pictures of each drawn person"},
+    {.name = "held-out",
+     .type = OPTION_INT,
+     FIELD(held_out),
+     .fallback = "0",
+     .min = 0,
+     .max = DATASET_PERSONS_MAX,
+     .value = "N",
+     .help =
+         "judge only the people that training with this --held-out and --seed left out; 0: all"},
+    {.name = "seed",
+     .type = OPTION_INT,
+     FIELD(seed),
+     .fallback = "2",
+     .min = 0,
+     .max = INT64_MAX,
+     .value = "N",
+     .help = "of the drawn people and of who is held out"},
+    {.name = "gallery",
+     .type = OPTION_STRING,
+     FIELD(gallery),
+     .value = "DIR",
+     .help = "name the nearest of these people, one folder each, for every PICTURE"},
+    {.name = "log",
+     .type = OPTION_CHOICE,
+     FIELD(log),
+     .environment = "TRAINER_LOG",
+     .fallback = "plain",
+     .choices = "auto|plain|json",
+     .value = "FORM",
+     .help = "text or JSON"},
+    {0},
+};
+
+const struct command COMMAND_PREDICT = {
+    .name = "predict",
+    .arguments = "[PICTURE…]",
+    .summary = "judge a model, or name who is on a picture",
+    .description =
+        "Without --gallery: how well the model tells apart the people of --data, person by person, "
+        "beside raw pixels on the same pairs.\n\n"
+        "With --gallery: the three nearest people of the gallery for every picture, with their "
+        "distances.",
+    .examples = "trainer predict --model model/face.model --data procedural --seed 2\n"
+                "trainer predict --model model/face.model --gallery people picture.jpg",
+    .options = OPTIONS,
+    .values_size = sizeof(struct predict_values),
+    .arguments_max = SIZE_MAX,
+    .run = run,
+};

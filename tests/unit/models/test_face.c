@@ -1,0 +1,161 @@
+/* The face model: its shape, its files, and embeddings of odd pictures. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/rand.h"
+#include "models/face_model.h"
+#include "train/checkpoint.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct face_config SMALL = {.side = 32, .channels = 1, .embedding = 32, .width = 8};
+
+static void wrong_configurations_are_refused_with_the_way_out(void **state)
+{
+    struct err err = ERR_INIT;
+    struct face_config config = SMALL;
+    config.side = 50;
+    assert_int_equal(face_config_check(&config, &err), -ERR_INVALID);
+    assert_string_equal(err.message,
+                        "a picture side of 50 does not fit the face model: use 32, 48, "
+                        "64, 80, 96, 112 or 128");
+    config = SMALL;
+    config.channels = 2;
+    assert_int_equal(face_config_check(&config, &err), -ERR_INVALID);
+    config = SMALL;
+    config.embedding = 1;
+    assert_int_equal(face_config_check(&config, &err), -ERR_INVALID);
+    config = SMALL;
+    config.width = 12;
+    assert_int_equal(face_config_check(&config, &err), -ERR_INVALID);
+}
+
+static void every_side_builds(void **state)
+{
+    for (int side = 32; side <= 128; side += 16) {
+        struct face_config config = FACE_CONFIG_DEFAULT;
+        config.side = side;
+        config.channels = side % 32 ? 3 : 1;
+        struct face_model *model = NULL;
+        assert_int_equal(face_model_new(&config, &model, NULL), 0);
+        assert_int_equal(face_model_dimensions(model), 128);
+        assert_int_equal(network_output_shape(face_model_network(model))->c, 128);
+        face_model_free(model);
+    }
+}
+
+static struct face_model *model_with_values(void)
+{
+    struct face_model *model = NULL;
+    assert_int_equal(face_model_new(&SMALL, &model, NULL), 0);
+    params_initialise(face_model_params(model), 4);
+    face_model_changed(model);
+    return model;
+}
+
+static void write_model(const char *path, struct face_model *model, const char *kind)
+{
+    struct arena *arena = arena_new();
+    struct checkpoint_info info = {.model = kind,
+                                   .config = face_config_to_json(arena, face_model_config(model))};
+    assert_int_equal(checkpoint_write(path, face_model_params(model), NULL, &info, NULL), 0);
+    arena_free(arena);
+}
+
+static void a_saved_model_embeds_as_before(void **state)
+{
+    enum { PICTURES = 11 }; /* more than one part, and a rest */
+    char path[] = "/tmp/test_face.XXXXXX";
+    close(mkstemp(path));
+    struct face_model *model = model_with_values(), *loaded = NULL;
+    write_model(path, model, "face");
+    struct err err = ERR_INIT;
+    if (face_model_load(path, &loaded, &err) < 0)
+        fail_msg("%s", err.message);
+    static float pixels[PICTURES * 32 * 32], a[PICTURES * 32], b[PICTURES * 32];
+    struct rand rand;
+    rand_init(&rand, 6);
+    for (size_t i = 0; i < ARRAY_SIZE(pixels); i++)
+        pixels[i] = (float)rand_unit(&rand);
+    assert_int_equal(face_model_embed(model, pixels, PICTURES, a, NULL), 0);
+    for (int i = 0; i < PICTURES; i++) { /* one by one gives the same as together */
+        assert_int_equal(face_model_embed(loaded, pixels + i * 32 * 32, 1, b + i * 32, NULL), 0);
+        double length = 0;
+        for (int j = 0; j < 32; j++)
+            length += (double)a[i * 32 + j] * (double)a[i * 32 + j];
+        assert_true(fabs(length - 1) < 1e-5);
+    }
+    assert_memory_equal(a, b, sizeof(a));
+    face_model_free(model), face_model_free(loaded);
+    unlink(path);
+}
+
+static void light_and_contrast_do_not_count(void **state)
+{
+    struct face_model *model = model_with_values();
+    static float pixels[2 * 32 * 32], embedding[2 * 32];
+    struct rand rand;
+    rand_init(&rand, 7);
+    for (int i = 0; i < 32 * 32; i++) {
+        pixels[i] = (float)rand_unit(&rand);
+        pixels[32 * 32 + i] = 0.2f + 0.5f * pixels[i];
+    }
+    assert_int_equal(face_model_embed(model, pixels, 2, embedding, NULL), 0);
+    for (int j = 0; j < 32; j++)
+        assert_true(fabsf(embedding[j] - embedding[32 + j]) < 0.02f);
+    face_model_free(model);
+}
+
+static void blank_pictures_embed_and_broken_ones_do_not(void **state)
+{
+    struct face_model *model = model_with_values();
+    static float pixels[32 * 32], embedding[32];
+    struct err err = ERR_INIT;
+    assert_int_equal(face_model_embed(model, pixels, 1, embedding, &err), 0);
+    for (int j = 0; j < 32; j++)
+        assert_true(isfinite(embedding[j]));
+    pixels[77] = NAN;
+    assert_int_equal(face_model_embed(model, pixels, 1, embedding, &err), -ERR_INVALID);
+    assert_string_equal(err.message, "the picture has a pixel that is not a number");
+    face_model_free(model);
+}
+
+static void other_files_are_refused(void **state)
+{
+    char path[] = "/tmp/test_face.XXXXXX", expected[256];
+    close(mkstemp(path));
+    struct err err = ERR_INIT;
+    struct face_model *model = model_with_values(), *loaded = NULL;
+    assert_int_equal(face_model_load(path, &loaded, &err), -ERR_BAD_REQUEST);
+    snprintf(expected, sizeof(expected), "'%s' is not a model or checkpoint file", path);
+    assert_string_equal(err.message, expected);
+    write_model(path, model, "digits");
+    assert_int_equal(face_model_load(path, &loaded, &err), -ERR_INVALID);
+    snprintf(expected, sizeof(expected), "'%s' holds a model of kind 'digits', not a face model",
+             path);
+    assert_string_equal(err.message, expected);
+    assert_int_equal(face_model_load("/nowhere", &loaded, &err), -ERR_NOT_FOUND);
+    face_model_free(model);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_configurations_are_refused_with_the_way_out),
+        cmocka_unit_test(every_side_builds),
+        cmocka_unit_test(a_saved_model_embeds_as_before),
+        cmocka_unit_test(light_and_contrast_do_not_count),
+        cmocka_unit_test(blank_pictures_embed_and_broken_ones_do_not),
+        cmocka_unit_test(other_files_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

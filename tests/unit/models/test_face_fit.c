@@ -1,0 +1,259 @@
+/* Training from beginning to end: it learns, N workers equal one, it stops and goes on, it passes
+ * over a damaged checkpoint and refuses one that is of another run. */
+#include "thread_reducer.h"
+
+#include "base/file.h"
+#include "models/face_fit.h"
+#include "train/checkpoint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/test_face_fit.XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    return file_remove_tree(directory, NULL);
+}
+
+static struct dataset *people(size_t persons, size_t pictures)
+{
+    struct dataset *dataset = NULL;
+    assert_int_equal(dataset_open_procedural(9, persons, pictures, &dataset, NULL), 0);
+    return dataset;
+}
+
+static struct face_fit_options small_run(uint64_t steps)
+{
+    struct face_fit_options options = FACE_FIT_DEFAULT;
+    options.model = (struct face_config){.side = 32, .channels = 1, .embedding = 32, .width = 8};
+    options.steps = steps;
+    options.batch_persons = 12;
+    options.batch_pictures = 4;
+    options.held_out = 0;
+    options.warm_up = 5;
+    return options;
+}
+
+static struct face_fit_result fit_alone(const struct face_fit_options *options,
+                                        const struct dataset *dataset)
+{
+    struct reducer reducer = reducer_single();
+    struct face_fit_result result = {0};
+    struct err err = ERR_INIT;
+    if (face_fit(options, dataset, &reducer, &result, &err) < 0)
+        fail_msg("%s", err.message);
+    return result;
+}
+
+static void it_learns_people_it_never_saw(void **state)
+{
+    struct dataset *dataset = people(48, 6);
+    struct face_fit_options options = small_run(60);
+    options.held_out = 12;
+    struct face_fit_result result = fit_alone(&options, dataset);
+    assert_true(result.judged);
+    assert_int_equal(result.eval.persons, 12);
+    assert_int_equal(result.eval.pictures, 72);
+    if (result.eval.model.auc < result.eval.pixels.auc + 0.05)
+        fail_msg("pair AUC %.3f with the model, %.3f with raw pixels", result.eval.model.auc,
+                 result.eval.pixels.auc);
+    face_fit_result_release(&result);
+    dataset_free(dataset);
+}
+
+struct worker {
+    struct thread_reducer reducer;
+    struct face_fit_options options;
+    const struct dataset *dataset;
+    char *text;
+    pthread_t thread;
+    int failed;
+};
+
+static void *run_worker(void *argument)
+{
+    struct worker *worker = argument;
+    struct face_fit_result result = {0};
+    worker->failed =
+        face_fit(&worker->options, worker->dataset, &worker->reducer.reducer, &result, NULL);
+    face_fit_result_release(&result);
+    return NULL;
+}
+
+/* The final parameters, and what worker 0 said. */
+static void fit_together(int workers, int threads, const struct dataset *dataset, const char *path,
+                         struct checkpoint **ret)
+{
+    struct thread_group group = {.size = workers};
+    struct worker worker[THREAD_WORKERS_MAX];
+    pthread_barrier_init(&group.barrier, NULL, (unsigned)workers);
+    for (int i = 0; i < workers; i++) {
+        worker[i] = (struct worker){
+            .reducer = thread_reducer(&group, i), .options = small_run(8), .dataset = dataset};
+        worker[i].options.model_dir = path;
+        worker[i].options.threads = threads;
+        assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
+    }
+    for (int i = 0; i < workers; i++) {
+        pthread_join(worker[i].thread, NULL);
+        assert_int_equal(worker[i].failed, 0);
+    }
+    pthread_barrier_destroy(&group.barrier);
+    char file[256];
+    face_fit_model_path(path, file, sizeof(file));
+    assert_int_equal(checkpoint_read(file, ret, NULL), 0);
+}
+
+static void any_number_of_workers_trains_the_same_bits(void **state)
+{
+    static const struct {
+        int workers, threads;
+    } runs[] = {{1, 1}, {3, 1}, {2, 2}, {6, 1}, {1, 3}};
+    struct dataset *dataset = people(24, 5);
+    struct checkpoint *first = NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+        char path[128];
+        snprintf(path, sizeof(path), "%s/workers%zu", directory, i);
+        struct checkpoint *checkpoint = NULL;
+        fit_together(runs[i].workers, runs[i].threads, dataset, path, &checkpoint);
+        if (!first) {
+            first = checkpoint;
+            continue;
+        }
+        assert_int_equal(first->floats, checkpoint->floats);
+        assert_memory_equal(first->values, checkpoint->values, first->floats * sizeof(float));
+        checkpoint_free(checkpoint);
+    }
+    checkpoint_free(first);
+    dataset_free(dataset);
+}
+
+/* Shares that are no whole parts: equal within rounding. */
+static void an_odd_number_of_workers_comes_close(void **state)
+{
+    struct dataset *dataset = people(24, 5);
+    struct checkpoint *one = NULL, *five = NULL;
+    char path[128];
+    snprintf(path, sizeof(path), "%s/one", directory);
+    fit_together(1, 1, dataset, path, &one);
+    snprintf(path, sizeof(path), "%s/five", directory);
+    fit_together(5, 1, dataset, path, &five);
+    double apart = 0, length = 0;
+    for (size_t i = 0; i < one->floats; i++) {
+        double difference = (double)one->values[i] - (double)five->values[i];
+        apart += difference * difference;
+        length += (double)one->values[i] * (double)one->values[i];
+    }
+    assert_true(apart < 1e-4 * length);
+    checkpoint_free(one), checkpoint_free(five);
+    dataset_free(dataset);
+}
+
+static void it_stops_when_asked_and_goes_on_later(void **state)
+{
+    struct dataset *dataset = people(16, 5);
+    char path[128], file[256];
+    snprintf(path, sizeof(path), "%s/stop", directory);
+    face_fit_model_path(path, file, sizeof(file));
+    volatile sig_atomic_t stop = 1;
+    struct face_fit_options options = small_run(6);
+    options.model_dir = path;
+    options.stop = &stop;
+    struct face_fit_result result = fit_alone(&options, dataset);
+    assert_true(result.stopped);
+    assert_int_equal(result.last, 1);
+    assert_false(file_exists(file));
+    stop = 0;
+    result = fit_alone(&options, dataset);
+    assert_false(result.stopped);
+    assert_int_equal(result.first, 1);
+    assert_int_equal(result.last, 6);
+    assert_true(file_exists(file));
+    result = fit_alone(&options, dataset); /* nothing left to do */
+    assert_int_equal(result.first, 6);
+    dataset_free(dataset);
+}
+
+static void a_damaged_checkpoint_is_passed_over(void **state)
+{
+    struct dataset *dataset = people(16, 5);
+    char path[128], newest[CHECKPOINT_PATH_MAX];
+    snprintf(path, sizeof(path), "%s/damage", directory);
+    struct face_fit_options options = small_run(4);
+    options.model_dir = path;
+    options.checkpoint_every = 2;
+    fit_alone(&options, dataset);
+    checkpoint_path(path, 4, newest);
+    assert_int_equal(truncate(newest, 1000), 0);
+    char *text = NULL;
+    size_t size = 0;
+    options.stream = open_memstream(&text, &size);
+    options.log = PROGRESS_PLAIN;
+    struct face_fit_result result = fit_alone(&options, dataset);
+    assert_int_equal(result.first, 2);
+    fclose(options.stream);
+    assert_non_null(strstr(text, "is damaged: its checksum is wrong; looking for an older one\n"));
+    assert_non_null(strstr(text, "resumed after step 2\n"));
+    assert_non_null(strstr(text, "step 4/4 loss "));
+    free(text);
+    dataset_free(dataset);
+}
+
+static void what_cannot_be_trained_is_refused(void **state)
+{
+    struct dataset *dataset = people(16, 5);
+    struct reducer reducer = reducer_single();
+    struct face_fit_result result;
+    struct err err = ERR_INIT;
+    struct face_fit_options options = small_run(3);
+    options.held_out = 6;
+    assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
+    assert_string_equal(err.message, "10 persons are left to train on (6 held out), fewer than the "
+                                     "12 of a batch");
+    options = small_run(3);
+    options.batch_pictures = 1;
+    assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
+
+    char path[128];
+    snprintf(path, sizeof(path), "%s/seeds", directory);
+    options = small_run(2);
+    options.model_dir = path;
+    fit_alone(&options, dataset);
+    options.seed = 77;
+    assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "was made with seed 1, this run has 77"));
+    options = small_run(2);
+    options.model_dir = path;
+    options.model.embedding = 16;
+    assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "'embedding.weights' has shape"));
+    assert_true(face_fit_hash(&options, dataset) !=
+                face_fit_hash(&(struct face_fit_options)FACE_FIT_DEFAULT, dataset));
+    dataset_free(dataset);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_learns_people_it_never_saw),
+        cmocka_unit_test(any_number_of_workers_trains_the_same_bits),
+        cmocka_unit_test(an_odd_number_of_workers_comes_close),
+        cmocka_unit_test(it_stops_when_asked_and_goes_on_later),
+        cmocka_unit_test(a_damaged_checkpoint_is_passed_over),
+        cmocka_unit_test(what_cannot_be_trained_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,79 @@
+/* Workers as threads of one process: a reducer that sums in shared memory, rank by rank. */
+#ifndef TRAINYARD_TEST_THREAD_REDUCER_H
+#define TRAINYARD_TEST_THREAD_REDUCER_H
+
+#include "base/mem.h"
+#include "train/reducer.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREAD_WORKERS_MAX = 8 };
+
+struct thread_group {
+    pthread_barrier_t barrier;
+    int size;
+    const void *data[THREAD_WORKERS_MAX];
+};
+
+struct thread_reducer {
+    struct reducer reducer;
+    struct thread_group *group;
+};
+
+static inline struct thread_group *thread_enter(struct reducer *reducer, const void *data)
+{
+    struct thread_group *group = CONTAINER_OF(reducer, struct thread_reducer, reducer)->group;
+    group->data[reducer->rank] = data;
+    pthread_barrier_wait(&group->barrier);
+    return group;
+}
+
+static inline int thread_allreduce(struct reducer *reducer, float *data, size_t count,
+                                   struct err *err)
+{
+    struct thread_group *group = thread_enter(reducer, data);
+    float *sum = mem_calloc(count, sizeof(*sum));
+    for (int rank = 0; rank < group->size; rank++)
+        for (size_t i = 0; i < count; i++)
+            sum[i] += ((const float *)group->data[rank])[i];
+    pthread_barrier_wait(&group->barrier);
+    memcpy(data, sum, count * sizeof(*sum));
+    free(sum);
+    return 0;
+}
+
+static inline int thread_allgather(struct reducer *reducer, const float *own, size_t count,
+                                   float *all, struct err *err)
+{
+    struct thread_group *group = thread_enter(reducer, own);
+    for (int rank = 0; rank < group->size; rank++)
+        memcpy(all + (size_t)rank * count, group->data[rank], count * sizeof(*all));
+    pthread_barrier_wait(&group->barrier);
+    return 0;
+}
+
+static inline int thread_broadcast(struct reducer *reducer, void *data, size_t size,
+                                   struct err *err)
+{
+    struct thread_group *group = thread_enter(reducer, data);
+    if (reducer->rank != 0)
+        memcpy(data, group->data[0], size);
+    pthread_barrier_wait(&group->barrier);
+    return 0;
+}
+
+static inline struct thread_reducer thread_reducer(struct thread_group *group, int rank)
+{
+    return (struct thread_reducer){
+        .reducer = {.rank = rank,
+                    .size = group->size,
+                    .allreduce = thread_allreduce,
+                    .allgather = thread_allgather,
+                    .broadcast = thread_broadcast},
+        .group = group,
+    };
+}
+
+#endif
