@@ -9,11 +9,11 @@
 
 extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_IMAGE;
 
-/* The row every command has. `type` is the command's struct of values, which holds `const char
+/* The row every command has. `values` is the command's struct, which holds `const char
  * *state`. */
-#define OPTION_STATE(type)                                                                         \
+#define OPTION_STATE(values)                                                                       \
     {                                                                                              \
-        .name = "state", .type = OPTION_STRING, .offset = offsetof(type, state),                   \
+        .name = "state", .type = OPTION_STRING, .offset = offsetof(values, state),                 \
         .environment = "TRAINYARD_STATE", .value = "DIR",                                          \
         .help = "where the cluster keeps its state (default: $XDG_STATE_HOME/trainyard)"           \
     }
