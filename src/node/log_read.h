@@ -1,0 +1,22 @@
+/* Reading a container's log: which file is meant, where its last lines begin, what of it a reader
+ * sees. Pure but for the file it is given; the stream to a client is log_stream.h's. */
+#ifndef TRAINYARD_NODE_LOG_READ_H
+#define TRAINYARD_NODE_LOG_READ_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "node/pod_state.h"
+
+/* Which run's log is meant: the one under way or the last; with `previous` the one before it. An
+ * error is worded as kubectl's users know it. */
+int log_choose_run(const struct container_state *state, const char *pod, const char *container,
+                   bool previous, int64_t *ret_run, struct err *err);
+
+/* Where the last `lines` lines of a log file of that size begin. */
+int64_t log_tail_offset(int fd, int64_t size, int64_t lines);
+
+/* The text of whole records as the reader sees it; returns the bytes consumed. */
+size_t log_render(const char *data, size_t size, bool timestamps, int64_t since_ms,
+                  struct buf *ret_text);
+
+#endif

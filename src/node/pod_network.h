@@ -1,0 +1,15 @@
+/* The pod network's plan: one private network behind a bridge, the same in every cluster, because
+ * it lies in a namespace of its own and meets no other. Node n has 10.244.<n+1>.0/24. */
+#ifndef TRAINYARD_NODE_POD_NETWORK_H
+#define TRAINYARD_NODE_POD_NETWORK_H
+
+#define POD_NETWORK_BRIDGE  "ty0"
+#define POD_NETWORK_GATEWAY "10.244.0.1"
+
+enum {
+    POD_NETWORK_PREFIX = 16,
+    POD_NETWORK_NODES_MAX = 254,
+    POD_NETWORK_PODS_MAX = 254, /* a node */
+};
+
+#endif

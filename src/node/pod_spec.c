@@ -1,0 +1,234 @@
+/* The supervisor's orders, written and read; see pod_spec.h. */
+#include "node/pod_spec.h"
+
+#include "base/str.h"
+#include "node/record.h"
+
+#include <string.h>
+
+/* Room for `wanted` items; those there are kept. */
+static void *grow(struct arena *arena, void *items, size_t count, size_t wanted, size_t *capacity,
+                  size_t size)
+{
+    if (wanted <= *capacity)
+        return items;
+    size_t larger = *capacity ? *capacity * 2 : 8;
+    void *moved = arena_zalloc(arena, larger * size);
+    if (count)
+        memcpy(moved, items, count * size);
+    *capacity = larger;
+    return moved;
+}
+
+void pod_strings_add(struct arena *arena, struct pod_strings *list, const char *text)
+{
+    /* One more than the new count, for the NULL behind the last. */
+    list->items =
+        grow(arena, list->items, list->count, list->count + 2, &list->capacity, sizeof(char *));
+    list->items[list->count++] = text;
+    list->items[list->count] = NULL;
+}
+
+struct pod_container *pod_spec_add_container(struct arena *arena, struct pod_spec *spec,
+                                             const char *name)
+{
+    spec->containers =
+        grow(arena, spec->containers, spec->container_count, spec->container_count + 1,
+             &spec->container_capacity, sizeof(*spec->containers));
+    struct pod_container *container = &spec->containers[spec->container_count++];
+    *container = (struct pod_container){.name = name, .user = -1, .group = -1};
+    return container;
+}
+
+struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_container *container,
+                                          const char *target, const char *source)
+{
+    container->mounts =
+        grow(arena, container->mounts, container->mount_count, container->mount_count + 1,
+             &container->mount_capacity, sizeof(*container->mounts));
+    /* Kept in order of length, so that a mount inside another comes after it. */
+    size_t position = container->mount_count++;
+    while (position > 0 && strlen(container->mounts[position - 1].target) > strlen(target)) {
+        container->mounts[position] = container->mounts[position - 1];
+        position--;
+    }
+    container->mounts[position] = (struct pod_mount){.target = target, .source = source};
+    return &container->mounts[position];
+}
+
+static void write_optional(struct buf *buf, const char *key, const char *value)
+{
+    if (value)
+        record_write(buf, key, value);
+}
+
+static void write_container(const struct pod_container *container, struct buf *buf)
+{
+    record_write(buf, container->init ? "init" : "container", container->name);
+    for (size_t i = 0; i < container->arguments.count; i++)
+        record_write(buf, "arg", container->arguments.items[i]);
+    for (size_t i = 0; i < container->environment.count; i++)
+        record_write(buf, "env", container->environment.items[i]);
+    write_optional(buf, "directory", container->directory);
+    record_write_int(buf, "user", container->user);
+    record_write_int(buf, "group", container->group);
+    for (size_t i = 0; i < container->mount_count; i++) {
+        const struct pod_mount *mount = &container->mounts[i];
+        record_write(buf, "mount", mount->target);
+        write_optional(buf, "source", mount->source);
+        write_optional(buf, "sub-path", mount->sub_path);
+        record_write_int(buf, "read-only", mount->read_only);
+    }
+}
+
+void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
+{
+    record_write(buf, "hostname", spec->hostname);
+    write_optional(buf, "network", spec->network);
+    write_optional(buf, "address", spec->address);
+    record_write_int(buf, "nested", spec->nested);
+    record_write(buf, "restart", restart_policy_name(spec->restart));
+    write_optional(buf, "hosts", spec->hosts);
+    write_optional(buf, "resolv-conf", spec->resolv_conf);
+    for (size_t i = 0; i < spec->masks.count; i++)
+        record_write(buf, "mask", spec->masks.items[i]);
+    for (size_t i = 0; i < spec->container_count; i++)
+        write_container(&spec->containers[i], buf);
+}
+
+struct parser {
+    struct arena *arena;
+    struct pod_spec *spec;
+    struct pod_container *container; /* the one being read, or NULL */
+    struct pod_mount *mount;
+    struct err *err;
+};
+
+static int parse_int(struct parser *p, const char *key, const char *value, int64_t min, int64_t max,
+                     int64_t *ret)
+{
+    if (str_to_int64(value, min, max, ret, p->err) < 0)
+        return err_wrap(p->err, "%s", key);
+    return 0;
+}
+
+static int parse_bool(struct parser *p, const char *key, const char *value, bool *ret)
+{
+    int64_t number;
+    int result = parse_int(p, key, value, 0, 1, &number);
+    if (result == 0)
+        *ret = number != 0;
+    return result;
+}
+
+static int parse_container(struct parser *p, const char *name, bool init)
+{
+    if (p->spec->container_count == POD_CONTAINERS_MAX)
+        return err_set(p->err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX);
+    if (!str_is_dns_label(name)) /* it becomes part of file names */
+        return err_set(p->err, ERR_INVALID, "'%s' is no name of a container", name);
+    p->container = pod_spec_add_container(p->arena, p->spec, name);
+    p->container->init = init;
+    p->mount = NULL;
+    return 0;
+}
+
+/* Keys of a mount and of a container; 1 if the key is none of them. */
+static int parse_inner(struct parser *p, const char *key, const char *value)
+{
+    struct pod_container *container = p->container;
+    if (!container)
+        return 1;
+    if (str_eq(key, "arg"))
+        pod_strings_add(p->arena, &container->arguments, value);
+    else if (str_eq(key, "env"))
+        pod_strings_add(p->arena, &container->environment, value);
+    else if (str_eq(key, "directory"))
+        container->directory = value;
+    else if (str_eq(key, "user"))
+        return parse_int(p, key, value, -1, UINT32_MAX - 1, &container->user);
+    else if (str_eq(key, "group"))
+        return parse_int(p, key, value, -1, UINT32_MAX - 1, &container->group);
+    else if (str_eq(key, "mount"))
+        p->mount =
+            value[0] == '/' ? pod_container_add_mount(p->arena, container, value, NULL) : NULL;
+    else if (p->mount && str_eq(key, "source"))
+        p->mount->source = value;
+    else if (p->mount && str_eq(key, "sub-path"))
+        p->mount->sub_path = value;
+    else if (p->mount && str_eq(key, "read-only"))
+        return parse_bool(p, key, value, &p->mount->read_only);
+    else
+        return 1;
+    return 0;
+}
+
+static int parse_record(struct parser *p, const char *key, const char *value)
+{
+    struct pod_spec *spec = p->spec;
+    int inner = parse_inner(p, key, value);
+    if (inner <= 0)
+        return inner;
+    if (str_eq(key, "container") || str_eq(key, "init"))
+        return parse_container(p, value, str_eq(key, "init"));
+    if (str_eq(key, "nested"))
+        return parse_bool(p, key, value, &spec->nested);
+    if (str_eq(key, "restart"))
+        return restart_policy_parse(value, &spec->restart, p->err);
+    if (str_eq(key, "hostname"))
+        spec->hostname = value;
+    else if (str_eq(key, "network"))
+        spec->network = value;
+    else if (str_eq(key, "address"))
+        spec->address = value;
+    else if (str_eq(key, "hosts"))
+        spec->hosts = value;
+    else if (str_eq(key, "resolv-conf"))
+        spec->resolv_conf = value;
+    else if (str_eq(key, "mask"))
+        pod_strings_add(p->arena, &spec->masks, value);
+    else
+        return err_set(p->err, ERR_INVALID, "unknown key '%s'", key);
+    return 0;
+}
+
+static int check(const struct pod_spec *spec, struct err *err)
+{
+    if (str_is_empty(spec->hostname))
+        return err_set(err, ERR_INVALID, "no hostname is given");
+    if (spec->network && !spec->address)
+        return err_set(err, ERR_INVALID, "a network is given, but no address");
+    bool main = false;
+    for (size_t i = 0; i < spec->container_count; i++) {
+        const struct pod_container *container = &spec->containers[i];
+        if (container->arguments.count == 0)
+            return err_set(err, ERR_INVALID, "container '%s' has no command", container->name);
+        if (main && container->init)
+            return err_set(err, ERR_INVALID, "init container '%s' stands behind a main one",
+                           container->name);
+        main = main || !container->init;
+    }
+    return main ? 0 : err_set(err, ERR_INVALID, "no container is given");
+}
+
+int pod_spec_parse(struct arena *arena, char *text, size_t size, struct pod_spec *ret,
+                   struct err *err)
+{
+    struct pod_spec spec = {.restart = RESTART_ALWAYS};
+    struct parser parser = {.arena = arena, .spec = &spec, .err = err};
+    struct record_reader reader;
+    record_reader_init(&reader, text, size);
+    const char *key;
+    char *value;
+    int got;
+    while ((got = record_next(&reader, &key, &value, err)) > 0) {
+        int result = parse_record(&parser, key, value);
+        if (result < 0)
+            return err_wrap(err, "line %u", reader.line);
+    }
+    if (got == 0)
+        got = check(&spec, err);
+    if (got == 0)
+        *ret = spec;
+    return got;
+}

@@ -1,0 +1,66 @@
+/* What a pod's supervisor is told to run: everything decided, nothing of Kubernetes left. The
+ * control process writes it as <pod directory>/spec; the supervisor reads it once. */
+#ifndef TRAINYARD_NODE_POD_SPEC_H
+#define TRAINYARD_NODE_POD_SPEC_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "node/restart.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    POD_SPEC_MAX = 16 * 1024 * 1024, /* bytes of the file; arguments and environment dominate */
+    POD_CONTAINERS_MAX = 64,
+};
+
+/* A list of strings that execve() can take: items[count] is NULL. */
+struct pod_strings {
+    const char **items;
+    size_t count, capacity;
+};
+
+struct pod_mount {
+    const char *target;   /* absolute, inside the sandbox */
+    const char *source;   /* on the machine; NULL: memory of the pod's own */
+    const char *sub_path; /* below the source, made if missing, symbolic links refused; or NULL */
+    bool read_only;
+};
+
+struct pod_container {
+    const char *name;
+    bool init; /* runs to its end before the next starts */
+    struct pod_strings arguments;
+    struct pod_strings environment;
+    const char *directory;    /* working directory; NULL: "/" */
+    int64_t user, group;      /* -1: root of the sandbox */
+    struct pod_mount *mounts; /* those with the shorter target first */
+    size_t mount_count, mount_capacity;
+};
+
+struct pod_spec {
+    const char *hostname;
+    const char *network; /* lock file of the process that holds the pod network; NULL: the machine's
+                            own network */
+    const char *address; /* "10.244.1.2", where `network` is given */
+    bool nested;         /* we are an ordinary user: containers get a user namespace of their own */
+    enum restart_policy restart;
+    const char *hosts, *resolv_conf; /* contents of the files in /etc; NULL: the machine's */
+    struct pod_strings masks;        /* paths whose content the pod must not see */
+    struct pod_container *containers;
+    size_t container_count, container_capacity;
+};
+
+void pod_strings_add(struct arena *arena, struct pod_strings *list, const char *text);
+struct pod_container *pod_spec_add_container(struct arena *arena, struct pod_spec *spec,
+                                             const char *name);
+struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_container *container,
+                                          const char *target, const char *source);
+
+void pod_spec_write(const struct pod_spec *spec, struct buf *buf);
+/* `text` is cut up in place and must live as long as the spec. */
+int pod_spec_parse(struct arena *arena, char *text, size_t size, struct pod_spec *ret,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,240 @@
+/* The states of a pod's containers, written and read; see pod_state.h. */
+#include "node/pod_state.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "node/record.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { STOP_MAX = 256 };
+
+static const char *const PHASES[] = {
+    [CONTAINER_WAITING] = "waiting",
+    [CONTAINER_RUNNING] = "running",
+    [CONTAINER_TERMINATED] = "terminated",
+};
+
+struct container_state *pod_state_find(struct pod_state *state, const char *name)
+{
+    for (size_t i = 0; i < state->count; i++)
+        if (str_eq(state->containers[i].name, name))
+            return &state->containers[i];
+    return NULL;
+}
+
+static void write_end(struct buf *buf, const char *which, const struct container_end *end)
+{
+    if (!end->known)
+        return;
+    record_write(buf, "end", which);
+    record_write_int(buf, "exit", end->exit_code);
+    record_write_int(buf, "signal", end->signal);
+    record_write_int(buf, "started", end->started_ms);
+    record_write_int(buf, "finished", end->finished_ms);
+    record_write(buf, "reason", end->reason);
+    record_write(buf, "message", end->message);
+}
+
+void pod_state_write(const struct pod_state *state, struct buf *buf)
+{
+    record_write_int(buf, "pod-finished", state->finished);
+    for (size_t i = 0; i < state->count; i++) {
+        const struct container_state *container = &state->containers[i];
+        record_write(buf, "container", container->name);
+        record_write(buf, "phase", PHASES[container->phase]);
+        record_write(buf, "reason", container->reason);
+        record_write(buf, "message", container->message);
+        record_write_int(buf, "started", container->started_ms);
+        record_write_int(buf, "next-start", container->next_start_ms);
+        record_write_int(buf, "pid", container->pid);
+        record_write_int(buf, "restarts", container->restarts);
+        record_write_int(buf, "level", container->level);
+        write_end(buf, "now", &container->end);
+        write_end(buf, "last", &container->last);
+    }
+}
+
+struct parser {
+    struct pod_state *state;
+    struct container_state *container;
+    struct container_end *end;
+    struct err *err;
+};
+
+static int parse_int(struct parser *p, const char *value, int64_t max, int64_t *ret)
+{
+    return str_to_int64(value, 0, max, ret, p->err);
+}
+
+static int parse_small(struct parser *p, const char *value, int *ret)
+{
+    int64_t number;
+    int result = parse_int(p, value, INT_MAX, &number);
+    if (result == 0)
+        *ret = (int)number;
+    return result;
+}
+
+static int parse_phase(struct parser *p, const char *value)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(PHASES); i++) {
+        if (str_eq(value, PHASES[i])) {
+            p->container->phase = (enum container_phase)i;
+            return 0;
+        }
+    }
+    return err_set(p->err, ERR_BAD_REQUEST, "unknown phase '%s'", value);
+}
+
+static int parse_end(struct parser *p, const char *key, const char *value)
+{
+    struct container_end *end = p->end;
+    if (str_eq(key, "exit"))
+        return parse_small(p, value, &end->exit_code);
+    if (str_eq(key, "signal"))
+        return parse_small(p, value, &end->signal);
+    if (str_eq(key, "started"))
+        return parse_int(p, value, INT64_MAX, &end->started_ms);
+    if (str_eq(key, "finished"))
+        return parse_int(p, value, INT64_MAX, &end->finished_ms);
+    if (str_eq(key, "reason"))
+        str_copy(end->reason, sizeof(end->reason), value);
+    else if (str_eq(key, "message"))
+        str_copy(end->message, sizeof(end->message), value);
+    else
+        return err_set(p->err, ERR_BAD_REQUEST, "unknown key '%s'", key);
+    return 0;
+}
+
+static int parse_container(struct parser *p, const char *key, const char *value)
+{
+    struct container_state *container = p->container;
+    if (str_eq(key, "phase"))
+        return parse_phase(p, value);
+    if (str_eq(key, "started"))
+        return parse_int(p, value, INT64_MAX, &container->started_ms);
+    if (str_eq(key, "next-start"))
+        return parse_int(p, value, INT64_MAX, &container->next_start_ms);
+    if (str_eq(key, "pid"))
+        return parse_int(p, value, INT_MAX, &container->pid);
+    if (str_eq(key, "restarts"))
+        return parse_int(p, value, INT_MAX, &container->restarts);
+    if (str_eq(key, "level"))
+        return parse_small(p, value, &container->level);
+    if (str_eq(key, "reason"))
+        str_copy(container->reason, sizeof(container->reason), value);
+    else if (str_eq(key, "message"))
+        str_copy(container->message, sizeof(container->message), value);
+    else
+        return err_set(p->err, ERR_BAD_REQUEST, "unknown key '%s'", key);
+    return 0;
+}
+
+static int parse_record(struct parser *p, const char *key, const char *value)
+{
+    if (str_eq(key, "pod-finished")) {
+        p->state->finished = str_eq(value, "1");
+        return 0;
+    }
+    if (str_eq(key, "container")) {
+        if (p->state->count == POD_CONTAINERS_MAX)
+            return err_set(p->err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX);
+        p->container = &p->state->containers[p->state->count++];
+        *p->container = (struct container_state){0};
+        str_copy(p->container->name, sizeof(p->container->name), value);
+        p->end = NULL;
+        return 0;
+    }
+    if (!p->container)
+        return err_set(p->err, ERR_BAD_REQUEST, "'%s' before any container", key);
+    if (str_eq(key, "end")) {
+        p->end = str_eq(value, "last") ? &p->container->last : &p->container->end;
+        p->end->known = true;
+        return 0;
+    }
+    return p->end ? parse_end(p, key, value) : parse_container(p, key, value);
+}
+
+int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *err)
+{
+    *ret = (struct pod_state){0};
+    struct parser parser = {.state = ret, .err = err};
+    struct record_reader reader;
+    record_reader_init(&reader, text, size);
+    const char *key;
+    char *value;
+    int got;
+    while ((got = record_next(&reader, &key, &value, err)) > 0)
+        if (parse_record(&parser, key, value) < 0)
+            return err_wrap(err, "line %u", reader.line);
+    return got;
+}
+
+int pod_state_load(const char *directory, struct pod_state *ret, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/state", directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_STATE_MAX);
+    int result = file_read(path, &text, err);
+    if (result < 0)
+        return result;
+    if (pod_state_parse(text.data, text.size, ret, err) < 0)
+        return err_wrap(err, "'%s'", path);
+    return 0;
+}
+
+int pod_state_store(const char *directory, const struct pod_state *state, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/state", directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_STATE_MAX);
+    pod_state_write(state, &text);
+    if (text.overflowed)
+        return err_set(err, ERR_TOO_LARGE, "'%s' would be too large", path);
+    return file_write_atomic(path, text.data, text.size, 0600, err);
+}
+
+int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/stop", directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, STOP_MAX);
+    record_write_int(&text, "grace", stop->grace_ms);
+    record_write_int(&text, "pause", stop->pause);
+    return file_write_atomic(path, text.data, text.size, 0600, err);
+}
+
+int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/stop", directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, STOP_MAX);
+    int result = file_read(path, &text, err);
+    if (result < 0)
+        return result;
+    struct pod_stop stop = {0};
+    struct record_reader reader;
+    record_reader_init(&reader, text.data, text.size);
+    const char *key;
+    char *value;
+    while ((result = record_next(&reader, &key, &value, err)) > 0) {
+        int64_t number;
+        if (str_to_int64(value, 0, INT_MAX, &number, err) < 0)
+            return err_wrap(err, "'%s'", path);
+        if (str_eq(key, "grace"))
+            stop.grace_ms = number;
+        else if (str_eq(key, "pause"))
+            stop.pause = number != 0;
+    }
+    if (result == 0)
+        *ret = stop;
+    return result;
+}
+
+char *pod_log_path(const char *directory, const char *container, int64_t run)
+{
+    return mem_printf("%s/logs/%s.%lld.log", directory, container, (long long)run);
+}

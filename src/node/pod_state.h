@@ -1,0 +1,70 @@
+/* What became of a pod's containers: written by its supervisor as <pod directory>/state at each
+ * change, aside and renamed, and read by the control process and by the next supervisor. */
+#ifndef TRAINYARD_NODE_POD_STATE_H
+#define TRAINYARD_NODE_POD_STATE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "node/pod_spec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    POD_STATE_MAX = 256 * 1024,
+    POD_REASON_MAX = 64,
+    POD_MESSAGE_MAX = ERR_MESSAGE_MAX,
+};
+
+enum container_phase { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
+
+struct container_end {
+    bool known; /* there was one */
+    int exit_code;
+    int signal; /* that ended it, or 0 */
+    int64_t started_ms, finished_ms;
+    char reason[POD_REASON_MAX]; /* "Completed", "Error", "StartError", "ContainerStatusUnknown" */
+    char message[POD_MESSAGE_MAX];
+};
+
+struct container_state {
+    char name[64];
+    enum container_phase phase;
+    char reason[POD_REASON_MAX]; /* of waiting: "CrashLoopBackOff" */
+    char message[POD_MESSAGE_MAX];
+    int64_t started_ms;    /* of running */
+    int64_t next_start_ms; /* of waiting: wall time of the next attempt, or 0 */
+    int64_t pid;           /* of the sandbox's first process, while running */
+    int64_t restarts;
+    int level;                 /* of the back-off */
+    struct container_end end;  /* of terminated */
+    struct container_end last; /* the run before this one */
+};
+
+struct pod_state {
+    bool finished; /* nothing runs and nothing will */
+    size_t count;
+    struct container_state containers[POD_CONTAINERS_MAX]; /* in the spec's order */
+};
+
+struct container_state *pod_state_find(struct pod_state *state, const char *name);
+
+void pod_state_write(const struct pod_state *state, struct buf *buf);
+int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *err);
+
+/* <directory>/state; ERR_NOT_FOUND when there is none yet. */
+int pod_state_load(const char *directory, struct pod_state *ret, struct err *err);
+int pod_state_store(const char *directory, const struct pod_state *state, struct err *err);
+
+/* How a pod is to be ended: <directory>/stop, written before its supervisor gets SIGTERM. */
+struct pod_stop {
+    int64_t grace_ms; /* between SIGTERM and SIGKILL */
+    bool pause;       /* the cluster goes down, not the pod: its policy decides what runs later */
+};
+int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
+int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err);
+
+/* <directory>/logs/<container>.<run>.log: runs are counted by restarts. */
+char *pod_log_path(const char *directory, const char *container, int64_t run);
+
+#endif

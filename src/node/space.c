@@ -1,0 +1,331 @@
+/* The cluster's namespaces. The control process stays in the machine's network and mounts, so that
+ * it can listen on the machine's loopback; unless it is privileged it moves into a user namespace
+ * of its own, in which it may make pods. A holder process (trainyard-step hold) keeps that
+ * namespace and the pod network alive, so that pods, addresses and open connections outlive the
+ * control process. */
+#include "node/space.h"
+
+#include "node/pod_state.h"
+#include "node/process_lock.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    STOP_GRACE_MS = 5 * 1000, /* `down` gives pods this long */
+    STOP_SLACK_MS = 3 * 1000, /* and their supervisors this much more to write it down */
+};
+
+struct node_space {
+    bool nested;
+    int network_fd; /* the holder's network namespace */
+    char *lock;
+};
+
+bool node_space_is_nested(const struct node_space *space)
+{
+    return space->nested;
+}
+
+const char *node_space_network(const struct node_space *space)
+{
+    return space->lock;
+}
+
+/* What pods need where no user namespace gives it; root in somebody's container may lack it. */
+static bool is_privileged(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {0};
+    const uint32_t needed = 1U << CAP_SYS_ADMIN | 1U << CAP_NET_ADMIN | 1U << CAP_SETUID |
+                            1U << CAP_SETGID | 1U << CAP_SETPCAP;
+    return geteuid() == 0 && syscall(SYS_capget, &header, data) == 0 &&
+           (data[0].effective & needed) == needed;
+}
+
+static int write_proc(const char *path, const char *text, struct err *err)
+{
+    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", path);
+    if (file_write_all(fd, text, strlen(text), err) < 0)
+        return err_wrap(err, "'%s'", path);
+    return 0;
+}
+
+static int explain_refusal(struct err *err)
+{
+    return err_wrap(err,
+                    "this machine refuses user namespaces to ordinary users (allow them: sysctl "
+                    "user.max_user_namespaces=10000, kernel.unprivileged_userns_clone=1 and "
+                    "kernel.apparmor_restrict_unprivileged_userns=0, where they exist; or run as "
+                    "root)");
+}
+
+static int make_user_namespace(struct err *err)
+{
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    if (unshare(CLONE_NEWUSER) < 0) {
+        err_set_errno(err, errno, "unshare");
+        return explain_refusal(err);
+    }
+    char map[64];
+    int result = write_proc("/proc/self/setgroups", "deny", err);
+    snprintf(map, sizeof(map), "0 %u 1\n", uid);
+    if (result == 0)
+        result = write_proc("/proc/self/uid_map", map, err);
+    snprintf(map, sizeof(map), "0 %u 1\n", gid);
+    if (result == 0)
+        result = write_proc("/proc/self/gid_map", map, err);
+    return result < 0 ? explain_refusal(err) : 0;
+}
+
+/* Into the user namespace of a holder that lives; nothing to do when it is ours already. */
+static int join_user_namespace(int pidfd, pid_t pid, struct err *err)
+{
+    char path[64];
+    struct stat own, theirs;
+    snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+    if (stat("/proc/self/ns/user", &own) < 0 || stat(path, &theirs) < 0)
+        return err_set_errno(err, errno, "cannot look at the cluster's user namespace");
+    if (own.st_ino == theirs.st_ino)
+        return 0;
+    if (setns(pidfd, CLONE_NEWUSER) < 0)
+        return err_set_errno(err, errno,
+                             "cannot join the cluster's user namespace: was it started by another "
+                             "user");
+    return 0;
+}
+
+/* Read what the holder says before it has nothing more to say. */
+static int read_verdict(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+    for (;;) {
+        ssize_t got = read(fd, text + used, size - 1 - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+    }
+    text[used] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return strcmp(text, "ready") == 0 ? 0 : -1;
+}
+
+static int start_holder(const char *step_path, const char *lock, struct err *err)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return err_set_errno(err, errno, "cannot make a pipe");
+    pid_t pid = fork();
+    if (pid == 0) {
+        /* Twice, so that the holder is nobody's child to reap. */
+        if (fork() == 0) {
+            int null = open("/dev/null", O_RDONLY);
+            dup2(null, STDIN_FILENO);
+            dup2(fds[1], STDOUT_FILENO);
+            dup2(fds[1], STDERR_FILENO);
+            execl(step_path, step_path, "hold", lock, (char *)NULL);
+            dprintf(STDERR_FILENO, "%s\n", strerror(errno));
+        }
+        _exit(0);
+    }
+    close(fds[1]);
+    char verdict[ERR_MESSAGE_MAX] = "";
+    int result = -1;
+    if (pid > 0) {
+        waitpid(pid, NULL, 0);
+        result = read_verdict(fds[0], verdict, sizeof(verdict));
+    }
+    close(fds[0]);
+    return result < 0 ? err_set(err, ERR_UNAVAILABLE, "cannot hold the pod network ('%s'): %s",
+                                step_path, verdict)
+                      : 0;
+}
+
+static int find_holder(struct node_space *space, const char *step_path, struct err *err)
+{
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    int result;
+    if (process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0) {
+        result = space->nested ? join_user_namespace(pidfd, pid, err) : 0;
+    } else {
+        result = space->nested ? make_user_namespace(err) : 0;
+        if (result == 0)
+            result = start_holder(step_path, space->lock, err);
+        if (result == 0)
+            result = process_lock_holder(space->lock, &pidfd, &pid, err);
+    }
+    if (result < 0)
+        return result;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+    space->network_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (space->network_fd < 0)
+        return err_set_errno(err, errno, "cannot open the pod network");
+    return 0;
+}
+
+int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err)
+{
+    static const char *const DIRECTORIES[] = {"run", "pods", "volumes"};
+    for (size_t i = 0; i < ARRAY_SIZE(DIRECTORIES); i++) {
+        _cleanup_free_ char *path = mem_printf("%s/%s", options->state_dir, DIRECTORIES[i]);
+        int result = file_make_dirs(path, 0700, err);
+        if (result < 0)
+            return result;
+    }
+    struct node_space *space = mem_zalloc(sizeof(*space));
+    space->nested = !is_privileged();
+    space->network_fd = -1;
+    space->lock = mem_printf("%s/run/holder", options->state_dir);
+    int result = find_holder(space, options->step_path, err);
+    if (result < 0) {
+        node_space_free(space);
+        return result;
+    }
+    *ret = space;
+    return 0;
+}
+
+struct node_space *node_space_free(struct node_space *space)
+{
+    if (space) {
+        if (space->network_fd >= 0)
+            close(space->network_fd);
+        free(space->lock);
+        free(space);
+    }
+    return NULL;
+}
+
+struct socket_request {
+    int network_fd;
+    int domain, type, protocol;
+    int fd, error;
+};
+
+static void *make_socket(void *context)
+{
+    struct socket_request *request = context;
+    if (setns(request->network_fd, CLONE_NEWNET) == 0)
+        request->fd = socket(request->domain, request->type | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                             request->protocol);
+    request->error = errno;
+    return NULL;
+}
+
+/* A namespace belongs to a thread, descriptors to all of them: a thread goes there and hands the
+ * socket over. It lives for one system call, because a lasting one would have to be shut down. */
+int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
+                      struct err *err)
+{
+    struct socket_request request = {space->network_fd, domain, type, protocol, -1, 0};
+    pthread_t thread;
+    int result = pthread_create(&thread, NULL, make_socket, &request);
+    if (result != 0)
+        return err_set_errno(err, result, "cannot start a thread");
+    pthread_join(thread, NULL);
+    if (request.fd < 0)
+        return err_set_errno(err, request.error, "cannot make a socket in the pod network");
+    *ret_fd = request.fd;
+    return 0;
+}
+
+/* Tell a pod's supervisor to end it; the pidfd to wait for, or -1 if none lives. */
+static int ask_to_end(const char *directory, const struct pod_stop *stop)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/lock", directory);
+    int pidfd;
+    pid_t pid;
+    if (process_lock_holder(lock, &pidfd, &pid, NULL) < 0)
+        return -1;
+    (void)pod_stop_store(directory, stop, NULL);
+    pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
+    return pidfd;
+}
+
+/* Wait for a supervisor; one that does not end in time is killed, and its pod with it. */
+static int await_end(int pidfd, int64_t grace_ms, struct err *err)
+{
+    bool ended = process_wait_end(pidfd, (int)grace_ms + STOP_SLACK_MS);
+    if (!ended) {
+        pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+        ended = process_wait_end(pidfd, STOP_SLACK_MS);
+    }
+    close(pidfd);
+    return ended ? 0 : err_set(err, ERR_TIMEOUT, "the supervisor of a pod does not end");
+}
+
+int node_pod_end(const char *directory, int64_t grace_ms, struct err *err)
+{
+    const struct pod_stop stop = {.grace_ms = grace_ms};
+    int pidfd = ask_to_end(directory, &stop);
+    return pidfd < 0 ? 0 : await_end(pidfd, grace_ms, err);
+}
+
+/* All are told before the first is waited for. */
+static int end_pods(const char *state_dir, struct err *err)
+{
+    const struct pod_stop stop = {.grace_ms = STOP_GRACE_MS, .pause = true};
+    _cleanup_free_ char *pods = mem_printf("%s/pods", state_dir);
+    VEC(int) pidfds = {0};
+    DIR *directory = opendir(pods);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        _cleanup_free_ char *pod = mem_printf("%s/%s", pods, entry->d_name);
+        int pidfd = ask_to_end(pod, &stop);
+        if (pidfd >= 0)
+            vec_push(&pidfds, pidfd);
+    }
+    if (directory)
+        closedir(directory);
+    int result = 0;
+    for (size_t i = 0; i < pidfds.count; i++) {
+        int one = await_end(pidfds.items[i], STOP_GRACE_MS, err);
+        result = one < 0 ? one : result;
+    }
+    vec_release(&pidfds);
+    return result;
+}
+
+int node_space_destroy(const char *state_dir, struct err *err)
+{
+    int result = end_pods(state_dir, err);
+    if (result < 0)
+        return result;
+    _cleanup_free_ char *lock = mem_printf("%s/run/holder", state_dir);
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    if (process_lock_holder(lock, &pidfd, &pid, NULL) < 0)
+        return 0;
+    if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 || !process_wait_end(pidfd, STOP_SLACK_MS))
+        return err_set(err, ERR_FORBIDDEN,
+                       "cannot end the holder of the pod network (process %d): was the cluster "
+                       "started by another user",
+                       (int)pid);
+    return 0;
+}

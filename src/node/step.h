@@ -1,0 +1,48 @@
+/* The modes of trainyard-step, the small static program that outlives the control process: it holds
+ * the pod network, supervises a pod, and is the first process of each sandbox. Each mode is a
+ * function that returns the exit code. Nothing here runs inside trainyard itself. */
+#ifndef TRAINYARD_NODE_STEP_H
+#define TRAINYARD_NODE_STEP_H
+
+#include "base/err.h"
+#include "node/pod_spec.h"
+
+#include <sys/types.h>
+
+/* hold LOCK: make the pod network in a namespace of its own and stay, holding the lock. */
+int step_hold(int argc, char **argv);
+/* pod DIRECTORY: supervise the pod whose spec lies there, in the background. */
+int step_pod(int argc, char **argv);
+
+/* Leave the starter behind: a new session, no terminal, no inherited descriptor above stderr. */
+int step_detach(struct err *err);
+
+/* Give the calling process the pod's own network, IPC and UTS namespaces; its children share them.
+ */
+int step_network_enter(const struct pod_spec *spec, struct err *err);
+
+/* Replace the view of the file system by the container's. The caller is alone in a new mount
+ * namespace and the first process of a new PID namespace; `mount_point` is an empty directory. */
+int step_root_enter(const struct pod_spec *spec, const struct pod_container *container,
+                    const char *mount_point, struct err *err);
+
+/* Give up, for good, what the container's processes must not be able to do. */
+int step_privilege_drop(const struct pod_spec *spec, const struct pod_container *container,
+                        struct err *err);
+
+/* What the first process of a sandbox tells its supervisor, one message a write. */
+enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED };
+struct step_report {
+    enum step_report_kind kind;
+    int exit_code;
+    int signal;
+    char message[ERR_MESSAGE_MAX]; /* of STEP_FAILED */
+};
+
+/* The life of a sandbox's first process: build, drop, run the command, pass signals on, reap, and
+ * report. Never returns. */
+void step_init_run(const struct pod_spec *spec, const struct pod_container *container,
+                   const char *mount_point, int report_fd, int stdout_fd, int stderr_fd)
+    __attribute__((noreturn));
+
+#endif

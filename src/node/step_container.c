@@ -1,0 +1,229 @@
+/* One container under its supervisor; see step_container.h. */
+#include "node/step_container.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    READ_MAX = 64 * 1024,
+    /* A read of single newlines grows most. */
+    RECORDS_MAX = READ_MAX * 64,
+    EXIT_CANNOT_START = 128, /* what Kubernetes shows for a container that never ran */
+};
+
+void container_run_init(struct container_run *run, const char *directory,
+                        const struct pod_spec *pod, const struct pod_container *spec,
+                        struct container_state *state)
+{
+    *run = (struct container_run){
+        .directory = directory,
+        .pod = pod,
+        .spec = spec,
+        .state = state,
+        .report_fd = -1,
+        .log_fd = -1,
+        .output_fds = {-1, -1},
+    };
+    log_writer_init(&run->writers[0], "stdout");
+    log_writer_init(&run->writers[1], "stderr");
+}
+
+static int64_t wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The log of this run; that of the run before is kept, older ones go. */
+static int open_log(struct container_run *run, struct err *err)
+{
+    const struct container_state *state = run->state;
+    if (state->restarts >= 2) {
+        _cleanup_free_ char *old =
+            pod_log_path(run->directory, run->spec->name, state->restarts - 2);
+        unlink(old);
+    }
+    _cleanup_free_ char *path = pod_log_path(run->directory, run->spec->name, state->restarts);
+    run->log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    return run->log_fd < 0 ? err_set_errno(err, errno, "cannot open log '%s'", path) : 0;
+}
+
+/* A pipe whose end on our side does not block and whose other end does. */
+static int make_pipe(int *ret_read, int *ret_write)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return -1;
+    fcntl(fds[0], F_SETFL, O_NONBLOCK);
+    *ret_read = fds[0];
+    *ret_write = fds[1];
+    return 0;
+}
+
+static void close_all(int *fds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+        fds[i] = -1;
+    }
+}
+
+static void set_end(struct container_run *run, int exit_code, int signal_number, const char *reason,
+                    const char *message, int64_t now_ms)
+{
+    struct container_state *state = run->state;
+    int64_t started = state->phase == CONTAINER_RUNNING ? state->started_ms : now_ms;
+    state->phase = CONTAINER_TERMINATED;
+    state->pid = 0;
+    state->reason[0] = state->message[0] = '\0';
+    state->end = (struct container_end){
+        .known = true,
+        .exit_code = exit_code,
+        .signal = signal_number,
+        .started_ms = started,
+        .finished_ms = now_ms,
+    };
+    str_copy(state->end.reason, sizeof(state->end.reason), reason);
+    str_copy(state->end.message, sizeof(state->end.message), message);
+}
+
+static int spawn(struct container_run *run, struct err *err)
+{
+    int writes[3] = {-1, -1, -1};
+    _cleanup_free_ char *mount_point = mem_printf("%s/root", run->directory);
+    if (make_pipe(&run->report_fd, &writes[0]) < 0 ||
+        make_pipe(&run->output_fds[0], &writes[1]) < 0 ||
+        make_pipe(&run->output_fds[1], &writes[2]) < 0) {
+        int result = err_set_errno(err, errno, "cannot make pipes");
+        close_all(writes, ARRAY_SIZE(writes));
+        return result;
+    }
+    /* Like fork(), but the child is the first of new namespaces. */
+    long pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pid == 0)
+        step_init_run(run->pod, run->spec, mount_point, writes[0], writes[1], writes[2]);
+    int result = pid < 0 ? err_set_errno(err, errno, "cannot make the container's namespaces") : 0;
+    close_all(writes, ARRAY_SIZE(writes));
+    run->pid = pid > 0 ? (pid_t)pid : 0;
+    return result;
+}
+
+static void close_run(struct container_run *run)
+{
+    close_all(&run->report_fd, 1);
+    close_all(&run->log_fd, 1);
+    close_all(run->output_fds, 2);
+    run->pid = 0;
+    run->has_report = false;
+}
+
+int container_run_start(struct container_run *run, int64_t now_ms, struct err *err)
+{
+    struct container_state *state = run->state;
+    state->phase = CONTAINER_WAITING;
+    str_copy(state->reason, sizeof(state->reason), "ContainerCreating");
+    state->message[0] = '\0';
+    state->next_start_ms = 0;
+    state->started_ms = now_ms;
+    state->end = (struct container_end){0};
+    int result = open_log(run, err);
+    if (result == 0)
+        result = spawn(run, err);
+    if (result < 0) {
+        close_run(run);
+        set_end(run, EXIT_CANNOT_START, 0, "StartError", err ? err->message : "", now_ms);
+        return result;
+    }
+    state->pid = run->pid;
+    return 0;
+}
+
+static void write_records(struct container_run *run, const struct buf *records)
+{
+    /* A full disk loses log lines, not the container. */
+    if (records->size && run->log_fd >= 0)
+        (void)file_write_all(run->log_fd, records->data, records->size, NULL);
+}
+
+static void read_output(struct container_run *run, int stream)
+{
+    if (run->output_fds[stream] < 0)
+        return;
+    char data[READ_MAX];
+    _cleanup_buf_ struct buf records;
+    buf_init(&records, RECORDS_MAX);
+    for (;;) {
+        ssize_t got = read(run->output_fds[stream], data, sizeof(data));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got > 0) {
+            log_writer_add(&run->writers[stream], wall_ns(), data, (size_t)got, &records);
+        } else if (got == 0 || errno != EAGAIN) {
+            log_writer_finish(&run->writers[stream], wall_ns(), &records);
+            close_all(&run->output_fds[stream], 1);
+        }
+        write_records(run, &records);
+        buf_clear(&records);
+        if (got < (ssize_t)sizeof(data))
+            return;
+    }
+}
+
+bool container_run_read(struct container_run *run)
+{
+    read_output(run, 0);
+    read_output(run, 1);
+    bool changed = false;
+    struct step_report report;
+    while (run->report_fd >= 0 &&
+           read(run->report_fd, &report, sizeof(report)) == (ssize_t)sizeof(report)) {
+        run->report = report;
+        run->has_report = true;
+        if (report.kind == STEP_RUNNING) {
+            run->state->phase = CONTAINER_RUNNING;
+            run->state->reason[0] = '\0';
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)
+{
+    /* With its first process the sandbox has ended wholly, so all it wrote is in the pipes. */
+    container_run_read(run);
+    struct step_report report = run->report;
+    if (!run->has_report || report.kind == STEP_RUNNING) {
+        /* It was killed before it could tell: by the end of its grace period, or by the kernel. */
+        int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : SIGKILL;
+        report =
+            (struct step_report){.kind = STEP_EXITED, .signal = number, .exit_code = 128 + number};
+    }
+    for (int stream = 0; stream < 2; stream++) {
+        _cleanup_buf_ struct buf records;
+        buf_init(&records, RECORDS_MAX);
+        log_writer_finish(&run->writers[stream], wall_ns(), &records);
+        write_records(run, &records);
+    }
+    close_run(run);
+    if (report.kind == STEP_FAILED)
+        set_end(run, EXIT_CANNOT_START, 0, "StartError", report.message, now_ms);
+    else
+        set_end(run, report.exit_code, report.signal, report.exit_code ? "Error" : "Completed", "",
+                now_ms);
+}

@@ -1,0 +1,37 @@
+/* One container under its supervisor: start it in a sandbox, copy its output into its log, learn
+ * how it ended. Knows nothing of restarts and order; those are step_pod.c's. */
+#ifndef TRAINYARD_NODE_STEP_CONTAINER_H
+#define TRAINYARD_NODE_STEP_CONTAINER_H
+
+#include "node/container_log.h"
+#include "node/pod_state.h"
+#include "node/step.h"
+
+struct container_run {
+    const char *directory; /* of the pod */
+    const struct pod_spec *pod;
+    const struct pod_container *spec;
+    struct container_state *state;
+    pid_t pid; /* of the sandbox's first process; 0: not running */
+    int report_fd, log_fd;
+    int output_fds[2]; /* stdout, stderr; -1 when closed */
+    struct log_writer writers[2];
+    bool has_report;
+    struct step_report report; /* the last one, while running */
+};
+
+void container_run_init(struct container_run *run, const char *directory,
+                        const struct pod_spec *pod, const struct pod_container *spec,
+                        struct container_state *state);
+
+/* The state becomes waiting for the sandbox; a failure is filled into it as an end. */
+int container_run_start(struct container_run *run, int64_t now_ms, struct err *err);
+
+/* Something is to be read: true if the state has changed. */
+bool container_run_read(struct container_run *run);
+
+/* The sandbox's first process has been reaped: the rest of the output is copied and the state
+ * becomes terminated. */
+void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms);
+
+#endif

@@ -1,0 +1,67 @@
+/* The holder: keeps the cluster's namespaces alive while no pod runs and the control process is
+ * away, and lays the bridge that the pods' links join. It says "ready" on stdout when the network
+ * stands and then does nothing until it is killed. */
+#include "node/step.h"
+
+#include "node/netlink.h"
+#include "node/pod_network.h"
+#include "node/process_lock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int step_detach(struct err *err)
+{
+    if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0 || (setsid() < 0 && errno != EPERM))
+        return err_set_errno(err, errno, "cannot leave the starter");
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    if (chdir("/") < 0)
+        return err_set_errno(err, errno, "cannot change to '/'");
+    return 0;
+}
+
+static int lay_network(struct err *err)
+{
+    if (unshare(CLONE_NEWNET) < 0)
+        return err_set_errno(err, errno, "cannot make a network namespace");
+    int fd;
+    int result = netlink_open(&fd, err);
+    if (result < 0)
+        return result;
+    struct in_addr gateway;
+    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
+    if ((result = netlink_link_up(fd, "lo", err)) == 0 &&
+        (result = netlink_bridge_add(fd, POD_NETWORK_BRIDGE, err)) == 0 &&
+        (result = netlink_address_add(fd, POD_NETWORK_BRIDGE, gateway, POD_NETWORK_PREFIX, err)) ==
+            0)
+        result = netlink_link_up(fd, POD_NETWORK_BRIDGE, err);
+    close(fd);
+    return result;
+}
+
+int step_hold(int argc, char **argv)
+{
+    struct err err;
+    int lock;
+    if (argc != 1 || step_detach(&err) < 0 || lay_network(&err) < 0 ||
+        process_lock_take(argv[0], &lock, &err) < 0) {
+        fprintf(stderr, "%s\n", argc == 1 ? err.message : "usage: trainyard-step hold LOCK");
+        return 1;
+    }
+    prctl(PR_SET_NAME, "trainyard-hold");
+    printf("ready\n");
+    fflush(stdout);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+        dup2(null, fd);
+    for (;;)
+        pause();
+}

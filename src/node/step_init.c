@@ -1,0 +1,164 @@
+/* PID 1 of a sandbox: builds it, starts the command, passes on the signals it gets, reaps orphans,
+ * and ends with the command; the kernel then ends whatever else lives in the sandbox. Because it
+ * is not the command itself that is PID 1, SIGTERM ends programs that do not handle it. It runs
+ * inside the sandbox and holds nothing of the outside but three pipes. */
+#include "node/step.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REPORT_FD = 3 };
+
+extern char **environ;
+
+static void report(const struct step_report *message)
+{
+    ssize_t written;
+    do {
+        written = write(REPORT_FD, message, sizeof(*message));
+    } while (written < 0 && errno == EINTR);
+}
+
+static void fail(const struct err *err) __attribute__((noreturn));
+static void fail(const struct err *err)
+{
+    struct step_report message = {.kind = STEP_FAILED};
+    str_copy(message.message, sizeof(message.message), err->message);
+    report(&message);
+    _exit(1);
+}
+
+/* The three pipes get fixed places and everything else is closed, so that the container cannot find
+ * a way out through the descriptors of its first process. */
+static int keep_pipes(int report_fd, int stdout_fd, int stderr_fd)
+{
+    int null = open("/dev/null", O_RDWR);
+    /* First out of the way of each other. */
+    int high_report = fcntl(report_fd, F_DUPFD_CLOEXEC, 10);
+    int high_stdout = fcntl(stdout_fd, F_DUPFD_CLOEXEC, 10);
+    int high_stderr = fcntl(stderr_fd, F_DUPFD_CLOEXEC, 10);
+    if (null < 0 || high_report < 0 || high_stdout < 0 || high_stderr < 0 ||
+        dup2(null, STDIN_FILENO) < 0 || dup2(high_stdout, STDOUT_FILENO) < 0 ||
+        dup2(high_stderr, STDERR_FILENO) < 0 || dup3(high_report, REPORT_FD, O_CLOEXEC) < 0)
+        return -1;
+    return close_range(REPORT_FD + 1, ~0U, 0);
+}
+
+/* In the child: become the command, or say through the pipe why not. */
+static void run_command(const struct pod_container *container, int error_fd)
+    __attribute__((noreturn));
+static void run_command(const struct pod_container *container, int error_fd)
+{
+    struct err err = ERR_INIT;
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    umask(022);
+    setsid();
+    environ = (char **)container->environment.items;
+    const char *const *arguments = container->arguments.items;
+    if (container->directory && chdir(container->directory) < 0) {
+        err_set_errno(&err, errno, "cannot change to working directory '%s'", container->directory);
+    } else {
+        execvp(arguments[0], (char *const *)arguments);
+        err_set_errno(&err, errno, "cannot run '%s'", arguments[0]);
+    }
+    ssize_t written = write(error_fd, &err, sizeof(err));
+    (void)written;
+    _exit(127);
+}
+
+static pid_t start_command(const struct pod_container *container)
+{
+    struct err err = ERR_INIT;
+    int error_pipe[2];
+    pid_t pid = -1;
+    if (pipe2(error_pipe, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+        err_set_errno(&err, errno, "cannot start '%s'", container->arguments.items[0]);
+        fail(&err);
+    }
+    if (pid == 0)
+        run_command(container, error_pipe[1]);
+    close(error_pipe[1]);
+    ssize_t got;
+    do {
+        got = read(error_pipe[0], &err, sizeof(err));
+    } while (got < 0 && errno == EINTR);
+    close(error_pipe[0]);
+    if (got == (ssize_t)sizeof(err))
+        fail(&err);
+    return pid; /* the end of the pipe: the command has replaced our child */
+}
+
+static void report_exit(int status) __attribute__((noreturn));
+static void report_exit(int status)
+{
+    struct step_report message = {.kind = STEP_EXITED};
+    if (WIFSIGNALED(status)) {
+        message.signal = WTERMSIG(status);
+        message.exit_code = 128 + message.signal;
+    } else {
+        message.exit_code = WEXITSTATUS(status);
+    }
+    report(&message);
+    _exit(0);
+}
+
+/* The supervisor's death must end the sandbox. The wish is forgotten whenever privileges change, so
+ * it is stated after; a supervisor that died before has closed the report pipe. */
+static void bind_to_supervisor(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct pollfd pipe_state = {.fd = REPORT_FD};
+    if (poll(&pipe_state, 1, 0) > 0 && pipe_state.revents & POLLERR)
+        _exit(1);
+}
+
+void step_init_run(const struct pod_spec *spec, const struct pod_container *container,
+                   const char *mount_point, int report_fd, int stdout_fd, int stderr_fd)
+{
+    struct err err = ERR_INIT;
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    umask(0); /* the modes given below are meant as they stand */
+    setsid();
+    if (keep_pipes(report_fd, stdout_fd, stderr_fd) < 0)
+        _exit(1);
+    if (step_root_enter(spec, container, mount_point, &err) < 0 ||
+        step_privilege_drop(spec, container, &err) < 0)
+        fail(&err);
+    close_range(REPORT_FD + 1, ~0U, 0);
+    bind_to_supervisor();
+    prctl(PR_SET_NAME, "trainyard-init");
+
+    pid_t command = start_command(container);
+    report(&(struct step_report){.kind = STEP_RUNNING});
+    /* A descendant that keeps our pipes' ends open is fine; we must not. */
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    for (;;) {
+        siginfo_t info;
+        int number = sigwaitinfo(&all, &info);
+        if (number == SIGCHLD) {
+            int status;
+            for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+                if (ended == command)
+                    report_exit(status);
+        } else if (number > 0) {
+            kill(command, number);
+        }
+    }
+}

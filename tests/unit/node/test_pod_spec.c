@@ -1,0 +1,166 @@
+/* Specs and states survive being written and read; what is broken is refused with its line. */
+#include "node_test.h"
+
+#include "node/pod_spec.h"
+#include "node/pod_state.h"
+#include "node/record.h"
+
+static int parse(struct arena *arena, const char *text, struct pod_spec *spec, struct err *err)
+{
+    return pod_spec_parse(arena, arena_strdup(arena, text), strlen(text), spec, err);
+}
+
+static void spec_round_trip(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_SPEC_MAX);
+    struct pod_spec spec = {.hostname = "w-0",
+                            .network = "/state/run/holder",
+                            .address = "10.244.1.2",
+                            .nested = true,
+                            .restart = RESTART_ON_FAILURE,
+                            .hosts = "127.0.0.1\tlocalhost\nback\\slash\n"};
+    pod_strings_add(arena, &spec.masks, "/root");
+    struct pod_container *first = pod_spec_add_container(arena, &spec, "first");
+    first->init = true;
+    pod_strings_add(arena, &first->arguments, "true");
+    struct pod_container *main = pod_spec_add_container(arena, &spec, "main");
+    for (int i = 0; i < 40; i++)
+        pod_strings_add(arena, &main->arguments, i == 7 ? "two\nlines" : "");
+    pod_strings_add(arena, &main->environment, "A=b c");
+    main->user = 1000;
+    pod_container_add_mount(arena, main, "/data/deep", "/x");
+    pod_container_add_mount(arena, main, "/data", NULL)->read_only = true;
+    pod_container_add_mount(arena, main, "/data/mid", "/y")->sub_path = "a/b";
+    pod_spec_write(&spec, &text);
+
+    struct pod_spec read;
+    struct err err = ERR_INIT;
+    if (pod_spec_parse(arena, text.data, text.size, &read, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(read.hostname, "w-0");
+    assert_string_equal(read.hosts, spec.hosts);
+    assert_null(read.resolv_conf);
+    assert_true(read.nested);
+    assert_int_equal(read.restart, RESTART_ON_FAILURE);
+    assert_int_equal(read.container_count, 2);
+    assert_true(read.containers[0].init);
+    assert_int_equal(read.containers[1].arguments.count, 40);
+    assert_string_equal(read.containers[1].arguments.items[7], "two\nlines");
+    assert_string_equal(read.containers[1].arguments.items[39], "");
+    assert_null(read.containers[1].arguments.items[40]);
+    assert_int_equal(read.containers[1].user, 1000);
+    assert_int_equal(read.containers[1].group, -1);
+    const struct pod_mount *mounts = read.containers[1].mounts;
+    assert_int_equal(read.containers[1].mount_count, 3);
+    assert_string_equal(mounts[0].target, "/data"); /* what holds the others comes first */
+    assert_null(mounts[0].source);
+    assert_true(mounts[0].read_only);
+    assert_string_equal(mounts[1].target, "/data/mid");
+    assert_string_equal(mounts[1].sub_path, "a/b");
+    assert_string_equal(mounts[2].target, "/data/deep");
+}
+
+static void broken_specs(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } CASES[] = {
+        {"", "no hostname"},
+        {"hostname a\n", "no container"},
+        {"hostname a\ncontainer m\n", "'m' has no command"},
+        {"hostname a\ncontainer ../m\narg x\n", "no name of a container"},
+        {"hostname a\nnetwork /x\ncontainer m\narg x\n", "no address"},
+        {"hostname a\nwhat x\n", "line 2: unknown key 'what'"},
+        {"hostname a", "line 1 is cut short"},
+        {"hostname\n", "line 1 is no 'key value'"},
+        {"hostname a\\t\n", "line 1 has an unknown escape"},
+        {"hostname a\\", "cut short"},
+        {"arg x\n", "unknown key 'arg'"},
+        {"hostname a\nnested maybe\n", "nested"},
+        {"hostname a\nrestart x\n", "restart policy 'x'"},
+        {"hostname a\ncontainer m\narg x\ninit i\narg x\n", "behind a main one"},
+        {"hostname a\ncontainer m\narg x\nmount relative\nsource /x\n", "unknown key 'source'"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct pod_spec spec;
+        struct err err = ERR_INIT;
+        if (parse(arena, CASES[i].text, &spec, &err) >= 0 || !strstr(err.message, CASES[i].message))
+            fail_msg("'%s': '%s'", CASES[i].text, err.message);
+    }
+}
+
+static void too_many_containers(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_SPEC_MAX);
+    record_write(&text, "hostname", "a");
+    for (int i = 0; i <= POD_CONTAINERS_MAX; i++) {
+        record_write(&text, "container", "m");
+        record_write(&text, "arg", "x");
+    }
+    struct pod_spec spec;
+    struct err err = ERR_INIT;
+    assert_int_equal(pod_spec_parse(arena, text.data, text.size, &spec, &err), -ERR_TOO_MANY);
+}
+
+static void state_round_trip(void **state)
+{
+    static struct pod_state wrote, read;
+    wrote.finished = true;
+    wrote.count = 2;
+    struct container_state *first = &wrote.containers[0];
+    strcpy(first->name, "main");
+    first->phase = CONTAINER_WAITING;
+    strcpy(first->reason, "CrashLoopBackOff");
+    first->restarts = 3;
+    first->level = 4;
+    first->next_start_ms = 1794709795247;
+    first->last = (struct container_end){
+        .known = true, .exit_code = 139, .signal = 11, .started_ms = 5, .finished_ms = 6};
+    strcpy(first->last.reason, "Error");
+    strcpy(first->last.message, "two\nlines \\n");
+    strcpy(wrote.containers[1].name, "side");
+    wrote.containers[1].phase = CONTAINER_TERMINATED;
+    wrote.containers[1].end.known = true;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_STATE_MAX);
+    pod_state_write(&wrote, &text);
+    struct err err = ERR_INIT;
+    if (pod_state_parse(text.data, text.size, &read, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_memory_equal(&wrote, &read, sizeof(wrote));
+    assert_ptr_equal(pod_state_find(&read, "side"), &read.containers[1]);
+    assert_null(pod_state_find(&read, "none"));
+}
+
+static void broken_states(void **state)
+{
+    static const char *const CASES[] = {"phase running\n",
+                                        "container m\nphase dancing\n",
+                                        "container m\nrestarts -1\n",
+                                        "container m\nexit 1\n",
+                                        "container m\nend now\nphase running\n",
+                                        "container m"};
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        static struct pod_state read;
+        char *text = mem_strdup(CASES[i]);
+        struct err err = ERR_INIT;
+        if (pod_state_parse(text, strlen(text), &read, &err) >= 0)
+            fail_msg("'%s' was accepted", CASES[i]);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spec_round_trip),     cmocka_unit_test(broken_specs),
+        cmocka_unit_test(too_many_containers), cmocka_unit_test(state_round_trip),
+        cmocka_unit_test(broken_states),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/* Restart policy: who runs again, and when. */
+#include "node_test.h"
+
+#include "node/restart.h"
+
+static void policies(void **state)
+{
+    static const struct {
+        enum restart_policy policy;
+        bool init;
+        int exit_code;
+        bool restart;
+    } ROWS[] = {
+        {RESTART_ALWAYS, false, 0, true},      {RESTART_ALWAYS, false, 1, true},
+        {RESTART_ALWAYS, true, 0, false},      {RESTART_ALWAYS, true, 1, true},
+        {RESTART_ON_FAILURE, false, 0, false}, {RESTART_ON_FAILURE, false, 137, true},
+        {RESTART_ON_FAILURE, true, 0, false},  {RESTART_ON_FAILURE, true, 2, true},
+        {RESTART_NEVER, false, 0, false},      {RESTART_NEVER, false, 1, false},
+        {RESTART_NEVER, true, 1, false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        struct restart_decision decision =
+            restart_decide(ROWS[i].policy, ROWS[i].init, ROWS[i].exit_code, 0, 0);
+        if (decision.restart != ROWS[i].restart)
+            fail_msg("row %zu", i);
+    }
+}
+
+static void backoff_doubles_to_its_end(void **state)
+{
+    static const int64_t DELAYS[] = {0, 10000, 20000, 40000, 80000, 160000, 300000, 300000, 300000};
+    int level = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(DELAYS); i++) {
+        struct restart_decision decision = restart_decide(RESTART_ALWAYS, false, 1, level, 1000);
+        assert_true(decision.restart);
+        assert_int_equal(decision.delay_ms, DELAYS[i]);
+        level = decision.level;
+    }
+    assert_int_equal(restart_decide(RESTART_ALWAYS, false, 1, 1000000, 0).delay_ms, 300000);
+}
+
+static void a_long_run_forgets(void **state)
+{
+    struct restart_decision decision =
+        restart_decide(RESTART_ALWAYS, false, 1, 7, RESTART_BACKOFF_RESET_MS);
+    assert_int_equal(decision.delay_ms, 0);
+    assert_int_equal(decision.level, 1);
+}
+
+static void names(void **state)
+{
+    enum restart_policy policy;
+    struct err err;
+    assert_int_equal(restart_policy_parse("OnFailure", &policy, &err), 0);
+    assert_int_equal(policy, RESTART_ON_FAILURE);
+    assert_string_equal(restart_policy_name(policy), "OnFailure");
+    assert_int_equal(restart_policy_parse("sometimes", &policy, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "'sometimes'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(policies),
+        cmocka_unit_test(backoff_doubles_to_its_end),
+        cmocka_unit_test(a_long_run_forgets),
+        cmocka_unit_test(names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
