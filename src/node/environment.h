@@ -1,0 +1,37 @@
+/* A container's environment: values, references to fields, config maps and secrets, and $(VAR)
+ * expansion, by the rules of Kubernetes. Pure but for the objects it is given. */
+#ifndef TRAINYARD_NODE_ENVIRONMENT_H
+#define TRAINYARD_NODE_ENVIRONMENT_H
+
+#include "node/objects.h"
+#include "node/pod_spec.h"
+
+/* What a pod can learn about itself. */
+struct pod_facts {
+    const struct json *pod;
+    const char *hostname;
+    const char *address;      /* status.podIP */
+    const char *host_address; /* status.hostIP */
+};
+
+/* $(NAME) becomes the value of NAME, $$ becomes $, and an unknown name stays as it stands. */
+const char *environment_expand(struct arena *arena, const char *text,
+                               const struct pod_strings *environment);
+
+/* The value of an entry "NAME=value", or NULL. */
+const char *environment_get(const struct pod_strings *environment, const char *name);
+/* Replaces the entry of that name, else adds it. */
+void environment_set(struct arena *arena, struct pod_strings *environment, const char *name,
+                     const char *value);
+
+/* A downward API field: "metadata.name", "metadata.labels['app']", "status.podIP"; ERR_UNSUPPORTED
+ * with the path in the message. */
+int environment_field(struct arena *arena, const struct pod_facts *facts, const char *path,
+                      const char **ret, struct err *err);
+
+/* The container's env and envFrom over `ret`, which holds the defaults. */
+int environment_build(struct arena *arena, const struct pod_facts *facts,
+                      const struct node_objects *objects, const struct json *container,
+                      struct pod_strings *ret, struct err *err);
+
+#endif

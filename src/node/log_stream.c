@@ -1,0 +1,219 @@
+/* A container's log on the API; see log_stream.h. Files are read on the loop's thread in pieces:
+ * they were written moments ago on this machine. */
+#include "node/log_stream.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "node/log_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum {
+    PIECE_MAX = 64 * 1024,     /* read at once; more than a record */
+    PENDING_MAX = 1024 * 1024, /* not taken by the peer: wait */
+};
+
+struct log_stream {
+    struct log_streams *owner;
+    struct log_stream *next, *previous;
+    struct http_exchange *exchange;
+    char *directory, *container;
+    int64_t run;
+    bool follow, timestamps;
+    int64_t since_ms, left; /* bytes that may still be sent; -1: any */
+    int fd;
+    int64_t offset;
+    bool run_ended;
+    struct loop_task again;
+    uv_fs_event_t log_watch, state_watch;
+    bool watching;
+    int open_handles;
+};
+
+void log_streams_init(struct log_streams *streams, struct loop *loop)
+{
+    *streams = (struct log_streams){.loop = loop};
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct log_stream *stream = handle->data;
+    if (--stream->open_handles > 0)
+        return;
+    free(stream->directory);
+    free(stream->container);
+    free(stream);
+}
+
+/* Take the stream out of the world; its memory goes when its handles have closed. */
+static void drop(struct log_stream *stream)
+{
+    if (stream->next)
+        stream->next->previous = stream->previous;
+    if (stream->previous)
+        stream->previous->next = stream->next;
+    else
+        stream->owner->first = stream->next;
+    loop_defer_cancel(stream->owner->loop, &stream->again);
+    if (stream->fd >= 0)
+        close(stream->fd);
+    stream->fd = -1;
+    uv_close((uv_handle_t *)&stream->log_watch, on_handle_closed);
+    uv_close((uv_handle_t *)&stream->state_watch, on_handle_closed);
+}
+
+static void finish(struct log_stream *stream)
+{
+    struct http_exchange *exchange = stream->exchange;
+    exchange->on_cancel = NULL;
+    exchange->on_drain = NULL;
+    drop(stream);
+    http_end(exchange);
+}
+
+void log_streams_release(struct log_streams *streams)
+{
+    while (streams->first)
+        finish(streams->first);
+}
+
+static bool has_run_ended(const struct log_stream *stream)
+{
+    static struct pod_state state; /* large; the loop's thread is the only one */
+    if (pod_state_load(stream->directory, &state, NULL) < 0)
+        return true; /* the pod is gone */
+    const struct container_state *container = pod_state_find(&state, stream->container);
+    return !container || container->restarts != stream->run ||
+           container->phase == CONTAINER_TERMINATED;
+}
+
+/* Send one piece; false when there is nothing more in the file now. */
+static bool send_piece(struct log_stream *stream)
+{
+    char data[PIECE_MAX];
+    ssize_t got = pread(stream->fd, data, sizeof(data), stream->offset);
+    if (got <= 0)
+        return false;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, PIECE_MAX);
+    size_t used = log_render(data, (size_t)got, stream->timestamps, stream->since_ms, &text);
+    stream->offset += (int64_t)used;
+    size_t size = text.size;
+    if (stream->left >= 0 && (int64_t)size > stream->left)
+        size = (size_t)stream->left;
+    if (stream->left >= 0)
+        stream->left -= (int64_t)size;
+    if (size)
+        http_write(stream->exchange, text.data, size);
+    return used > 0;
+}
+
+static void pump(struct log_stream *stream)
+{
+    if (http_pending(stream->exchange) > PENDING_MAX)
+        return; /* on_drain brings us back */
+    /* Asked before the last read: what a container writes before its end is in the file then. */
+    bool ended = stream->run_ended || !stream->follow;
+    bool more = send_piece(stream);
+    if (stream->left == 0 || (!more && ended))
+        finish(stream);
+    else if (more)
+        loop_defer(stream->owner->loop, &stream->again);
+}
+
+static void on_again(struct loop_task *task)
+{
+    pump(CONTAINER_OF(task, struct log_stream, again));
+}
+
+static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status)
+{
+    pump(handle->data);
+}
+
+static void on_state_change(uv_fs_event_t *handle, const char *filename, int events, int status)
+{
+    struct log_stream *stream = handle->data;
+    if (!str_eq(filename, "state") || stream->run_ended)
+        return;
+    stream->run_ended = has_run_ended(stream);
+    pump(stream);
+}
+
+static void on_cancel(struct http_exchange *exchange)
+{
+    drop(exchange->context);
+}
+
+static void on_drain(struct http_exchange *exchange)
+{
+    pump(exchange->context);
+}
+
+static int open_log(struct log_stream *stream, int64_t tail_lines, struct err *err)
+{
+    _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
+    struct stat info;
+    stream->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (stream->fd < 0 || fstat(stream->fd, &info) < 0)
+        return err_set_errno(err, errno, "cannot open the log of container '%s'",
+                             stream->container);
+    if (tail_lines >= 0)
+        stream->offset = log_tail_offset(stream->fd, info.st_size, tail_lines);
+    if (!stream->follow)
+        return 0;
+    /* Both are watched before anything is read, so that no news is missed. */
+    if (uv_fs_event_start(&stream->log_watch, on_log_change, path, 0) < 0 ||
+        uv_fs_event_start(&stream->state_watch, on_state_change, stream->directory, 0) < 0)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "cannot follow the log: this machine has no inotify watch left (raise "
+                       "sysctl fs.inotify.max_user_watches)");
+    stream->run_ended = has_run_ended(stream);
+    return 0;
+}
+
+void log_streams_add(struct log_streams *streams, struct http_exchange *exchange,
+                     const char *directory, const char *container, int64_t run,
+                     const struct engine_pod_logs *options)
+{
+    struct log_stream *stream = mem_zalloc(sizeof(*stream));
+    struct err err = ERR_INIT;
+    *stream = (struct log_stream){
+        .owner = streams,
+        .next = streams->first,
+        .exchange = exchange,
+        .directory = mem_strdup(directory),
+        .container = mem_strdup(container),
+        .run = run,
+        .follow = options->follow,
+        .timestamps = options->timestamps,
+        .since_ms = options->since_ms,
+        .left = options->limit_bytes > 0 ? options->limit_bytes : -1,
+        .fd = -1,
+        .again.callback = on_again,
+        .open_handles = 2,
+    };
+    if (streams->first)
+        streams->first->previous = stream;
+    streams->first = stream;
+    uv_fs_event_init(loop_uv(streams->loop), &stream->log_watch);
+    uv_fs_event_init(loop_uv(streams->loop), &stream->state_watch);
+    stream->log_watch.data = stream->state_watch.data = stream;
+    if (open_log(stream, options->tail_lines, &err) < 0) {
+        drop(stream);
+        engine_respond_error(exchange, &err);
+        return;
+    }
+    exchange->context = stream;
+    exchange->on_cancel = on_cancel;
+    exchange->on_drain = on_drain;
+    http_begin(exchange, 200, "text/plain", NULL, -1);
+    pump(stream);
+}

@@ -1,0 +1,24 @@
+/* What the names of the cluster stand for: services and the pods behind them. Services have no
+ * address of their own here; a service's name gives the addresses of its pods, as that of a
+ * headless one does. A pure function of the objects; the DNS responder asks it. */
+#ifndef TRAINYARD_NODE_NAMES_H
+#define TRAINYARD_NODE_NAMES_H
+
+#include "base/json.h"
+
+#include <netinet/in.h>
+#include <stddef.h>
+
+struct names_source {
+    const struct json *(*service)(void *context, const char *namespace_, const char *name);
+    /* The pods of a namespace: start with *position = 0; NULL behind the last. */
+    const struct json *(*next_pod)(void *context, const char *namespace_, size_t *position);
+    void *context;
+};
+
+/* The addresses of "<service>.<namespace>.svc[.cluster.local]",
+ * "<hostname>.<service>.<namespace>.svc…" and "<a-b-c-d>.<namespace>.pod…"; lower case, no final
+ * dot. Returns how many, 0 for a service nobody answers yet, -1 where there is no such name. */
+int names_lookup(const struct names_source *source, const char *name, struct in_addr *ret, int max);
+
+#endif

@@ -1,0 +1,259 @@
+/* Node objects; see node_object.h. */
+#include "node/node_object.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+#include "node/pod_network.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+enum { HEARTBEAT_MS = 30 * 1000, RETRY_MS = 1000 };
+
+const char *node_object_address(struct arena *arena, int node)
+{
+    return arena_printf(arena, "127.0.0.%d", node + 1);
+}
+
+static const char *architecture(const char *machine)
+{
+    static const char *const NAMES[][2] = {{"x86_64", "amd64"},
+                                           {"aarch64", "arm64"},
+                                           {"ppc64le", "ppc64le"},
+                                           {"riscv64", "riscv64"},
+                                           {"s390x", "s390x"}};
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+        if (str_eq(machine, NAMES[i][0]))
+            return NAMES[i][1];
+    return machine;
+}
+
+struct json *node_object_make(struct arena *arena, const char *name, int node)
+{
+    struct utsname system;
+    uname(&system);
+    struct json *object = kube_object_make(arena, &KUBE_NODES, NULL, name);
+    kube_meta_set_label(arena, object, "kubernetes.io/hostname", name);
+    kube_meta_set_label(arena, object, "kubernetes.io/os", "linux");
+    kube_meta_set_label(arena, object, "kubernetes.io/arch",
+                        arena_strdup(arena, architecture(system.machine)));
+    struct json *spec = json_ensure_object(arena, object, "spec");
+    const char *range = arena_printf(arena, "10.244.%d.0/24", node + 1);
+    json_set_string(arena, spec, "podCIDR", range);
+    json_append(json_ensure_array(arena, spec, "podCIDRs"), json_string(arena, range));
+    return object;
+}
+
+static struct json *make_capacity(struct arena *arena)
+{
+    struct sysinfo machine;
+    sysinfo(&machine);
+    struct json *capacity = json_object(arena);
+    json_set(arena, capacity, "cpu", json_stringf(arena, "%d", get_nprocs()));
+    json_set(arena, capacity, "memory",
+             json_stringf(arena, "%lluKi",
+                          (unsigned long long)machine.totalram * machine.mem_unit / 1024));
+    json_set(arena, capacity, "pods", json_stringf(arena, "%d", POD_NETWORK_PODS_MAX));
+    return capacity;
+}
+
+static void add_condition(struct arena *arena, struct json *conditions, const char *type,
+                          const char *status, const char *reason, const char *message,
+                          const char *since, const char *now)
+{
+    struct json *condition = json_object(arena);
+    json_set_string(arena, condition, "type", type);
+    json_set_string(arena, condition, "status", status);
+    json_set_string(arena, condition, "lastHeartbeatTime", now);
+    json_set_string(arena, condition, "lastTransitionTime", since);
+    json_set_string(arena, condition, "reason", reason);
+    json_set_string(arena, condition, "message", message);
+    json_append(conditions, condition);
+}
+
+/* PRETTY_NAME of os-release, or "Linux". */
+static const char *system_name(struct arena *arena)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 16 * 1024);
+    if (file_read("/etc/os-release", &text, NULL) < 0)
+        return "Linux";
+    const char *line = strstr(text.data, "PRETTY_NAME=\"");
+    if (!line)
+        return "Linux";
+    line += strlen("PRETTY_NAME=\"");
+    return arena_strndup(arena, line, strcspn(line, "\"\n"));
+}
+
+static void add_info(struct arena *arena, struct json *status)
+{
+    struct utsname system;
+    uname(&system);
+    struct json *info = json_ensure_object(arena, status, "nodeInfo");
+    json_set_string(arena, info, "architecture", architecture(system.machine));
+    json_set_string(arena, info, "operatingSystem", "linux");
+    json_set_string(arena, info, "kernelVersion", system.release);
+    json_set_string(arena, info, "osImage", system_name(arena));
+    json_set_string(arena, info, "containerRuntimeVersion", "trainyard://" TRAINYARD_VERSION);
+    json_set_string(arena, info, "kubeletVersion", "v" TRAINYARD_VERSION);
+    json_set_string(arena, info, "kubeProxyVersion", "");
+    json_set_string(arena, info, "machineID", "");
+    json_set_string(arena, info, "systemUUID", "");
+    json_set_string(arena, info, "bootID", "");
+}
+
+static void add_address(struct arena *arena, struct json *status, const char *type,
+                        const char *address)
+{
+    struct json *entry = json_object(arena);
+    json_set_string(arena, entry, "type", type);
+    json_set_string(arena, entry, "address", address);
+    json_append(json_ensure_array(arena, status, "addresses"), entry);
+}
+
+struct json *node_object_status(struct arena *arena, const char *name, int node, int64_t since_ms,
+                                int64_t now_ms)
+{
+    char since[MOMENT_TEXT_MAX], now[MOMENT_TEXT_MAX];
+    moment_format(since_ms, since);
+    moment_format(now_ms, now);
+    struct json *status = json_object(arena);
+    json_set(arena, status, "capacity", make_capacity(arena));
+    json_set(arena, status, "allocatable", make_capacity(arena));
+    struct json *conditions = json_ensure_array(arena, status, "conditions");
+    add_condition(arena, conditions, "MemoryPressure", "False", "KubeletHasSufficientMemory",
+                  "memory is not watched on this machine", since, now);
+    add_condition(arena, conditions, "DiskPressure", "False", "KubeletHasNoDiskPressure",
+                  "the disk is not watched on this machine", since, now);
+    add_condition(arena, conditions, "Ready", "True", "KubeletReady",
+                  "trainyard runs pods on this machine", since, now);
+    add_address(arena, status, "InternalIP", node_object_address(arena, node));
+    add_address(arena, status, "Hostname", name);
+    add_info(arena, status);
+    return status;
+}
+
+/* ---- The registrar ---- */
+
+struct registered_node {
+    struct node_registrar *registrar;
+    char *name;
+    int number;
+    bool created;
+};
+
+struct node_registrar {
+    struct loop *loop;
+    struct kube_client *client;
+    struct registered_node *nodes;
+    int count;
+    int64_t since_ms;
+    struct loop_timer beat;
+    /* The client is freed before us, so that none of its answers comes to freed memory. */
+};
+
+static void send_status(struct registered_node *node);
+
+static void on_status(void *context, struct json *object, const struct err *err)
+{
+    struct registered_node *node = context;
+    if (!err)
+        return;
+    if (err->code == ERR_NOT_FOUND)
+        node->created = false; /* somebody deleted it: the next beat registers it again */
+    else
+        log_warning(node->name, "cannot report the node's status: %s", err->message);
+    loop_timer_start(&node->registrar->beat, RETRY_MS);
+}
+
+static void send_status(struct registered_node *node)
+{
+    struct node_registrar *registrar = node->registrar;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *patch = json_object(arena);
+    json_set(arena, patch, "status",
+             node_object_status(arena, node->name, node->number, registrar->since_ms,
+                                loop_wall_ms(registrar->loop)));
+    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch, on_status, node);
+}
+
+static void on_labelled(void *context, struct json *object, const struct err *err)
+{
+    struct registered_node *node = context;
+    if (err) {
+        log_warning(node->name, "cannot register the node: %s", err->message);
+        loop_timer_start(&node->registrar->beat, RETRY_MS);
+        return;
+    }
+    node->created = true;
+    send_status(node);
+}
+
+static void on_created(void *context, struct json *object, const struct err *err)
+{
+    struct registered_node *node = context;
+    if (!err || err->code != ERR_EXISTS) {
+        on_labelled(context, object, err);
+        return;
+    }
+    /* It is known from an earlier run: only our own labels are set again. */
+    struct node_registrar *registrar = node->registrar;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *made = node_object_make(arena, node->name, node->number);
+    struct json *patch = json_object(arena);
+    json_set(arena, json_ensure_object(arena, patch, "metadata"), "labels",
+             json_clone(arena, kube_meta_labels(made)));
+    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, NULL, patch, on_labelled, node);
+}
+
+static void on_beat(struct loop_timer *timer)
+{
+    struct node_registrar *registrar = CONTAINER_OF(timer, struct node_registrar, beat);
+    loop_timer_start(timer, HEARTBEAT_MS);
+    for (int i = 0; i < registrar->count; i++) {
+        struct registered_node *node = &registrar->nodes[i];
+        if (node->created) {
+            send_status(node);
+            continue;
+        }
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        kube_create(registrar->client, &KUBE_NODES, NULL,
+                    node_object_make(arena, node->name, node->number), on_created, node);
+    }
+}
+
+struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
+                                          const char *const *names)
+{
+    struct node_registrar *registrar = mem_zalloc(sizeof(*registrar));
+    registrar->loop = loop;
+    registrar->client = client;
+    registrar->since_ms = loop_wall_ms(loop);
+    while (names[registrar->count])
+        registrar->count++;
+    registrar->nodes = mem_calloc((size_t)registrar->count + 1, sizeof(*registrar->nodes));
+    for (int i = 0; i < registrar->count; i++)
+        registrar->nodes[i] = (struct registered_node){
+            .registrar = registrar, .name = mem_strdup(names[i]), .number = i};
+    loop_timer_init(loop, &registrar->beat, on_beat);
+    on_beat(&registrar->beat);
+    return registrar;
+}
+
+struct node_registrar *node_registrar_free(struct node_registrar *registrar)
+{
+    if (!registrar)
+        return NULL;
+    loop_timer_stop(&registrar->beat);
+    for (int i = 0; i < registrar->count; i++)
+        free(registrar->nodes[i].name);
+    free(registrar->nodes);
+    free(registrar);
+    return NULL;
+}

@@ -1,0 +1,23 @@
+/* The Node objects that stand for this machine: registered, labelled, kept Ready. Labels, taints
+ * and cordons that people set are theirs and stay. */
+#ifndef TRAINYARD_NODE_NODE_OBJECT_H
+#define TRAINYARD_NODE_NODE_OBJECT_H
+
+#include "kube/client.h"
+#include "loop/loop.h"
+
+/* "127.0.0.<n+1>": where pods with hostNetwork are reached. */
+const char *node_object_address(struct arena *arena, int node);
+
+/* A Node as it is created, and the status it has at `now`. */
+struct json *node_object_make(struct arena *arena, const char *name, int node);
+struct json *node_object_status(struct arena *arena, const char *name, int node, int64_t since_ms,
+                                int64_t now_ms);
+
+/* Registers the nodes and keeps their heartbeat until it is freed. */
+struct node_registrar;
+struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
+                                          const char *const *names);
+struct node_registrar *node_registrar_free(struct node_registrar *registrar);
+
+#endif

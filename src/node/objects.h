@@ -1,0 +1,23 @@
+/* The objects of the API that a pod may refer to, as a function: informers stand behind it in a
+ * cluster, a table in tests. */
+#ifndef TRAINYARD_NODE_OBJECTS_H
+#define TRAINYARD_NODE_OBJECTS_H
+
+#include "base/json.h"
+#include "kube/resource.h"
+
+struct node_objects {
+    /* The object, or NULL; it lives until the loop's next turn. */
+    const struct json *(*get)(void *context, const struct kube_resource *resource,
+                              const char *namespace_, const char *name);
+    void *context;
+};
+
+static inline const struct json *node_objects_get(const struct node_objects *objects,
+                                                  const struct kube_resource *resource,
+                                                  const char *namespace_, const char *name)
+{
+    return objects->get(objects->context, resource, namespace_, name);
+}
+
+#endif

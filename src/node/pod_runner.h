@@ -1,0 +1,48 @@
+/* One pod of this machine from binding to deletion: plans it, starts or finds its supervisor,
+ * reports its state on the API, ends it when it is deleted, confirms the deletion. What is decided
+ * is in pod_plan, pod_status and restart; here is the order of things. */
+#ifndef TRAINYARD_NODE_POD_RUNNER_H
+#define TRAINYARD_NODE_POD_RUNNER_H
+
+#include "kube/informer.h"
+#include "node/addresses.h"
+#include "node/node.h"
+#include "node/objects.h"
+#include "node/pod_state.h"
+
+/* What all pods of the machine share. */
+struct pod_host {
+    struct loop *loop;
+    struct kube_client *client;
+    const char *state_dir;
+    const char *step_path;
+    const char *trainer_path;
+    const char *network; /* lock of the pod network's holder */
+    bool nested;
+    const char *home; /* of the machine's user, or NULL */
+    const char *resolv_conf;
+    struct node_objects objects;
+    struct addresses addresses;
+    /* The runner has nothing left to do and is to be freed. */
+    void (*done)(void *context, const char *uid);
+    void *context;
+};
+
+struct pod_runner;
+
+/* The API shows the pod, bound to our node number `node` with the address given. */
+struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod, int node,
+                                  const char *node_address);
+/* Leaves the supervisor running. */
+struct pod_runner *pod_runner_free(struct pod_runner *runner);
+
+void pod_runner_update(struct pod_runner *runner, struct kube_object *pod);
+/* The pod is gone from the API: end what is left of it. */
+void pod_runner_forget(struct pod_runner *runner);
+
+/* The container's newest state, or NULL before there is one. */
+const struct container_state *pod_runner_container(const struct pod_runner *runner,
+                                                   const char *name);
+const char *pod_runner_directory(const struct pod_runner *runner);
+
+#endif

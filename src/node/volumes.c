@@ -1,0 +1,255 @@
+/* Volumes as directories; see volumes.h. */
+#include "node/volumes.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/base64.h"
+#include "kube/object.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct filling {
+    struct arena *arena;
+    const struct volume_context *context;
+    const char *directory;
+    int64_t default_mode;
+    struct err *err;
+};
+
+/* A path inside the volume as the API allows it: relative and without "..". */
+static bool is_inner_path(const char *path)
+{
+    if (!path[0] || path[0] == '/')
+        return false;
+    for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+            return false;
+    return true;
+}
+
+static int put_file(struct filling *f, const char *path, const char *data, size_t size,
+                    int64_t mode)
+{
+    if (!is_inner_path(path))
+        return err_set(f->err, ERR_INVALID, "'%s' is no path inside a volume", path);
+    char *whole = arena_printf(f->arena, "%s/%s", f->directory, path);
+    char *slash = strrchr(whole, '/');
+    *slash = '\0';
+    int result = file_make_dirs(whole, 0755, f->err);
+    *slash = '/';
+    return result < 0 ? result
+                      : file_write_atomic(whole, data, size, (mode_t)(mode & 0777), f->err);
+}
+
+/* The keys of a config map or secret, all or those of `items`. */
+static int put_keys(struct filling *f, const struct json *source, const char *name, bool secret)
+{
+    const struct json *object =
+        node_objects_get(f->context->objects, secret ? &KUBE_SECRETS : &KUBE_CONFIGMAPS,
+                         kube_meta_namespace(f->context->facts->pod), name);
+    if (!object)
+        return json_get_bool(source, "optional", false)
+                   ? 0
+                   : err_set(f->err, ERR_NOT_FOUND, "%s '%s' not found",
+                             secret ? "secret" : "configmap", name);
+    const struct json *items = json_get(source, "items");
+    const struct json *maps[] = {json_get(object, "data"), json_get(object, "binaryData")};
+    for (size_t m = 0; m < ARRAY_SIZE(maps); m++) {
+        JSON_EACH (entry, maps[m]) {
+            const char *path = items ? NULL : entry->name;
+            int64_t mode = f->default_mode;
+            JSON_EACH (item, items) {
+                if (str_eq(json_get_string(item, "key", ""), entry->name)) {
+                    path = json_get_string(item, "path", entry->name);
+                    mode = json_get_int(item, "mode", mode);
+                }
+            }
+            if (!path || !json_text(entry))
+                continue;
+            const char *data = json_text(entry);
+            char *decoded;
+            size_t size = strlen(data);
+            int result = 0;
+            if (secret || m == 1) {
+                result = base64_decode(f->arena, data, &decoded, &size, f->err);
+                data = result == 0 ? decoded : data;
+            }
+            if (result == 0)
+                result = put_file(f, path, data, size, mode);
+            if (result < 0)
+                return result;
+        }
+    }
+    return 0;
+}
+
+/* All labels or annotations, one key="value" a line, as the downward API writes them. */
+static const char *map_text(struct arena *arena, const struct json *map)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 1024 * 1024);
+    JSON_EACH (entry, map) {
+        buf_printf(&text, "%s=\"%s\"\n", entry->name, json_text(entry) ? json_text(entry) : "");
+    }
+    return arena_strndup(arena, text.data, text.size);
+}
+
+static int put_downward(struct filling *f, const struct json *source)
+{
+    JSON_EACH (item, json_get(source, "items")) {
+        const struct pod_facts *facts = f->context->facts;
+        const char *field = json_get_string(json_get(item, "fieldRef"), "fieldPath", "");
+        const char *value = NULL;
+        int result = 0;
+        if (str_eq(field, "metadata.labels"))
+            value = map_text(f->arena, kube_meta_labels(facts->pod));
+        else if (str_eq(field, "metadata.annotations"))
+            value = map_text(f->arena, json_at(facts->pod, "metadata", "annotations", NULL));
+        else
+            result = environment_field(f->arena, facts, field, &value, f->err);
+        if (result == 0)
+            result = put_file(f, json_get_string(item, "path", ""), value, strlen(value),
+                              json_get_int(item, "mode", f->default_mode));
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int put_projected(struct filling *f, const struct json *projected)
+{
+    JSON_EACH (source, json_get(projected, "sources")) {
+        const struct json *config = json_get(source, "configMap");
+        const struct json *secret = json_get(source, "secret");
+        const struct json *downward = json_get(source, "downwardAPI");
+        int result = 0;
+        if (config || secret)
+            result = put_keys(f, config ? config : secret,
+                              json_get_string(config ? config : secret, "name", ""), !config);
+        else if (downward)
+            result = put_downward(f, downward);
+        /* A service account's token: there are no service accounts here, and nobody needs one. */
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int prepare_host_path(const struct json *source, struct volume *ret, struct err *err)
+{
+    const char *path = json_get_string(source, "path", "");
+    const char *type = json_get_string(source, "type", "");
+    struct stat info;
+    if (path[0] != '/')
+        return err_set(err, ERR_INVALID, "hostPath '%s' is not absolute", path);
+    if (str_eq(type, "DirectoryOrCreate")) {
+        int result = file_make_dirs(path, 0755, err);
+        if (result < 0)
+            return result;
+    }
+    if (stat(path, &info) < 0)
+        return err_set_errno(err, errno, "hostPath '%s'", path);
+    if ((str_has_prefix(type, "Directory") && !S_ISDIR(info.st_mode)) ||
+        (str_has_prefix(type, "File") && !S_ISREG(info.st_mode)))
+        return err_set(err, ERR_INVALID, "hostPath '%s' is no %s", path, type);
+    ret->source = path;
+    return 0;
+}
+
+/* Everybody may write there, whoever the container runs as: the way to it is closed to others. */
+static int make_open_directory(const char *path, struct err *err)
+{
+    int result = file_make_dirs(path, 0755, err);
+    if (result == 0 && chmod(path, 0777) < 0)
+        result = err_set_errno(err, errno, "cannot open '%s' to the pod", path);
+    return result;
+}
+
+char *volume_claim_path(struct arena *arena, const char *state_dir, const char *namespace_,
+                        const char *claim)
+{
+    return arena_printf(arena, "%s/volumes/%s/%s", state_dir, namespace_, claim);
+}
+
+static int prepare_claim(struct arena *arena, const struct volume_context *context,
+                         const struct json *source, struct volume *ret, struct err *err)
+{
+    const char *namespace_ = kube_meta_namespace(context->facts->pod);
+    const char *claim = json_get_string(source, "claimName", "");
+    if (!str_is_dns_subdomain(claim)) /* it becomes part of a path */
+        return err_set(err, ERR_INVALID, "'%s' is no name of a claim", claim);
+    if (!node_objects_get(context->objects, &KUBE_PVCS, namespace_, claim))
+        return err_set(err, ERR_NOT_FOUND, "persistentvolumeclaim '%s' not found", claim);
+    char *path = volume_claim_path(arena, context->state_dir, namespace_, claim);
+    ret->source = path;
+    ret->read_only = json_get_bool(source, "readOnly", false);
+    return make_open_directory(path, err);
+}
+
+static int prepare_empty(const struct volume_context *context, const struct json *source,
+                         const char *directory, struct volume *ret, struct err *err)
+{
+    /* Memory can be given to one container only: mounts are each container's own. */
+    if (str_eq(json_get_string(source, "medium", ""), "Memory") &&
+        json_count(json_at(context->facts->pod, "spec", "containers", NULL)) +
+                json_count(json_at(context->facts->pod, "spec", "initContainers", NULL)) ==
+            1) {
+        ret->source = NULL;
+        return 0;
+    }
+    return make_open_directory(directory, err);
+}
+
+static const struct json *first_source(const struct json *volume)
+{
+    JSON_EACH (member, volume) {
+        if (!str_eq(member->name, "name"))
+            return member;
+    }
+    return NULL;
+}
+
+int volume_prepare(struct arena *arena, const struct volume_context *context,
+                   const struct json *volume, struct volume *ret, struct err *err)
+{
+    const char *name = json_get_string(volume, "name", "");
+    if (!str_is_dns_label(name))
+        return err_set(err, ERR_INVALID, "'%s' is no name of a volume", name);
+    const struct json *source = first_source(volume);
+    const char *type = source ? source->name : "emptyDir";
+    const char *directory = arena_printf(arena, "%s/volumes/%s", context->pod_dir, name);
+    struct filling filling = {.arena = arena,
+                              .context = context,
+                              .directory = directory,
+                              .default_mode = json_get_int(source, "defaultMode", 0644),
+                              .err = err};
+    *ret = (struct volume){.name = name, .source = directory};
+    int result;
+    if (str_eq(type, "emptyDir")) {
+        result = prepare_empty(context, source, directory, ret, err);
+    } else if (str_eq(type, "hostPath")) {
+        result = prepare_host_path(source, ret, err);
+    } else if (str_eq(type, "persistentVolumeClaim")) {
+        result = prepare_claim(arena, context, source, ret, err);
+    } else {
+        ret->read_only = true;
+        result = file_make_dirs(directory, 0755, err);
+        if (result < 0)
+            return result;
+        if (str_eq(type, "configMap"))
+            result = put_keys(&filling, source, json_get_string(source, "name", ""), false);
+        else if (str_eq(type, "secret"))
+            result = put_keys(&filling, source, json_get_string(source, "secretName", ""), true);
+        else if (str_eq(type, "downwardAPI"))
+            result = put_downward(&filling, source);
+        else if (str_eq(type, "projected"))
+            result = put_projected(&filling, source);
+        else
+            result = err_set(err, ERR_UNSUPPORTED,
+                             "a volume of type %s is not supported on this machine", type);
+    }
+    return result < 0 ? err_wrap(err, "volume '%s'", name) : 0;
+}

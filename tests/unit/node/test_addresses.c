@@ -1,0 +1,54 @@
+/* Addresses of the pod network: given once, again only late, and never past the end. */
+#include "node_test.h"
+
+#include "node/addresses.h"
+
+static void gives_each_once(void **state)
+{
+    static struct addresses addresses;
+    char text[INET_ADDRSTRLEN];
+    struct err err;
+    for (int i = 0; i < POD_NETWORK_PODS_MAX; i++)
+        assert_int_equal(addresses_take(&addresses, 1, text, &err), 0);
+    assert_string_equal(text, "10.244.2.254");
+    assert_int_equal(addresses_take(&addresses, 1, text, &err), -ERR_TOO_MANY);
+    assert_int_equal(addresses_take(&addresses, 0, text, &err), 0);
+    assert_string_equal(text, "10.244.1.1");
+    addresses_give_back(&addresses, "10.244.2.17");
+    assert_int_equal(addresses_take(&addresses, 1, text, &err), 0);
+    assert_string_equal(text, "10.244.2.17");
+}
+
+static void the_longest_free_comes_first(void **state)
+{
+    static struct addresses addresses;
+    char text[INET_ADDRSTRLEN];
+    addresses_take(&addresses, 0, text, NULL);
+    addresses_give_back(&addresses, text);
+    addresses_take(&addresses, 0, text, NULL);
+    assert_string_equal(text, "10.244.1.2");
+}
+
+static void reserved_ones_are_left_out(void **state)
+{
+    static struct addresses addresses;
+    char text[INET_ADDRSTRLEN];
+    addresses_reserve(&addresses, "10.244.1.1");
+    addresses_reserve(&addresses, "127.0.0.1");
+    addresses_reserve(&addresses, "10.244.0.1");
+    addresses_reserve(&addresses, "10.244.1.255");
+    addresses_reserve(&addresses, "no address");
+    addresses_reserve(&addresses, NULL);
+    addresses_take(&addresses, 0, text, NULL);
+    assert_string_equal(text, "10.244.1.2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_each_once),
+        cmocka_unit_test(the_longest_free_comes_first),
+        cmocka_unit_test(reserved_ones_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

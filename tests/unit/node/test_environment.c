@@ -1,0 +1,131 @@
+/* Environment: expansion, references, and the order in which they win. */
+#include "node_test.h"
+
+#include "node/environment.h"
+
+static const struct json *get_object(void *context, const struct kube_resource *resource,
+                                     const char *namespace_, const char *name)
+{
+    const struct json *all = context;
+    return json_at(all, resource->plural, name, NULL);
+}
+
+static void expansion(void **state)
+{
+    static const struct {
+        const char *text, *result;
+    } CASES[] = {
+        {"plain", "plain"},     {"$(A)", "1"},     {"x$(A)y$(B)z", "x1ytwoz"},
+        {"$(NONE)", "$(NONE)"}, {"$$(A)", "$(A)"}, {"$$$(A)", "$1"},
+        {"$A", "$A"},           {"$(A", "$(A"},    {"$", "$"},
+        {"a$$b", "a$b"},        {"$()", "$()"},    {"$(EMPTY)", ""},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_strings environment = {0};
+    environment_set(arena, &environment, "A", "1");
+    environment_set(arena, &environment, "B", "two");
+    environment_set(arena, &environment, "EMPTY", "");
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++)
+        assert_string_equal(environment_expand(arena, CASES[i].text, &environment),
+                            CASES[i].result);
+    environment_set(arena, &environment, "A", "again");
+    assert_int_equal(environment.count, 3);
+    assert_string_equal(environment_get(&environment, "A"), "again");
+    assert_null(environment_get(&environment, "EMPT"));
+}
+
+struct fixture {
+    struct arena *arena;
+    struct pod_facts facts;
+    struct node_objects objects;
+};
+
+static int build(struct fixture *f, const char *container, struct pod_strings *ret, struct err *err)
+{
+    f->facts = (struct pod_facts){
+        .pod = read_json(f->arena,
+                         "{'metadata':{'name':'p','namespace':'n','uid':'u','labels':{'app.x/y':"
+                         "'v'},'annotations':{'note':'a b'}},'spec':{'nodeName':'node-0'}}"),
+        .hostname = "p",
+        .address = "10.244.1.2",
+        .host_address = "127.0.0.1"};
+    f->objects = (struct node_objects){
+        get_object,
+        read_json(f->arena, "{'configmaps':{'c':{'data':{'K':'from map','L':'l'}}},"
+                            " 'secrets':{'s':{'data':{'P':'aHVzaA==','BIN':'AAA='}}}}")};
+    *ret = (struct pod_strings){0};
+    environment_set(f->arena, ret, "PATH", "/bin");
+    return environment_build(f->arena, &f->facts, &f->objects, read_json(f->arena, container), ret,
+                             err);
+}
+
+static void references(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct fixture f = {.arena = arena};
+    struct pod_strings e;
+    struct err err = ERR_INIT;
+    if (build(
+            &f,
+            "{'envFrom':[{'configMapRef':{'name':'c'},'prefix':'X_'},{'secretRef':{'name':'s'}},"
+            "  {'configMapRef':{'name':'none','optional':true}}],"
+            " 'env':[{'name':'A','value':'1'},{'name':'B','value':'$(A)$(LATER)'},"
+            "  {'name':'LATER','value':'x'},{'name':'X_L','value':'own'},"
+            "  {'name':'N','valueFrom':{'fieldRef':{'fieldPath':'metadata.name'}}},"
+            "  "
+            "{'name':'V','valueFrom':{'fieldRef':{'fieldPath':'metadata.labels[\\u0027app.x/"
+            "y\\u0027]'}}},"
+            "  {'name':'IP','valueFrom':{'fieldRef':{'fieldPath':'status.podIP'}}},"
+            "  {'name':'NODE','valueFrom':{'fieldRef':{'fieldPath':'spec.nodeName'}}},"
+            "  {'name':'M','valueFrom':{'configMapKeyRef':{'name':'c','key':'K'}}},"
+            "  {'name':'S','valueFrom':{'secretKeyRef':{'name':'s','key':'P'}}},"
+            "  {'name':'O','valueFrom':{'secretKeyRef':{'name':'s','key':'none','optional':true}}},"
+            "  {'name':'PATH','value':'/mine'}]}",
+            &e, &err) < 0)
+        fail_msg("%s", err.message);
+    static const struct {
+        const char *name, *value;
+    } EXPECTED[] = {{"X_K", "from map"}, {"X_L", "own"}, {"P", "hush"},     {"A", "1"},
+                    {"B", "1$(LATER)"},  {"N", "p"},     {"V", "v"},        {"IP", "10.244.1.2"},
+                    {"NODE", "node-0"},  {"S", "hush"},  {"M", "from map"}, {"PATH", "/mine"}};
+    for (size_t i = 0; i < ARRAY_SIZE(EXPECTED); i++)
+        assert_string_equal(environment_get(&e, EXPECTED[i].name), EXPECTED[i].value);
+    assert_null(environment_get(&e, "O"));
+    assert_null(environment_get(&e, "BIN"));
+}
+
+static void missing_ones_are_named(void **state)
+{
+    static const struct {
+        const char *container, *message;
+        int result;
+    } CASES[] = {
+        {"{'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'z','key':'k'}}}]}",
+         "environment variable 'A': configmap 'z' not found", -ERR_NOT_FOUND},
+        {"{'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'c','key':'k'}}}]}",
+         "environment variable 'A': configmap 'c' has no key 'k'", -ERR_NOT_FOUND},
+        {"{'envFrom':[{'secretRef':{'name':'z'}}]}", "secret 'z' not found", -ERR_NOT_FOUND},
+        {"{'env':[{'name':'A','valueFrom':{'fieldRef':{'fieldPath':'spec.none'}}}]}",
+         "environment variable 'A': field 'spec.none' cannot be referred to", -ERR_UNSUPPORTED},
+        {"{'env':[{'name':'A','valueFrom':{'secretKeyRef':{'name':'s','key':'BIN'}}}]}",
+         "environment variable 'A': the value is not text", -ERR_INVALID},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct fixture f = {.arena = arena};
+        struct pod_strings e;
+        struct err err = ERR_INIT;
+        assert_int_equal(build(&f, CASES[i].container, &e, &err), CASES[i].result);
+        assert_string_equal(err.message, CASES[i].message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(expansion),
+        cmocka_unit_test(references),
+        cmocka_unit_test(missing_ones_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* The status of a pod for every state its supervisor may write. */
+#include "node_test.h"
+
+#include "kube/object.h"
+#include "node/pod_status.h"
+
+static struct pod_state pod_state_now;
+
+static struct container_state *set(const char *name, enum container_phase phase)
+{
+    struct container_state *container = pod_state_find(&pod_state_now, name);
+    if (!container)
+        container = &pod_state_now.containers[pod_state_now.count++];
+    *container = (struct container_state){.phase = phase, .started_ms = 1794744000000};
+    strcpy(container->name, name);
+    return container;
+}
+
+static void set_end(struct container_end *end, int exit_code)
+{
+    *end = (struct container_end){.known = true,
+                                  .exit_code = exit_code,
+                                  .started_ms = 1794744000000,
+                                  .finished_ms = 1794744001000};
+    strcpy(end->reason, exit_code ? "Error" : "Completed");
+}
+
+static struct json *status(struct arena *arena, const char *pod)
+{
+    const struct pod_status_input input = {.pod = read_json(arena, pod),
+                                           .state = pod_state_now.count ? &pod_state_now : NULL,
+                                           .address = "10.244.1.2",
+                                           .host_address = "127.0.0.1",
+                                           .started_ms = 1794744000000,
+                                           .now_ms = 1794744002000};
+    struct json *object = json_object(arena);
+    json_set(arena, object, "status", pod_status_build(arena, &input));
+    return object;
+}
+
+static const char *phase_of(const struct json *object)
+{
+    return json_get_string(json_get(object, "status"), "phase", "");
+}
+
+static const struct json *container_of(const struct json *object, const char *list, size_t i)
+{
+    return json_element(json_at(object, "status", list, NULL), i);
+}
+
+#define ONE "{'metadata':{'name':'p','uid':'u'},'spec':{'containers':[{'name':'m','image':'i'}]}}"
+
+static void phases_of_one_container(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    pod_state_now = (struct pod_state){0};
+    struct json *now = status(arena, ONE);
+    assert_string_equal(phase_of(now), "Pending");
+    assert_false(kube_condition_is_true(now, "Ready"));
+    assert_string_equal(json_get_string(json_at(container_of(now, "containerStatuses", 0), "state",
+                                                "waiting", NULL),
+                                        "reason", ""),
+                        "ContainerCreating");
+
+    set("m", CONTAINER_RUNNING);
+    now = status(arena, ONE);
+    assert_string_equal(phase_of(now), "Running");
+    assert_true(kube_condition_is_true(now, "Ready"));
+    assert_string_equal(json_get_string(json_get(now, "status"), "podIP", ""), "10.244.1.2");
+    assert_string_equal(json_get_string(json_get(now, "status"), "startTime", ""),
+                        "2026-11-15T12:00:00Z");
+
+    struct container_state *container = set("m", CONTAINER_WAITING);
+    container->restarts = 3;
+    strcpy(container->reason, "CrashLoopBackOff");
+    set_end(&container->last, 1);
+    now = status(arena, ONE);
+    assert_string_equal(phase_of(now), "Running");
+    assert_false(kube_condition_is_true(now, "Ready"));
+    const struct json *entry = container_of(now, "containerStatuses", 0);
+    assert_int_equal(json_get_int(entry, "restartCount", 0), 3);
+    assert_int_equal(json_get_int(json_at(entry, "lastState", "terminated", NULL), "exitCode", 0),
+                     1);
+
+    container = set("m", CONTAINER_TERMINATED);
+    set_end(&container->end, 0);
+    pod_state_now.finished = true;
+    now = status(arena, ONE);
+    assert_string_equal(phase_of(now), "Succeeded");
+    assert_string_equal(json_get_string(kube_condition_get(now, "Ready"), "reason", ""),
+                        "PodCompleted");
+    set_end(&container->end, 137);
+    container->end.signal = 9;
+    now = status(arena, ONE);
+    assert_string_equal(phase_of(now), "Failed");
+    assert_int_equal(json_get_int(json_at(container_of(now, "containerStatuses", 0), "state",
+                                          "terminated", NULL),
+                                  "signal", 0),
+                     9);
+}
+
+static void init_containers_come_first(void **state)
+{
+    static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{'initContainers':[{"
+                              "'name':'i'}],'containers':[{'name':'m'}]}}";
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    pod_state_now = (struct pod_state){0};
+    set("i", CONTAINER_RUNNING);
+    strcpy(set("m", CONTAINER_WAITING)->reason, "ContainerCreating");
+    struct json *now = status(arena, pod);
+    assert_string_equal(phase_of(now), "Pending");
+    assert_false(kube_condition_is_true(now, "Initialized"));
+    assert_string_equal(json_get_string(json_at(container_of(now, "containerStatuses", 0), "state",
+                                                "waiting", NULL),
+                                        "reason", ""),
+                        "PodInitializing");
+    set_end(&set("i", CONTAINER_TERMINATED)->end, 0);
+    set("m", CONTAINER_RUNNING);
+    now = status(arena, pod);
+    assert_string_equal(phase_of(now), "Running");
+    assert_true(kube_condition_is_true(now, "Initialized"));
+    assert_true(json_get_bool(container_of(now, "initContainerStatuses", 0), "ready", false));
+    set_end(&set("i", CONTAINER_TERMINATED)->end, 1);
+    set("m", CONTAINER_WAITING);
+    pod_state_now.finished = true;
+    assert_string_equal(phase_of(status(arena, pod)), "Failed");
+}
+
+static void transition_times_stay(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    pod_state_now = (struct pod_state){0};
+    set("m", CONTAINER_RUNNING);
+    struct json *now = status(
+        arena, "{'metadata':{'name':'p','uid':'u'},'spec':{'containers':[{'name':'m'}]},"
+               "'status':{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'t'},"
+               "{'type':'own.dev/gate','status':'True'}]}}");
+    assert_string_equal(json_get_string(kube_condition_get(now, "Ready"), "lastTransitionTime", ""),
+                        "t");
+    assert_string_equal(
+        json_get_string(kube_condition_get(now, "Initialized"), "lastTransitionTime", ""),
+        "2026-11-15T12:00:02Z");
+    assert_true(kube_condition_is_true(now, "own.dev/gate"));
+}
+
+static void refusals_are_shown(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct pod_status_input input = {
+        .pod = read_json(arena, "{'metadata':{'uid':'u'},'spec':{'containers':[{'name':'a'},{"
+                                "'name':'b'}]}}"),
+        .now_ms = 1,
+        .refusal_reason = "ErrImageNeverPull",
+        .refusal_message = "image 'x' is not known here",
+        .refusal_container = "b"};
+    struct json *object = json_object(arena);
+    json_set(arena, object, "status", pod_status_build(arena, &input));
+    assert_string_equal(phase_of(object), "Pending");
+    const struct json *waiting =
+        json_at(container_of(object, "containerStatuses", 1), "state", "waiting", NULL);
+    assert_string_equal(json_get_string(waiting, "reason", ""), "ErrImageNeverPull");
+    assert_string_equal(json_get_string(waiting, "message", ""), "image 'x' is not known here");
+    waiting = json_at(container_of(object, "containerStatuses", 0), "state", "waiting", NULL);
+    assert_string_equal(json_get_string(waiting, "reason", ""), "ContainerCreating");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(phases_of_one_container),
+        cmocka_unit_test(init_containers_come_first),
+        cmocka_unit_test(transition_times_stay),
+        cmocka_unit_test(refusals_are_shown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
