@@ -1,0 +1,23 @@
+/* A whole control plane in virtual time: the API server on a store in memory, its built-in
+ * controllers and one simulated node. */
+#ifndef TRAINYARD_TESTS_SIM_SIM_CLUSTER_H
+#define TRAINYARD_TESTS_SIM_SIM_CLUSTER_H
+
+#include "kube/client.h"
+#include "sim_node.h"
+
+struct sim_cluster {
+    struct loop *loop;
+    struct rand *rand; /* the dice of the run */
+    struct store *store;
+    struct engine *engine;
+    struct http_transport *transport; /* loses nothing */
+    struct engine_controllers *controllers;
+    struct kube_client *client; /* the test's own hand */
+    struct sim_node *node;
+};
+
+void sim_cluster_init(struct sim_cluster *cluster, uint64_t seed);
+void sim_cluster_release(struct sim_cluster *cluster);
+
+#endif
