@@ -41,15 +41,10 @@ static int check_config(const struct ty_tf_config *config, int *ret_size, struct
     return 0;
 }
 
-static int meet_once(const struct rendezvous_options *meeting, int64_t deadline,
-                     struct transport_tcp **ret, struct err *err)
+/* The first call of all: nobody returns from it before everybody is connected with everybody. */
+static int join(const struct rendezvous_options *meeting, struct rendezvous_links *links,
+                int64_t deadline, struct transport_tcp **ret, struct err *err)
 {
-    struct rendezvous_options limited = *meeting;
-    limited.timeout_ms = deadline - now_ms();
-    struct rendezvous_links links;
-    int result = rendezvous_meet(&limited, &links, err);
-    if (result < 0)
-        return result;
     int64_t left = deadline - now_ms();
     const struct transport_tcp_options transport = {
         .tasks = meeting->tasks,
@@ -61,8 +56,8 @@ static int meet_once(const struct rendezvous_options *meeting, int64_t deadline,
         .report = meeting->report,
         .context = meeting->context,
     };
-    struct transport_tcp *tcp = transport_tcp_new(&transport, &links);
-    result = transport_tcp_begin(tcp, TRANSPORT_JOIN, 0, err);
+    struct transport_tcp *tcp = transport_tcp_new(&transport, links);
+    int result = transport_tcp_begin(tcp, TRANSPORT_JOIN, 0, err);
     if (result == 0 && meeting->size > 1)
         result = collective_barrier_direct(tcp, err);
     if (result == 0)
@@ -72,15 +67,21 @@ static int meet_once(const struct rendezvous_options *meeting, int64_t deadline,
     return result;
 }
 
-/* Connected with all is not enough: one may die before another has met it, and come back. Until the
- * deadline a group that breaks while it forms is formed again. */
+/* One may die after some have met it and before others have, and come back: until the deadline, a
+ * group that breaks while it forms is formed again. */
 static int form(const struct rendezvous_options *meeting, struct transport_tcp **ret,
                 struct err *err)
 {
     int64_t deadline = now_ms() + meeting->timeout_ms;
     for (;;) {
+        struct rendezvous_options again = *meeting;
+        again.timeout_ms = deadline - now_ms();
+        struct rendezvous_links links;
+        int result = rendezvous_meet(&again, &links, err);
+        if (result < 0)
+            return result;
         struct err failure = ERR_INIT;
-        int result = meet_once(meeting, deadline, ret, &failure);
+        result = join(meeting, &links, deadline, ret, &failure);
         if (result == 0)
             return 0;
         if (failure.code != ERR_UNAVAILABLE || now_ms() >= deadline)

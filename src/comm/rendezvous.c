@@ -101,10 +101,13 @@ static int each_missing(struct rendezvous *r, void (*visit)(void *, const char *
 {
     int missing = 0;
     for (int peer = 0; peer < r->options->size; peer++) {
-        const struct bond *found = NULL;
-        for (size_t i = 0; i < r->bonds.count && !found; i++)
-            if (r->bonds.items[i].peer == peer && r->bonds.items[i].state != BOND_READY)
-                found = &r->bonds.items[i];
+        const struct bond *found = NULL; /* one that we make tells more than one we wait for */
+        for (size_t i = 0; i < r->bonds.count; i++) {
+            const struct bond *bond = &r->bonds.items[i];
+            if (bond->peer == peer && bond->state != BOND_READY &&
+                (!found || (bond->outgoing && !found->outgoing)))
+                found = bond;
+        }
         if (!found)
             continue;
         if (missing++ < NAMED_MAX) {

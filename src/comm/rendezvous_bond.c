@@ -61,6 +61,8 @@ static void start_attempt(struct rendezvous *r, struct bond *bond, int64_t now)
 {
     const struct ty_task *task = &r->options->tasks[bond->peer];
     if (task->port) {
+        if (bond->outgoing && bond->attempts == 0)
+            str_copy(bond->reason, sizeof(bond->reason), "its name is being looked up");
         bond->resolve = resolve_new(task->host, task->port);
         bond->state = BOND_RESOLVING;
     } else if (bond->outgoing && r->told) {

@@ -1,0 +1,370 @@
+/* Finding each other: late, missing, foreign and wrong members, each with the words it gets. */
+#include "base/mem.h"
+#include "comm/secret.h"
+#include "comm/socket.h"
+#include "comm/wire.h"
+#include "members.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* All lines of a run, so that a test can look for one. */
+struct lines {
+    char text[16384];
+    void (*on_line)(const char *line);
+};
+
+static void note(void *context, const char *line)
+{
+    struct lines *lines = context;
+    size_t used = strlen(lines->text);
+    snprintf(lines->text + used, sizeof(lines->text) - used, "%s\n", line);
+    if (lines->on_line)
+        lines->on_line(line);
+}
+
+static int open_group(const struct members *members, int rank, struct comm_options *options,
+                      struct lines *lines, struct err *err)
+{
+    struct ty_tf_config *config = members_config(members, true, rank);
+    struct comm_options defaults = members_options(config);
+    options->config = config;
+    if (!options->secret)
+        options->secret = defaults.secret;
+    if (!options->shape)
+        options->shape = defaults.shape;
+    if (!options->join_timeout_ms)
+        options->join_timeout_ms = defaults.join_timeout_ms;
+    options->report_ms = defaults.report_ms;
+    options->report = lines ? note : NULL;
+    options->context = lines;
+    struct comm_group *group = NULL;
+    int result = comm_group_open(options, &group, err);
+    if (result == 0)
+        result = comm_barrier(group, err);
+    comm_group_free(group);
+    ty_tf_config_free(config);
+    return result;
+}
+
+static void a_missing_member_is_named(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    struct lines lines = {0};
+    struct comm_options options = {.join_timeout_ms = 300};
+    struct err err = ERR_INIT;
+    assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_TIMEOUT);
+    char wanted[256];
+    snprintf(wanted, sizeof(wanted),
+             "2 of 3 tasks did not come within 0.3 s: worker 0 (127.0.0.1:%d): ", members.ports[1]);
+    assert_non_null(strstr(err.message, wanted));
+    snprintf(wanted, sizeof(wanted),
+             "waiting for worker 1 (127.0.0.1:%d) since 0 s: has not connected yet\n",
+             members.ports[2]);
+    assert_non_null(strstr(lines.text, wanted));
+    snprintf(wanted, sizeof(wanted),
+             "waiting for worker 0 (127.0.0.1:%d) since 0 s: connection refused", members.ports[1]);
+    assert_non_null(strstr(lines.text, wanted));
+}
+
+static void a_name_that_does_not_resolve_is_said(void **state)
+{
+    struct members members;
+    members_init(&members, 1);
+    char text[256];
+    /* An address of an interface that is not there fails without asking a name server. */
+    snprintf(text, sizeof(text), "127.0.0.1:%d,[fe80::1%%nowhere]:2222", members.ports[0]);
+    struct ty_error error;
+    struct ty_tf_config *config;
+    assert_int_equal(ty_tf_config_from_flags(NULL, text, "worker", 0, &config, &error), 0);
+    struct comm_options options = members_options(config);
+    options.join_timeout_ms = 500;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(comm_group_open(&options, &group, &err), -ERR_TIMEOUT);
+    assert_non_null(strstr(err.message, "worker 1 ([fe80::1%nowhere]:2222): name does not"));
+    ty_tf_config_free(config);
+}
+
+/* The chief starts the worker only when it has said that it waits for it. */
+static pid_t late_child;
+static struct members *late_members;
+
+static void late_member(const struct members *members, int rank)
+{
+    struct comm_options options = {0};
+    struct err err = ERR_INIT;
+    CHECK_OK(open_group(members, rank, &options, NULL, &err), &err);
+}
+
+static void start_late(const char *line)
+{
+    if (!late_child && strstr(line, "waiting for worker 0")) {
+        members_start(late_members, 1, late_member);
+        late_child = late_members->children[1];
+    }
+}
+
+static void a_late_member_is_waited_for(void **state)
+{
+    struct members members;
+    members_init(&members, 2);
+    late_members = &members;
+    struct lines lines = {.on_line = start_late};
+    struct comm_options options = {0};
+    struct err err = ERR_INIT;
+    if (open_group(&members, 0, &options, &lines, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+/* Worker 0 dies while all still wait for worker 1, and comes back. */
+static void comes_back(const char *line)
+{
+    struct members *members = late_members;
+    if (late_child || !strstr(line, "waiting for worker 1") || strstr(line, "worker 0"))
+        return;
+    kill(members->children[1], SIGKILL);
+    waitpid(members->children[1], NULL, 0);
+    members_start(members, 1, late_member);
+    members_start(members, 2, late_member);
+    late_child = members->children[1];
+}
+
+static void a_member_may_die_and_come_back_before_all_are_there(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    late_members = &members;
+    late_child = 0;
+    members_start(&members, 1, late_member);
+    struct lines lines = {.on_line = comes_back};
+    struct comm_options options = {0};
+    struct err err = ERR_INIT;
+    if (open_group(&members, 0, &options, &lines, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+/* Each wrong member is told why and ends; the right ones end too where waiting cannot help. */
+static void wrong_shape(const struct members *members, int rank)
+{
+    struct comm_options options = {.shape = rank == 1 ? 2 : 1};
+    struct err err = ERR_INIT;
+    CHECK(open_group(members, rank, &options, NULL, &err) == -ERR_FORBIDDEN);
+    CHECK_TEXT(err.message, "its model has another shape: start all tasks with the same model");
+}
+
+/* Who connects to whom first decides who refuses: the one gives up, the other says whom it refused
+ * and goes on waiting. */
+static void check_refusal(int result, const struct err *err, const struct lines *lines,
+                          const char *reason)
+{
+    CHECK(result == -ERR_FORBIDDEN || result == -ERR_TIMEOUT);
+    CHECK_TEXT(result == -ERR_FORBIDDEN ? err->message : lines->text, reason);
+}
+
+static void wrong_secret(const struct members *members, int rank)
+{
+    struct lines lines = {0};
+    struct comm_options options = {.secret = rank == 1 ? "of another test" : NULL,
+                                   .join_timeout_ms = 700};
+    struct err err = ERR_INIT;
+    int result = open_group(members, rank, &options, &lines, &err);
+    check_refusal(result, &err, &lines, "it does not know this task's job secret");
+}
+
+static void wrong_channels(const struct members *members, int rank)
+{
+    struct lines lines = {0};
+    struct comm_options options = {.channels = rank == 1 ? 2 : 1, .join_timeout_ms = 700};
+    struct err err = ERR_INIT;
+    int result = open_group(members, rank, &options, &lines, &err);
+    check_refusal(result, &err, &lines, "it uses another number of channels");
+}
+
+/* Rank 1 has another cluster in mind: it and the chief wait in vain and say why. */
+static void wrong_job(const struct members *members, int rank)
+{
+    struct members other = *members;
+    if (rank == 1)
+        other.size = 3;
+    other.ports[2] = members->ports[1] + 1;
+    struct lines lines = {0};
+    struct comm_options options = {.join_timeout_ms = 700};
+    struct err err = ERR_INIT;
+    CHECK(open_group(&other, rank, &options, &lines, &err) == -ERR_TIMEOUT);
+    CHECK_TEXT(lines.text, "it belongs to another job: its cluster differs");
+    if (rank == 1)
+        CHECK_TEXT(err.message, "it refused this task, seen from there: it belongs to another job");
+}
+
+static void wrong_members_are_refused_with_the_reason(void **state)
+{
+    static void (*const MEMBERS[])(const struct members *, int) = {wrong_shape, wrong_secret,
+                                                                   wrong_channels, wrong_job};
+    for (size_t i = 0; i < ARRAY_SIZE(MEMBERS); i++) {
+        struct members members;
+        members_init(&members, 2);
+        members_start_all(&members, MEMBERS[i]);
+        assert_int_equal(members_wait(&members), 0);
+    }
+}
+
+/* A blocking client of its own, to say what no member would. */
+static int connect_to(int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    return fd;
+}
+
+static void strangers(const struct members *members, int rank)
+{
+    uint8_t hello[WIRE_HELLO_SIZE], answer[WIRE_WELCOME_SIZE];
+    wire_hello_encode(&(struct wire_hello){.rank = 1, .size = 2, .channels = 1}, hello);
+    hello[4] = 9; /* the version */
+    int fd = connect_to(members->ports[0]);
+    CHECK(write(fd, hello, sizeof(hello)) == sizeof(hello));
+    CHECK(recv(fd, answer, sizeof(answer), MSG_WAITALL) == sizeof(answer));
+    struct wire_welcome welcome;
+    struct err err = ERR_INIT;
+    CHECK_OK(wire_welcome_decode(answer, sizeof(answer), &welcome, &err), &err);
+    CHECK(welcome.verdict == WIRE_OTHER_VERSION);
+    CHECK(recv(fd, answer, 1, 0) == 0);
+    close(fd);
+    static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    fd = connect_to(members->ports[0]);
+    CHECK(write(fd, request, sizeof(request) - 1) == sizeof(request) - 1);
+    CHECK(recv(fd, answer, 1, 0) <= 0);
+    close(fd);
+    connect_to(members->ports[0]); /* says nothing at all, and stays */
+    struct comm_options options = {0};
+    CHECK_OK(open_group(members, rank, &options, NULL, &err), &err);
+}
+
+static void start_strangers(const char *line)
+{
+    if (!late_child && strstr(line, "waiting for worker 0")) {
+        members_start(late_members, 1, strangers);
+        late_child = late_members->children[1];
+    }
+}
+
+static void strangers_do_not_disturb(void **state)
+{
+    struct members members;
+    members_init(&members, 2);
+    late_members = &members;
+    late_child = 0;
+    struct lines lines = {.on_line = start_strangers};
+    struct comm_options options = {0};
+    struct err err = ERR_INIT;
+    if (open_group(&members, 0, &options, &lines, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(members_wait(&members), 0);
+    assert_non_null(strstr(lines.text, "it speaks another version of the protocol"));
+    assert_non_null(strstr(lines.text, "it does not speak trainyard's protocol"));
+}
+
+/* Only the master has an address; the others tell theirs through it. */
+static void with_master(const struct members *members, int rank)
+{
+    char port[16], rank_text[16];
+    snprintf(port, sizeof(port), "%d", members->ports[0]);
+    snprintf(rank_text, sizeof(rank_text), "%d", rank);
+    CHECK(unsetenv("TF_CONFIG") == 0);
+    CHECK(setenv("MASTER_ADDR", "127.0.0.1", 1) == 0);
+    CHECK(setenv("MASTER_PORT", port, 1) == 0);
+    CHECK(setenv("WORLD_SIZE", "4", 1) == 0);
+    CHECK(setenv("RANK", rank_text, 1) == 0);
+    struct ty_error error;
+    struct ty_tf_config *config;
+    CHECK_OK(ty_tf_config_from_environment(&config, &error), &error);
+    struct comm_options options = members_options(config);
+    options.channels = 2;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    CHECK(comm_group_rank(group) == rank);
+    int all[4], own = rank * 10;
+    CHECK_OK(comm_allgather(group, &own, sizeof(own), all, &err), &err);
+    for (int i = 0; i < 4; i++)
+        CHECK(all[i] == i * 10);
+    comm_group_free(group);
+    ty_tf_config_free(config);
+}
+
+static void the_master_form_needs_one_address(void **state)
+{
+    struct members members;
+    members_init(&members, 4);
+    members_start_all(&members, with_master);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+static void a_port_in_use_is_said(void **state)
+{
+    struct members members;
+    members_init(&members, 2);
+    int taken;
+    struct err err = ERR_INIT;
+    assert_int_equal(socket_listen(members.ports[0], false, 1, &taken, &err), 0);
+    struct comm_options options = {0};
+    assert_int_equal(open_group(&members, 0, &options, NULL, &err), -ERR_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "another process on this machine has it"));
+    close(taken);
+}
+
+static void roles_that_cannot_take_part_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } CASES[] = {
+        {"{\"cluster\":{\"worker\":[\"a:1\"],\"ps\":[\"b:1\"]},\"task\":{\"type\":\"ps\"}}",
+         "ps 0 takes no part in synchronous training"},
+        {"{\"cluster\":{\"worker\":{\"1\":\"a:1\"}},\"task\":{\"type\":\"worker\",\"index\":1}}",
+         "the sparse form of dynamic workers"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        struct ty_error error;
+        struct ty_tf_config *config;
+        assert_int_equal(ty_tf_config_parse(CASES[i].text, &config, &error), 0);
+        struct comm_options options = members_options(config);
+        struct comm_group *group = NULL;
+        struct err err = ERR_INIT;
+        assert_int_equal(comm_group_open(&options, &group, &err), -ERR_UNSUPPORTED);
+        assert_non_null(strstr(err.message, CASES[i].says));
+        ty_tf_config_free(config);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_missing_member_is_named),
+        cmocka_unit_test(a_name_that_does_not_resolve_is_said),
+        cmocka_unit_test(a_late_member_is_waited_for),
+        cmocka_unit_test(a_member_may_die_and_come_back_before_all_are_there),
+        cmocka_unit_test(wrong_members_are_refused_with_the_reason),
+        cmocka_unit_test(strangers_do_not_disturb),
+        cmocka_unit_test(the_master_form_needs_one_address),
+        cmocka_unit_test(a_port_in_use_is_said),
+        cmocka_unit_test(roles_that_cannot_take_part_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

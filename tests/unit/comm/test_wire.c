@@ -1,0 +1,142 @@
+/* The bytes of the protocol: what is written is read back, anything else is refused; and the walk
+ * along a stream that several connections share. */
+#include "base/mem.h"
+#include "comm/ring.h"
+#include "comm/secret.h"
+#include "comm/wire.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct wire_hello example(void)
+{
+    struct wire_hello hello = {.version = WIRE_VERSION,
+                               .channel = 2,
+                               .channels = 3,
+                               .listen_port = 4711,
+                               .rank = 5,
+                               .target = 6,
+                               .size = 7,
+                               .shape = 0x1122334455667788};
+    memset(hello.job, 0xab, sizeof(hello.job));
+    memset(hello.nonce, 0xcd, sizeof(hello.nonce));
+    return hello;
+}
+
+static void a_greeting_is_read_back(void **state)
+{
+    struct wire_hello hello = example(), back;
+    uint8_t bytes[WIRE_HELLO_SIZE];
+    struct err err = ERR_INIT;
+    wire_hello_encode(&hello, bytes);
+    assert_int_equal(wire_hello_decode(bytes, sizeof(bytes), &back, &err), 0);
+    assert_memory_equal(&back, &hello, sizeof(hello));
+}
+
+static void a_wrong_greeting_is_refused(void **state)
+{
+    struct wire_hello hello = example(), back;
+    uint8_t bytes[WIRE_HELLO_SIZE];
+    struct err err = ERR_INIT;
+    wire_hello_encode(&hello, bytes);
+    for (size_t size = 0; size < sizeof(bytes); size++)
+        assert_int_equal(wire_hello_decode(bytes, size, &back, &err), -ERR_BAD_REQUEST);
+    hello.rank = 7;
+    wire_hello_encode(&hello, bytes);
+    assert_int_equal(wire_hello_decode(bytes, sizeof(bytes), &back, &err), -ERR_BAD_REQUEST);
+    hello.rank = hello.target;
+    wire_hello_encode(&hello, bytes);
+    assert_int_equal(wire_hello_decode(bytes, sizeof(bytes), &back, &err), -ERR_BAD_REQUEST);
+    bytes[0] = 'x';
+    assert_int_equal(wire_hello_decode(bytes, sizeof(bytes), &back, &err), -ERR_BAD_REQUEST);
+    assert_string_equal(err.message, "it does not speak trainyard's protocol");
+}
+
+static void another_version_is_recognised_whatever_follows(void **state)
+{
+    uint8_t bytes[WIRE_HELLO_SIZE] = {0};
+    struct wire_hello hello = example(), back;
+    struct err err = ERR_INIT;
+    wire_hello_encode(&hello, bytes);
+    bytes[4] = 200;
+    assert_int_equal(wire_hello_decode(bytes, sizeof(bytes), &back, &err), 0);
+    assert_int_equal(back.version, 200);
+}
+
+static void a_verdict_carries_addresses(void **state)
+{
+    struct wire_address addresses[3] = {
+        {.ip = {1}, .port = 1}, {.ip = {2}, .port = 2}, {.port = 3}};
+    struct wire_address back[3];
+    uint8_t bytes[WIRE_VERDICT_SIZE + 3 * WIRE_ADDRESS_SIZE];
+    enum wire_verdict verdict;
+    size_t count;
+    struct err err = ERR_INIT;
+    wire_verdict_encode(WIRE_ACCEPTED, addresses, 3, bytes);
+    assert_int_equal(wire_verdict_decode(bytes, sizeof(bytes), 3, &verdict, back, &count, &err), 0);
+    assert_int_equal(count, 3);
+    assert_memory_equal(back, addresses, sizeof(back));
+    assert_int_equal(wire_verdict_decode(bytes, sizeof(bytes), 2, &verdict, back, &count, &err),
+                     -ERR_BAD_REQUEST);
+    assert_int_equal(wire_verdict_decode(bytes, sizeof(bytes) - 1, 3, &verdict, back, &count, &err),
+                     -ERR_BAD_REQUEST);
+}
+
+static void a_proof_depends_on_everything(void **state)
+{
+    uint8_t a[SECRET_MAC_SIZE], b[SECRET_MAC_SIZE];
+    secret_mac("key", 3, "label", "one", 3, "two", 3, a);
+    secret_mac("key", 3, "label", "one", 3, "two", 3, b);
+    assert_true(secret_mac_equal(a, b));
+    secret_mac("kez", 3, "label", "one", 3, "two", 3, b);
+    assert_false(secret_mac_equal(a, b));
+    secret_mac("key", 3, "labem", "one", 3, "two", 3, b);
+    assert_false(secret_mac_equal(a, b));
+    secret_mac("key", 3, "label", "onet", 4, "wo", 2, b);
+    assert_false(secret_mac_equal(a, b));
+}
+
+/* Every byte of the stream belongs to exactly one lane, in order, in runs that leave no piece. */
+static void lanes_cover_a_stream_once(void **state)
+{
+    static char memory[1 << 20];
+    const struct ring_piece pieces[] = {
+        {.at = memory, .size = 100000},      {.at = memory, .size = 0},
+        {.at = memory, .size = RING_STRIPE}, {.at = memory, .size = 4},
+        {.at = memory, .size = 3 * 131072},  {.at = memory, .size = 0},
+    };
+    size_t total = ring_pieces_size(pieces, ARRAY_SIZE(pieces));
+    for (int channels = 1; channels <= 8; channels++) {
+        unsigned char *owners = mem_zalloc(total);
+        for (int channel = 0; channel < channels; channel++) {
+            struct ring_cursor cursor;
+            ring_cursor_init(&cursor, pieces, ARRAY_SIZE(pieces), channel, channels);
+            for (size_t run, part = 1; (run = ring_cursor_run(&cursor)); part = part * 7 % 1000) {
+                size_t size = run < part ? run : part;
+                for (size_t i = 0; i < size; i++)
+                    owners[cursor.position + i]++;
+                ring_cursor_advance(&cursor, size);
+            }
+            assert_int_equal(cursor.position, total);
+        }
+        for (size_t i = 0; i < total; i++)
+            assert_int_equal(owners[i], 1);
+        free(owners);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_greeting_is_read_back),
+        cmocka_unit_test(a_wrong_greeting_is_refused),
+        cmocka_unit_test(another_version_is_recognised_whatever_follows),
+        cmocka_unit_test(a_verdict_carries_addresses),
+        cmocka_unit_test(a_proof_depends_on_everything),
+        cmocka_unit_test(lanes_cover_a_stream_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
