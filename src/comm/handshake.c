@@ -180,11 +180,14 @@ static int on_welcome(struct handshake *handshake, const uint8_t *bytes, size_t 
         return refused_by_peer(handshake, welcome->verdict, err);
     struct wire_welcome expected = *welcome;
     sign_welcome(handshake, &expected);
-    if (!secret_mac_equal(expected.mac, welcome->mac))
-        return refuse(handshake, WIRE_WRONG_SECRET, err);
     uint8_t mac[SECRET_MAC_SIZE], proof[WIRE_PROOF_SIZE];
     connector_proof(handshake, mac);
     wire_proof_encode(mac, proof);
+    if (!secret_mac_equal(expected.mac, welcome->mac)) {
+        /* Our proof cannot convince it either, but tells it why this connection ends. */
+        (void)socket_send(handshake->fd, proof, sizeof(proof));
+        return refuse(handshake, WIRE_WRONG_SECRET, err);
+    }
     buf_append(&handshake->out, proof, sizeof(proof));
     handshake->state = HANDSHAKE_READ_VERDICT;
     return 0;

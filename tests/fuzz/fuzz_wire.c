@@ -1,0 +1,46 @@
+/* Any bytes as each message of the handshake and as a frame; what is accepted must be written back
+ * as the same bytes. */
+#include "base/mem.h"
+#include "comm/wire.h"
+
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct err err = ERR_INIT;
+    struct wire_hello hello, again;
+    if (wire_hello_decode(data, size, &hello, &err) == 0 && hello.version == WIRE_VERSION) {
+        uint8_t first[WIRE_HELLO_SIZE], second[WIRE_HELLO_SIZE];
+        wire_hello_encode(&hello, first);
+        if (wire_hello_decode(first, sizeof(first), &again, &err) < 0)
+            mem_panic("fuzz: a greeting is not read back");
+        wire_hello_encode(&again, second);
+        if (memcmp(first, second, sizeof(first)) != 0)
+            mem_panic("fuzz: a greeting changes");
+    }
+    struct wire_welcome welcome;
+    (void)wire_welcome_decode(data, size, &welcome, &err);
+    uint8_t mac[SECRET_MAC_SIZE];
+    (void)wire_proof_decode(data, size, mac, &err);
+    struct wire_address addresses[64];
+    enum wire_verdict verdict;
+    size_t count;
+    if (wire_verdict_decode(data, size, ARRAY_SIZE(addresses), &verdict, addresses, &count, &err) ==
+        0) {
+        uint8_t bytes[WIRE_VERDICT_SIZE + ARRAY_SIZE(addresses) * WIRE_ADDRESS_SIZE];
+        wire_verdict_encode(verdict, addresses, count, bytes);
+        if (memcmp(bytes + WIRE_HEAD_SIZE, data + WIRE_HEAD_SIZE, size - WIRE_HEAD_SIZE) != 0)
+            mem_panic("fuzz: a verdict changes");
+    }
+    struct wire_frame frame;
+    if (size >= WIRE_FRAME_HEAD_SIZE && wire_frame_decode(data, &frame, &err) == 0) {
+        uint8_t bytes[WIRE_FRAME_HEAD_SIZE];
+        wire_frame_encode(&frame, bytes);
+        if (memcmp(bytes, data, sizeof(bytes)) != 0)
+            mem_panic("fuzz: a frame changes");
+    }
+    return 0;
+}
