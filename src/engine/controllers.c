@@ -95,7 +95,7 @@ struct engine_controllers *engine_controllers_new(struct loop *loop,
     hub->client = kube_client_new(loop, transport, "trainyard-controllers");
     const struct registry_resource *resource;
     for (size_t i = 0; (resource = registry_at(i)); i++) {
-        if (str_eq(resource->id.plural, "events"))
+        if (str_eq(resource->id.plural, "events") || resource->transient)
             continue;
         if (hub->source_count == RESOURCES_MAX)
             mem_panic("more than %d resources to watch", RESOURCES_MAX);

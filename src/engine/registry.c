@@ -30,12 +30,12 @@ static const char *const ALL[] = {"all", NULL};
            .namespaced = (namespaced_)},                                                           \
     .storage = (plural_), .api_version = "v1", .list_kind = kind_ "List"
 
-#define GROUPED(group_, version_, plural_, kind_)                                                  \
+#define GROUPED(group_, version_, plural_, kind_, namespaced_)                                     \
     .id = {.group = (group_),                                                                      \
            .version = (version_),                                                                  \
            .plural = (plural_),                                                                    \
            .kind = (kind_),                                                                        \
-           .namespaced = true},                                                                    \
+           .namespaced = (namespaced_)},                                                           \
     .storage = plural_ "." group_, .api_version = group_ "/" version_, .list_kind = kind_ "List"
 
 static const struct registry_resource RESOURCES[] = {
@@ -150,12 +150,19 @@ static const struct registry_resource RESOURCES[] = {
                   .validate = service_validate},
     },
     {
-        GROUPED("coordination.k8s.io", "v1", "leases", "Lease"),
+        GROUPED("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
+                false),
+        .singular = "selfsubjectaccessreview",
+        .verbs = VERB_CREATE,
+        .transient = true,
+    },
+    {
+        GROUPED("coordination.k8s.io", "v1", "leases", "Lease", true),
         .singular = "lease",
         .verbs = VERBS_ALL,
     },
     {
-        GROUPED("kubeflow.org", "v1", "tfjobs", "TFJob"),
+        GROUPED("kubeflow.org", "v1", "tfjobs", "TFJob", true),
         .singular = "tfjob",
         .categories = ALL,
         .verbs = VERBS_ALL,

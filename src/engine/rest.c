@@ -3,6 +3,7 @@
 #include "engine/rest.h"
 
 #include "base/str.h"
+#include "engine/protobuf.h"
 #include "kube/object.h"
 
 #include <string.h>
@@ -62,19 +63,24 @@ int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *r
     return r;
 }
 
-static int check_content_type(const struct rest *rest, struct err *err)
+enum body_type { BODY_JSON, BODY_PROTOBUF };
+
+static int body_type(const struct rest *rest, enum body_type *ret, struct err *err)
 {
+    static const char json[] = "application/json",
+                      protobuf[] = "application/vnd.kubernetes.protobuf";
     const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
-    if (!type || *type == '\0')
-        return 0;
-    size_t size = strcspn(type, "; ");
-    static const char json[] = "application/json";
-    if (size == sizeof(json) - 1 && strncasecmp(type, json, size) == 0)
-        return 0;
-    return err_set(err, ERR_MEDIA_TYPE,
-                   "the body of the request was in an unknown format - accepted media types "
-                   "include: application/json (not %.100s)",
-                   type);
+    size_t size = type ? strcspn(type, "; ") : 0;
+    if (size == 0 || (size == sizeof(json) - 1 && strncasecmp(type, json, size) == 0))
+        *ret = BODY_JSON;
+    else if (size == sizeof(protobuf) - 1 && strncasecmp(type, protobuf, size) == 0)
+        *ret = BODY_PROTOBUF;
+    else
+        return err_set(err, ERR_MEDIA_TYPE,
+                       "the body of the request was in an unknown format - accepted media types "
+                       "include: %s, %s (not %.100s)",
+                       json, protobuf, type);
+    return 0;
 }
 
 int rest_read_any(struct rest *rest, struct json **ret, struct err *err)
@@ -84,9 +90,12 @@ int rest_read_any(struct rest *rest, struct json **ret, struct err *err)
         *ret = NULL;
         return 0;
     }
-    int r = check_content_type(rest, err);
+    enum body_type type = BODY_JSON;
+    int r = body_type(rest, &type, err);
     if (r < 0)
         return r;
+    if (type == BODY_PROTOBUF)
+        return protobuf_parse_body(rest->arena, request->body, request->body_size, ret, err);
     struct json *body;
     r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
     if (r < 0)
@@ -154,7 +163,10 @@ static void dispatch(struct rest *rest)
         rest_watch(rest);
         return;
     case VERB_CREATE:
-        rest_create(rest);
+        if (rest->route.resource->transient)
+            rest_review(rest);
+        else
+            rest_create(rest);
         return;
     case VERB_UPDATE:
         rest_update(rest);

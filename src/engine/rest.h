@@ -107,6 +107,7 @@ void rest_update(struct rest *rest);
 void rest_patch(struct rest *rest);
 void rest_delete(struct rest *rest);
 void rest_delete_collection(struct rest *rest);
+void rest_review(struct rest *rest);
 void rest_bind(struct rest *rest);
 void rest_log(struct rest *rest);
 

@@ -1,0 +1,179 @@
+/* The messages kubectl sends as protobuf, with the field numbers of Kubernetes' generated.proto
+ * files. Times and managedFields are left out: the server sets them. */
+#include "engine/protobuf.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define TEXT(number_, name_)                                                                       \
+    {                                                                                              \
+        .number = (number_), .name = (name_), .type = PROTOBUF_STRING                              \
+    }
+#define TEXTS(number_, name_)                                                                      \
+    {                                                                                              \
+        .number = (number_), .name = (name_), .type = PROTOBUF_STRING, .repeated = true            \
+    }
+#define FLAG(number_, name_)                                                                       \
+    {                                                                                              \
+        .number = (number_), .name = (name_), .type = PROTOBUF_BOOL                                \
+    }
+#define NUMBER(number_, name_)                                                                     \
+    {                                                                                              \
+        .number = (number_), .name = (name_), .type = PROTOBUF_INT                                 \
+    }
+#define MAP(number_, name_)                                                                        \
+    {                                                                                              \
+        .number = (number_), .name = (name_), .type = PROTOBUF_STRING_MAP                          \
+    }
+#define MESSAGE(number_, name_, table_)                                                            \
+    {                                                                                              \
+        .number = (number_), .name = (name_), .type = PROTOBUF_MESSAGE, .message = (table_)        \
+    }
+#define MESSAGES(number_, name_, table_)                                                           \
+    {                                                                                              \
+        .number = (number_), .name = (name_), .type = PROTOBUF_MESSAGE, .repeated = true,          \
+        .message = (table_)                                                                        \
+    }
+#define END                                                                                        \
+    {                                                                                              \
+        .number = 0                                                                                \
+    }
+
+static const struct protobuf_field OWNER_REFERENCE[] = {
+    TEXT(1, "kind"),
+    TEXT(3, "name"),
+    TEXT(4, "uid"),
+    TEXT(5, "apiVersion"),
+    FLAG(6, "controller"),
+    FLAG(7, "blockOwnerDeletion"),
+    END,
+};
+
+static const struct protobuf_field OBJECT_META[] = {
+    TEXT(1, "name"),
+    TEXT(2, "generateName"),
+    TEXT(3, "namespace"),
+    TEXT(5, "uid"),
+    TEXT(6, "resourceVersion"),
+    MAP(11, "labels"),
+    MAP(12, "annotations"),
+    MESSAGES(13, "ownerReferences", OWNER_REFERENCE),
+    TEXTS(14, "finalizers"),
+    END,
+};
+
+static const struct protobuf_field NAMESPACE[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    END,
+};
+
+static const struct protobuf_field CONFIG_MAP[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MAP(2, "data"),
+    {.number = 3, .name = "binaryData", .type = PROTOBUF_BYTES_MAP},
+    FLAG(4, "immutable"),
+    END,
+};
+
+static const struct protobuf_field SECRET[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    {.number = 2, .name = "data", .type = PROTOBUF_BYTES_MAP},
+    TEXT(3, "type"),
+    MAP(4, "stringData"),
+    FLAG(5, "immutable"),
+    END,
+};
+
+static const struct protobuf_field LOCAL_REFERENCE[] = {TEXT(1, "name"), END};
+
+static const struct protobuf_field SERVICE_ACCOUNT[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGES(3, "imagePullSecrets", LOCAL_REFERENCE),
+    FLAG(4, "automountServiceAccountToken"),
+    END,
+};
+
+static const struct protobuf_field SERVICE_PORT[] = {
+    TEXT(1, "name"),
+    TEXT(2, "protocol"),
+    NUMBER(3, "port"),
+    {.number = 4, .name = "targetPort", .type = PROTOBUF_INT_OR_STRING},
+    NUMBER(5, "nodePort"),
+    TEXT(6, "appProtocol"),
+    END,
+};
+
+static const struct protobuf_field SERVICE_SPEC[] = {
+    MESSAGES(1, "ports", SERVICE_PORT),
+    MAP(2, "selector"),
+    TEXT(3, "clusterIP"),
+    TEXT(4, "type"),
+    TEXTS(5, "externalIPs"),
+    TEXT(7, "sessionAffinity"),
+    TEXT(10, "externalName"),
+    FLAG(13, "publishNotReadyAddresses"),
+    TEXTS(18, "clusterIPs"),
+    END,
+};
+
+static const struct protobuf_field SERVICE[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(2, "spec", SERVICE_SPEC),
+    END,
+};
+
+static const struct protobuf_field PRECONDITIONS[] = {
+    TEXT(1, "uid"),
+    TEXT(2, "resourceVersion"),
+    END,
+};
+
+static const struct protobuf_field DELETE_OPTIONS[] = {
+    {.number = 1, .name = "gracePeriodSeconds", .type = PROTOBUF_INT, .keep_zero = true},
+    MESSAGE(2, "preconditions", PRECONDITIONS),
+    {.number = 3, .name = "orphanDependents", .type = PROTOBUF_BOOL, .keep_zero = true},
+    TEXT(4, "propagationPolicy"),
+    TEXTS(5, "dryRun"),
+    END,
+};
+
+static const struct protobuf_field RESOURCE_ATTRIBUTES[] = {
+    TEXT(1, "namespace"), TEXT(2, "verb"),        TEXT(3, "group"), TEXT(4, "version"),
+    TEXT(5, "resource"),  TEXT(6, "subresource"), TEXT(7, "name"),  END,
+};
+
+static const struct protobuf_field PATH_ATTRIBUTES[] = {TEXT(1, "path"), TEXT(2, "verb"), END};
+
+static const struct protobuf_field REVIEW_SPEC[] = {
+    MESSAGE(1, "resourceAttributes", RESOURCE_ATTRIBUTES),
+    MESSAGE(2, "nonResourceAttributes", PATH_ATTRIBUTES),
+    END,
+};
+
+static const struct protobuf_field ACCESS_REVIEW[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(2, "spec", REVIEW_SPEC),
+    END,
+};
+
+static const struct {
+    const char *api_version, *kind;
+    const struct protobuf_field *fields;
+} KINDS[] = {
+    {"v1", "Namespace", NAMESPACE},
+    {"v1", "ConfigMap", CONFIG_MAP},
+    {"v1", "Secret", SECRET},
+    {"v1", "ServiceAccount", SERVICE_ACCOUNT},
+    {"v1", "Service", SERVICE},
+    {"v1", "DeleteOptions", DELETE_OPTIONS},
+    {"meta.k8s.io/v1", "DeleteOptions", DELETE_OPTIONS},
+    {"authorization.k8s.io/v1", "SelfSubjectAccessReview", ACCESS_REVIEW},
+};
+
+const struct protobuf_field *protobuf_fields_of(const char *api_version, const char *kind)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++)
+        if (str_eq(KINDS[i].api_version, api_version) && str_eq(KINDS[i].kind, kind))
+            return KINDS[i].fields;
+    return NULL;
+}

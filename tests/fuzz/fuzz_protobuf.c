@@ -1,0 +1,22 @@
+/* Protobuf bodies as anybody may send them; what is read must be JSON that reads back. */
+#include "base/arena.h"
+#include "engine/protobuf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *arena = arena_new();
+    struct json *json, *again;
+    struct err err;
+    if (protobuf_parse_body(arena, data, size, &json, &err) == 0) {
+        const char *text = json_to_string(arena, json);
+        if (json_parse(arena, text, strlen(text), NULL, &again, &err) < 0 ||
+            !json_equal(json, again))
+            __builtin_trap();
+    }
+    arena_free(arena);
+    return 0;
+}

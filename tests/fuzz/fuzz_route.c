@@ -1,0 +1,34 @@
+/* Paths and queries as anybody may send them: routing, flags and both selectors. */
+#include "base/arena.h"
+#include "engine/rest.h"
+#include "engine/route.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+    if (size > 64 * 1024)
+        return 0;
+    struct arena *arena = arena_new();
+    char *path = arena_strndup(arena, (const char *)data, size);
+    char *query = strchr(path, '?');
+    if (query)
+        *query++ = '\0';
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        struct route route;
+        struct rest_filter filter;
+        struct err err;
+        if (route_parse(arena, methods[i], path, query ? query : "", &route, &err) < 0)
+            continue;
+        if (!route.resource || (route.verb == VERB_GET && !route.name))
+            __builtin_trap();
+        (void)rest_filter_parse(
+            arena, route.resource, http_query_get(arena, query ? query : "", "labelSelector"),
+            http_query_get(arena, query ? query : "", "fieldSelector"), &filter, &err);
+    }
+    arena_free(arena);
+    return 0;
+}

@@ -1,0 +1,145 @@
+/* Pods: what is filled in and what is refused, in Kubernetes' words. */
+#include "base/str.h"
+#include "engine/kinds.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    arena = arena_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena = arena_free(arena);
+    return 0;
+}
+
+static struct json *tree(const char *text)
+{
+    struct json *json;
+    struct err err = ERR_INIT;
+    if (json_parse(arena, text, strlen(text), NULL, &json, &err) < 0)
+        fail_msg("%s: %s", text, err.message);
+    return json;
+}
+
+/* The complaints about a pod with this spec, after defaulting; "" for none. */
+static const char *complaints(const char *spec)
+{
+    struct field_errors errors;
+    struct json *pod = tree(arena_printf(arena, "{\"spec\":%s}", spec));
+    field_errors_init(&errors, arena);
+    pod_defaults(arena, pod);
+    pod_validate(&errors, pod, NULL);
+    return field_errors_text(&errors);
+}
+
+#define MAIN "\"name\":\"m\",\"image\":\"i\""
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *spec, *complaint;
+    } rows[] = {
+        {"{}", "spec.containers: Required value"},
+        {"{\"containers\":[]}", "spec.containers: Required value"},
+        {"{\"containers\":[{}]}", "[spec.containers[0].name: Required value, "
+                                  "spec.containers[0].image: Required value]"},
+        {"{\"containers\":[{" MAIN "},{" MAIN "}]}",
+         "spec.containers[1].name: Duplicate value: \"m\""},
+        {"{\"initContainers\":[{" MAIN "}],\"containers\":[{" MAIN "}]}",
+         "spec.containers[0].name: Duplicate value: \"m\""},
+        {"{\"containers\":[{" MAIN "}],\"restartPolicy\":\"Sometimes\"}",
+         "spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
+         "\"OnFailure\", \"Never\""},
+        {"{\"containers\":[{" MAIN ",\"ports\":[{\"containerPort\":0}]}]}",
+         "spec.containers[0].ports[0].containerPort: Invalid value: 0: must be between 1 and "
+         "65535, inclusive"},
+        {"{\"containers\":[{" MAIN ",\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/v\"}]}]}",
+         "spec.containers[0].volumeMounts[0].name: Not found: \"v\""},
+        {"{\"containers\":[{" MAIN ",\"env\":[{\"name\":\"\"}]}]}",
+         "spec.containers[0].env[0].name: Required value"},
+        {"{\"containers\":[{" MAIN ",\"env\":[{\"name\":\"A\",\"value\":1}]}]}",
+         "spec.containers[0].env[0].value: Invalid value: 1: must be a string, not an integer; quote "
+         "it"},
+        {"{\"containers\":[{" MAIN ",\"command\":[\"a\",true]}]}",
+         "spec.containers[0].command[1]: Invalid value: true: must be a string, not a boolean; "
+         "quote it"},
+        {"{\"containers\":{}}", "[spec.containers: Required value, spec.containers: Invalid value: "
+                                "{}: must be an array, not an object]"},
+        {"{\"containers\":[{" MAIN ",\"resources\":{\"limits\":{\"cpu\":\"-1\"}}}]}",
+         "[spec.containers[0].resources.limits[cpu]: Invalid value: \"-1\": must be greater than "
+         "or equal to 0, spec.containers[0].resources.requests[cpu]: Invalid value: \"-1\": must "
+         "be greater than or equal to 0]"},
+        {"{\"containers\":[{" MAIN "}],\"volumes\":[{\"name\":\"v\"},{\"name\":\"v\"}]}",
+         "spec.volumes[1].name: Duplicate value: \"v\""},
+        {"{\"containers\":[{" MAIN "}],\"terminationGracePeriodSeconds\":-1}",
+         "spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to "
+         "0"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_string_equal(complaints(rows[i].spec), rows[i].complaint);
+}
+
+static void test_accepted(void **state)
+{
+    assert_string_equal(complaints("{\"containers\":[{" MAIN "}]}"), "");
+    assert_string_equal(
+        complaints("{\"containers\":[{" MAIN
+                   ",\"ports\":[{\"name\":\"http\",\"containerPort\":80}],"
+                   "\"env\":[{\"name\":\"A\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":"
+                   "\"metadata.name\"}}}],\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/v\"}],"
+                   "\"resources\":{\"limits\":{\"cpu\":2,\"memory\":\"1Gi\"}}}],\"volumes\":[{"
+                   "\"name\":\"v\"}],\"nodeSelector\":{\"a\":\"b\"}}"),
+        "");
+}
+
+static void test_defaults(void **state)
+{
+    struct json *pod =
+        tree("{\"spec\":{\"hostNetwork\":true,\"containers\":[{" MAIN ",\"ports\":"
+             "[{\"containerPort\":80}],\"readinessProbe\":{\"httpGet\":{\"port\":80}}"
+             ",\"resources\":{\"limits\":{\"cpu\":\"1\"}}},{\"name\":\"s\",\"image\":"
+             "\"r.io:5000/x:v2\"}],\"volumes\":[{\"name\":\"v\"},{\"name\":\"c\","
+             "\"configMap\":{\"name\":\"c\"}}]}}");
+    pod_defaults(arena, pod);
+    pod_create(arena, pod);
+    struct json *spec = json_get(pod, "spec");
+    struct json *first = json_first(json_get(spec, "containers"));
+    assert_string_equal(json_get_string(first, "imagePullPolicy", ""), "Always");
+    assert_string_equal(json_get_string(first->next, "imagePullPolicy", ""), "IfNotPresent");
+    struct json *port = json_first(json_get(first, "ports"));
+    assert_string_equal(json_get_string(port, "protocol", ""), "TCP");
+    assert_int_equal(json_get_int(port, "hostPort", 0), 80);
+    assert_int_equal(json_get_int(json_get(first, "readinessProbe"), "periodSeconds", 0), 10);
+    assert_string_equal(
+        json_get_string(json_at(first, "readinessProbe", "httpGet", NULL), "path", ""), "/");
+    assert_string_equal(json_get_string(json_at(first, "resources", "requests", NULL), "cpu", ""),
+                        "1");
+    struct json *volume = json_first(json_get(spec, "volumes"));
+    assert_non_null(json_get(volume, "emptyDir"));
+    assert_int_equal(json_get_int(json_get(volume->next, "configMap"), "defaultMode", 0), 0644);
+    assert_string_equal(json_get_string(json_get(pod, "status"), "qosClass", ""), "Burstable");
+    /* Defaulting what was defaulted changes nothing. */
+    struct json *again = json_clone(arena, pod);
+    pod_defaults(arena, again);
+    assert_true(json_equal(again, pod));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_defaults),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,120 @@
+/* Protobuf bodies become the trees their JSON would be; what is no protobuf is refused. */
+#include "engine/protobuf.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The body kubectl sends for `create namespace team`: envelope, type, and the object with the empty
+ * fields Go writes. */
+static const char NAMESPACE_BODY[] = "k8s\0"
+                                     "\x0a\x0f"                 /* typeMeta, 15 bytes */
+                                     "\x0a\x02v1"               /* apiVersion */
+                                     "\x12\x09Namespace"        /* kind */
+                                     "\x12\x1a"                 /* raw, 26 bytes */
+                                     "\x0a\x14"                 /* metadata, 20 bytes */
+                                     "\x0a\x04team"             /* name */
+                                     "\x12\x00"                 /* generateName "" */
+                                     "\x1a\x00"                 /* namespace "" */
+                                     "\x38\x00"                 /* generation 0 */
+                                     "\x42\x00"                 /* creationTimestamp */
+                                     "\x5a\x04\x0a\x00\x12\x00" /* a label with an empty key */
+                                     "\x12\x00"                 /* spec */
+                                     "\x1a\x00";                /* status */
+
+static const char DELETE_BODY[] = "k8s\0"
+                                  "\x0a\x13"
+                                  "\x0a\x02v1"
+                                  "\x12\x0d"
+                                  "DeleteOptions"
+                                  "\x12\x13"
+                                  "\x08\x00" /* gracePeriodSeconds 0 */
+                                  "\x22\x0a"
+                                  "Background"
+                                  "\x2a\x03"
+                                  "All";
+
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    arena = arena_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena = arena_free(arena);
+    return 0;
+}
+
+static const char *parse(const char *body, size_t size)
+{
+    struct json *json;
+    struct err err = ERR_INIT;
+    if (protobuf_parse_body(arena, body, size, &json, &err) < 0)
+        return arena_strdup(arena, err.message);
+    return json_to_string(arena, json);
+}
+
+static void test_bodies(void **state)
+{
+    assert_string_equal(parse(DELETE_BODY, sizeof(DELETE_BODY) - 1),
+                        "{\"gracePeriodSeconds\":0,\"propagationPolicy\":\"Background\",\"dryRun\":"
+                        "[\"All\"],\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"}");
+    assert_string_equal(parse(NAMESPACE_BODY, sizeof(NAMESPACE_BODY) - 1),
+                        "{\"metadata\":{\"name\":\"team\",\"labels\":{\"\":\"\"}},\"apiVersion\":"
+                        "\"v1\",\"kind\":\"Namespace\"}");
+}
+
+static void test_service(void **state)
+{
+    static const char spec[] = "\x12\x16" /* spec, 22 bytes */
+                               "\x0a\x0e" /* ports */
+                               "\x18\x50" /* port 80 */
+                               "\x22\x0a" /* targetPort */
+                               "\x08\x01\x10\x00\x1a\x04http"
+                               "\x22\x04"
+                               "Type";
+    const struct protobuf_field *fields = protobuf_fields_of("v1", "Service");
+    struct json *json;
+    assert_int_equal(protobuf_parse(arena, fields, spec, sizeof(spec) - 1, &json, NULL), 0);
+    assert_string_equal(json_to_string(arena, json),
+                        "{\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":\"http\"}],\"type\":"
+                        "\"Type\"}}");
+}
+
+/* Every way to cut a body off is refused or leaves a smaller object; none is read past its end. */
+static void test_cut_off(void **state)
+{
+    for (size_t size = 0; size < sizeof(NAMESPACE_BODY) - 1; size++) {
+        char *copy = arena_alloc(arena, size + 1);
+        memcpy(copy, NAMESPACE_BODY, size);
+        assert_non_null(parse(copy, size));
+    }
+    assert_true(str_has_prefix(parse("{}", 2), "the protobuf body cannot be read"));
+}
+
+static void test_unknown_kind(void **state)
+{
+    static const char body[] = "k8s\0\x0a\x09\x0a\x02v1\x12\x03"
+                               "Cat";
+    struct json *json;
+    assert_int_equal(protobuf_parse_body(arena, body, sizeof(body) - 1, &json, NULL),
+                     -ERR_MEDIA_TYPE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_service),
+        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_unknown_kind),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
