@@ -324,14 +324,15 @@ static bool publish(struct pod_runner *runner)
         (kube_meta_is_deleting(pod_of(runner)) || pod_phase_is_final(pod_of(runner))))
         return false; /* we know less than the API */
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    bool is_refused = runner->refusal_reason[0] != '\0';
     const struct pod_status_input input = {
         .pod = pod_of(runner),
         .state = runner->has_state ? &runner->state : NULL,
-        .address = runner->address[0] ? runner->address : NULL,
+        .address = runner->address[0] && !is_refused ? runner->address : NULL,
         .host_address = runner->node_address,
         .started_ms = runner->started_ms,
         .now_ms = loop_wall_ms(runner->host->loop),
-        .refusal_reason = runner->refusal_reason[0] ? runner->refusal_reason : NULL,
+        .refusal_reason = is_refused ? runner->refusal_reason : NULL,
         .refusal_message = runner->refusal_message,
         .refusal_container = runner->refusal_container[0] ? runner->refusal_container : NULL,
     };
