@@ -55,6 +55,10 @@ void arena_reset(struct arena *arena)
         next = chunk->next;
         free(chunk);
     }
+    if (kept->size > CHUNK_MAX) { /* one large request must not hold its memory for ever */
+        free(kept);
+        kept = arena->chunks = chunk_new(CHUNK_MAX, NULL);
+    }
     kept->next = NULL;
     kept->used = 0;
     arena->used = 0;

@@ -79,13 +79,17 @@ int file_write_atomic(const char *path, const void *data, size_t size, mode_t mo
 
 int file_make_dirs(const char *path, mode_t mode, struct err *err)
 {
+    if (*path == '\0')
+        return err_set(err, ERR_INVALID, "cannot make a directory without a name");
     _cleanup_free_ char *partial = mem_strdup(path);
     for (char *at = partial + 1;; at++) {
         if (*at != '/' && *at != '\0')
             continue;
         char kept = *at;
         *at = '\0';
-        if (mkdir(partial, mode) < 0 && errno != EEXIST)
+        struct stat info;
+        if (mkdir(partial, mode) < 0 &&
+            (errno != EEXIST || stat(partial, &info) < 0 || !S_ISDIR(info.st_mode)))
             return err_set_errno(err, errno, "cannot make directory '%s'", partial);
         *at = kept;
         if (kept == '\0')

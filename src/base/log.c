@@ -2,12 +2,18 @@
 #include "base/log.h"
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/moment.h"
 
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 16 * 1024 };
+enum {
+    MESSAGE_MAX = 8 * 1024,     /* bytes; a longer message is cut */
+    LINE_MAX_BYTES = 64 * 1024, /* escaped, six bytes for one at worst */
+};
 
 static enum log_level max_level = LOG_INFO;
 static enum log_format line_format = LOG_AUTO;
@@ -22,28 +28,20 @@ void log_setup(enum log_level level, enum log_format format)
 
 static void append_json_string(struct buf *line, const char *text)
 {
-    buf_append_char(line, '"');
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            buf_append_char(line, '\\');
-        if (*c < 0x20)
-            buf_printf(line, "\\u%04x", *c);
-        else
-            buf_append_char(line, (char)*c);
-    }
-    buf_append_char(line, '"');
+    const struct json string = {.type = JSON_STRING, .text = text, .size = strlen(text)};
+    json_write(&string, line);
 }
 
 void log_write(enum log_level level, const char *subject, const char *format, ...)
 {
     if (level > max_level)
         return;
-    _cleanup_buf_ struct buf message, line;
-    buf_init(&message, LINE_MAX_BYTES / 2);
+    _cleanup_buf_ struct buf line;
     buf_init(&line, LINE_MAX_BYTES);
+    char message[MESSAGE_MAX];
     va_list args;
     va_start(args, format);
-    buf_vprintf(&message, format, args);
+    vsnprintf(message, sizeof(message), format, args);
     va_end(args);
 
     char now[MOMENT_TEXT_MAX];
@@ -56,12 +54,12 @@ void log_write(enum log_level level, const char *subject, const char *format, ..
                    LEVEL_NAMES[level]);
         append_json_string(&line, subject);
         buf_append_str(&line, ",\"message\":");
-        append_json_string(&line, message.data);
+        append_json_string(&line, message);
         buf_append_str(&line, "}\n");
     } else {
         buf_printf(&line, "%.12s %s%s: %s\n", now + 11,
                    level <= LOG_WARNING ? (level == LOG_ERROR ? "error: " : "warning: ") : "",
-                   subject, message.data);
+                   subject, message);
     }
     /* One write a line, so that lines of several threads and processes do not mix. */
     ssize_t written = write(STDERR_FILENO, line.data, line.size);

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,13 @@ static int parse_offset(const char **text)
     return (hours * 60 + minutes) * (sign == '-' ? -1 : 1);
 }
 
+static int days_in(int year, int month)
+{
+    static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return DAYS[month - 1] + (month == 2 && leap);
+}
+
 int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
 {
     const char *at = text;
@@ -105,8 +113,8 @@ int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
     int second = colon2 < 0 ? -1 : digits(&at, 2);
     int fraction = second < 0 ? -1 : parse_fraction_ms(&at);
     int offset = fraction < 0 ? 100000 : parse_offset(&at);
-    if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 ||
-        second > 60 || offset > 1440 || *at != '\0')
+    if (year < 0 || month < 1 || month > 12 || day < 1 || day > days_in(year, month) || hour > 23 ||
+        minute > 59 || second > 60 || offset > 1440 || *at != '\0')
         return err_set(err, ERR_BAD_REQUEST,
                        "'%s' is no time as RFC 3339 writes it, such as 2026-11-15T02:00:00Z", text);
     struct tm parts = {.tm_year = year - 1900,
@@ -135,8 +143,30 @@ void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX])
         snprintf(text, MOMENT_TEXT_MAX, "%dh", (int)hours);
     else if (days < 8 && hours % 24)
         snprintf(text, MOMENT_TEXT_MAX, "%dd%dh", (int)days, (int)(hours % 24));
-    else
+    else if (days < 2 * 365)
         snprintf(text, MOMENT_TEXT_MAX, "%dd", (int)days);
+    else if (days < 8 * 365 && days % 365)
+        snprintf(text, MOMENT_TEXT_MAX, "%dy%dd", (int)(days / 365), (int)(days % 365));
+    else
+        snprintf(text, MOMENT_TEXT_MAX, "%lldy", (long long)(days / 365));
+}
+
+/* A decimal number such as 1.5, without sign or exponent; NAN if there is none. */
+static double parse_decimal(const char **text)
+{
+    double value = 0, scale = 1;
+    bool any = false, fraction = false;
+    for (;; (*text)++) {
+        if (**text == '.' && !fraction) {
+            fraction = true;
+        } else if (isdigit((unsigned char)**text)) {
+            value = value * 10 + (**text - '0');
+            scale *= fraction ? 10 : 1;
+            any = true;
+        } else {
+            return any ? value / scale : NAN;
+        }
+    }
 }
 
 int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err)
@@ -144,22 +174,23 @@ int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err)
     static const struct {
         const char *unit;
         double ms;
-    } UNITS[] = {{"ms", 1}, {"us", 1e-3}, {"ns", 1e-6}, {"h", 3600e3}, {"m", 60e3}, {"s", 1e3}};
+    } UNITS[] = {{"ms", 1},     {"us", 1e-3}, {"µs", 1e-3}, {"ns", 1e-6},
+                 {"h", 3600e3}, {"m", 60e3},  {"s", 1e3}};
     const char *at = text;
     double total = 0;
-    do {
-        char *end;
-        double value = isdigit((unsigned char)*at) || *at == '.' ? strtod(at, &end) : NAN;
+    while (strcmp(text, "0") != 0) { /* the one number that needs no unit */
+        double value = parse_decimal(&at);
         size_t unit = 0, count = sizeof(UNITS) / sizeof(UNITS[0]);
-        if (!isnan(value))
-            while (unit < count && strncmp(end, UNITS[unit].unit, strlen(UNITS[unit].unit)) != 0)
-                unit++;
+        while (unit < count && strncmp(at, UNITS[unit].unit, strlen(UNITS[unit].unit)) != 0)
+            unit++;
         if (isnan(value) || unit == count || total + value * UNITS[unit].ms > 9e15)
             return err_set(err, ERR_BAD_REQUEST, "'%s' is no duration, such as 90s, 1m30s or 500ms",
                            text);
         total += value * UNITS[unit].ms;
-        at = end + strlen(UNITS[unit].unit);
-    } while (*at);
-    *ret_ms = (int64_t)total;
+        at += strlen(UNITS[unit].unit);
+        if (*at == '\0')
+            break;
+    }
+    *ret_ms = (int64_t)(total + 0.5);
     return 0;
 }

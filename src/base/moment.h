@@ -21,10 +21,11 @@ void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX]);
 /* RFC 3339, with or without a fraction, any offset. */
 int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err);
 
-/* kubectl's age: "5s", "3m12s", "5h", "2d3h". */
+/* kubectl's age: "5s", "3m12s", "5h", "2d3h", "3y40d". */
 void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX]);
 
-/* Go durations, "1m30s", "500ms", "1.5h". */
+/* Go durations, "1m30s", "500ms", "1.5h", "0", to the nearest millisecond; a negative one is
+ * refused. */
 int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -71,6 +72,8 @@ void rand_secure(void *data, size_t size)
     char *at = data;
     while (size) {
         ssize_t got = getrandom(at, size, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got < 0)
             mem_panic("the kernel gives no random bytes");
         at += got;

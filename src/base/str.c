@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -53,7 +54,7 @@ int str_to_double(const char *text, double *ret, struct err *err)
 {
     char *end = NULL;
     double value = text ? strtod(text, &end) : 0;
-    if (str_is_empty(text) || isspace((unsigned char)*text) || *end != '\0')
+    if (str_is_empty(text) || isspace((unsigned char)*text) || *end != '\0' || !isfinite(value))
         return err_set(err, ERR_BAD_REQUEST, "'%s' is no number", text ? text : "");
     *ret = value;
     return 0;

@@ -1,0 +1,110 @@
+/* Arenas: alignment, large requests, reset; and the growing array. */
+#include "base/arena.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+static void test_alignment_and_contents(void **state)
+{
+    struct arena *arena = arena_new();
+    unsigned char *blocks[500];
+    for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
+        blocks[i] = arena_alloc(arena, i);
+        assert_int_equal((uintptr_t)blocks[i] % _Alignof(max_align_t), 0);
+        memset(blocks[i], (int)i, i);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) /* no two overlap */
+        for (size_t j = 0; j < i; j++)
+            assert_int_equal(blocks[i][j], i & 0xff);
+    arena_free(arena);
+    assert_null(arena_free(NULL));
+}
+
+static void test_large_requests(void **state)
+{
+    struct arena *arena = arena_new();
+    char *small = arena_strdup(arena, "small");
+    char *large = arena_zalloc(arena, 5 << 20);
+    assert_int_equal(large[(5 << 20) - 1], 0);
+    memset(large, 'x', 5 << 20);
+    assert_string_equal(small, "small");
+    assert_true(arena_used(arena) >= 5 << 20);
+    arena_reset(arena);
+    assert_int_equal(arena_used(arena), 0);
+    small = arena_strdup(arena, "again");
+    assert_string_equal(small, "again");
+    arena_free(arena);
+}
+
+static void test_text(void **state)
+{
+    struct arena *arena = arena_new();
+    assert_string_equal(arena_strndup(arena, "abcdef", 3), "abc");
+    assert_string_equal(arena_strndup(arena, "", 0), "");
+    assert_string_equal(arena_printf(arena, "%s-%d", "worker", 7), "worker-7");
+    char *long_text = arena_printf(arena, "%0*d", 10000, 1);
+    assert_int_equal(strlen(long_text), 10000);
+    int *numbers = ARENA_ARRAY(arena, int, 100);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(numbers[i], 0);
+    arena_free(arena);
+}
+
+static void test_vec(void **state)
+{
+    VEC(int) vec = {0};
+    for (int i = 0; i < 1000; i++)
+        vec_push(&vec, i);
+    assert_int_equal(vec.count, 1000);
+    vec_remove(&vec, 0);
+    vec_remove(&vec, 998); /* the last */
+    vec_remove(&vec, 10);
+    assert_int_equal(vec.count, 997);
+    assert_int_equal(vec.items[0], 1);
+    assert_int_equal(vec.items[9], 10);
+    assert_int_equal(vec.items[10], 12);
+    assert_int_equal(vec.items[996], 998);
+    vec_release(&vec);
+    assert_null(vec.items);
+    vec_release(&vec);
+}
+
+static void test_mem(void **state)
+{
+    char *text = mem_printf("%s/%d", "a", 1);
+    assert_string_equal(text, "a/1");
+    text = mem_realloc(text, 100);
+    assert_string_equal(text, "a/1");
+    free(text);
+    text = mem_strndup("abc", 2);
+    assert_string_equal(text, "ab");
+    free(text);
+    int *numbers = mem_calloc(10, sizeof(*numbers));
+    assert_int_equal(numbers[9], 0);
+    free(numbers);
+    free(mem_alloc(0)); /* not NULL, whatever the size */
+    struct pair {
+        int a, b;
+    } pair;
+    assert_ptr_equal(CONTAINER_OF(&pair.b, struct pair, b), &pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alignment_and_contents),
+        cmocka_unit_test(test_large_requests),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_vec),
+        cmocka_unit_test(test_mem),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

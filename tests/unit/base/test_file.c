@@ -1,0 +1,187 @@
+/* Files: limits, atomic replacement, trees that follow no link; and the log's lines. */
+#include "base/file.h"
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[64];
+
+static char *path_of(const char *name)
+{
+    static char paths[4][128];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof(paths[0]), "%s/%s", root, name);
+    return path;
+}
+
+static int setup(void **state)
+{
+    strcpy(root, "/tmp/file.XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    return file_remove_tree(root, NULL);
+}
+
+static void test_read(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_buf_ struct buf buf;
+    buf_init(&buf, 10);
+    assert_int_equal(file_read(path_of("none"), &buf, &err), -ERR_NOT_FOUND);
+    assert_true(str_has_prefix(err.message, "cannot read '/tmp/file."));
+    assert_int_equal(file_write_atomic(path_of("f"), "0123456789", 10, 0600, &err), 0);
+    assert_int_equal(file_read(path_of("f"), &buf, &err), 0);
+    assert_string_equal(buf.data, "0123456789");
+    buf_clear(&buf);
+    assert_int_equal(file_write_atomic(path_of("f"), "0123456789x", 11, 0600, &err), 0);
+    assert_int_equal(file_read(path_of("f"), &buf, &err), -ERR_TOO_LARGE);
+    assert_int_equal(file_read(root, &buf, &err), -ERR_IO); /* a directory */
+    _cleanup_buf_ struct buf large;
+    buf_init(&large, 1 << 20);
+    _cleanup_free_ char *data = mem_zalloc(300000);
+    assert_int_equal(file_write_atomic(path_of("g"), data, 300000, 0600, &err), 0);
+    assert_int_equal(file_read(path_of("g"), &large, &err), 0);
+    assert_int_equal(large.size, 300000);
+}
+
+static void test_write_atomic(void **state)
+{
+    struct err err = ERR_INIT;
+    struct stat info;
+    assert_int_equal(file_write_atomic(path_of("f"), "one", 3, 0640, &err), 0);
+    assert_int_equal(stat(path_of("f"), &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0640);
+    assert_int_equal(file_write_atomic(path_of("f"), "", 0, 0600, &err), 0);
+    assert_int_equal(stat(path_of("f"), &info), 0);
+    assert_int_equal(info.st_size, 0);
+    assert_int_equal(file_write_atomic(path_of("no/f"), "x", 1, 0600, &err), -ERR_NOT_FOUND);
+    /* A target that cannot be replaced leaves nothing beside it. */
+    assert_int_equal(file_make_dirs(path_of("d/in"), 0755, &err), 0);
+    assert_true(file_write_atomic(path_of("d"), "x", 1, 0600, &err) < 0);
+    assert_int_equal(file_remove_tree(path_of("d"), &err), 0);
+    assert_int_equal(unlink(path_of("f")), 0);
+    assert_int_equal(rmdir(root), 0);
+    assert_int_equal(mkdir(root, 0700), 0);
+}
+
+static void test_write_all(void **state)
+{
+    struct err err = ERR_INIT;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(file_write_all(ends[1], "abc", 3, &err), 0);
+    char text[4] = "";
+    assert_int_equal(read(ends[0], text, 3), 3);
+    assert_string_equal(text, "abc");
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(file_write_all(ends[1], "abc", 3, &err), -ERR_IO);
+    assert_int_equal(err.sys, EBADF);
+    assert_int_equal(file_write_all(ends[1], "", 0, &err), 0);
+}
+
+static void test_make_dirs(void **state)
+{
+    struct err err = ERR_INIT;
+    assert_int_equal(file_make_dirs(path_of("a//b/c/"), 0755, &err), 0);
+    assert_int_equal(file_make_dirs(path_of("a/b/c"), 0755, &err), 0);
+    assert_true(file_exists(path_of("a/b/c")));
+    assert_int_equal(file_make_dirs("/", 0755, &err), 0);
+    assert_int_equal(file_make_dirs("", 0755, &err), -ERR_INVALID);
+    assert_int_equal(file_write_atomic(path_of("f"), "x", 1, 0600, &err), 0);
+    assert_int_equal(file_make_dirs(path_of("f"), 0755, &err), -ERR_EXISTS);
+    assert_true(file_make_dirs(path_of("f/under"), 0755, &err) < 0);
+}
+
+static void test_remove_tree(void **state)
+{
+    struct err err = ERR_INIT;
+    assert_int_equal(file_remove_tree(path_of("none"), &err), 0);
+    assert_int_equal(file_make_dirs(path_of("kept"), 0755, &err), 0);
+    assert_int_equal(file_write_atomic(path_of("kept/f"), "x", 1, 0600, &err), 0);
+    assert_int_equal(file_make_dirs(path_of("t/a/b"), 0755, &err), 0);
+    assert_int_equal(file_write_atomic(path_of("t/a/f"), "x", 1, 0400, &err), 0);
+    assert_int_equal(symlink("../../kept", path_of("t/a/link")), 0);
+    assert_int_equal(chmod(path_of("t/a"), 0500), 0);
+    assert_int_equal(file_remove_tree(path_of("t"), &err), 0);
+    assert_false(file_exists(path_of("t")));
+    assert_true(file_exists(path_of("kept/f"))); /* the link was not followed */
+    assert_int_equal(symlink("kept", path_of("link")), 0);
+    assert_int_equal(file_remove_tree(path_of("link"), &err), 0); /* the link itself */
+    assert_true(file_exists(path_of("kept/f")));
+}
+
+/* What log_write() puts on stderr. */
+static void capture(char *text, size_t size, enum log_format format, enum log_level level,
+                    const char *message)
+{
+    int kept = dup(STDERR_FILENO);
+    int fd = open(path_of("log"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    dup2(fd, STDERR_FILENO);
+    log_setup(LOG_INFO, format);
+    log_write(level, "job default/mnist", "%s", message);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    ssize_t got = pread(fd, text, size - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    close(fd);
+}
+
+static void test_log(void **state)
+{
+    static char text[65536], message[20000];
+    capture(text, sizeof(text), LOG_TEXT, LOG_INFO, "created pod");
+    assert_string_equal(text + strcspn(text, " "), " job default/mnist: created pod\n");
+    capture(text, sizeof(text), LOG_TEXT, LOG_ERROR, "no");
+    assert_string_equal(text + strcspn(text, " "), " error: job default/mnist: no\n");
+    capture(text, sizeof(text), LOG_TEXT, LOG_DEBUG, "hidden");
+    assert_string_equal(text, "");
+
+    /* One valid JSON object a line, whatever the message holds, however long it is. */
+    struct arena *arena = arena_new();
+    struct json *line;
+    memset(message, '\x01', sizeof(message) - 1);
+    const char *const messages[] = {"say \"hi\"\n\tand \\ go", "bad \xff byte", message};
+    for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
+        capture(text, sizeof(text), LOG_AUTO, LOG_WARNING, messages[i]); /* no terminal: JSON */
+        assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+        assert_int_equal(json_parse(arena, text, strlen(text), NULL, &line, NULL), 0);
+        assert_string_equal(json_get_string(line, "level", ""), "warning");
+        assert_string_equal(json_get_string(line, "subject", ""), "job default/mnist");
+        assert_non_null(json_get_string(line, "time", NULL));
+        if (i == 0)
+            assert_string_equal(json_get_string(line, "message", ""), messages[0]);
+    }
+    arena_free(arena);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_read),      TEST(test_write_atomic), TEST(test_write_all),
+        TEST(test_make_dirs), TEST(test_remove_tree),  TEST(test_log),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
