@@ -161,10 +161,11 @@ static void cut_message(char *message)
 {
     if (strlen(message) <= MESSAGE_MAX)
         return;
-    size_t size = MESSAGE_MAX - strlen("…");
+    static const char mark[] = "…";
+    size_t size = MESSAGE_MAX + 1 - sizeof(mark);
     while (size && ((unsigned char)message[size] & 0xc0) == 0x80)
         size--;
-    strcpy(message + size, "…");
+    memcpy(message + size, mark, sizeof(mark));
 }
 
 void kube_event(struct kube_client *client, const struct json *about, const char *component,

@@ -261,6 +261,27 @@ static int apply_retain_keys(struct merging *merging, struct json *original, str
     return 0;
 }
 
+/* What the patch sets must stand in the order list too, in the same order: else the two contradict
+ * each other, and the patch was made wrongly. */
+static int check_order(struct merging *merging, const char *name, const struct json *changes,
+                       const struct json *order, const char *key)
+{
+    const struct json *place = json_first(order);
+    JSON_EACH (element, changes) {
+        if (json_get(element, "$patch"))
+            continue;
+        while (place && !is_same(element, place, key))
+            place = place->next;
+        if (!place)
+            return err_set(merging->err, ERR_INVALID,
+                           "strategic patch: the order in list '%s' does not match its "
+                           "$setElementOrder",
+                           name);
+        place = place->next;
+    }
+    return 0;
+}
+
 /* One $setElementOrder/NAME, together with the patch of that list, which is then done with. */
 static int apply_order(struct merging *merging, struct json *original, struct json *patch,
                        const char *name, const struct json *order, const struct patch_type *type)
@@ -277,6 +298,8 @@ static int apply_order(struct merging *merging, struct json *original, struct js
     if (!live && !changes)
         return 0;
     int result = check_elements(merging, order, name, field->merge_key);
+    if (result == 0)
+        result = check_order(merging, name, changes, order, field->merge_key);
     if (result < 0)
         return result;
     /* Merging moves the elements; what was there before is asked later. */

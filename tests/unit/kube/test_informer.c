@@ -266,42 +266,48 @@ static void is_freed_whenever(void **state)
     assert_int_equal(world->api.watchers.count, 0);
 }
 
-/* Whatever goes wrong on the way, in the end the copy is what the server has. */
+/* Changes and faults drawn from the loop's seed, then peace. */
+static void live_through_faults(struct world *world, uint64_t seed)
+{
+    begin(world, seed);
+    struct rand *rand = sim_loop_rand(world->loop);
+    struct fake_api *api = &world->api;
+    start(world);
+    for (int i = 0; i < 150; i++) {
+        char name[2] = {(char)('a' + rand_below(rand, 8)), '\0'};
+        switch (rand_below(rand, 8)) {
+        case 0:
+            fake_api_cut_watches(api, rand_below(rand, 2));
+            break;
+        case 1:
+            api->fail_count = (int)rand_below(rand, 4);
+            api->fail_status = rand_below(rand, 2) ? 500 : 503;
+            break;
+        case 2:
+            api->oldest_revision = api->revision;
+            fake_api_cut_watches(api, false);
+            break;
+        case 3:
+            api->delay_ms = (int64_t)rand_below(rand, 300);
+            break;
+        case 4:
+            if (map_get(&api->objects, name))
+                fake_api_delete(api, name);
+            break;
+        default:
+            fake_api_put(api, name, rand_below(rand, 2) ? "1" : "2");
+        }
+        sim_loop_run_for(world->loop, (int64_t)rand_below(rand, 500));
+    }
+    api->fail_count = 0;
+    sim_loop_run_for(world->loop, 120 * 1000);
+}
+
 static void is_true_in_the_end(void **state)
 {
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct world world = {0};
-        begin(&world, seed);
-        struct rand *rand = sim_loop_rand(world.loop);
-        start(&world);
-        for (int i = 0; i < 150; i++) {
-            char name[2] = {(char)('a' + rand_below(rand, 8)), '\0'};
-            switch (rand_below(rand, 8)) {
-            case 0:
-                fake_api_cut_watches(&world.api, rand_below(rand, 2));
-                break;
-            case 1:
-                world.api.fail_count = (int)rand_below(rand, 4);
-                world.api.fail_status = rand_below(rand, 2) ? 500 : 503;
-                break;
-            case 2:
-                world.api.oldest_revision = world.api.revision;
-                fake_api_cut_watches(&world.api, false);
-                break;
-            case 3:
-                world.api.delay_ms = (int64_t)rand_below(rand, 300);
-                break;
-            case 4:
-                if (map_get(&world.api.objects, name))
-                    fake_api_delete(&world.api, name);
-                break;
-            default:
-                fake_api_put(&world.api, name, rand_below(rand, 2) ? "1" : "2");
-            }
-            sim_loop_run_for(world.loop, (int64_t)rand_below(rand, 500));
-        }
-        world.api.fail_count = 0;
-        sim_loop_run_for(world.loop, 120 * 1000);
+        live_through_faults(&world, seed);
         size_t position = 0, count = 0;
         for (struct kube_object *object;
              (object = kube_informer_next(world.informer, "default", &position)); count++) {
@@ -314,6 +320,22 @@ static void is_true_in_the_end(void **state)
         }
         assert_int_equal(count, world.api.objects.count);
         finish(&world);
+    }
+    (void)state;
+}
+
+static void is_the_same_for_the_same_seed(void **state)
+{
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        struct world one = {0}, two = {0};
+        live_through_faults(&one, seed);
+        live_through_faults(&two, seed);
+        assert_string_equal(one.log, two.log);
+        assert_int_equal(one.api.requests.count, two.api.requests.count);
+        for (size_t i = 0; i < one.api.requests.count; i++)
+            assert_string_equal(one.api.requests.items[i], two.api.requests.items[i]);
+        finish(&one);
+        finish(&two);
     }
     (void)state;
 }
@@ -331,6 +353,7 @@ int main(void)
         TEST(does_not_spin_on_short_watches),
         TEST(is_freed_whenever),
         cmocka_unit_test(is_true_in_the_end),
+        cmocka_unit_test(is_the_same_for_the_same_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

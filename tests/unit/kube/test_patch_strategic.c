@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "kube/patch.h"
 #include "read_json.h"
 
@@ -139,7 +140,7 @@ static void puts_elements_in_order(void **state)
          "{'metadata':{'finalizers':['c','b']}}"},
         {"{'spec':{}}",
          "{'spec':{'$setElementOrder/containers':[{'name':'b'},{'name':'a'}],"
-         "'containers':[{'name':'a'},{'name':'b'}]}}",
+         "'containers':[{'name':'b'},{'name':'a'}]}}",
          "{'spec':{'containers':[{'name':'b'},{'name':'a'}]}}"},
         {"{'spec':{}}", "{'spec':{'$setElementOrder/containers':[{'name':'b'}]}}", "{'spec':{}}"},
     };
@@ -173,6 +174,34 @@ static void knows_the_other_types(void **state)
     CHECK(&KUBE_CONFIGMAPS, MAPS);
 }
 
+/* Pods and patches drawn at random, with what `kubectl patch --local` of version 1.32 made of them:
+ * upstream's own implementation. Not among them are patches which contradict themselves and new
+ * elements with directives inside, which upstream leaves in the object. */
+static void agrees_with_kubectl(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf text;
+    struct json *cases = NULL;
+    struct err err = ERR_INIT;
+    buf_init(&text, 16 << 20);
+    if (file_read(TEST_DATA "/strategic_patches.json", &text, &err) < 0 ||
+        json_parse(arena, text.data, text.size, NULL, &cases, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_true(json_count(cases) >= 50);
+    JSON_EACH (item, cases) {
+        const struct json *expected = json_get(item, "result");
+        const struct json *patch = json_get(item, "patch");
+        struct json *result = NULL;
+        int code = kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, json_get(item, "current"), patch,
+                                    &KUBE_PODS, &result, &err);
+        if (code < 0)
+            fail_msg("%s: %d %s", json_to_string(arena, patch), code, err.message);
+        if (!json_equal(result, expected))
+            fail_msg("%s:\n%s\n%s", json_to_string(arena, patch), json_to_string(arena, result),
+                     json_to_string(arena, expected));
+    }
+}
+
 static void refuses(void **state)
 {
     static const struct {
@@ -189,6 +218,11 @@ static void refuses(void **state)
         {"{'spec':{'$retainKeys':['a'],'b':1}}", ERR_BAD_REQUEST},
         {"{'spec':{'$setElementOrder/containers':5}}", ERR_BAD_REQUEST},
         {"{'spec':{'$setElementOrder/containers':['a']}}", ERR_INVALID},
+        {"{'spec':{'$setElementOrder/containers':[{'name':'b'},{'name':'a'}],"
+         "'containers':[{'name':'a'},{'name':'b'}]}}",
+         ERR_INVALID},
+        {"{'spec':{'$setElementOrder/containers':[{'name':'b'}],'containers':[{'name':'a'}]}}",
+         ERR_INVALID},
         {"{'metadata':{'$deleteFromPrimitiveList/finalizers':5}}", ERR_BAD_REQUEST},
         {"{'metadata':{'finalizers':[{}]}}", ERR_INVALID},
     };
@@ -211,11 +245,9 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_lists_by_their_key),
-        cmocka_unit_test(obeys_directives),
-        cmocka_unit_test(puts_elements_in_order),
-        cmocka_unit_test(knows_the_other_types),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(merges_lists_by_their_key), cmocka_unit_test(obeys_directives),
+        cmocka_unit_test(puts_elements_in_order),    cmocka_unit_test(knows_the_other_types),
+        cmocka_unit_test(agrees_with_kubectl),       cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
