@@ -63,6 +63,10 @@ static void test_openapi(void **state)
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer.content_type,
                         "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    /* kubectl looks for the parameter on the PATCH of a kind before it dares a dry run. */
+    assert_true(answer.size > 0);
+    assert_non_null(memmem(answer.body, answer.size, "kind: TFJob\nversion: v1", 23));
+    assert_non_null(memmem(answer.body, answer.size, "dryRun", 6));
     assert_int_equal(api_get(api, "/openapi/v3").status, 404);
 }
 
