@@ -7,8 +7,11 @@
 #include "operator/pod_template.h"
 #include "operator/restarts.h"
 
+#include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
+
+#include <inttypes.h>
 
 /* How long a pod may be overdue in leaving before its node is taken for dead. */
 enum { OVERDUE_MS = 60 * 1000 };
@@ -147,10 +150,39 @@ static bool some_leave(const struct tfjob_pass *pass)
     return false;
 }
 
+/* A replica that fails again and again waits, and says so. */
+static bool must_wait(struct tfjob_pass *pass, const struct tfjob_replica *replica)
+{
+    char until[MOMENT_TEXT_MAX];
+
+    if (replica->retry_ms <= pass->now_ms || replica->finished)
+        return false;
+    moment_format(replica->retry_ms, until);
+    tfjob_plan_requeue(pass->plan, replica->retry_ms - pass->now_ms);
+    tfjob_plan_event(
+        pass->plan, true, "BackOff",
+        "Back-off restarting failed %s replica %d: not before %s (%" PRId64 " restarts so far)",
+        tfjob_replica_type_name(replica->type), replica->index, until, replica->restarts)
+        ->once = true;
+    return true;
+}
+
+/* Replicas that restart together start together: none before the last old one is gone and the last
+ * back-off is over. */
+static bool all_must_wait(struct tfjob_pass *pass)
+{
+    bool wait = false;
+
+    if (!pass->job.restart_together)
+        return false;
+    for (size_t i = 0; i < pass->replicas.count; i++)
+        wait |= must_wait(pass, &pass->replicas.items[i]);
+    return wait || some_leave(pass);
+}
+
 static void create_pods(struct tfjob_pass *pass)
 {
-    /* Replicas that restart together start together: none before the last old one is gone. */
-    bool wait = pass->job.restart_together && some_leave(pass);
+    bool wait = all_must_wait(pass);
     bool overridden = false;
 
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -158,7 +190,7 @@ static void create_pods(struct tfjob_pass *pass)
 
         if (replica->state == TFJOB_REPLICA_BLOCKED)
             report_blocked(pass, replica->pod.json, "pod", "FailedCreatePod");
-        if (replica->has_pod || replica->finished || wait)
+        if (replica->has_pod || replica->finished || wait || must_wait(pass, replica))
             continue;
         tfjob_plan_create(pass->plan, TFJOB_CREATE_POD,
                           tfjob_pod_new(pass->arena, &pass->job, replica->type, replica->index,

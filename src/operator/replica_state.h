@@ -31,6 +31,7 @@ struct tfjob_replica {
     bool finished;
     int64_t restarts;
     const char *restarted_uid; /* the last pod whose restart has been counted; NULL: none */
+    int64_t retry_ms;          /* no new pod before; 0: whenever */
 };
 
 struct tfjob_tally {

@@ -1,12 +1,17 @@
 /* The rules of restarting and their memory; see restarts.h. Pure; called by the reconcile. */
 #include "operator/restarts.h"
 
+#include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
 
 #include <string.h>
 
-enum { MEMORY_MAX = 1024 * 1024 }; /* of one annotation; the API allows a quarter of it */
+enum {
+    MEMORY_MAX = 1024 * 1024, /* of one annotation; the API allows a quarter of it */
+    DISTANCE_MS = 10 * 1000,
+    DISTANCE_MAX_MS = 300 * 1000,
+};
 
 enum tfjob_verdict tfjob_replica_judge(const struct tfjob_replica *replica,
                                        enum tfjob_restart_policy policy)
@@ -77,6 +82,9 @@ void tfjob_memory_read(struct tfjob_replicas *replicas, const struct tfjob *job,
         if (json_get_int(entry, "count", 0) > 0)
             replica->restarts = json_get_int(entry, "count", 0);
         replica->restarted_uid = json_get_string(entry, "uid", NULL);
+        if (json_get(entry, "after") &&
+            moment_parse(json_get_string(entry, "after", ""), &replica->retry_ms, NULL) < 0)
+            replica->retry_ms = 0;
     }
     JSON_EACH (entry, parse_annotation(job, arena, TFJOB_FINISHED_ANNOTATION)) {
         struct tfjob_replica *replica = replica_of_key(replicas, job, arena, json_text(entry));
@@ -114,6 +122,12 @@ void tfjob_memory_write(const struct tfjob_replicas *replicas, const struct tfjo
 
             json_set_int(arena, entry, "count", replica->restarts);
             json_set_string(arena, entry, "uid", replica->restarted_uid);
+            if (replica->retry_ms > 0) {
+                char after[MOMENT_TEXT_MAX];
+
+                moment_format(replica->retry_ms, after);
+                json_set_string(arena, entry, "after", after);
+            }
             json_set(arena, restarts, memory_key(arena, replica), entry);
         }
         if (replica->finished)
@@ -123,10 +137,30 @@ void tfjob_memory_write(const struct tfjob_replicas *replicas, const struct tfjo
     write_annotation(job, plan, TFJOB_FINISHED_ANNOTATION, finished);
 }
 
+/* How far apart the next pod must be from the one before. */
+static int64_t distance_ms(int64_t restarts)
+{
+    int64_t distance = DISTANCE_MS;
+
+    if (restarts < 2)
+        return 0;
+    for (int64_t i = 2; i < restarts && distance < DISTANCE_MAX_MS; i++)
+        distance *= 2;
+    return distance < DISTANCE_MAX_MS ? distance : DISTANCE_MAX_MS;
+}
+
 void tfjob_replica_count_restart(struct tfjob_replica *replica)
 {
-    replica->restarts += 1 + replica->pod.restarts;
-    replica->restarted_uid = replica->pod.uid;
+    const struct tfjob_pod *pod = &replica->pod;
+    bool own_fault =
+        replica->state == TFJOB_REPLICA_FAILED && pod->deleting_ms == 0 && !pod->disrupted;
+    int64_t created_ms = kube_meta_created_ms(pod->json);
+
+    replica->restarts += 1 + pod->restarts;
+    replica->restarted_uid = pod->uid;
+    replica->retry_ms = 0;
+    if (own_fault && created_ms > 0 && distance_ms(replica->restarts) > 0)
+        replica->retry_ms = created_ms + distance_ms(replica->restarts);
 }
 
 void tfjob_replicas_restarts(const struct tfjob_replicas *replicas, const struct tfjob *job,

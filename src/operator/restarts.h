@@ -8,7 +8,7 @@
 #include "operator/plan.h"
 #include "operator/replica_state.h"
 
-/* {"worker-0":{"count":2,"uid":"…"}} and ["worker-1"], as JSON text. */
+/* {"worker-0":{"count":2,"uid":"…","after":"<time>"}} and ["worker-1"], as JSON text. */
 #define TFJOB_RESTARTS_ANNOTATION "trainyard.dev/restarts"
 #define TFJOB_FINISHED_ANNOTATION "trainyard.dev/finished"
 
@@ -27,7 +27,9 @@ void tfjob_memory_read(struct tfjob_replicas *replicas, const struct tfjob *job,
 void tfjob_memory_write(const struct tfjob_replicas *replicas, const struct tfjob *job,
                         struct tfjob_plan *plan);
 
-/* Count the restart of the replica's present pod: one, and those in place that vanish with it. */
+/* Count the restart of the replica's present pod: one, and those in place that vanish with it. A
+ * program that fails by itself again and again is tried at growing distances, as a node does with
+ * containers: pods are made at least 10 s, 20 s … 5 min apart, from the second restart on. */
 void tfjob_replica_count_restart(struct tfjob_replica *replica);
 
 /* Restarts remembered, and those made in place by the nodes in pods that live. */

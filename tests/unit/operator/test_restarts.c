@@ -5,6 +5,7 @@
 #include "operator/restarts.h"
 
 #include "base/mem.h"
+#include "base/moment.h"
 #include "kube/object.h"
 
 #include <setjmp.h>
@@ -265,6 +266,52 @@ static void test_evicted_is_restarted_by_exit_code_policy(void **state)
     fixture_release(&fixture);
 }
 
+static void set_created(struct job_fixture *fixture)
+{
+    char now[MOMENT_TEXT_MAX];
+
+    moment_format(fixture->now_ms, now);
+    json_set_string(fixture->arena, json_get(fixture->pods[0], "metadata"), "creationTimestamp",
+                    now);
+}
+
+/* What fails by itself again and again is tried at growing distances; the first time at once. */
+static void test_back_off(void **state)
+{
+    static const int distances[] = {0, 10, 20, 40, 80, 160, 300, 300};
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1 ExitCode", NULL);
+    fixture_settle(&fixture);
+    for (size_t i = 0; i < ARRAY_SIZE(distances); i++) {
+        set_created(&fixture);
+        fixture_change(&fixture, "worker-0=Failed(137)");
+        fixture_settle(&fixture);
+        if (distances[i] > 0) {
+            assert_int_equal(fixture.pod_count, 0);
+            assert_int_equal(fixture.plan.requeue_ms, distances[i] * 1000);
+            assert_int_equal(fixture.plan.event_count, 1);
+            assert_string_equal(fixture.plan.events[0].reason, "BackOff");
+            fixture.now_ms += distances[i] * 1000;
+            fixture_settle(&fixture);
+        }
+        assert_int_equal(fixture.pod_count, 1);
+    }
+
+    /* One that ran longer than that is made again at once, and so is one that was evicted. */
+    set_created(&fixture);
+    fixture.now_ms += 300 * 1000;
+    fixture_change(&fixture, "worker-0=Failed(137)");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 1);
+    set_created(&fixture);
+    fixture_change(&fixture, "worker-0=Failed(137)");
+    json_set_string(fixture.arena, json_get(fixture.pods[0], "status"), "reason", "Evicted");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 1);
+    fixture_release(&fixture);
+}
+
 /* restart-scope job: all go, none comes before the last is gone, and it counts as one restart. */
 static void test_restart_together(void **state)
 {
@@ -324,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_finished_replicas_are_remembered),
         cmocka_unit_test(test_unreadable_memory_is_none),
         cmocka_unit_test(test_evicted_is_restarted_by_exit_code_policy),
+        cmocka_unit_test(test_back_off),
         cmocka_unit_test(test_restart_together),
         cmocka_unit_test(test_overdue_pod_is_forced_out),
     };
