@@ -1,0 +1,64 @@
+#!/bin/bash
+# The real trainer without a cluster: three workers on loopback give the losses of one, SIGTERM saves and the next run goes
+# on, a model names people it never saw, and what cannot work is refused with a sentence.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+SMALL=(--data procedural --persons 40 --pictures 6 --held-out 10 --image-size 32 --log plain)
+
+# fit_together WORKERS PORT OPTION…: worker I writes $SCRATCH/worker-I.
+fit_together() {
+    local workers=$1 port=$2 list="" pids=() i
+    shift 2
+    for ((i = 0; i < workers; i++)); do list+="${list:+,}\"127.0.0.1:$((port + i))\""; done
+    for ((i = 0; i < workers; i++)); do
+        TF_CONFIG="{\"cluster\":{\"worker\":[$list]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
+            "$TRAINER" fit face "$@" >"$SCRATCH/worker-$i" 2>&1 &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" || fail "a worker failed: $(tail -n 3 "$SCRATCH"/worker-*)"; done
+}
+losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1"; }
+
+fit_together 1 28500 "${SMALL[@]}" --steps 20
+losses "$SCRATCH/worker-0" >"$SCRATCH/one"
+fit_together 3 28510 "${SMALL[@]}" --steps 20 --model-dir "$SCRATCH/model"
+losses "$SCRATCH/worker-0" >"$SCRATCH/three"
+assert_eq "steps told" 20 "$(wc -l <"$SCRATCH/three")"
+cmp "$SCRATCH/one" "$SCRATCH/three" || fail "three workers differ from one"
+assert_eq "what the other workers say" "" "$(cat "$SCRATCH/worker-1" "$SCRATCH/worker-2")"
+assert_contains "the judgement" "with raw pixels" "$(cat "$SCRATCH/worker-0")"
+
+"$TRAINER" fit face "${SMALL[@]}" --steps 100000 --model-dir "$SCRATCH/long" >"$SCRATCH/first" &
+long=$!
+wait_until "the third step" grep -q '^step 3/' "$SCRATCH/first"
+kill -TERM $long
+wait $long || fail "SIGTERM was not a clean end"
+assert_contains "a word at the end" "the next run goes on from there" "$(tail -n 1 "$SCRATCH/first")"
+last=$(losses "$SCRATCH/first" | tail -n 1 | cut -d ' ' -f 1)
+"$TRAINER" fit face "${SMALL[@]}" --steps 100000 --model-dir "$SCRATCH/long" >"$SCRATCH/second" &
+long=$!
+wait_until "a further step" grep -q '^step ' "$SCRATCH/second"
+kill -TERM $long
+wait $long || fail "SIGTERM was not a clean end"
+assert_contains "the resumption" "resumed after step $last" "$(cat "$SCRATCH/second")"
+
+"$TRAINER" data faces --gallery "$SCRATCH/people" --samples "$SCRATCH/samples" --persons 3 --seed 5
+answer=$("$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/people" "$SCRATCH"/samples/*/*.png)
+assert_eq "pictures answered" 3 "$(wc -l <<<"$answer")"
+answer=$("$TRAINER" predict --model "$SCRATCH/model/face.model" --data procedural --persons 5 --pictures 4 --log json)
+assert_contains "the judgement in JSON" '"rawPixels":{"auc":' "$answer"
+
+refused() { # WHAT SENTENCE COMMAND…
+    local what=$1 sentence=$2
+    shift 2
+    if answer=$("$@" 2>&1); then fail "$what was not refused"; fi
+    assert_contains "$what" "$sentence" "$answer"
+}
+refused "a parameter server" "synchronous training does not have" env \
+    'TF_CONFIG={"cluster":{"ps":["a:1"],"worker":["b:1"]},"task":{"type":"ps","index":0}}' "$TRAINER" fit face
+refused "another seed" "was made with seed 1, this run has 2" "$TRAINER" fit face "${SMALL[@]}" --seed 2 --model-dir "$SCRATCH/model"
+refused "no such model" "there is 'face'" "$TRAINER" fit digits
+refused "no such data" "$SCRATCH/nowhere" "$TRAINER" fit face --data "$SCRATCH/nowhere"
+refused "no model" "--model FILE" "$TRAINER" predict
+refused "a file that is no model" "is not a model or checkpoint file" "$TRAINER" predict --model "$0"
