@@ -37,7 +37,7 @@ struct face_fit_options {
     ((struct face_fit_options){                                                                    \
         .model = FACE_CONFIG_DEFAULT,                                                              \
         .seed = 1,                                                                                 \
-        .steps = 600,                                                                              \
+        .steps = 400,                                                                              \
         .batch_persons = 24,                                                                       \
         .batch_pictures = 4,                                                                       \
         .held_out = 20,                                                                            \

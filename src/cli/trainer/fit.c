@@ -177,6 +177,7 @@ static int run(const void *values, size_t count, const char *const *arguments)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    kernels_set_blas_threads(1); /* --threads share the batch; threads inside a product only wait */
     return train(values, &err) < 0 ? command_fail(&err) : 0;
 }
 
@@ -217,7 +218,7 @@ static const struct option OPTIONS[] = {
     {.name = "steps",
      .type = OPTION_INT,
      FIELD(steps),
-     .fallback = "600",
+     .fallback = "400",
      .min = 1,
      .max = 100000000,
      .value = "N",
