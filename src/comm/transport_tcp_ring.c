@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    TURN_MAX = 256 * 1024, /* bytes sent before receiving gets its turn, and the other way round */
-    SEND_MIN = 32 * 1024,  /* less than this is held back while more of its piece is to come */
+    TURN_MAX = 1024 * 1024, /* bytes sent before receiving gets its turn, and the other way round */
+    SEND_MIN = 64 * 1024,   /* less than this is held back while more of its piece is to come */
     STREAM_HEAD_SIZE = 24,
 };
 
