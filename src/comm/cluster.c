@@ -185,7 +185,8 @@ int cluster_builder_finish(struct cluster_builder *builder, enum ty_role role, i
     int result = check_addresses(builder, err);
     if (result < 0)
         return result;
-    qsort(builder->tasks, builder->count, sizeof(*builder->tasks), by_role_and_index);
+    if (builder->count)
+        qsort(builder->tasks, builder->count, sizeof(*builder->tasks), by_role_and_index);
     for (size_t i = 0; i < builder->count; i++) {
         if (builder->tasks[i].role != role || builder->tasks[i].index != index)
             continue;

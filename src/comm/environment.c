@@ -77,7 +77,7 @@ static int get_world_size(const struct environment *environment, int64_t *ret, s
 static int from_master(const struct environment *environment, const char *host,
                        struct ty_tf_config **ret, struct err *err)
 {
-    int64_t port, rank, size;
+    int64_t port = 0, rank = 0, size = 0;
     int result = get_number(environment, "MASTER_PORT", "PET_MASTER_PORT", 1, 65535, &port, err);
     if (result < 0 || (result = get_world_size(environment, &size, err)) < 0)
         return result;

@@ -35,7 +35,7 @@ static int admit(struct rendezvous *r, struct guest *guest, struct err *err)
         return 0;
     }
     /* The master answers when it can tell the addresses of all. */
-    struct sockaddr_storage from;
+    struct sockaddr_storage from = {0};
     socklen_t size = sizeof(from);
     struct wire_address *address = &r->addresses[hello->rank];
     if (getpeername(handshake->fd, (struct sockaddr *)&from, &size) < 0)

@@ -61,13 +61,15 @@ int socket_listen(int port, bool ipv6, int backlog, int *ret_fd, struct err *err
 
 int socket_local_port(int fd)
 {
-    struct sockaddr_storage address;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in ipv4;
+        struct sockaddr_in6 ipv6;
+    } address = {.ipv6 = {0}};
     socklen_t size = sizeof(address);
-    if (getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+    if (getsockname(fd, &address.any, &size) < 0)
         return 0;
-    if (address.ss_family == AF_INET)
-        return ntohs(((struct sockaddr_in *)&address)->sin_port);
-    return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return ntohs(address.any.sa_family == AF_INET ? address.ipv4.sin_port : address.ipv6.sin6_port);
 }
 
 int socket_accept(int listener)

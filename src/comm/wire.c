@@ -90,8 +90,8 @@ static int check_head(const uint8_t **at, size_t size, size_t expected, const ch
     if (size != expected)
         return err_set(err, ERR_BAD_REQUEST, "its %s has %zu bytes instead of %zu", what, size,
                        expected);
-    uint16_t version;
-    size_t announced;
+    uint16_t version = 0;
+    size_t announced = 0;
     int result = wire_head_decode(*at, &version, &announced, err);
     if (result < 0)
         return result;
