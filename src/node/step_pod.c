@@ -296,7 +296,7 @@ static int run_supervisor(const char *directory, int ready_fd)
     struct supervisor *s = &supervisor;
     struct err err = ERR_INIT;
     s->directory = directory;
-    struct arena *arena = arena_new();
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     prctl(PR_SET_NAME, "trainyard-pod");
     umask(077);
     if (prepare(s, arena, &err) < 0) {

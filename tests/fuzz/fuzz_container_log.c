@@ -1,0 +1,31 @@
+/* Output of a container becomes records that give back the same text; a log file of any content is
+ * read without harm. */
+#include "base/mem.h"
+#include "node/container_log.h"
+#include "node/log_read.h"
+
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct log_writer writer;
+    struct buf records, text;
+    if (size > 256 * 1024)
+        return 0;
+    buf_init(&records, 64 * 1024 * 1024);
+    buf_init(&text, 64 * 1024 * 1024);
+    log_writer_init(&writer, "stdout");
+    /* In two pieces, as a pipe may deliver it. */
+    log_writer_add(&writer, 1, (const char *)data, size / 3, &records);
+    log_writer_add(&writer, 2, (const char *)data + size / 3, size - size / 3, &records);
+    log_writer_finish(&writer, 3, &records);
+    if (log_render(records.data, records.size, false, 0, &text) != records.size ||
+        text.size != size || memcmp(text.data, data, size) != 0)
+        mem_panic("output came back as something else");
+    buf_clear(&text);
+    log_render((const char *)data, size, true, 0, &text);
+    buf_release(&records);
+    buf_release(&text);
+    return 0;
+}
