@@ -12,7 +12,7 @@
 
 enum {
     LOG_LINE_MAX = 16 * 1024, /* of text in one record; longer lines are cut into P records */
-    LOG_RECORD_MAX = LOG_LINE_MAX + 64,
+    LOG_FILE_MAX = 64 * 1024 * 1024, /* then the file is set aside as <file>.1 and begun anew */
 };
 
 /* What one stream (stdout or stderr) has said since its last line end. */

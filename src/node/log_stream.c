@@ -84,6 +84,8 @@ void log_streams_release(struct log_streams *streams)
         finish(streams->first);
 }
 
+static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status);
+
 static bool has_run_ended(const struct log_stream *stream)
 {
     static struct pod_state state; /* large; the loop's thread is the only one */
@@ -92,6 +94,24 @@ static bool has_run_ended(const struct log_stream *stream)
     const struct container_state *container = pod_state_find(&state, stream->container);
     return !container || container->restarts != stream->run ||
            container->phase == CONTAINER_TERMINATED;
+}
+
+/* The file was set aside because it had grown too large, and is read to its end: go on with the new
+ * one. */
+static bool reopen(struct log_stream *stream)
+{
+    _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat fresh, old;
+    if (fd < 0 || fstat(fd, &fresh) < 0 || fstat(stream->fd, &old) < 0 ||
+        fresh.st_ino == old.st_ino)
+        return false;
+    uv_fs_event_stop(&stream->log_watch);
+    (void)uv_fs_event_start(&stream->log_watch, on_log_change, path, 0);
+    close(stream->fd);
+    stream->fd = TAKE_FD(fd);
+    stream->offset = 0;
+    return true;
 }
 
 /* Send one piece; false when there is nothing more in the file now. */
@@ -121,7 +141,7 @@ static void pump(struct log_stream *stream)
         return; /* on_drain brings us back */
     /* Asked before the last read: what a container writes before its end is in the file then. */
     bool ended = stream->run_ended || !stream->follow;
-    bool more = send_piece(stream);
+    bool more = send_piece(stream) || (stream->follow && reopen(stream));
     if (stream->left == 0 || (!more && ended))
         finish(stream);
     else if (more)

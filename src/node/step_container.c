@@ -48,18 +48,26 @@ static int64_t wall_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The log of this run; that of the run before is kept, older ones go. */
 static int open_log(struct container_run *run, struct err *err)
 {
-    const struct container_state *state = run->state;
-    if (state->restarts >= 2) {
-        _cleanup_free_ char *old =
-            pod_log_path(run->directory, run->spec->name, state->restarts - 2);
-        unlink(old);
-    }
-    _cleanup_free_ char *path = pod_log_path(run->directory, run->spec->name, state->restarts);
+    _cleanup_free_ char *path = pod_log_path(run->directory, run->spec->name, run->state->restarts);
     run->log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    return run->log_fd < 0 ? err_set_errno(err, errno, "cannot open log '%s'", path) : 0;
+    if (run->log_fd < 0)
+        return err_set_errno(err, errno, "cannot open log '%s'", path);
+    run->log_size = lseek(run->log_fd, 0, SEEK_END);
+    return 0;
+}
+
+/* The log of the run before is kept, older ones go. */
+static void remove_old_logs(const struct container_run *run)
+{
+    if (run->state->restarts < 2)
+        return;
+    _cleanup_free_ char *old =
+        pod_log_path(run->directory, run->spec->name, run->state->restarts - 2);
+    _cleanup_free_ char *aside = mem_printf("%s.1", old);
+    unlink(old);
+    unlink(aside);
 }
 
 /* A pipe whose end on our side does not block and whose other end does. */
@@ -141,6 +149,7 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     state->next_start_ms = 0;
     state->started_ms = now_ms;
     state->end = (struct container_end){0};
+    remove_old_logs(run);
     int result = open_log(run, err);
     if (result == 0)
         result = spawn(run, err);
@@ -153,11 +162,26 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     return 0;
 }
 
+/* A container that never stops talking must not fill the disk. */
+static void set_log_aside(struct container_run *run)
+{
+    _cleanup_free_ char *path = pod_log_path(run->directory, run->spec->name, run->state->restarts);
+    _cleanup_free_ char *aside = mem_printf("%s.1", path);
+    if (rename(path, aside) < 0)
+        return;
+    close_all(&run->log_fd, 1);
+    (void)open_log(run, NULL);
+}
+
 static void write_records(struct container_run *run, const struct buf *records)
 {
+    if (!records->size)
+        return;
+    if (run->log_size > LOG_FILE_MAX)
+        set_log_aside(run);
     /* A full disk loses log lines, not the container. */
-    if (records->size && run->log_fd >= 0)
-        (void)file_write_all(run->log_fd, records->data, records->size, NULL);
+    if (run->log_fd >= 0 && file_write_all(run->log_fd, records->data, records->size, NULL) == 0)
+        run->log_size += (int64_t)records->size;
 }
 
 static void read_output(struct container_run *run, int stream)

@@ -14,6 +14,7 @@ struct container_run {
     struct container_state *state;
     pid_t pid; /* of the sandbox's first process; 0: not running */
     int report_fd, log_fd;
+    int64_t log_size;
     int output_fds[2]; /* stdout, stderr; -1 when closed */
     struct log_writer writers[2];
     bool has_report;
