@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { ANSWER_MAX = 64 * 1024 * 1024 };
+enum { ANSWER_MAX = 256 * 1024 * 1024 };
 
 static const char JSON_TYPE[] = "application/json";
 
@@ -18,6 +18,15 @@ static void respond_tree(struct http_exchange *exchange, int status, const struc
     buf_init(&body, ANSWER_MAX);
     json_write(json, &body);
     buf_append_char(&body, '\n');
+    if (body.overflowed) {
+        struct err err;
+        err_set(&err, ERR_TOO_LARGE,
+                "the answer is larger than %d bytes: ask for less with a "
+                "selector",
+                ANSWER_MAX);
+        engine_respond_error(exchange, &err);
+        return;
+    }
     http_respond(exchange, status, JSON_TYPE, body.data, body.size);
 }
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LIST_MAX = 512 * 1024 * 1024 };
+enum { LIST_MAX = 256 * 1024 * 1024 };
 
 /* The newest state is what there is: an older one may be asked for exactly only in vain, a newer
  * one comes from a client that knew another life of this store. */
@@ -38,7 +38,7 @@ struct list {
     int64_t revision;
 };
 
-static void write_plain(struct list *list)
+static int write_plain(struct list *list, struct err *err)
 {
     const struct registry_resource *resource = list->rest->route.resource;
     _cleanup_buf_ struct buf body;
@@ -65,7 +65,11 @@ static void write_plain(struct list *list)
     }
     arena_free(scratch);
     buf_append_str(&body, "]}\n");
+    if (body.overflowed)
+        return err_set(err, ERR_TOO_LARGE,
+                       "the list is larger than %d bytes: ask for less with a selector", LIST_MAX);
     http_respond(list->rest->exchange, 200, "application/json", body.data, body.size);
+    return 0;
 }
 
 static int write_table(struct list *list, struct err *err)
@@ -107,12 +111,9 @@ void rest_list(struct rest *rest)
     list.count =
         store_list(store, rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL),
                    &list.objects);
-    if (rest_wants_table(rest)) {
-        if (write_table(&list, &err) < 0)
-            rest_respond_error(rest, &err);
-    } else {
-        write_plain(&list);
-    }
+    int r = rest_wants_table(rest) ? write_table(&list, &err) : write_plain(&list, &err);
+    if (r < 0)
+        rest_respond_error(rest, &err);
     for (size_t i = 0; i < list.count; i++)
         store_object_unref(list.objects[i]);
     free(list.objects);

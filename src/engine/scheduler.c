@@ -113,8 +113,10 @@ static bool tolerates_cordon(struct arena *arena, const struct json *pod)
 /* ---- The choice ------------------------------------------------------------------------------ */
 
 /* Why the pod may not go there, in the words of Kubernetes; NULL: it may. */
-static const char *objection(struct arena *arena, const struct json *pod, const struct json *node)
+static const char *objection(struct arena *arena, const struct json *pod,
+                             const struct node_usage *asked, const struct scheduler_node *candidate)
 {
+    const struct json *node = candidate->node;
     const struct json *ready = kube_condition_get(node, "Ready");
     if (json_get_bool(json_get(node, "spec"), "unschedulable", false) &&
         !tolerates_cordon(arena, pod))
@@ -128,7 +130,7 @@ static const char *objection(struct arena *arena, const struct json *pod, const 
     if (taint)
         return arena_printf(arena, "node(s) had untolerated taint {%s: %s}",
                             json_get_string(taint, "key", ""), json_get_string(taint, "value", ""));
-    return NULL;
+    return node_usage_shortage(node, candidate->used, asked);
 }
 
 static int compare_text(const void *a, const void *b)
@@ -162,16 +164,19 @@ void scheduler_pick(struct arena *arena, const struct json *pod, const struct sc
     const struct scheduler_node *best = NULL;
     const char **objections = ARENA_ARRAY(arena, const char *, count + 1);
     size_t refused = 0;
+    struct node_usage asked;
+    node_usage_of_pod(pod, &asked);
     for (size_t i = 0; i < count; i++) {
-        const char *why = objection(arena, pod, nodes[i].node);
+        const char *why = objection(arena, pod, &asked, &nodes[i]);
         if (why) {
             objections[refused++] = why;
             continue;
         }
-        if (!best || nodes[i].pods < best->pods ||
-            (nodes[i].pods == best->pods && strcmp(nodes[i].name, best->name) < 0))
+        if (!best || nodes[i].used->pods < best->used->pods ||
+            (nodes[i].used->pods == best->used->pods && strcmp(nodes[i].name, best->name) < 0))
             best = &nodes[i];
     }
+    node_usage_release(&asked);
     *ret = (struct scheduler_choice){.node = best ? best->name : NULL};
     if (!best)
         ret->message = explain(arena, objections, refused);

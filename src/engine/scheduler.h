@@ -5,11 +5,12 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "engine/node_usage.h"
 
 struct scheduler_node {
     const char *name;
     const struct json *node;
-    size_t pods; /* that run there or are about to */
+    const struct node_usage *used; /* by the pods that run there or are about to */
 };
 
 struct scheduler_choice {

@@ -1,7 +1,7 @@
 /* Feeds scheduler_pick() with what the informers know and binds pods to what it chose. Bindings run
  * in parallel; a node counts the pods it was just given before the informer has seen them, so that
  * a burst of pods spreads. A pod that fits nowhere says so in its condition and an event, and is
- * looked at again whenever a node changes. */
+ * looked at again whenever a node changes or a pod ends. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -21,12 +21,14 @@ static const char COMPONENT[] = "default-scheduler";
 struct scheduler {
     struct hub *hub;
     struct workqueue *queue;
-    struct map counts;  /* node name → struct tally */
-    struct map assumed; /* pod key → node name, from the choice until the informer shows it */
+    struct map used;    /* node name → struct node_usage */
+    struct map assumed; /* pod key → struct assumption */
 };
 
-struct tally {
-    size_t pods;
+/* A pod counts on its node from the choice until the informer shows it there. */
+struct assumption {
+    char *node;
+    struct node_usage usage;
 };
 
 /* One pod on its way to a node, or to its condition. */
@@ -38,14 +40,14 @@ struct placement {
     struct kube_object *pod;
 };
 
-static struct tally *tally_of(struct scheduler *scheduler, const char *node)
+static struct node_usage *used_on(struct scheduler *scheduler, const char *node)
 {
-    struct tally *tally = map_get(&scheduler->counts, node);
-    if (!tally) {
-        tally = mem_zalloc(sizeof(*tally));
-        map_put(&scheduler->counts, node, tally);
+    struct node_usage *used = map_get(&scheduler->used, node);
+    if (!used) {
+        used = mem_zalloc(sizeof(*used));
+        map_put(&scheduler->used, node, used);
     }
-    return tally;
+    return used;
 }
 
 /* The node a pod takes part of, or NULL. */
@@ -59,19 +61,31 @@ static const char *occupied_node(const struct kube_object *pod)
     return node[0] && !ended ? node : NULL;
 }
 
-static void forget_assumed(struct scheduler *scheduler, const char *key)
+static void assumption_free(struct assumption *assumption)
 {
-    char *node = map_remove(&scheduler->assumed, key);
-    if (node)
-        tally_of(scheduler, node)->pods--;
-    free(node);
+    node_usage_release(&assumption->usage);
+    free(assumption->node);
+    free(assumption);
 }
 
-static void assume(struct scheduler *scheduler, const char *key, const char *node)
+static void forget_assumed(struct scheduler *scheduler, const char *key)
 {
+    struct assumption *assumption = map_remove(&scheduler->assumed, key);
+    if (!assumption)
+        return;
+    node_usage_subtract(used_on(scheduler, assumption->node), &assumption->usage);
+    assumption_free(assumption);
+}
+
+static void assume(struct scheduler *scheduler, const char *key, const struct json *pod,
+                   const char *node)
+{
+    struct assumption *assumption = mem_zalloc(sizeof(*assumption));
     forget_assumed(scheduler, key);
-    map_put(&scheduler->assumed, key, mem_strdup(node));
-    tally_of(scheduler, node)->pods++;
+    assumption->node = mem_strdup(node);
+    node_usage_of_pod(pod, &assumption->usage);
+    node_usage_add(used_on(scheduler, node), &assumption->usage);
+    map_put(&scheduler->assumed, key, assumption);
 }
 
 /* ---- Acting ---------------------------------------------------------------------------------- */
@@ -134,7 +148,7 @@ static void bind_pod(struct scheduler *scheduler, const char *key, struct kube_o
     json_set_string(arena, target, "apiVersion", "v1");
     json_set_string(arena, target, "kind", "Node");
     json_set_string(arena, target, "name", node);
-    assume(scheduler, key, node);
+    assume(scheduler, key, pod->json, node);
     kube_create(hub_client(scheduler->hub), &binding, pod->namespace_, body, bound,
                 placement_new(scheduler, key, pod, node));
 }
@@ -203,7 +217,7 @@ static size_t gather_nodes(struct scheduler *scheduler, struct arena *arena,
         nodes[filled++] = (struct scheduler_node){
             .name = node->name,
             .node = node->json,
-            .pods = tally_of(scheduler, node->name)->pods,
+            .used = used_on(scheduler, node->name),
         };
     *ret = nodes;
     return filled;
@@ -244,23 +258,6 @@ static void enqueue(struct scheduler *scheduler, const struct kube_object *pod)
     workqueue_add(scheduler->queue, key);
 }
 
-static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
-                        struct kube_object *new_)
-{
-    const char *before = occupied_node(old), *after = occupied_node(new_);
-    const struct kube_object *either = new_ ? new_ : old;
-    if (before)
-        tally_of(scheduler, before)->pods--;
-    if (after)
-        tally_of(scheduler, after)->pods++;
-    if (!new_ || !scheduler_wants(new_->json)) {
-        _cleanup_free_ char *key = mem_printf("%s/%s", either->namespace_, either->name);
-        forget_assumed(scheduler, key);
-    } else {
-        enqueue(scheduler, new_);
-    }
-}
-
 static void recheck_waiting(struct scheduler *scheduler)
 {
     struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
@@ -268,6 +265,38 @@ static void recheck_waiting(struct scheduler *scheduler)
     for (size_t at = 0; (pod = kube_informer_next(pods, NULL, &at));)
         if (scheduler_wants(pod->json))
             enqueue(scheduler, pod);
+}
+
+/* Count the pod on its node, or no longer. */
+static void count_pod(struct scheduler *scheduler, const struct json *pod, const char *node,
+                      bool there)
+{
+    struct node_usage usage;
+    node_usage_of_pod(pod, &usage);
+    if (there)
+        node_usage_add(used_on(scheduler, node), &usage);
+    else
+        node_usage_subtract(used_on(scheduler, node), &usage);
+    node_usage_release(&usage);
+}
+
+static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
+                        struct kube_object *new_)
+{
+    const char *before = occupied_node(old), *after = occupied_node(new_);
+    const struct kube_object *either = new_ ? new_ : old;
+    if (before)
+        count_pod(scheduler, old->json, before, false);
+    if (after)
+        count_pod(scheduler, new_->json, after, true);
+    if (before && !after)
+        recheck_waiting(scheduler); /* there is room again */
+    if (!new_ || !scheduler_wants(new_->json)) {
+        _cleanup_free_ char *key = mem_printf("%s/%s", either->namespace_, either->name);
+        forget_assumed(scheduler, key);
+    } else {
+        enqueue(scheduler, new_);
+    }
 }
 
 /* A node's heartbeat changes its status all the time; pods care for the rest and for Ready. */
@@ -300,26 +329,23 @@ static void *start(struct hub *hub)
     struct scheduler *scheduler = mem_zalloc(sizeof(*scheduler));
     scheduler->hub = hub;
     scheduler->queue = workqueue_new(hub_loop(hub), PARALLEL, work, scheduler);
-    map_init(&scheduler->counts);
+    map_init(&scheduler->used);
     map_init(&scheduler->assumed);
     return scheduler;
-}
-
-static void release_values(struct map *map)
-{
-    const char *key;
-    void *value;
-    for (size_t at = 0; map_next(map, &at, &key, &value);)
-        free(value);
-    map_release(map);
 }
 
 static void stop(void *self)
 {
     struct scheduler *scheduler = self;
+    const char *key;
+    void *value;
     workqueue_free(scheduler->queue);
-    release_values(&scheduler->counts);
-    release_values(&scheduler->assumed);
+    for (size_t at = 0; map_next(&scheduler->used, &at, &key, &value); free(value))
+        node_usage_release(value);
+    for (size_t at = 0; map_next(&scheduler->assumed, &at, &key, &value);)
+        assumption_free(value);
+    map_release(&scheduler->used);
+    map_release(&scheduler->assumed);
     free(scheduler);
 }
 

@@ -107,6 +107,44 @@ static void test_says_why_not(void **state)
     assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.status"), "True");
 }
 
+/* One pod fills the node; the other gets its place when it has ended. */
+static void test_waits_for_room(void **state)
+{
+    struct api *api = *state;
+    api_post(api, "/api/v1/nodes",
+             "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":\"1\"}}}");
+    const char *spec = "{\"containers\":[{\"name\":\"m\",\"image\":\"i\",\"resources\":{"
+                       "\"requests\":{\"cpu\":\"1\"}}}]}";
+    api_post(api, PODS,
+             arena_printf(api->arena, "{\"metadata\":{\"name\":\"a\"},\"spec\":%s}", spec));
+    api_post(api, PODS,
+             arena_printf(api->arena, "{\"metadata\":{\"name\":\"b\"},\"spec\":%s}", spec));
+    api_run(api, 1000);
+    assert_string_equal(get_at(api, PODS "/a", "spec.nodeName"), "n");
+    assert_string_equal(get_at(api, PODS "/b", "status.conditions.0.message"),
+                        "0/1 nodes are available: 1 Insufficient cpu.");
+    api_merge(api, PODS "/a/status", "{\"status\":{\"phase\":\"Succeeded\"}}");
+    api_run(api, 1000);
+    assert_string_equal(get_at(api, PODS "/b", "spec.nodeName"), "n");
+}
+
+static void test_node_gone(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1");
+    make_pod(api, "a", "");
+    api_run(api, 1000);
+    api_delete(api, "/api/v1/nodes/n1", NULL);
+    api_run(api, 20 * 1000);
+    assert_int_equal(api_get(api, PODS "/a").status, 200);
+    make_node(api, "n1"); /* late, but back */
+    api_run(api, 60 * 1000);
+    assert_int_equal(api_get(api, PODS "/a").status, 200);
+    api_delete(api, "/api/v1/nodes/n1", NULL);
+    api_run(api, 80 * 1000);
+    assert_int_equal(api_get(api, PODS "/a").status, 404);
+}
+
 static const char *owned(struct api *api, const char *name, const char *owner_name,
                          const char *owner_uid)
 {
@@ -267,11 +305,12 @@ int main(void)
 {
 #define FIXTURE_TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_schedules),  FIXTURE_TEST(test_says_why_not),
-        FIXTURE_TEST(test_background), FIXTURE_TEST(test_foreground),
-        FIXTURE_TEST(test_orphan),     FIXTURE_TEST(test_absent_owner),
-        FIXTURE_TEST(test_namespace),  FIXTURE_TEST(test_service),
-        FIXTURE_TEST(test_claim),      FIXTURE_TEST(test_old_events_go),
+        FIXTURE_TEST(test_schedules),      FIXTURE_TEST(test_says_why_not),
+        FIXTURE_TEST(test_waits_for_room), FIXTURE_TEST(test_node_gone),
+        FIXTURE_TEST(test_background),     FIXTURE_TEST(test_foreground),
+        FIXTURE_TEST(test_orphan),         FIXTURE_TEST(test_absent_owner),
+        FIXTURE_TEST(test_namespace),      FIXTURE_TEST(test_service),
+        FIXTURE_TEST(test_claim),          FIXTURE_TEST(test_old_events_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

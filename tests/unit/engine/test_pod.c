@@ -68,7 +68,8 @@ static void test_refused(void **state)
         {"{\"containers\":[{" MAIN ",\"env\":[{\"name\":\"\"}]}]}",
          "spec.containers[0].env[0].name: Required value"},
         {"{\"containers\":[{" MAIN ",\"env\":[{\"name\":\"A\",\"value\":1}]}]}",
-         "spec.containers[0].env[0].value: Invalid value: 1: must be a string, not an integer; quote "
+         "spec.containers[0].env[0].value: Invalid value: 1: must be a string, not an integer; "
+         "quote "
          "it"},
         {"{\"containers\":[{" MAIN ",\"command\":[\"a\",true]}]}",
          "spec.containers[0].command[1]: Invalid value: true: must be a string, not a boolean; "

@@ -36,7 +36,16 @@ static struct scheduler_node node(const char *name, const char *more, size_t pod
 {
     const char *text = arena_printf(
         arena, "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"n\":\"%s\"}}%s}", name, name, more);
-    return (struct scheduler_node){.name = name, .node = tree(text), .pods = pods};
+    struct node_usage *used = ARENA_NEW(arena, struct node_usage);
+    used->pods = pods;
+    return (struct scheduler_node){.name = name, .node = tree(text), .used = used};
+}
+
+static void set_pods(struct scheduler_node *target, size_t pods)
+{
+    struct node_usage *used = ARENA_NEW(arena, struct node_usage);
+    used->pods = pods;
+    target->used = used;
 }
 
 /* The node chosen, or the message. */
@@ -52,9 +61,9 @@ static void test_spreads(void **state)
 {
     struct scheduler_node nodes[] = {node("b", "", 1), node("a", "", 1), node("c", "", 2)};
     assert_string_equal(pick("{}", nodes, 3), "a");
-    nodes[1].pods = 2;
+    set_pods(&nodes[1], 2);
     assert_string_equal(pick("{}", nodes, 3), "b");
-    nodes[0].pods = 3;
+    set_pods(&nodes[0], 3);
     assert_string_equal(pick("{}", nodes, 3), "a");
 }
 
@@ -115,6 +124,40 @@ static void test_cordon_taints_ready(void **state)
     assert_string_equal(pick("{\"tolerations\":[{\"operator\":\"Exists\"}]}", nodes, 3), "a");
 }
 
+static void test_room(void **state)
+{
+    struct scheduler_node nodes[] = {node(
+        "a", ",\"status\":{\"allocatable\":{\"cpu\":\"2\",\"memory\":\"1Gi\",\"pods\":\"3\"}}", 2)};
+    struct node_usage used = {.pods = 2, .cpu_milli = 1500, .memory_bytes = 0};
+    vec_push(&used.ports, 2222);
+    nodes[0].used = &used;
+#define ASKS(requests) "{\"containers\":[{\"resources\":{\"requests\":{" requests "}}}]}"
+    assert_string_equal(pick(ASKS("\"cpu\":\"500m\""), nodes, 1), "a");
+    assert_string_equal(pick(ASKS("\"cpu\":\"501m\""), nodes, 1),
+                        "0/1 nodes are available: 1 Insufficient cpu.");
+    assert_string_equal(pick(ASKS("\"memory\":\"1025Mi\""), nodes, 1),
+                        "0/1 nodes are available: 1 Insufficient memory.");
+    assert_string_equal(pick("{\"containers\":[{\"ports\":[{\"hostPort\":2222}]}]}", nodes, 1),
+                        "0/1 nodes are available: 1 node(s) didn't have free ports for the "
+                        "requested pod ports.");
+    assert_string_equal(pick("{\"containers\":[{\"ports\":[{\"hostPort\":2223}]}]}", nodes, 1),
+                        "a");
+    /* Init containers run before the others, not beside them. */
+    assert_string_equal(pick("{\"initContainers\":[{\"resources\":{\"requests\":{\"cpu\":"
+                             "\"400m\"}}}],\"containers\":[{\"resources\":{\"requests\":{"
+                             "\"cpu\":\"300m\"}}}]}",
+                             nodes, 1),
+                        "a");
+    struct node_usage more;
+    node_usage_of_pod(tree("{\"spec\":" ASKS("\"cpu\":1") "}"), &more);
+    node_usage_add(&used, &more);
+    assert_string_equal(pick("{}", nodes, 1), "0/1 nodes are available: 1 Too many pods.");
+    node_usage_subtract(&used, &more);
+    assert_string_equal(pick("{}", nodes, 1), "a");
+    node_usage_release(&more);
+    node_usage_release(&used);
+}
+
 static void test_wants(void **state)
 {
     assert_true(scheduler_wants(tree("{\"spec\":{}}")));
@@ -130,7 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spreads),  cmocka_unit_test(test_selector),
         cmocka_unit_test(test_affinity), cmocka_unit_test(test_cordon_taints_ready),
-        cmocka_unit_test(test_wants),
+        cmocka_unit_test(test_room),     cmocka_unit_test(test_wants),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
