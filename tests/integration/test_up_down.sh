@@ -15,7 +15,7 @@ check() { # as root or as the ordinary user
     assert_eq "mode of the kubeconfig" 600 "$(stat -c %a "$KUBECONFIG")"
     assert_eq "mode of the state" 700 "$(stat -c %a "$TRAINYARD_STATE")"
     pid=$(server_pid)
-    [ -d "/proc/$pid" ] || fail "no process $pid"
+    is_alive "$pid" || fail "no process $pid"
     assert_eq "nodes" "node-1 node-2" "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
 
     assert_contains "a second up" "runs already" "$(as_user "$TRAINYARD" up)"
@@ -23,7 +23,7 @@ check() { # as root or as the ordinary user
 
     kubectl create configmap kept --from-literal=a=1
     as_user "$TRAINYARD" down
-    [ -d "/proc/$pid" ] && fail "process $pid is still there after down"
+    is_alive "$pid" && fail "process $pid is still there after down"
     if as_user "$TRAINYARD" status >/dev/null; then fail "status says that a cluster runs after down"; fi
 
     cluster_up # the nodes of the last time, the objects of the last time

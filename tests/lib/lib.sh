@@ -78,6 +78,9 @@ kubectl() { as_user "$KUBECTL" "$@"; }
 
 server_pid() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
 
+# A process that has ended but was not waited for yet is gone, too.
+is_alive() { [ -d "/proc/$1" ] && ! grep -q '^State:.*Z' "/proc/$1/status"; }
+
 # wait_until WHAT COMMAND…: run the command until it succeeds.
 wait_until() {
     local what=$1 deadline=$((SECONDS + 120))
