@@ -49,7 +49,7 @@ install: all
 
 .PHONY: clean
 clean:
-	@rm -rf build build-asan build-clang
+	@rm -rf build build-asan build-clang build-tsan build-fuzz
 
 setup-%:
 	@tools/setup $*
