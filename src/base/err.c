@@ -59,7 +59,7 @@ int err_vset(struct err *err, enum err_code code, const char *format, va_list ar
     return -(int)code;
 }
 
-int err_set(struct err *err, enum err_code code, const char *format, ...)
+int(err_set)(struct err *err, enum err_code code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -91,7 +91,7 @@ static enum err_code code_of_errno(int errnum)
     }
 }
 
-int err_set_errno(struct err *err, int errnum, const char *format, ...)
+int(err_set_errno)(struct err *err, int errnum, const char *format, ...)
 {
     enum err_code code = code_of_errno(errnum);
     if (!err)

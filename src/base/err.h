@@ -77,4 +77,16 @@ int err_wrap(struct err *err, const char *format, ...) __attribute__((format(pri
 
 void err_clear(struct err *err);
 
+/* Tell compilers and analyzers what the functions cannot: an error path returns less than 0, so
+ * what is only set on success is not read after it. */
+#define ERR_IS_NEGATIVE(call)                                                                      \
+    ({                                                                                             \
+        int result_ = (call);                                                                      \
+        if (result_ >= 0)                                                                          \
+            __builtin_unreachable();                                                               \
+        result_;                                                                                   \
+    })
+#define err_set(...)       ERR_IS_NEGATIVE((err_set)(__VA_ARGS__))
+#define err_set_errno(...) ERR_IS_NEGATIVE((err_set_errno)(__VA_ARGS__))
+
 #endif
