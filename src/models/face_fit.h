@@ -46,14 +46,14 @@ struct face_fit_options {
         .optimizer = OPTIMIZER_ADAM,                                                               \
         .weight_decay = 1e-3f,                                                                     \
         .schedule = SCHEDULE_COSINE,                                                               \
-        .rate = 2e-3f,                                                                             \
+        .rate = 3e-3f,                                                                             \
         .warm_up = 20,                                                                             \
         .augment = {.shift = 0.06f,                                                                \
                     .turn = 0.12f,                                                                 \
                     .scale = 0.1f,                                                                 \
                     .gamma = 0.4f,                                                                 \
-                    .noise = 0.02f,                                                                \
-                    .cover = 0.4f,                                                                 \
+                    .noise = 0.01f,                                                                \
+                    .cover = 0.2f,                                                                 \
                     .mirror = true},                                                               \
         .checkpoint_every = 100,                                                                   \
         .keep = 3,                                                                                 \

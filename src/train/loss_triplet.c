@@ -5,8 +5,12 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+/* Under the root, so that two equal pictures have a slope. */
+#define TINY 1e-8f
 
 struct triplet {
     int anchor, positive, negative;
@@ -64,20 +68,29 @@ static bool batch_hard(const float *row, const int *labels, int n, int anchor, s
 }
 
 /* The loss of one triplet; its gradient is added to d, not yet divided by the number of triplets.
- */
-static double apply(const struct triplet *t, const float *distance, float margin,
-                    const float *embeddings, int n, int dim, float *d)
+ * The derivative of |a − b|² by a is 2(a − b), that of |a − b| is (a − b) / |a − b|. */
+static double apply(const struct triplet_config *config, const struct triplet *t,
+                    const float *distance, const float *embeddings, int n, int dim, float *d)
 {
     const float *row = distance + (size_t)t->anchor * (size_t)n;
-    float loss = row[t->positive] - row[t->negative] + margin;
+    float near = row[t->positive], far = row[t->negative], pull = 2, push = 2;
+    if (config->mining == TRIPLET_BATCH_HARD) {
+        near = sqrtf(near + TINY);
+        far = sqrtf(far + TINY);
+        pull = 1 / near;
+        push = 1 / far;
+    }
+    float loss = near - far + config->margin;
     if (loss <= 0)
         return 0;
     size_t a = (size_t)t->anchor * (size_t)dim, p = (size_t)t->positive * (size_t)dim,
            q = (size_t)t->negative * (size_t)dim;
     for (int k = 0; k < dim; k++, a++, p++, q++) {
-        d[a] += 2 * (embeddings[q] - embeddings[p]);
-        d[p] += 2 * (embeddings[p] - embeddings[a]);
-        d[q] += 2 * (embeddings[a] - embeddings[q]);
+        float to_positive = pull * (embeddings[a] - embeddings[p]),
+              to_negative = push * (embeddings[a] - embeddings[q]);
+        d[a] += to_positive - to_negative;
+        d[p] -= to_positive;
+        d[q] += to_negative;
     }
     return (double)loss;
 }
@@ -106,7 +119,7 @@ struct triplet_result triplet_loss(const struct triplet_config *config, const fl
                 if (t.negative < 0)
                     continue;
             }
-            double loss = apply(&t, distance, config->margin, embeddings, n, dim, d_embeddings);
+            double loss = apply(config, &t, distance, embeddings, n, dim, d_embeddings);
             result.triplets++;
             result.active += loss > 0;
             total += loss;

@@ -11,13 +11,15 @@ enum triplet_mining {
     /* Each pair of one person with the nearest stranger who is farther away than that pair, or with
      * the farthest stranger where all are nearer. */
     TRIPLET_SEMI_HARD,
-    /* Each picture with the farthest of its person and the nearest stranger. */
+    /* Each picture with the farthest of its person and the nearest stranger, in plain distance: the
+     * hardest triplets with squared distances pull everything into one point, where their gradient
+     * vanishes. */
     TRIPLET_BATCH_HARD,
 };
 
 struct triplet_config {
     enum triplet_mining mining;
-    float margin; /* in squared distance; embeddings lie at most 4 apart */
+    float margin; /* in squared distance (at most 4), with batch-hard in distance (at most 2) */
 };
 
 struct triplet_result {

@@ -38,7 +38,9 @@ static double slow_loss(const struct triplet_config *config, const double *x, co
             }
         }
         if (config->mining == TRIPLET_BATCH_HARD) {
-            total += fmax(farthest_positive - nearest_negative + (double)config->margin, 0);
+            total += fmax(sqrt(farthest_positive + 1e-8) - sqrt(nearest_negative + 1e-8) +
+                              (double)config->margin,
+                          0);
             count++;
             continue;
         }
