@@ -241,8 +241,12 @@ static int run_steps(struct fit *fit, struct face_fit_result *result, struct err
     for (uint64_t step = result->first + 1; step <= options->steps; step++) {
         struct face_trainer_step done;
         int failed = one_step(fit, step, &done, err);
-        if (failed < 0)
+        if (failed < 0) {
+            /* A step that fails has changed nothing: what was done before it is not lost. */
+            if (writes && result->last > result->first)
+                (void)save(fit, result->last, NULL);
             return err_wrap(err, "step %llu", (unsigned long long)step);
+        }
         result->last = step;
         result->loss = done.loss.loss;
         if (fit->speaks) {

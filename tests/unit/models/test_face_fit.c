@@ -187,6 +187,37 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     dataset_free(dataset);
 }
 
+/* A worker alone whose links break at a given call. */
+struct breaking_reducer {
+    struct reducer reducer;
+    int calls_left;
+};
+
+static int breaking_allreduce(struct reducer *reducer, float *data, size_t count, struct err *err)
+{
+    struct breaking_reducer *self = CONTAINER_OF(reducer, struct breaking_reducer, reducer);
+    data[0] = 12345; /* half a sum is worth nothing */
+    return self->calls_left-- > 0 ? 0 : err_set(err, ERR_UNAVAILABLE, "lost worker 2");
+}
+
+static void a_lost_worker_costs_one_step(void **state)
+{
+    struct dataset *dataset = people(16, 5);
+    char path[128];
+    snprintf(path, sizeof(path), "%s/lost", directory);
+    struct face_fit_options options = small_run(9);
+    options.model_dir = path;
+    struct breaking_reducer broken = {.reducer = reducer_single(), .calls_left = 4};
+    broken.reducer.allreduce = breaking_allreduce;
+    struct face_fit_result result = {0};
+    struct err err = ERR_INIT;
+    assert_int_equal(face_fit(&options, dataset, &broken.reducer, &result, &err), -ERR_UNAVAILABLE);
+    assert_string_equal(err.message, "step 5: lost worker 2");
+    result = fit_alone(&options, dataset);
+    assert_int_equal(result.first, 4);
+    dataset_free(dataset);
+}
+
 static void a_damaged_checkpoint_is_passed_over(void **state)
 {
     struct dataset *dataset = people(16, 5);
@@ -253,6 +284,7 @@ int main(void)
         cmocka_unit_test(any_number_of_workers_trains_the_same_bits),
         cmocka_unit_test(an_odd_number_of_workers_comes_close),
         cmocka_unit_test(it_stops_when_asked_and_goes_on_later),
+        cmocka_unit_test(a_lost_worker_costs_one_step),
         cmocka_unit_test(a_damaged_checkpoint_is_passed_over),
         cmocka_unit_test(what_cannot_be_trained_is_refused),
     };
