@@ -194,6 +194,20 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
     return result < 0 ? result : write_spec(runner, &spec, err);
 }
 
+/* What a manifest asks for and does not get is said on the object. */
+static void announce_limits(struct pod_runner *runner)
+{
+    static const char *const PROBES[] = {"livenessProbe", "readinessProbe", "startupProbe"};
+    const struct json *pod = pod_of(runner);
+    JSON_EACH (container, json_at(pod, "spec", "containers", NULL))
+        for (size_t i = 0; i < ARRAY_SIZE(PROBES); i++)
+            if (json_get(container, PROBES[i]))
+                kube_event(runner->host->client, pod, COMPONENT, "Warning", "Unsupported",
+                           "%s of container %s is not run on this machine: a container is ready "
+                           "while it runs",
+                           PROBES[i], json_get_string(container, "name", ""));
+}
+
 static bool has_spec(const struct pod_runner *runner)
 {
     _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
@@ -204,9 +218,12 @@ static void start(struct pod_runner *runner)
 {
     struct err err = ERR_INIT;
     struct pod_plan_refusal refusal;
-    if (!has_spec(runner) && plan(runner, &refusal, &err) < 0) {
-        refuse(runner, &refusal, &err);
-        return;
+    if (!has_spec(runner)) {
+        if (plan(runner, &refusal, &err) < 0) {
+            refuse(runner, &refusal, &err);
+            return;
+        }
+        announce_limits(runner);
     }
     runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
     runner->stopped_with_ms = -1;

@@ -2,6 +2,7 @@
  * together and decides nothing itself. */
 #include "node/node.h"
 
+#include "node/claim_data.h"
 #include "node/log_read.h"
 #include "node/log_stream.h"
 #include "node/names.h"
@@ -32,7 +33,7 @@ enum { SYNC_POLL_MS = 10, DNS_PORT = 53, DNS_BACKLOG = 64 };
 struct node_runtime {
     struct loop *loop;
     struct kube_client *client;
-    struct kube_informer *pods, *services, *configmaps, *secrets, *claims;
+    struct kube_informer *pods, *services, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
     struct dns_server *dns;
     struct arena *arena; /* what lives as long as we do */
@@ -56,12 +57,21 @@ static const struct json *get_object(void *context, const struct kube_resource *
         informer = runtime->secrets;
     else if (resource == &KUBE_PVCS)
         informer = runtime->claims;
+    else if (resource == &KUBE_PVS)
+        informer = runtime->volumes;
     struct kube_object *object = informer ? kube_informer_get(informer, namespace_, name) : NULL;
     return object ? object->json : NULL;
 }
 
 static void ignore_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
+}
+
+static void on_volume_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct node_runtime *runtime = context;
+    if (!new_ && claim_data_is_unwanted(old->json, runtime->claims, runtime->pods))
+        claim_data_delete(runtime->loop, runtime->host.state_dir, old->json);
 }
 
 /* ---- Pods ---- */
@@ -159,8 +169,8 @@ static void sweep(struct node_runtime *runtime, const char *uid, const char *dir
 static void on_sync(struct loop_timer *timer)
 {
     struct node_runtime *runtime = CONTAINER_OF(timer, struct node_runtime, sync);
-    struct kube_informer *const all[] = {runtime->pods, runtime->services, runtime->configmaps,
-                                         runtime->secrets, runtime->claims};
+    struct kube_informer *const all[] = {runtime->pods,    runtime->services, runtime->configmaps,
+                                         runtime->secrets, runtime->claims,   runtime->volumes};
     for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
         if (!kube_informer_synced(all[i])) {
             loop_timer_start(timer, SYNC_POLL_MS);
@@ -348,6 +358,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
         *watched[i].informer = kube_informer_new(runtime->client, watched[i].resource, NULL, NULL,
                                                  ignore_change, runtime);
+    runtime->volumes =
+        kube_informer_new(runtime->client, &KUBE_PVS, NULL, NULL, on_volume_change, runtime);
     runtime->pods =
         kube_informer_new(runtime->client, &KUBE_PODS, NULL, NULL, on_pod_change, runtime);
     runtime->registrar = node_registrar_new(loop, runtime->client, options->node_names);
@@ -374,6 +386,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     kube_informer_free(runtime->configmaps);
     kube_informer_free(runtime->secrets);
     kube_informer_free(runtime->claims);
+    kube_informer_free(runtime->volumes);
     kube_client_free(runtime->client); /* before those its answers go to */
     node_registrar_free(runtime->registrar);
     arena_free(runtime->arena);

@@ -111,9 +111,7 @@ static int mount_devices(struct err *err)
         mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
               "newinstance,ptmxmode=0666,mode=0620") < 0)
         return err_set_errno(err, errno, "cannot give the pod '/dev/pts'");
-    if ((result = mount_memory("dev/shm", MS_NOEXEC, "mode=1777", err)) < 0)
-        return result;
-    return mount_read_only("dev", err);
+    return mount_memory("dev/shm", MS_NOEXEC, "mode=1777", err);
 }
 
 /* What of /proc lets its root reach past the sandbox is closed, as other container runtimes do. */
@@ -296,6 +294,8 @@ static int arrange(const struct pod_spec *spec, const struct pod_container *cont
         err_clear(err);
     if (result == 0)
         result = mount_layers_seal(&layers, err);
+    if (result == 0)
+        result = mount_read_only("/dev", err);
     return result == 0 ? mount_read_only("/", err) : result;
 }
 

@@ -174,18 +174,32 @@ char *volume_claim_path(struct arena *arena, const char *state_dir, const char *
     return arena_printf(arena, "%s/volumes/%s/%s", state_dir, namespace_, claim);
 }
 
+/* Where somebody who made the volume by hand says that it lies, or NULL. */
+static const struct json *given_path(const struct volume_context *context, const struct json *claim)
+{
+    const char *name = json_get_string(json_get(claim, "spec"), "volumeName", "");
+    const struct json *spec =
+        json_get(name[0] ? node_objects_get(context->objects, &KUBE_PVS, "", name) : NULL, "spec");
+    const struct json *path = json_get(spec, "hostPath");
+    return path ? path : json_get(spec, "local");
+}
+
 static int prepare_claim(struct arena *arena, const struct volume_context *context,
                          const struct json *source, struct volume *ret, struct err *err)
 {
     const char *namespace_ = kube_meta_namespace(context->facts->pod);
-    const char *claim = json_get_string(source, "claimName", "");
-    if (!str_is_dns_subdomain(claim)) /* it becomes part of a path */
-        return err_set(err, ERR_INVALID, "'%s' is no name of a claim", claim);
-    if (!node_objects_get(context->objects, &KUBE_PVCS, namespace_, claim))
-        return err_set(err, ERR_NOT_FOUND, "persistentvolumeclaim '%s' not found", claim);
-    char *path = volume_claim_path(arena, context->state_dir, namespace_, claim);
-    ret->source = path;
+    const char *name = json_get_string(source, "claimName", "");
+    if (!str_is_dns_subdomain(name)) /* it becomes part of a path */
+        return err_set(err, ERR_INVALID, "'%s' is no name of a claim", name);
+    const struct json *claim = node_objects_get(context->objects, &KUBE_PVCS, namespace_, name);
+    if (!claim)
+        return err_set(err, ERR_NOT_FOUND, "persistentvolumeclaim '%s' not found", name);
     ret->read_only = json_get_bool(source, "readOnly", false);
+    const struct json *given = given_path(context, claim);
+    if (given)
+        return prepare_host_path(given, ret, err);
+    char *path = volume_claim_path(arena, context->state_dir, namespace_, name);
+    ret->source = path;
     return make_open_directory(path, err);
 }
 

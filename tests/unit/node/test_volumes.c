@@ -25,10 +25,12 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
         .host_address = "127.0.0.1"};
     const struct node_objects objects = {
         get_object,
-        read_json(arena, "{'configmaps':{'c':{'data':{'a.txt':'A','b.txt':'B'},'binaryData':{'z':"
-                         "'AQI='}}},"
-                         " 'secrets':{'s':{'data':{'p':'aHVzaA=='}}},"
-                         " 'persistentvolumeclaims':{'claim':{}}}")};
+        read_json(arena,
+                  "{'configmaps':{'c':{'data':{'a.txt':'A','b.txt':'B'},'binaryData':{'z':"
+                  "'AQI='}}},"
+                  " 'secrets':{'s':{'data':{'p':'aHVzaA=='}}},"
+                  " 'persistentvolumeclaims':{'claim':{},'by-hand':{'spec':{'volumeName':'v'}}},"
+                  " 'persistentvolumes':{'v':{'spec':{'hostPath':{'path':'/usr/share'}}}}}")};
     const struct volume_context context = {.state_dir = root,
                                            .pod_dir = arena_printf(arena, "%s/pod", root),
                                            .facts = &facts,
@@ -91,6 +93,10 @@ static void contents(void **state)
     assert_int_equal(
         prepare(arena, "{'name':'v','persistentVolumeClaim':{'claimName':'claim'}}", &v, &err), 0);
     assert_true(str_has_suffix(v.source, "/volumes/n/claim"));
+    assert_int_equal(
+        prepare(arena, "{'name':'v','persistentVolumeClaim':{'claimName':'by-hand'}}", &v, &err),
+        0);
+    assert_string_equal(v.source, "/usr/share");
     assert_int_equal(prepare(arena, "{'name':'h','hostPath':{'path':'/usr'}}", &v, &err), 0);
     assert_string_equal(v.source, "/usr");
 }
