@@ -1,0 +1,118 @@
+#!/bin/bash
+# The life of pods as kubectl sees it: waiting with a reason, restarts, volumes, images, the end; as root and as an
+# ordinary user.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
+waits_for() { [ "$(field "$1" .status.containerStatuses[0].state.waiting.reason)" = "$2" ]; }
+restarted() { [ "$(field "$1" .status.containerStatuses[0].restartCount)" -ge "$2" ]; }
+is_gone() { ! kubectl get "$@"; }
+
+pod() { # NAME RESTART-POLICY SCRIPT [MORE-OF-THE-SPEC [MORE-OF-THE-CONTAINER]]
+    kubectl apply -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  restartPolicy: $2
+  terminationGracePeriodSeconds: 1
+${4:-}
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [sh, -c, '$3']
+${5:-}
+YAML
+}
+
+check() {
+    cluster_up
+
+    # An image that is not known here says what to do, and the pod starts once that is done.
+    kubectl run unknown --image=example/image --restart=Never
+    wait_until "the unknown image to be refused" waits_for unknown ErrImageNeverPull
+    assert_contains "the advice" "trainyard image add example/image -- COMMAND" \
+        "$(field unknown .status.containerStatuses[0].state.waiting.message)"
+    as_user "$TRAINYARD" image add example/image -- /bin/echo from the image
+    wait_for_phase unknown Succeeded
+    assert_eq "what an added image runs" "from the image" "$(kubectl logs unknown)"
+
+    # What is referred to may come later.
+    pod needs Never 'cat /config/word; echo "$WORD"' '  volumes: [{name: c, configMap: {name: words}}]' \
+        '    volumeMounts: [{name: c, mountPath: /config}]
+    env: [{name: WORD, valueFrom: {configMapKeyRef: {name: words, key: word}}}]'
+    wait_until "the pod to say what it waits for" waits_for needs ContainerCreating
+    assert_contains "what it waits for" "configmap 'words' not found" \
+        "$(field needs .status.containerStatuses[0].state.waiting.message)"
+    kubectl create configmap words --from-literal=word=found
+    wait_for_phase needs Succeeded
+    assert_eq "the config map's word" "foundfound" "$(kubectl logs needs)"
+
+    # The first restart comes at once, the next after a while; the log before is kept.
+    pod crash Always 'echo run; exit 1'
+    wait_until "the pod to crash twice" waits_for crash CrashLoopBackOff
+    wait_until "the restart to be counted" restarted crash 2
+    assert_eq "the log before" run "$(kubectl logs crash --previous)"
+    assert_eq "the last exit code" 1 "$(field crash .status.containerStatuses[0].lastState.terminated.exitCode)"
+    assert_contains "the event" "Back-off restarting failed container" "$(kubectl describe pod crash)"
+
+    # A claim's data outlives pods, and goes with the claim.
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}
+YAML
+    local claim='  volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]'
+    local mount='    volumeMounts: [{name: d, mountPath: /data}]'
+    pod writes Never 'echo kept >/data/file' "$claim" "$mount"
+    wait_for_phase writes Succeeded
+    kubectl delete pod writes
+    pod reads Never 'cat /data/file' "$claim" "$mount"
+    wait_for_phase reads Succeeded
+    assert_eq "what a claim keeps" kept "$(kubectl logs reads)"
+    kubectl delete pod reads
+    kubectl delete pvc data
+    data_is_gone() { [ ! -e "$TRAINYARD_STATE/volumes/default/data" ]; }
+    wait_until "the claim's data to be deleted" data_is_gone
+
+    # Init containers, in order, before the rest; the machine's network for who asks.
+    pod inits Never 'cat /v/order; ls /sys/class/net' \
+        '  hostNetwork: true
+  volumes: [{name: v, emptyDir: {}}]
+  initContainers:
+  - {name: one, image: trainyard/tools, command: [sh, -c, "echo one >>/v/order"], volumeMounts: [{name: v, mountPath: /v}]}
+  - {name: two, image: trainyard/tools, command: [sh, -c, "echo two >>/v/order"], volumeMounts: [{name: v, mountPath: /v}]}' \
+        '    volumeMounts: [{name: v, mountPath: /v}]'
+    wait_for_phase inits Succeeded
+    assert_eq "init containers, the machine's network" "$(printf 'one\ntwo\n' && ls /sys/class/net)" "$(kubectl logs inits)"
+
+    # Deleting waits for the grace period, no longer.
+    pod stubborn Always 'trap "" TERM; echo up; while :; do sleep 0.1; done'
+    wait_for_phase stubborn Running
+    kubectl delete pod stubborn --wait=true
+    is_gone pod stubborn || fail "a deleted pod is still there"
+
+    # down and up: what ran goes on by its policy, what had ended stays as it was.
+    pod lasting OnFailure 'echo up; exec sleep 100000'
+    wait_for_phase lasting Running
+    as_user "$TRAINYARD" down
+    cluster_up
+    wait_until "the pod to run again" restarted lasting 1
+    wait_for_phase lasting Running
+    assert_eq "an ended pod after down and up" Succeeded "$(field needs .status.phase)"
+    assert_eq "its log after down and up" "foundfound" "$(kubectl logs needs)"
+
+    # Deleted while nobody watched: nothing of it stays.
+    local uid
+    uid=$(field lasting .metadata.uid)
+    kubectl delete pod lasting
+    directory_is_gone() { [ ! -e "$TRAINYARD_STATE/pods/$uid" ]; }
+    wait_until "the pod's directory to go" directory_is_gone
+    cluster_wipe
+}
+
+check
+become_ordinary_user
+check
