@@ -164,39 +164,64 @@ static int restore_newest(struct fit *fit, uint64_t *ret_step, struct err *err)
     return result;
 }
 
-/* Rank 0 restores and all get its state, so that they start equal whatever disks they have. */
-static int fit_resume(struct fit *fit, uint64_t *ret_step, struct err *err)
+/* All workers take over the state of the one that came farthest: at the start that is rank 0 with
+ * its checkpoint, after a loss any that lived on. */
+static int agree(struct fit *fit, bool ready, uint64_t *step, struct err *err)
 {
-    struct {
-        int64_t result;
-        uint64_t step;
-    } state = {0};
-    struct err problem = ERR_INIT;
-    if (fit->reducer->rank == 0 && fit->options->model_dir) {
-        state.result = restore_newest(fit, &state.step, &problem);
-        if (state.result == 0)
-            state.result = file_make_dirs(fit->options->model_dir, 0755, &problem);
-    }
-    int result = fit->reducer->broadcast(fit->reducer, &state, sizeof(state), err);
+    enum { HALF = 20 }; /* bits of a step in one float, which holds 24 exactly */
+    struct reducer *reducer = fit->reducer;
+    float own[3] = {ready ? 1 : 0, (float)(*step >> HALF), (float)(*step & ((1 << HALF) - 1))};
+    _cleanup_free_ float *all = mem_calloc((size_t)reducer->size * ARRAY_SIZE(own), sizeof(*all));
+    int result = reducer->allgather(reducer, own, ARRAY_SIZE(own), all, err);
     if (result < 0)
         return result;
-    if (state.result < 0 && fit->reducer->rank == 0)
-        return err_set(err, problem.code, "%s", problem.message);
-    if (state.result < 0)
-        return err_set(err, ERR_UNAVAILABLE, "the first worker could not start; its log says why");
+    int holder = 0;
+    uint64_t farthest = 0;
+    for (int rank = 0; rank < reducer->size; rank++) {
+        const float *theirs = all + (size_t)rank * ARRAY_SIZE(own);
+        uint64_t there = ((uint64_t)theirs[1] << HALF) + (uint64_t)theirs[2];
+        if (theirs[0] == 0)
+            return err_set(err, ERR_UNAVAILABLE, "the first worker cannot start; its log says why");
+        if (there > farthest) {
+            farthest = there;
+            holder = rank;
+        }
+    }
     struct params *params = face_model_params(fit->model);
     struct optimizer *optimizer = face_trainer_optimizer(fit->trainer);
-    result =
-        fit->reducer->broadcast(fit->reducer, params->values, params->floats * sizeof(float), err);
+    size_t slots = (size_t)optimizer->slot_count * optimizer->floats;
+    if (reducer->rank != holder) { /* so that the sum over all is what the holder has */
+        memset(params->values, 0, params->floats * sizeof(float));
+        memset(optimizer->slots, 0, slots * sizeof(float));
+    }
+    result = reducer->allreduce(reducer, params->values, params->floats, err);
     if (result == 0)
-        result = fit->reducer->broadcast(
-            fit->reducer, optimizer->slots,
-            (size_t)optimizer->slot_count * optimizer->floats * sizeof(float), err);
+        result = reducer->allreduce(reducer, optimizer->slots, slots, err);
     if (result < 0)
         return result;
     face_model_changed(fit->model);
-    *ret_step = state.step;
+    face_trainer_restart(fit->trainer);
+    *step = farthest;
     return 0;
+}
+
+/* Rank 0 reads the newest checkpoint, and the others hear of it, also if that fails. */
+static int fit_resume(struct fit *fit, uint64_t *ret_step, struct err *err)
+{
+    struct err problem = ERR_INIT;
+    int restored = 0;
+    uint64_t step = 0;
+    if (fit->reducer->rank == 0 && fit->options->model_dir) {
+        restored = restore_newest(fit, &step, &problem);
+        if (restored == 0)
+            restored = file_make_dirs(fit->options->model_dir, 0755, &problem);
+    }
+    int result = agree(fit, restored == 0, &step, err);
+    if (restored < 0)
+        return err_set(err, problem.code, "%s", problem.message);
+    if (result == 0)
+        *ret_step = step;
+    return result;
 }
 
 static int save(struct fit *fit, uint64_t step, struct err *err)
@@ -234,6 +259,28 @@ static int one_step(struct fit *fit, uint64_t step, struct face_trainer_step *re
     return face_trainer_step(fit->trainer, step, fit->inputs, fit->labels, stop, ret, err);
 }
 
+/* A step that failed has changed nothing here, though it may have succeeded elsewhere. What was
+ * done is saved, in case nobody comes back; then the workers find together and go on. */
+static int recover(struct fit *fit, int failed, struct face_fit_result *result, struct err *err)
+{
+    if (fit->reducer->rank == 0 && fit->options->model_dir && result->last > result->first)
+        (void)save(fit, result->last, NULL);
+    bool stopping = fit->options->stop && *fit->options->stop;
+    while (failed == -ERR_UNAVAILABLE && fit->reducer->reform && !stopping) {
+        if (fit->speaks)
+            progress_note(&fit->progress, "lost", "%s; waiting for all workers to be there again",
+                          err->message);
+        failed = fit->reducer->reform(fit->reducer, err);
+        if (failed == 0)
+            failed = agree(fit, true, &result->last, err);
+        stopping = fit->options->stop && *fit->options->stop;
+    }
+    if (failed == 0 && fit->speaks)
+        progress_note(&fit->progress, "reformed", "all workers are there; going on after step %llu",
+                      (unsigned long long)result->last);
+    return failed;
+}
+
 static int run_steps(struct fit *fit, struct face_fit_result *result, struct err *err)
 {
     const struct face_fit_options *options = fit->options;
@@ -242,10 +289,11 @@ static int run_steps(struct fit *fit, struct face_fit_result *result, struct err
         struct face_trainer_step done;
         int failed = one_step(fit, step, &done, err);
         if (failed < 0) {
-            /* A step that fails has changed nothing: what was done before it is not lost. */
-            if (writes && result->last > result->first)
-                (void)save(fit, result->last, NULL);
-            return err_wrap(err, "step %llu", (unsigned long long)step);
+            failed = recover(fit, failed, result, err);
+            if (failed < 0)
+                return err_wrap(err, "step %llu", (unsigned long long)step);
+            step = result->last;
+            continue;
         }
         result->last = step;
         result->loss = done.loss.loss;

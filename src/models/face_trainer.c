@@ -118,6 +118,12 @@ struct optimizer *face_trainer_optimizer(struct face_trainer *trainer)
     return trainer->optimizer;
 }
 
+void face_trainer_restart(struct face_trainer *trainer)
+{
+    exact_sum_release(&trainer->sum);
+    exact_sum_init(&trainer->sum, face_model_params(trainer->model));
+}
+
 void face_trainer_share(const struct face_trainer *trainer, int *ret_first, int *ret_count)
 {
     *ret_first = trainer->first;

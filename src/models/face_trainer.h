@@ -31,6 +31,9 @@ DEFINE_CLEANUP(face_trainer)
 
 struct optimizer *face_trainer_optimizer(struct face_trainer *trainer);
 
+/* Forget what was learned from steps that another worker may not have seen. */
+void face_trainer_restart(struct face_trainer *trainer);
+
 /* Which pictures of the global batch are this worker's: by position, so that a batch does not
  * depend on the number of workers. */
 void face_trainer_share(const struct face_trainer *trainer, int *ret_first, int *ret_count);

@@ -16,11 +16,6 @@ static int single_allgather(struct reducer *reducer, const float *own, size_t co
     return 0;
 }
 
-static int single_broadcast(struct reducer *reducer, void *data, size_t size, struct err *err)
-{
-    return 0;
-}
-
 struct reducer reducer_single(void)
 {
     return (struct reducer){
@@ -28,6 +23,5 @@ struct reducer reducer_single(void)
         .size = 1,
         .allreduce = single_allreduce,
         .allgather = single_allgather,
-        .broadcast = single_broadcast,
     };
 }

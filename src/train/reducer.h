@@ -1,6 +1,7 @@
-/* What training needs of the other workers, and nothing more: three collectives as a table of
- * functions. A single process has one that does nothing; several workers have one made of their
- * links (comm). All workers call the same functions in the same order. */
+/* What training needs of the other workers, and nothing more: two collectives, and a way to find
+ * together again, as a table of functions. A single process has one that does nothing; several
+ * workers have one made of their links (comm). All workers call the same functions in the same
+ * order. */
 #ifndef TRAINYARD_TRAIN_REDUCER_H
 #define TRAINYARD_TRAIN_REDUCER_H
 
@@ -15,8 +16,9 @@ struct reducer {
     /* `own` (count floats) of every rank, in order of rank, into `all` (size · count floats). */
     int (*allgather)(struct reducer *reducer, const float *own, size_t count, float *all,
                      struct err *err);
-    /* The bytes of rank 0 everywhere. */
-    int (*broadcast)(struct reducer *reducer, void *data, size_t size, struct err *err);
+    /* After ERR_UNAVAILABLE: wait until all workers are there again, those that were lost having
+     * been started anew. NULL: this cannot be done. */
+    int (*reform)(struct reducer *reducer, struct err *err);
 };
 
 /* One worker alone. */

@@ -3,35 +3,57 @@
 
 #include "base/mem.h"
 
-static struct comm_group *group_of(struct reducer *reducer)
+static struct reducer_comm *self_of(struct reducer *reducer)
 {
-    return CONTAINER_OF(reducer, struct reducer_comm, reducer)->group;
+    return CONTAINER_OF(reducer, struct reducer_comm, reducer);
 }
 
 static int allreduce(struct reducer *reducer, float *data, size_t count, struct err *err)
 {
-    return comm_allreduce_sum_f32(group_of(reducer), data, count, err);
+    return comm_allreduce_sum_f32(self_of(reducer)->group, data, count, err);
 }
 
 static int allgather(struct reducer *reducer, const float *own, size_t count, float *all,
                      struct err *err)
 {
-    return comm_allgather(group_of(reducer), own, count * sizeof(*own), all, err);
+    return comm_allgather(self_of(reducer)->group, own, count * sizeof(*own), all, err);
 }
 
-static int broadcast(struct reducer *reducer, void *data, size_t size, struct err *err)
+static int form(struct reducer_comm *self, struct err *err)
 {
-    return comm_broadcast(group_of(reducer), data, size, err);
+    if (self->joining)
+        *self->joining = 1;
+    int result = comm_group_open(&self->options, &self->group, err);
+    if (self->joining)
+        *self->joining = 0;
+    return result;
 }
 
-void reducer_comm_init(struct reducer_comm *reducer, struct comm_group *group)
+static int reform(struct reducer *reducer, struct err *err)
 {
-    *reducer = (struct reducer_comm){
-        .reducer = {.rank = comm_group_rank(group),
-                    .size = comm_group_size(group),
-                    .allreduce = allreduce,
-                    .allgather = allgather,
-                    .broadcast = broadcast},
-        .group = group,
+    struct reducer_comm *self = self_of(reducer);
+    self->group = comm_group_free(self->group);
+    return form(self, err);
+}
+
+int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *options,
+                      volatile sig_atomic_t *joining, struct err *err)
+{
+    *reducer = (struct reducer_comm){.options = *options, .joining = joining};
+    int result = form(reducer, err);
+    if (result < 0)
+        return result;
+    reducer->reducer = (struct reducer){
+        .rank = comm_group_rank(reducer->group),
+        .size = comm_group_size(reducer->group),
+        .allreduce = allreduce,
+        .allgather = allgather,
+        .reform = reform,
     };
+    return 0;
+}
+
+void reducer_comm_close(struct reducer_comm *reducer)
+{
+    reducer->group = comm_group_free(reducer->group);
 }

@@ -1,16 +1,24 @@
-/* The reducer of several workers: the collectives of a group of processes (comm). */
+/* The reducer of several workers: the collectives of a group of processes (comm), and the forming
+ * of that group, at the start and again after a loss. */
 #ifndef TRAINYARD_TRAIN_REDUCER_COMM_H
 #define TRAINYARD_TRAIN_REDUCER_COMM_H
 
 #include "comm/group.h"
 #include "train/reducer.h"
 
+#include <signal.h>
+
 struct reducer_comm {
     struct reducer reducer;
-    struct comm_group *group;
+    struct comm_options options;
+    volatile sig_atomic_t *joining;
+    struct comm_group *group; /* NULL between a loss and the next forming */
 };
 
-/* `group` must outlive it. */
-void reducer_comm_init(struct reducer_comm *reducer, struct comm_group *group);
+/* Returns when all workers are there. What the options point to must outlive it. `joining` is 1
+ * while others are waited for, which a signal handler may want to know; it may be NULL. */
+int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *options,
+                      volatile sig_atomic_t *joining, struct err *err);
+void reducer_comm_close(struct reducer_comm *reducer); /* safe on zeroed memory */
 
 #endif

@@ -43,6 +43,28 @@ kill -TERM $long
 wait $long || fail "SIGTERM was not a clean end"
 assert_contains "the resumption" "resumed after step $last" "$(cat "$SCRATCH/second")"
 
+# A worker is killed and started again, then the first one: the others wait with what they have, and at most one step is lost.
+LIST='"127.0.0.1:28521","127.0.0.1:28522","127.0.0.1:28523"'
+start_worker() {
+    TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" \
+        "$TRAINER" fit face "${SMALL[@]}" --steps 60 --checkpoint-every 0 --model-dir "$SCRATCH/killed" >>"$SCRATCH/killed-$1" 2>&1 &
+    workers[$1]=$!
+}
+workers=()
+for i in 0 1 2; do start_worker $i; done
+for victim in 2 0; do
+    wait_until "some steps" grep -q "^step $((victim == 2 ? 5 : 30))/" "$SCRATCH/killed-0"
+    kill -KILL "${workers[$victim]}"
+    wait "${workers[$victim]}" 2>/dev/null || true
+    start_worker $victim
+done
+for i in 0 1 2; do wait "${workers[$i]}" || fail "worker $i did not survive: $(tail -n 3 "$SCRATCH/killed-$i")"; done
+assert_contains "a loss" "lost worker 2" "$(cat "$SCRATCH/killed-0")"
+assert_contains "the return of worker 2" "all workers are there; going on after step" "$(cat "$SCRATCH/killed-0")"
+resumed=$(sed -n 's/^resumed after step //p' "$SCRATCH/killed-0")
+[ "${resumed:-0}" -ge 29 ] || fail "worker 0 came back at step '$resumed'"
+assert_contains "the end" "step 60/60" "$(cat "$SCRATCH/killed-0")"
+
 "$TRAINER" data faces --gallery "$SCRATCH/people" --samples "$SCRATCH/samples" --persons 3 --seed 5
 answer=$("$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/people" "$SCRATCH"/samples/*/*.png)
 assert_eq "pictures answered" 3 "$(wc -l <<<"$answer")"

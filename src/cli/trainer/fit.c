@@ -2,13 +2,13 @@
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
-#include "comm/group.h"
 #include "comm/tf_config.h"
 #include "models/face_fit.h"
 #include "train/reducer_comm.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 struct fit_values {
     const char *data, *optimizer, *schedule, *mining, *model_dir, *log;
@@ -19,11 +19,13 @@ struct fit_values {
 };
 
 /* A signal handler can reach nothing else. */
-static volatile sig_atomic_t stop_asked;
+static volatile sig_atomic_t stop_asked, joining;
 
+/* The step under way ends and is saved; while others are waited for there is no step. */
 static void on_signal(int signal)
 {
-    (void)signal;
+    if (joining)
+        _exit(128 + signal);
     stop_asked = 1;
 }
 
@@ -125,7 +127,7 @@ static void report(const struct face_fit_options *options, const struct face_fit
 static int train(const struct fit_values *values, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
-    _cleanup_(cleanup_comm_group) struct comm_group *group = NULL;
+    _cleanup_(reducer_comm_close) struct reducer_comm several = {0};
     struct ty_tf_config *config = NULL;
     struct face_fit_options options = options_of(values);
     int result = face_config_check(&options.model, err);
@@ -138,7 +140,6 @@ static int train(const struct fit_values *values, struct err *err)
                                    &dataset, err);
     if (result == 0 && values->epochs)
         options.steps = steps_of_epochs(values, dataset);
-    struct reducer_comm several;
     struct reducer alone = reducer_single(), *reducer = &alone;
     size_t workers = result == 0 ? ty_tf_config_count(config, TY_ROLE_CHIEF) +
                                        ty_tf_config_count(config, TY_ROLE_WORKER)
@@ -150,11 +151,8 @@ static int train(const struct fit_values *values, struct err *err)
             .join_timeout_ms = values->join_timeout * 1000,
             .report = say_line,
         };
-        result = comm_group_open(&comm, &group, err);
-        if (result == 0) {
-            reducer_comm_init(&several, group);
-            reducer = &several.reducer;
-        }
+        result = reducer_comm_open(&several, &comm, &joining, err);
+        reducer = &several.reducer;
     }
     struct face_fit_result done = {0};
     if (result == 0)

@@ -196,9 +196,19 @@ struct breaking_reducer {
 static int breaking_allreduce(struct reducer *reducer, float *data, size_t count, struct err *err)
 {
     struct breaking_reducer *self = CONTAINER_OF(reducer, struct breaking_reducer, reducer);
+    if (self->calls_left-- > 0)
+        return 0;
     data[0] = 12345; /* half a sum is worth nothing */
-    return self->calls_left-- > 0 ? 0 : err_set(err, ERR_UNAVAILABLE, "lost worker 2");
+    return err_set(err, ERR_UNAVAILABLE, "lost worker 2");
 }
+
+static int breaking_reform(struct reducer *reducer, struct err *err)
+{
+    CONTAINER_OF(reducer, struct breaking_reducer, reducer)->calls_left = 1000;
+    return 0;
+}
+
+enum { CALLS_TO_AGREE = 2 };
 
 static void a_lost_worker_costs_one_step(void **state)
 {
@@ -207,7 +217,8 @@ static void a_lost_worker_costs_one_step(void **state)
     snprintf(path, sizeof(path), "%s/lost", directory);
     struct face_fit_options options = small_run(9);
     options.model_dir = path;
-    struct breaking_reducer broken = {.reducer = reducer_single(), .calls_left = 4};
+    struct breaking_reducer broken = {.reducer = reducer_single(),
+                                      .calls_left = CALLS_TO_AGREE + 4};
     broken.reducer.allreduce = breaking_allreduce;
     struct face_fit_result result = {0};
     struct err err = ERR_INIT;
@@ -215,6 +226,31 @@ static void a_lost_worker_costs_one_step(void **state)
     assert_string_equal(err.message, "step 5: lost worker 2");
     result = fit_alone(&options, dataset);
     assert_int_equal(result.first, 4);
+    dataset_free(dataset);
+}
+
+static void workers_that_find_together_go_on(void **state)
+{
+    struct dataset *dataset = people(16, 5);
+    struct face_fit_options options = small_run(9);
+    char *text = NULL;
+    size_t size = 0;
+    options.stream = open_memstream(&text, &size);
+    options.log = PROGRESS_PLAIN;
+    struct breaking_reducer broken = {.reducer = reducer_single(),
+                                      .calls_left = CALLS_TO_AGREE + 4};
+    broken.reducer.allreduce = breaking_allreduce;
+    broken.reducer.reform = breaking_reform;
+    struct face_fit_result result = {0};
+    struct err err = ERR_INIT;
+    if (face_fit(&options, dataset, &broken.reducer, &result, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(result.last, 9);
+    fclose(options.stream);
+    const char *lost = strstr(text, "lost worker 2; waiting for all workers to be there again\n");
+    assert_non_null(lost);
+    assert_non_null(strstr(lost, "all workers are there; going on after step 4\nstep 5/9 loss "));
+    free(text);
     dataset_free(dataset);
 }
 
@@ -285,6 +321,7 @@ int main(void)
         cmocka_unit_test(an_odd_number_of_workers_comes_close),
         cmocka_unit_test(it_stops_when_asked_and_goes_on_later),
         cmocka_unit_test(a_lost_worker_costs_one_step),
+        cmocka_unit_test(workers_that_find_together_go_on),
         cmocka_unit_test(a_damaged_checkpoint_is_passed_over),
         cmocka_unit_test(what_cannot_be_trained_is_refused),
     };

@@ -54,24 +54,13 @@ static inline int thread_allgather(struct reducer *reducer, const float *own, si
     return 0;
 }
 
-static inline int thread_broadcast(struct reducer *reducer, void *data, size_t size,
-                                   struct err *err)
-{
-    struct thread_group *group = thread_enter(reducer, data);
-    if (reducer->rank != 0)
-        memcpy(data, group->data[0], size);
-    pthread_barrier_wait(&group->barrier);
-    return 0;
-}
-
 static inline struct thread_reducer thread_reducer(struct thread_group *group, int rank)
 {
     return (struct thread_reducer){
         .reducer = {.rank = rank,
                     .size = group->size,
                     .allreduce = thread_allreduce,
-                    .allgather = thread_allgather,
-                    .broadcast = thread_broadcast},
+                    .allgather = thread_allgather},
         .group = group,
     };
 }
