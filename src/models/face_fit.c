@@ -92,6 +92,14 @@ static int fit_start(struct fit *fit, struct err *err)
         dataset_split_persons(fit->dataset, options->seed, options->held_out, &fit->split, err);
     if (result < 0)
         return result;
+    if (!(options->rate > 0 && options->rate < 100) || !(options->triplet.margin > 0) ||
+        !(options->triplet.margin <= 4) ||
+        !(options->weight_decay >= 0 && options->weight_decay < 100))
+        return err_set(err, ERR_INVALID,
+                       "learning rate %g, margin %g and weight decay %g: the rate must lie between "
+                       "0 and 100, the margin between 0 and 4, the decay from 0 to 100",
+                       (double)options->rate, (double)options->triplet.margin,
+                       (double)options->weight_decay);
     if (options->batch_persons < 2 || options->batch_pictures < 2)
         return err_set(err, ERR_INVALID,
                        "a batch of %zu persons with %zu pictures has no triplets: use at least 2 "
@@ -100,7 +108,7 @@ static int fit_start(struct fit *fit, struct err *err)
     if (fit->split.train.count < options->batch_persons)
         return err_set(err, ERR_INVALID,
                        "%zu persons are left to train on (%zu held out), fewer than the %zu of a "
-                       "batch",
+                       "batch: hold out fewer, or make the batch smaller",
                        fit->split.train.count, options->held_out, options->batch_persons);
     result = face_model_new(&options->model, &fit->model, err);
     if (result < 0)

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "train/exact_sum.h"
 
-#include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -203,6 +203,9 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct triplet_result loss =
         triplet_loss(&trainer->options.triplet, trainer->gathered, labels, trainer->options.batch,
                      dimensions, trainer->d_gathered);
+    if (!isfinite(loss.loss)) /* every worker sees the same, so all end here */
+        return err_set(err, ERR_INVALID,
+                       "the loss is not a number any more: lower the learning rate");
     result = backward(trainer, err);
     if (result < 0)
         return result;

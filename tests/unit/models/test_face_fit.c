@@ -288,8 +288,21 @@ static void what_cannot_be_trained_is_refused(void **state)
     struct face_fit_options options = small_run(3);
     options.held_out = 6;
     assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
-    assert_string_equal(err.message, "10 persons are left to train on (6 held out), fewer than the "
-                                     "12 of a batch");
+    assert_string_equal(err.message,
+                        "10 persons are left to train on (6 held out), fewer than the 12 of a "
+                        "batch: hold out fewer, or make the batch smaller");
+    options = small_run(3);
+    options.rate = -1;
+    assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "learning rate -1"));
+    options = small_run(60);
+    options.rate = 99;
+    options.optimizer = OPTIMIZER_SGD;
+    options.schedule = SCHEDULE_CONSTANT;
+    options.warm_up = 0;
+    options.weight_decay = 99;
+    assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "the loss is not a number any more"));
     options = small_run(3);
     options.batch_pictures = 1;
     assert_int_equal(face_fit(&options, dataset, &reducer, &result, &err), -ERR_INVALID);
