@@ -214,8 +214,10 @@ static void deliver(struct client_call *call)
 
 static void client_release(struct client *client)
 {
-    while (client->calls)
-        call_free(client->calls);
+    for (struct client_call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        call_free(call);
+    }
     loop_timer_stop(&client->timer);
     curl_multi_cleanup(client->multi);
     loop_timer_stop(&client->timer); /* the cleanup may have asked for it once more */

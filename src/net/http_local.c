@@ -263,8 +263,8 @@ static void local_free(struct http_transport *transport)
 {
     struct local *local = local_of(transport);
     /* Answerers are told at once: who frees the transport may free the server next. */
-    while (local->calls) {
-        struct local_call *call = local->calls;
+    for (struct local_call *call = local->calls, *next; call; call = next) {
+        next = call->next;
         unlink_call(call);
         close_client_end(call);
         settle(call);

@@ -165,7 +165,7 @@ static void on_done(struct loop_task *task)
 static double run_ours(struct bench *bench, void *(*client)(void *argument))
 {
     struct err err = ERR_INIT;
-    struct tls_server *tls;
+    struct tls_server *tls = NULL;
     check(loop_new(&bench->loop, &err) == 0 &&
               tls_server_new(bench->pair.cert_pem, bench->pair.key_pem, &tls, &err) == 0 &&
               http_listen("127.0.0.1", 0, &bench->listen_fd, &bench->port, &err) == 0,

@@ -156,8 +156,10 @@ static struct uv_loop_s *uv(struct loop *loop)
 static void body_free(struct loop *loop)
 {
     struct sim_body *body = body_of(loop);
-    while (body->work)
-        slot_free(body->work);
+    for (struct work_slot *slot = body->work, *next; slot; slot = next) {
+        next = slot->next;
+        slot_free(slot);
+    }
     free(body);
 }
 

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 enum { BIG = 8 * 1024 * 1024, TICKS = 3 };
@@ -368,6 +369,80 @@ static void many_connections_are_served(void **state)
     serve_client(true, NULL, many_at_once);
 }
 
+/* More requests ahead than the server buffers: it must stop reading and find them all later, those
+ * too that TLS has already taken off the socket. */
+static void ask_ahead(struct world *world)
+{
+    enum { AHEAD = 3000 };
+    static const char request[] =
+        "POST /ahead HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nabcd";
+    struct client client;
+    struct buf all;
+    buf_init(&all, 1 << 20);
+    client_open(&client, world);
+    buf_append_str(&all, GET("/ticks"));
+    for (int i = 0; i < AHEAD; i++)
+        buf_append_str(&all, request);
+    client_send(&client, all.data, all.size);
+    buf_release(&all);
+    buf_init(&all, 16 << 20);
+    size_t answers = 0, seen = 0;
+    while (answers < AHEAD + 1) {
+        char *room = buf_reserve(&all, 65536);
+        size_t size = client_read(&client, room, 65536);
+        assert_true(size > 0);
+        buf_commit(&all, size);
+        for (const char *at; (at = strstr(all.data + seen, "HTTP/1.1 200 OK")); answers++)
+            seen = (size_t)(at - all.data) + 1;
+    }
+    client_close(&client);
+    buf_release(&all);
+}
+
+static void requests_sent_ahead_are_all_answered(void **state)
+{
+    serve_client(false, NULL, ask_ahead);
+    serve_client(true, NULL, ask_ahead);
+}
+
+/* With no descriptor left the server waits for one, and then goes on. */
+static void use_up_descriptors(struct world *world)
+{
+    struct client first, waiting;
+    struct buf buf;
+    buf_init(&buf, 1 << 20);
+    client_open(&first, world);
+    client_say(&first, GET("/forever"));
+    client_read_until(&first, &buf, "begin");
+    struct rlimit limit, tight;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    int fds[64], count = 0;
+    tight = limit;
+    tight.rlim_cur = 60;
+    setrlimit(RLIMIT_NOFILE, &tight);
+    while (count < 64 && (fds[count] = dup(0)) >= 0)
+        count++;
+    close(fds[--count]); /* one for the client's side, none for the server's */
+    client_open(&waiting, world);
+    client_say(&waiting, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nlate");
+    char byte;
+    assert_int_equal(recv(waiting.fd, &byte, 1, MSG_DONTWAIT), -1);
+    while (count)
+        close(fds[--count]);
+    buf_clear(&buf);
+    client_read_until(&waiting, &buf, "late");
+    assert_non_null(strstr(buf.data, "late"));
+    setrlimit(RLIMIT_NOFILE, &limit);
+    client_close(&first);
+    client_close(&waiting);
+    buf_release(&buf);
+}
+
+static void running_out_of_descriptors_is_survived(void **state)
+{
+    serve_client(false, NULL, use_up_descriptors);
+}
+
 static void leave_in_every_way(struct world *world)
 {
     enum { WATCHERS = 60 };
@@ -575,6 +650,8 @@ int main(void)
         cmocka_unit_test(large_requests_come_whole),
         cmocka_unit_test(refusals_arrive),
         cmocka_unit_test(many_connections_are_served),
+        cmocka_unit_test(requests_sent_ahead_are_all_answered),
+        cmocka_unit_test(running_out_of_descriptors_is_survived),
         cmocka_unit_test(dead_watchers_are_noticed),
         cmocka_unit_test(closing_the_server_cancels_what_streams),
         cmocka_unit_test(slow_peers_are_ended),
