@@ -12,7 +12,16 @@ enum { ANSWER_MAX = 256 * 1024 * 1024 };
 
 static const char JSON_TYPE[] = "application/json";
 
-static void respond_tree(struct http_exchange *exchange, int status, const struct json *json)
+static void respond(struct http_exchange *exchange, int status, const struct http_header *more,
+                    const char *data, size_t size)
+{
+    http_begin(exchange, status, JSON_TYPE, more, (int64_t)size);
+    http_write(exchange, data, size);
+    http_end(exchange);
+}
+
+static void respond_tree(struct http_exchange *exchange, int status, const struct http_header *more,
+                         const struct json *json)
 {
     _cleanup_buf_ struct buf body;
     buf_init(&body, ANSWER_MAX);
@@ -27,13 +36,13 @@ static void respond_tree(struct http_exchange *exchange, int status, const struc
         engine_respond_error(exchange, &err);
         return;
     }
-    http_respond(exchange, status, JSON_TYPE, body.data, body.size);
+    respond(exchange, status, more, body.data, body.size);
 }
 
 void engine_respond_error(struct http_exchange *exchange, const struct err *err)
 {
     const struct json *status = kube_status_from_err(exchange->arena, err, NULL);
-    respond_tree(exchange, err_info(err->code)->http_status, status);
+    respond_tree(exchange, err_info(err->code)->http_status, NULL, status);
 }
 
 void rest_respond_error(struct rest *rest, const struct err *err)
@@ -59,7 +68,7 @@ void rest_respond_error(struct rest *rest, const struct err *err)
     } else {
         status = kube_status_from_err(rest->arena, err, &details);
     }
-    respond_tree(rest->exchange, err_info(err->code)->http_status, status);
+    respond_tree(rest->exchange, err_info(err->code)->http_status, rest->warnings, status);
 }
 
 /* Whether one clause of an Accept header asks for a Table. */
@@ -99,13 +108,13 @@ static void respond_table(struct rest *rest, int status, const struct json *obje
     struct json *table = kube_table_new(rest->arena, columns, meta, true);
     kube_table_add(rest->arena, table, columns, object, include,
                    loop_wall_ms(engine_loop(rest->engine)));
-    respond_tree(rest->exchange, status, table);
+    respond_tree(rest->exchange, status, rest->warnings, table);
 }
 
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size)
 {
     if (!rest_wants_table(rest)) {
-        http_respond(rest->exchange, status, JSON_TYPE, data, size);
+        respond(rest->exchange, status, rest->warnings, data, size);
         return;
     }
     struct err err = ERR_INIT;
@@ -122,5 +131,5 @@ void rest_respond_json(struct rest *rest, int status, const struct json *json)
         !str_eq(json_get_string(json, "kind", ""), "Table"))
         respond_table(rest, status, json);
     else
-        respond_tree(rest->exchange, status, json);
+        respond_tree(rest->exchange, status, rest->warnings, json);
 }

@@ -23,6 +23,7 @@ struct rest {
     /* What errors are about where it is not what the route names: a generated name, a namespace. */
     const char *about_name;
     const struct registry_resource *about_resource;
+    struct http_header *warnings; /* sent with the answer, whatever it is */
 };
 
 /* ---- engine.c */
@@ -48,6 +49,11 @@ int rest_parse(struct arena *arena, const struct store_object *stored, struct js
 int rest_read_body(struct rest *rest, struct json **ret, struct err *err);
 /* Any body that is an object; NULL when there is none. */
 int rest_read_any(struct rest *rest, struct json **ret, struct err *err);
+
+/* Fields `object` has that its kind does not know and `old` (NULL: none) had not either: told as
+ * warnings, or with fieldValidation=Strict an error, or with Ignore not at all. */
+int rest_check_fields(struct rest *rest, const struct json *object, const struct json *old,
+                      struct err *err);
 
 int rest_not_found(struct rest *rest, const char *name, struct err *err);
 int rest_conflict(struct rest *rest, const char *name, struct err *err);

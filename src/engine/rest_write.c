@@ -228,6 +228,9 @@ static int prepare_create(struct rest *rest, struct json *object, struct err *er
     int r = meta_check_types(rest->arena, object, err);
     if (r < 0)
         return r;
+    r = rest_check_fields(rest, object, NULL, err);
+    if (r < 0)
+        return r;
     if (kube_meta_resource_version(object)[0] != '\0')
         return err_set(err, ERR_BAD_REQUEST,
                        "resourceVersion should not be set on objects to be created");
@@ -330,6 +333,9 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
         take_part(rest, object, old);
         return 0;
     }
+    r = rest_check_fields(rest, object, old, err);
+    if (r < 0)
+        return r;
     if (registry_has_status(resource))
         take_member(rest->arena, object, old, "status");
     if (resource->hooks.defaults)

@@ -81,7 +81,9 @@ static void on_head(void *context, int status, const struct http_header *headers
 {
     struct pending *pending = context;
     const char *type = http_header_get(headers, "Content-Type");
+    const char *warning = http_header_get(headers, "Warning");
     pending->answer.status = status;
+    pending->answer.warning = arena_strdup(pending->api->arena, warning ? warning : "");
     pending->answer.content_type = arena_strdup(pending->api->arena, type ? type : "");
 }
 

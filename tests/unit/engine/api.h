@@ -29,6 +29,7 @@ int api_teardown(void **state);
 struct answer {
     int status;
     const char *content_type;
+    const char *warning; /* the first Warning header, or "" */
     const char *body;
     size_t size;
     struct json *json; /* NULL if it is none */

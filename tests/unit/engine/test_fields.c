@@ -1,0 +1,76 @@
+/* Misspelt fields are told to who wrote them. */
+#include "api.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PODS "/api/v1/namespaces/default/pods"
+#define JOBS "/apis/kubeflow.org/v1/namespaces/default/tfjobs"
+#define TYPO                                                                                       \
+    "{\"metadata\":{\"name\":\"t\"},\"spec\":{\"containers\":[{\"name\":\"m\",\"image\":\"i\","    \
+    "\"comand\":"                                                                                  \
+    "[\"ls\"]}]}}"
+
+static void test_warns(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(api, PODS, TYPO);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer.warning,
+                        "299 - \"unknown field \\\"spec.containers[0].comand\\\", did you mean "
+                        "\\\"command\\\"?\"");
+    /* Said once: who changes something else did not write it. */
+    answer = api_merge(api, PODS "/t", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer.warning, "");
+    answer = api_merge(api, PODS "/t", "{\"spec\":{\"activeDeadlineSecond\":5}}");
+    assert_int_equal(answer.status, 422); /* as any change of a pod */
+    assert_true(str_has_prefix(answer.warning, "299 - \"unknown field"));
+}
+
+static void test_modes(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(api, PODS "?fieldValidation=Strict", TYPO);
+    assert_int_equal(answer.status, 400);
+    assert_string_equal(answer_message(&answer),
+                        "strict decoding error: unknown field \"spec.containers[0].comand\", did "
+                        "you mean \"command\"?");
+    answer = api_post(api, PODS "?fieldValidation=Ignore", TYPO);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer.warning, "");
+    answer = api_post(api, PODS "?fieldValidation=Strict", POD_X);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer.warning, "");
+}
+
+static void test_in_a_template(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(api, JOBS,
+                                    "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"runPolicy\":{"
+                                    "\"backoffLimit\":1},\"tfReplicaSpecs\":"
+                                    "{\"Worker\":{\"replicas\":1,\"template\":{\"spec\":{"
+                                    "\"containers\":[{\"name\":\"tensorflow\","
+                                    "\"image\":\"i\",\"resources\":{\"limit\":{}}}]}}}}}}");
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer.warning,
+                        "299 - \"unknown field \\\"spec.tfReplicaSpecs.Worker.template.spec."
+                        "containers[0].resources.limit\\\", did you mean \\\"limits\\\"?\"");
+}
+
+int main(void)
+{
+#define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
+    const struct CMUnitTest tests[] = {
+        API_TEST(test_warns),
+        API_TEST(test_modes),
+        API_TEST(test_in_a_template),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
