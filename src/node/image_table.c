@@ -87,7 +87,7 @@ int node_image_add(const char *state_dir, const char *name, const char *const *c
                    struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *table;
+    struct json *table = NULL;
     if (str_is_empty(name) || strlen(name) > NAME_MAX_SIZE || strpbrk(name, " \t\n"))
         return err_set(err, ERR_INVALID, "'%s' is no name of an image", name ? name : "");
     if (!command[0])
@@ -105,7 +105,7 @@ int node_image_add(const char *state_dir, const char *name, const char *const *c
 int node_image_remove(const char *state_dir, const char *name, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *table;
+    struct json *table = NULL;
     int result = image_table_load(arena, state_dir, &table, err);
     if (result < 0)
         return result;

@@ -88,7 +88,7 @@ static void on_log_change(uv_fs_event_t *handle, const char *filename, int event
 
 static bool has_run_ended(const struct log_stream *stream)
 {
-    static struct pod_state state; /* large; the loop's thread is the only one */
+    _cleanup_pod_state_ struct pod_state state = {0};
     if (pod_state_load(stream->directory, &state, NULL) < 0)
         return true; /* the pod is gone */
     const struct container_state *container = pod_state_find(&state, stream->container);

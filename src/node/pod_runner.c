@@ -1,15 +1,13 @@
 /* One pod of this machine; see pod_runner.h. */
-#include "node/pod_runner.h"
+#include "node/pod_runner_internal.h"
 
 #include "node/image_table.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
-#include "node/supervisor.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
-#include "base/state_machine.h"
 #include "base/str.h"
 #include "kube/object.h"
 
@@ -20,7 +18,6 @@
 
 enum {
     REFUSED_RETRY_MS = 2 * 1000, /* what is missing may have come */
-    API_RETRY_MS = 1000,         /* the server did not take our word */
     RESPAWN_FIRST_MS = 100,      /* after a supervisor was killed, doubling */
     RESPAWN_MAX_MS = 60 * 1000,
     GRACE_DEFAULT_S = 30,
@@ -35,44 +32,10 @@ static const struct state_row ROWS[] = {
     [ENDED] = {"ended", 0, true},
 };
 
-/* A request to the API under way: it may outlive the runner. */
-struct runner_call {
-    struct pod_runner *runner; /* NULL: freed meanwhile */
-};
-
-struct pod_runner {
-    struct pod_host *host;
-    struct kube_object *object; /* the newest seen */
-    bool forgotten;             /* gone from the API */
-    char *uid, *directory;
-    int node;
-    char *node_address;
-    char address[INET_ADDRSTRLEN]; /* "" until one is taken */
-    int64_t started_ms;
-    struct state_machine machine;
-    struct supervisor_link *link;
-    struct pod_state state;
-    bool has_state;
-    char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
-    struct loop_timer retry;
-    int64_t respawn_ms;
-    int64_t stopped_with_ms; /* the shortest grace the supervisor was told, or -1 */
-    struct runner_call *call;
-    char *published; /* the status last accepted by the API */
-    bool deleted;    /* we have confirmed the deletion */
-};
-
-static void work(struct pod_runner *runner);
-
-static const struct json *pod_of(const struct pod_runner *runner)
-{
-    return runner->object->json;
-}
-
 const struct container_state *pod_runner_container(const struct pod_runner *runner,
                                                    const char *name)
 {
-    return runner->has_state ? pod_state_find((struct pod_state *)&runner->state, name) : NULL;
+    return pod_state_find(&runner->state, name);
 }
 
 const char *pod_runner_directory(const struct pod_runner *runner)
@@ -86,7 +49,7 @@ static void announce_container(struct pod_runner *runner, const struct container
                                const struct container_state *now)
 {
     struct kube_client *client = runner->host->client;
-    const struct json *pod = pod_of(runner);
+    const struct json *pod = runner_pod(runner);
     bool was_running = old && old->phase == CONTAINER_RUNNING && old->restarts == now->restarts;
     if (now->phase == CONTAINER_RUNNING && !was_running)
         kube_event(client, pod, COMPONENT, "Normal", "Started", "Started container %s", now->name);
@@ -105,12 +68,13 @@ static void announce_container(struct pod_runner *runner, const struct container
 /* Read the state again; true if there is one. */
 static bool load_state(struct pod_runner *runner, bool announce)
 {
-    static struct pod_state fresh; /* too large for the stack; the loop's thread is the only one */
+    struct pod_state fresh;
     if (pod_state_load(runner->directory, &fresh, NULL) < 0)
         return runner->has_state;
     for (size_t i = 0; announce && i < fresh.count; i++)
         announce_container(runner, pod_runner_container(runner, fresh.containers[i].name),
                            &fresh.containers[i]);
+    pod_state_release(&runner->state);
     runner->state = fresh;
     runner->has_state = true;
     return true;
@@ -134,7 +98,7 @@ static void refuse(struct pod_runner *runner, const struct pod_plan_refusal *ref
     str_copy(runner->refusal_container, sizeof(runner->refusal_container),
              refusal->container ? refusal->container : "");
     if (is_news)
-        kube_event(runner->host->client, pod_of(runner), COMPONENT, "Warning",
+        kube_event(runner->host->client, runner_pod(runner), COMPONENT, "Warning",
                    str_eq(refusal->reason, "FailedMount") ? "FailedMount" : "Failed", "%s",
                    err->message);
     loop_timer_start(&runner->retry, REFUSED_RETRY_MS);
@@ -142,7 +106,7 @@ static void refuse(struct pod_runner *runner, const struct pod_plan_refusal *ref
 
 static int take_address(struct pod_runner *runner, struct err *err)
 {
-    if (pod_uses_host_network(pod_of(runner))) {
+    if (pod_uses_host_network(runner_pod(runner))) {
         str_copy(runner->address, sizeof(runner->address), runner->node_address);
         return 0;
     }
@@ -177,7 +141,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         (result = image_table_load(arena, host->state_dir, &images, err)) < 0)
         return result;
     const struct pod_plan_input input = {
-        .pod = pod_of(runner),
+        .pod = runner_pod(runner),
         .state_dir = host->state_dir,
         .pod_dir = runner->directory,
         .network = host->network,
@@ -198,7 +162,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
 static void announce_limits(struct pod_runner *runner)
 {
     static const char *const PROBES[] = {"livenessProbe", "readinessProbe", "startupProbe"};
-    const struct json *pod = pod_of(runner);
+    const struct json *pod = runner_pod(runner);
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL))
         for (size_t i = 0; i < ARRAY_SIZE(PROBES); i++)
             if (json_get(container, PROBES[i]))
@@ -218,6 +182,12 @@ static void start(struct pod_runner *runner)
 {
     struct err err = ERR_INIT;
     struct pod_plan_refusal refusal;
+    if (supervisor_link_attach(runner->link)) {
+        /* One was on its way when the last control process died. */
+        state_machine_move(&runner->machine, RUNNING);
+        load_state(runner, true);
+        return;
+    }
     if (!has_spec(runner)) {
         if (plan(runner, &refusal, &err) < 0) {
             refuse(runner, &refusal, &err);
@@ -236,7 +206,7 @@ static void on_alive(void *context)
     struct pod_runner *runner = context;
     state_machine_move(&runner->machine, RUNNING);
     load_state(runner, true);
-    work(runner);
+    runner_work(runner);
 }
 
 static void on_changed(void *context)
@@ -246,7 +216,7 @@ static void on_changed(void *context)
     for (size_t i = 0; i < runner->state.count; i++)
         if (runner->state.containers[i].phase == CONTAINER_RUNNING)
             runner->respawn_ms = RESPAWN_FIRST_MS;
-    work(runner);
+    runner_work(runner);
 }
 
 static void on_gone(void *context, const struct err *err)
@@ -264,127 +234,10 @@ static void on_gone(void *context, const struct err *err)
         runner->respawn_ms =
             runner->respawn_ms * 2 < RESPAWN_MAX_MS ? runner->respawn_ms * 2 : RESPAWN_MAX_MS;
     }
-    work(runner);
+    runner_work(runner);
 }
 
 static const struct supervisor_events EVENTS = {on_alive, on_changed, on_gone};
-
-/* ---- Telling the API ---- */
-
-static struct runner_call *begin_call(struct pod_runner *runner)
-{
-    runner->call = mem_zalloc(sizeof(*runner->call));
-    runner->call->runner = runner;
-    return runner->call;
-}
-
-/* The runner the answer is for, or NULL. */
-static struct pod_runner *end_call(struct runner_call *call)
-{
-    struct pod_runner *runner = call->runner;
-    if (runner)
-        runner->call = NULL;
-    free(call);
-    return runner;
-}
-
-static int64_t version_of(const struct json *object)
-{
-    return strtoll(kube_meta_resource_version(object), NULL, 10);
-}
-
-/* Take over a newer version; an informer may lag behind the answers to our own writes. */
-static void see(struct pod_runner *runner, struct kube_object *object)
-{
-    if (object != runner->object && version_of(object->json) >= version_of(pod_of(runner))) {
-        kube_object_unref(runner->object);
-        runner->object = kube_object_ref(object);
-    }
-}
-
-static void retry_later(struct pod_runner *runner, const struct err *err)
-{
-    /* What is not found any more is deleted, which the informer says in its time. */
-    if (err->code != ERR_NOT_FOUND)
-        loop_timer_start(&runner->retry, API_RETRY_MS);
-}
-
-static void on_published(void *context, struct json *object, const struct err *err)
-{
-    struct pod_runner *runner = end_call(context);
-    if (!runner)
-        return;
-    if (err) {
-        free(TAKE(runner->published));
-        retry_later(runner, err);
-        return;
-    }
-    struct kube_object *seen = kube_object_new(object);
-    see(runner, seen);
-    kube_object_unref(seen);
-    work(runner);
-}
-
-static bool is_current(const struct json *pod, const struct json *status)
-{
-    JSON_EACH (member, status) {
-        if (!json_equal(member, json_at(pod, "status", member->name, NULL)))
-            return false;
-    }
-    return true;
-}
-
-/* Write the status if it says something new; true if a call is under way for it. */
-static bool publish(struct pod_runner *runner)
-{
-    if (!runner->has_state &&
-        (kube_meta_is_deleting(pod_of(runner)) || pod_phase_is_final(pod_of(runner))))
-        return false; /* we know less than the API */
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    bool is_refused = runner->refusal_reason[0] != '\0';
-    const struct pod_status_input input = {
-        .pod = pod_of(runner),
-        .state = runner->has_state ? &runner->state : NULL,
-        .address = runner->address[0] && !is_refused ? runner->address : NULL,
-        .host_address = runner->node_address,
-        .started_ms = runner->started_ms,
-        .now_ms = loop_wall_ms(runner->host->loop),
-        .refusal_reason = is_refused ? runner->refusal_reason : NULL,
-        .refusal_message = runner->refusal_message,
-        .refusal_container = runner->refusal_container[0] ? runner->refusal_container : NULL,
-    };
-    struct json *status = pod_status_build(arena, &input);
-    char *text = json_to_string(arena, status);
-    if (str_eq(text, runner->published) || is_current(pod_of(runner), status))
-        return false;
-    free(runner->published);
-    runner->published = mem_strdup(text);
-    struct json *patch = json_object(arena);
-    json_set(arena, patch, "status", status);
-    kube_patch(runner->host->client, &KUBE_PODS, runner->object->namespace_, runner->object->name,
-               "status", patch, on_published, begin_call(runner));
-    return true;
-}
-
-static void on_deleted(void *context, struct json *object, const struct err *err)
-{
-    struct pod_runner *runner = end_call(context);
-    if (!runner)
-        return;
-    if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
-        runner->deleted = false;
-        retry_later(runner, err);
-    }
-    work(runner);
-}
-
-static void confirm_deletion(struct pod_runner *runner)
-{
-    const struct kube_delete_options options = {.grace_period_seconds = 0, .uid = runner->uid};
-    runner->deleted = true;
-    kube_delete(runner->host->client, &KUBE_PODS, runner->object->namespace_, runner->object->name,
-                &options, on_deleted, begin_call(runner));
-}
 
 /* ---- Ending ---- */
 
@@ -395,7 +248,7 @@ static void stop(struct pod_runner *runner, int64_t grace_ms)
     if (runner->stopped_with_ms < 0 && !runner->forgotten)
         for (size_t i = 0; i < runner->state.count; i++)
             if (runner->state.containers[i].phase == CONTAINER_RUNNING)
-                kube_event(runner->host->client, pod_of(runner), COMPONENT, "Normal", "Killing",
+                kube_event(runner->host->client, runner_pod(runner), COMPONENT, "Normal", "Killing",
                            "Stopping container %s", runner->state.containers[i].name);
     runner->stopped_with_ms = grace_ms;
     supervisor_link_stop(runner->link, grace_ms);
@@ -403,9 +256,9 @@ static void stop(struct pod_runner *runner, int64_t grace_ms)
 
 /* ---- What is to be done now ---- */
 
-static void work(struct pod_runner *runner)
+void runner_work(struct pod_runner *runner)
 {
-    const struct json *pod = pod_of(runner);
+    const struct json *pod = runner_pod(runner);
     bool unwanted = runner->forgotten || kube_meta_is_deleting(pod);
     int64_t grace_s =
         json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", GRACE_DEFAULT_S);
@@ -426,13 +279,13 @@ static void work(struct pod_runner *runner)
         }
         return;
     }
-    if (!publish(runner) && ended && unwanted && !runner->deleted)
-        confirm_deletion(runner);
+    if (!runner_publish(runner) && ended && unwanted && !runner->deleted)
+        runner_confirm_deletion(runner);
 }
 
 static void on_retry(struct loop_timer *timer)
 {
-    work(CONTAINER_OF(timer, struct pod_runner, retry));
+    runner_work(CONTAINER_OF(timer, struct pod_runner, retry));
 }
 
 /* The address an earlier control process gave the pod. */
@@ -450,7 +303,7 @@ static void restore_address(struct pod_runner *runner)
 
 static void restore(struct pod_runner *runner)
 {
-    const struct json *pod = pod_of(runner);
+    const struct json *pod = runner_pod(runner);
     const char *since = json_get_string(json_get(pod, "status"), "startTime", "");
     if (moment_parse(since, &runner->started_ms, NULL) < 0)
         runner->started_ms = loop_wall_ms(runner->host->loop);
@@ -480,7 +333,7 @@ struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod
     runner->link =
         supervisor_link_new(host->loop, runner->directory, host->step_path, &EVENTS, runner);
     restore(runner);
-    work(runner);
+    runner_work(runner);
     return runner;
 }
 
@@ -493,6 +346,7 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
     if (runner->call)
         runner->call->runner = NULL;
     kube_object_unref(runner->object);
+    pod_state_release(&runner->state);
     free(runner->uid);
     free(runner->directory);
     free(runner->node_address);
@@ -503,12 +357,12 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
 
 void pod_runner_update(struct pod_runner *runner, struct kube_object *pod)
 {
-    see(runner, pod);
-    work(runner);
+    runner_see(runner, pod);
+    runner_work(runner);
 }
 
 void pod_runner_forget(struct pod_runner *runner)
 {
     runner->forgotten = true;
-    work(runner);
+    runner_work(runner);
 }

@@ -7,6 +7,7 @@
 #include "node/record.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STOP_MAX = 256 };
@@ -17,7 +18,23 @@ static const char *const PHASES[] = {
     [CONTAINER_TERMINATED] = "terminated",
 };
 
-struct container_state *pod_state_find(struct pod_state *state, const char *name)
+void pod_state_release(struct pod_state *state)
+{
+    free(state->containers);
+    *state = (struct pod_state){0};
+}
+
+struct container_state *pod_state_add(struct pod_state *state, const char *name)
+{
+    state->containers =
+        mem_realloc(state->containers, (state->count + 1) * sizeof(*state->containers));
+    struct container_state *container = &state->containers[state->count++];
+    memset(container, 0, sizeof(*container));
+    str_copy(container->name, sizeof(container->name), name);
+    return container;
+}
+
+struct container_state *pod_state_find(const struct pod_state *state, const char *name)
 {
     for (size_t i = 0; i < state->count; i++)
         if (str_eq(state->containers[i].name, name))
@@ -142,9 +159,7 @@ static int parse_record(struct parser *p, const char *key, const char *value)
     if (str_eq(key, "container")) {
         if (p->state->count == POD_CONTAINERS_MAX)
             return err_set(p->err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX);
-        p->container = &p->state->containers[p->state->count++];
-        *p->container = (struct container_state){0};
-        str_copy(p->container->name, sizeof(p->container->name), value);
+        p->container = pod_state_add(p->state, value);
         p->end = NULL;
         return 0;
     }
@@ -160,8 +175,8 @@ static int parse_record(struct parser *p, const char *key, const char *value)
 
 int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *err)
 {
-    *ret = (struct pod_state){0};
-    struct parser parser = {.state = ret, .err = err};
+    _cleanup_pod_state_ struct pod_state state = {0};
+    struct parser parser = {.state = &state, .err = err};
     struct record_reader reader;
     record_reader_init(&reader, text, size);
     const char *key;
@@ -170,6 +185,8 @@ int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *
     while ((got = record_next(&reader, &key, &value, err)) > 0)
         if (parse_record(&parser, key, value) < 0)
             return err_wrap(err, "line %u", reader.line);
+    if (got == 0)
+        *ret = TAKE(state);
     return got;
 }
 

@@ -44,12 +44,17 @@ struct container_state {
 struct pod_state {
     bool finished; /* nothing runs and nothing will */
     size_t count;
-    struct container_state containers[POD_CONTAINERS_MAX]; /* in the spec's order */
+    struct container_state *containers; /* in the spec's order */
 };
 
-struct container_state *pod_state_find(struct pod_state *state, const char *name);
+void pod_state_release(struct pod_state *state); /* safe on zeroed memory and twice */
+#define _cleanup_pod_state_ _cleanup_(pod_state_release)
+
+struct container_state *pod_state_add(struct pod_state *state, const char *name);
+struct container_state *pod_state_find(const struct pod_state *state, const char *name);
 
 void pod_state_write(const struct pod_state *state, struct buf *buf);
+/* The state read is the caller's to release; on failure nothing is left. */
 int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *err);
 
 /* <directory>/state; ERR_NOT_FOUND when there is none yet. */

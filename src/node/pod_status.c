@@ -16,7 +16,7 @@ struct builder {
 
 static const struct container_state *find_state(const struct builder *b, const char *name)
 {
-    return b->input->state ? pod_state_find((struct pod_state *)b->input->state, name) : NULL;
+    return b->input->state ? pod_state_find(b->input->state, name) : NULL;
 }
 
 static void set_time(struct arena *arena, struct json *object, const char *name, int64_t wall_ms)

@@ -145,7 +145,7 @@ static void reserve_address(struct node_runtime *runtime, const char *uid, const
     _cleanup_free_ char *path = mem_printf("%s/spec", directory);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf text;
-    static struct pod_state state;
+    _cleanup_pod_state_ struct pod_state state = {0};
     struct pod_spec spec;
     buf_init(&text, POD_SPEC_MAX);
     if ((pod_state_load(directory, &state, NULL) == 0 && state.finished) ||

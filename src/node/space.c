@@ -164,96 +164,6 @@ static int start_holder(const char *step_path, const char *lock, struct err *err
                       : 0;
 }
 
-static int find_holder(struct node_space *space, const char *step_path, struct err *err)
-{
-    _cleanup_fd_ int pidfd = -1;
-    pid_t pid;
-    int result;
-    if (process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0) {
-        result = space->nested ? join_user_namespace(pidfd, pid, err) : 0;
-    } else {
-        result = space->nested ? make_user_namespace(err) : 0;
-        if (result == 0)
-            result = start_holder(step_path, space->lock, err);
-        if (result == 0)
-            result = process_lock_holder(space->lock, &pidfd, &pid, err);
-    }
-    if (result < 0)
-        return result;
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
-    space->network_fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (space->network_fd < 0)
-        return err_set_errno(err, errno, "cannot open the pod network");
-    return 0;
-}
-
-int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err)
-{
-    static const char *const DIRECTORIES[] = {"run", "pods", "volumes"};
-    for (size_t i = 0; i < ARRAY_SIZE(DIRECTORIES); i++) {
-        _cleanup_free_ char *path = mem_printf("%s/%s", options->state_dir, DIRECTORIES[i]);
-        int result = file_make_dirs(path, 0700, err);
-        if (result < 0)
-            return result;
-    }
-    struct node_space *space = mem_zalloc(sizeof(*space));
-    space->nested = !is_privileged();
-    space->network_fd = -1;
-    space->lock = mem_printf("%s/run/holder", options->state_dir);
-    int result = find_holder(space, options->step_path, err);
-    if (result < 0) {
-        node_space_free(space);
-        return result;
-    }
-    *ret = space;
-    return 0;
-}
-
-struct node_space *node_space_free(struct node_space *space)
-{
-    if (space) {
-        if (space->network_fd >= 0)
-            close(space->network_fd);
-        free(space->lock);
-        free(space);
-    }
-    return NULL;
-}
-
-struct socket_request {
-    int network_fd;
-    int domain, type, protocol;
-    int fd, error;
-};
-
-static void *make_socket(void *context)
-{
-    struct socket_request *request = context;
-    if (setns(request->network_fd, CLONE_NEWNET) == 0)
-        request->fd = socket(request->domain, request->type | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                             request->protocol);
-    request->error = errno;
-    return NULL;
-}
-
-/* A namespace belongs to a thread, descriptors to all of them: a thread goes there and hands the
- * socket over. It lives for one system call, because a lasting one would have to be shut down. */
-int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
-                      struct err *err)
-{
-    struct socket_request request = {space->network_fd, domain, type, protocol, -1, 0};
-    pthread_t thread;
-    int result = pthread_create(&thread, NULL, make_socket, &request);
-    if (result != 0)
-        return err_set_errno(err, result, "cannot start a thread");
-    pthread_join(thread, NULL);
-    if (request.fd < 0)
-        return err_set_errno(err, request.error, "cannot make a socket in the pod network");
-    *ret_fd = request.fd;
-    return 0;
-}
-
 /* Tell a pod's supervisor to end it; the pidfd to wait for, or -1 if none lives. */
 static int ask_to_end(const char *directory, const struct pod_stop *stop)
 {
@@ -310,6 +220,100 @@ static int end_pods(const char *state_dir, struct err *err)
     }
     vec_release(&pidfds);
     return result;
+}
+
+static int find_holder(struct node_space *space, const char *state_dir, const char *step_path,
+                       struct err *err)
+{
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    int result;
+    if (process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0) {
+        result = space->nested ? join_user_namespace(pidfd, pid, err) : 0;
+    } else {
+        /* Pods that outlived their network can reach nobody: they go on in the new one. */
+        result = end_pods(state_dir, err);
+        if (result == 0 && space->nested)
+            result = make_user_namespace(err);
+        if (result == 0)
+            result = start_holder(step_path, space->lock, err);
+        if (result == 0)
+            result = process_lock_holder(space->lock, &pidfd, &pid, err);
+    }
+    if (result < 0)
+        return result;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+    space->network_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (space->network_fd < 0)
+        return err_set_errno(err, errno, "cannot open the pod network");
+    return 0;
+}
+
+int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err)
+{
+    static const char *const DIRECTORIES[] = {"run", "pods", "volumes"};
+    for (size_t i = 0; i < ARRAY_SIZE(DIRECTORIES); i++) {
+        _cleanup_free_ char *path = mem_printf("%s/%s", options->state_dir, DIRECTORIES[i]);
+        int result = file_make_dirs(path, 0700, err);
+        if (result < 0)
+            return result;
+    }
+    struct node_space *space = mem_zalloc(sizeof(*space));
+    space->nested = !is_privileged();
+    space->network_fd = -1;
+    space->lock = mem_printf("%s/run/holder", options->state_dir);
+    int result = find_holder(space, options->state_dir, options->step_path, err);
+    if (result < 0) {
+        node_space_free(space);
+        return result;
+    }
+    *ret = space;
+    return 0;
+}
+
+struct node_space *node_space_free(struct node_space *space)
+{
+    if (space) {
+        if (space->network_fd >= 0)
+            close(space->network_fd);
+        free(space->lock);
+        free(space);
+    }
+    return NULL;
+}
+
+struct socket_request {
+    int network_fd;
+    int domain, type, protocol;
+    int fd, error;
+};
+
+static void *make_socket(void *context)
+{
+    struct socket_request *request = context;
+    if (setns(request->network_fd, CLONE_NEWNET) == 0)
+        request->fd = socket(request->domain, request->type | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                             request->protocol);
+    request->error = errno;
+    return NULL;
+}
+
+/* A namespace belongs to a thread, descriptors to all of them: a thread goes there and hands the
+ * socket over. It lives for one system call, because a lasting one would have to be shut down. */
+int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
+                      struct err *err)
+{
+    struct socket_request request = {space->network_fd, domain, type, protocol, -1, 0};
+    pthread_t thread;
+    int result = pthread_create(&thread, NULL, make_socket, &request);
+    if (result != 0)
+        return err_set_errno(err, result, "cannot start a thread");
+    pthread_join(thread, NULL);
+    if (request.fd < 0)
+        return err_set_errno(err, request.error, "cannot make a socket in the pod network");
+    *ret_fd = request.fd;
+    return 0;
 }
 
 int node_space_destroy(const char *state_dir, struct err *err)

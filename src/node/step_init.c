@@ -19,8 +19,6 @@
 
 enum { REPORT_FD = 3 };
 
-extern char **environ;
-
 static void report(const struct step_report *message)
 {
     ssize_t written;

@@ -216,11 +216,11 @@ static void supervise(struct supervisor *s)
 /* Go on from where an earlier supervisor was: what it left running has died with it. */
 static void restore_state(struct supervisor *s)
 {
-    static struct pod_state earlier;
-    if (pod_state_load(s->directory, &earlier, NULL) < 0)
-        earlier = (struct pod_state){0};
+    _cleanup_pod_state_ struct pod_state earlier = {0};
+    (void)pod_state_load(s->directory, &earlier, NULL);
     s->state.finished = earlier.finished;
-    s->state.count = s->spec.container_count;
+    for (size_t i = 0; i < s->spec.container_count; i++)
+        pod_state_add(&s->state, s->spec.containers[i].name);
     for (size_t i = 0; i < s->state.count; i++) {
         const struct pod_container *spec = &s->spec.containers[i];
         struct container_state *state = &s->state.containers[i];
@@ -229,7 +229,6 @@ static void restore_state(struct supervisor *s)
             *state = *old;
         else
             set_waiting(state, "ContainerCreating", "");
-        str_copy(state->name, sizeof(state->name), spec->name);
         container_run_init(&s->runs[i], s->directory, &s->spec, spec, state);
         if (state->pid) { /* it was running, or about to */
             state->phase = CONTAINER_TERMINATED;

@@ -34,7 +34,7 @@ static void check_spec(const char *text, size_t size)
 
 static void check_state(const char *text, size_t size)
 {
-    static struct pod_state state;
+    struct pod_state state = {0}, reread = {0};
     struct err err = ERR_INIT;
     struct buf first, second;
     char *copy = memcpy(mem_zalloc(size + 1), text, size);
@@ -43,12 +43,14 @@ static void check_state(const char *text, size_t size)
     if (pod_state_parse(copy, size, &state, &err) == 0) {
         pod_state_write(&state, &first);
         char *again = memcpy(mem_zalloc(first.size + 1), first.data, first.size);
-        if (!first.overflowed && pod_state_parse(again, first.size, &state, &err) < 0)
+        if (!first.overflowed && pod_state_parse(again, first.size, &reread, &err) < 0)
             mem_panic("a state was written but is not read: %s", err.message);
-        pod_state_write(&state, &second);
+        pod_state_write(&reread, &second);
         if (!first.overflowed && strcmp(first.data, second.data) != 0)
             mem_panic("a state is read back as something else");
         free(again);
+        pod_state_release(&reread);
+        pod_state_release(&state);
     }
     buf_release(&first);
     buf_release(&second);

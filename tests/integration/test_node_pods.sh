@@ -39,6 +39,7 @@ check() {
     assert_eq "what an added image runs" "from the image" "$(kubectl logs unknown)"
 
     # What is referred to may come later.
+    # shellcheck disable=SC2016 # the pod's shell expands it
     pod needs Never 'cat /config/word; echo "$WORD"' '  volumes: [{name: c, configMap: {name: words}}]' \
         '    volumeMounts: [{name: c, mountPath: /config}]
     env: [{name: WORD, valueFrom: {configMapKeyRef: {name: words, key: word}}}]'

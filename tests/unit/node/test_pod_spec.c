@@ -109,11 +109,10 @@ static void too_many_containers(void **state)
 
 static void state_round_trip(void **state)
 {
-    static struct pod_state wrote, read;
-    wrote.finished = true;
-    wrote.count = 2;
+    _cleanup_pod_state_ struct pod_state wrote = {.finished = true}, read = {0};
+    pod_state_add(&wrote, "main");
+    pod_state_add(&wrote, "side");
     struct container_state *first = &wrote.containers[0];
-    strcpy(first->name, "main");
     first->phase = CONTAINER_WAITING;
     strcpy(first->reason, "CrashLoopBackOff");
     first->restarts = 3;
@@ -123,7 +122,6 @@ static void state_round_trip(void **state)
         .known = true, .exit_code = 139, .signal = 11, .started_ms = 5, .finished_ms = 6};
     strcpy(first->last.reason, "Error");
     strcpy(first->last.message, "two\nlines \\n");
-    strcpy(wrote.containers[1].name, "side");
     wrote.containers[1].phase = CONTAINER_TERMINATED;
     wrote.containers[1].end.known = true;
     _cleanup_buf_ struct buf text;
@@ -132,7 +130,9 @@ static void state_round_trip(void **state)
     struct err err = ERR_INIT;
     if (pod_state_parse(text.data, text.size, &read, &err) < 0)
         fail_msg("%s", err.message);
-    assert_memory_equal(&wrote, &read, sizeof(wrote));
+    assert_true(read.finished);
+    assert_int_equal(read.count, 2);
+    assert_memory_equal(wrote.containers, read.containers, 2 * sizeof(*read.containers));
     assert_ptr_equal(pod_state_find(&read, "side"), &read.containers[1]);
     assert_null(pod_state_find(&read, "none"));
 }
@@ -146,7 +146,7 @@ static void broken_states(void **state)
                                         "container m\nend now\nphase running\n",
                                         "container m"};
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-        static struct pod_state read;
+        _cleanup_pod_state_ struct pod_state read = {0};
         char *text = mem_strdup(CASES[i]);
         struct err err = ERR_INIT;
         if (pod_state_parse(text, strlen(text), &read, &err) >= 0)

@@ -10,7 +10,7 @@ static struct container_state *set(const char *name, enum container_phase phase)
 {
     struct container_state *container = pod_state_find(&pod_state_now, name);
     if (!container)
-        container = &pod_state_now.containers[pod_state_now.count++];
+        container = pod_state_add(&pod_state_now, name);
     *container = (struct container_state){.phase = phase, .started_ms = 1794744000000};
     strcpy(container->name, name);
     return container;
@@ -53,7 +53,7 @@ static const struct json *container_of(const struct json *object, const char *li
 static void phases_of_one_container(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    pod_state_now = (struct pod_state){0};
+    pod_state_release(&pod_state_now);
     struct json *now = status(arena, ONE);
     assert_string_equal(phase_of(now), "Pending");
     assert_false(kube_condition_is_true(now, "Ready"));
@@ -104,7 +104,7 @@ static void init_containers_come_first(void **state)
     static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{'initContainers':[{"
                               "'name':'i'}],'containers':[{'name':'m'}]}}";
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    pod_state_now = (struct pod_state){0};
+    pod_state_release(&pod_state_now);
     set("i", CONTAINER_RUNNING);
     strcpy(set("m", CONTAINER_WAITING)->reason, "ContainerCreating");
     struct json *now = status(arena, pod);
@@ -129,7 +129,7 @@ static void init_containers_come_first(void **state)
 static void transition_times_stay(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    pod_state_now = (struct pod_state){0};
+    pod_state_release(&pod_state_now);
     set("m", CONTAINER_RUNNING);
     struct json *now = status(
         arena, "{'metadata':{'name':'p','uid':'u'},'spec':{'containers':[{'name':'m'}]},"
@@ -172,5 +172,7 @@ int main(void)
         cmocka_unit_test(transition_times_stay),
         cmocka_unit_test(refusals_are_shown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pod_state_release(&pod_state_now);
+    return failed;
 }

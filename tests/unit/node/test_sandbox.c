@@ -109,9 +109,8 @@ static int find_supervisor(const struct pod *pod)
 static struct pod_state *state_of(const struct pod *pod)
 {
     static struct pod_state state;
-    struct err err = ERR_INIT;
-    if (pod_state_load(pod->directory, &state, &err) < 0)
-        state = (struct pod_state){0};
+    pod_state_release(&state);
+    (void)pod_state_load(pod->directory, &state, NULL);
     return &state;
 }
 

@@ -1,0 +1,53 @@
+/* What the files of a pod's runner share: pod_runner.c orders its life, pod_report.c tells the API.
+ */
+#ifndef TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
+#define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
+
+#include "node/pod_runner.h"
+#include "node/supervisor.h"
+
+#include "base/state_machine.h"
+
+/* A request to the API under way: it may outlive the runner. */
+struct runner_call {
+    struct pod_runner *runner; /* NULL: freed meanwhile */
+};
+
+struct pod_runner {
+    struct pod_host *host;
+    struct kube_object *object; /* the newest seen */
+    bool forgotten;             /* gone from the API */
+    char *uid, *directory;
+    int node;
+    char *node_address;
+    char address[INET_ADDRSTRLEN]; /* "" until one is taken */
+    int64_t started_ms;
+    struct state_machine machine;
+    struct supervisor_link *link;
+    struct pod_state state;
+    bool has_state;
+    char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
+    struct loop_timer retry;
+    int64_t respawn_ms;
+    int64_t stopped_with_ms; /* the shortest grace the supervisor was told, or -1 */
+    struct runner_call *call;
+    char *published; /* the status last accepted by the API */
+    bool deleted;    /* we have confirmed the deletion */
+};
+
+static inline const struct json *runner_pod(const struct pod_runner *runner)
+{
+    return runner->object->json;
+}
+
+/* Do what is to be done now. The runner may be gone afterwards. */
+void runner_work(struct pod_runner *runner);
+
+/* Take over a newer version; an informer may lag behind the answers to our own writes. */
+void runner_see(struct pod_runner *runner, struct kube_object *object);
+/* Write the status if it says something new; true if a call is under way for it. */
+bool runner_publish(struct pod_runner *runner);
+/* Tell the API that nothing of the deleted pod is left. */
+void runner_confirm_deletion(struct pod_runner *runner);
+
+#endif
