@@ -41,7 +41,7 @@ struct json *face_config_to_json(struct arena *arena, const struct face_config *
 int face_config_from_json(const struct json *json, struct face_config *ret, struct err *err)
 {
     static const char *const names[] = {"side", "channels", "embedding", "width"};
-    struct face_config config;
+    struct face_config config = {0};
     int *fields[] = {&config.side, &config.channels, &config.embedding, &config.width};
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         int64_t value = json_get_int(json, names[i], -1);
@@ -98,7 +98,7 @@ int face_network_new(const struct face_config *config, struct params *params, st
 
 void face_prepare(const struct face_config *config, const float *from, float *to)
 {
-    size_t count = (size_t)config->side * (size_t)config->side * (size_t)config->channels;
+    size_t count = face_config_sample(config);
     double sum = 0, square = 0;
     for (size_t i = 0; i < count; i++)
         sum += (double)from[i];

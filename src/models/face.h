@@ -17,6 +17,12 @@ struct face_config {
 #define FACE_CONFIG_DEFAULT                                                                        \
     ((struct face_config){.side = 48, .channels = 1, .embedding = 128, .width = 16})
 
+/* Floats of one picture. */
+static inline size_t face_config_sample(const struct face_config *config)
+{
+    return (size_t)config->side * (size_t)config->side * (size_t)config->channels;
+}
+
 int face_config_check(const struct face_config *config, struct err *err);
 struct json *face_config_to_json(struct arena *arena, const struct face_config *config);
 int face_config_from_json(const struct json *json, struct face_config *ret, struct err *err);

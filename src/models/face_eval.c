@@ -103,7 +103,7 @@ int face_eval_run(struct face_model *model, const struct dataset *dataset,
     if (result < 0)
         return result;
     size_t dimensions = face_model_dimensions(model),
-           sample = face_model_side(model) * face_model_side(model) * face_model_channels(model);
+           sample = face_config_sample(face_model_config(model));
     *ret = (struct face_eval){
         .persons = persons->count,
         .pictures = gathered.count,

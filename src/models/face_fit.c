@@ -130,7 +130,7 @@ static int fit_start(struct fit *fit, struct err *err)
     if (result < 0)
         return result;
     face_trainer_share(fit->trainer, &fit->first, &fit->count);
-    size_t sample = (size_t)(options->model.side * options->model.side * options->model.channels);
+    size_t sample = face_config_sample(&options->model);
     fit->pictures = face_pictures_new(fit->dataset, &options->model);
     fit->samples = mem_calloc((size_t)trainer.batch, sizeof(*fit->samples));
     fit->labels = mem_calloc((size_t)trainer.batch, sizeof(*fit->labels));
@@ -251,7 +251,7 @@ static int save(struct fit *fit, uint64_t step, struct err *err)
 static int one_step(struct fit *fit, uint64_t step, struct face_trainer_step *ret, struct err *err)
 {
     const struct face_fit_options *options = fit->options;
-    size_t sample = (size_t)(options->model.side * options->model.side * options->model.channels);
+    size_t sample = face_config_sample(&options->model);
     int result =
         dataset_draw_batch(fit->dataset, &fit->split.train, options->seed, step,
                            options->batch_persons, options->batch_pictures, fit->samples, err);
@@ -260,7 +260,7 @@ static int one_step(struct fit *fit, uint64_t step, struct face_trainer_step *re
     for (int i = 0; result == 0 && i < fit->count; i++)
         result = face_pictures_load_changed(
             fit->pictures, &options->augment, &fit->samples[fit->first + i], options->seed, step,
-            (uint64_t)(fit->first + i), fit->inputs + (size_t)i * sample, err);
+            (uint64_t)fit->first + (uint64_t)i, fit->inputs + (size_t)i * sample, err);
     if (result < 0)
         return result;
     bool stop = options->stop && *options->stop;

@@ -29,8 +29,7 @@ int face_model_new(const struct face_config *config, struct face_model **ret, st
         return result;
     model->tape = tape_new(model->network, PART);
     model->workspace = workspace_new(model->network, PART);
-    model->input = mem_calloc((size_t)(PART * config->side * config->side * config->channels),
-                              sizeof(*model->input));
+    model->input = mem_calloc(PART * face_config_sample(config), sizeof(*model->input));
     *ret = TAKE(model);
     return 0;
 }
@@ -110,7 +109,7 @@ void face_model_changed(struct face_model *model)
 int face_model_embed(struct face_model *model, const float *pixels, size_t count,
                      float *ret_embeddings, struct err *err)
 {
-    size_t sample = face_model_side(model) * face_model_side(model) * face_model_channels(model);
+    size_t sample = face_config_sample(face_model_config(model));
     size_t dimensions = face_model_dimensions(model);
     for (size_t i = 0; i < count * sample; i++)
         if (!isfinite(pixels[i]))

@@ -21,7 +21,7 @@ struct face_pictures *face_pictures_new(const struct dataset *dataset,
     size_t persons = dataset_persons(dataset), total = dataset_total(dataset);
     pictures->dataset = dataset;
     pictures->config = *config;
-    pictures->size = (size_t)config->side * (size_t)config->side * (size_t)config->channels;
+    pictures->size = face_config_sample(config);
     pictures->first = mem_calloc(persons + 1, sizeof(*pictures->first));
     for (size_t i = 0; i < persons; i++)
         pictures->first[i + 1] = pictures->first[i] + dataset_pictures(dataset, i);

@@ -137,8 +137,7 @@ static void *run_member(void *argument)
     struct face_trainer *trainer = member->trainer;
     const struct network *network = face_model_network(trainer->model);
     size_t dimensions = face_model_dimensions(trainer->model);
-    size_t sample = face_model_side(trainer->model) * face_model_side(trainer->model) *
-                    face_model_channels(trainer->model);
+    size_t sample = face_config_sample(face_model_config(trainer->model));
     for (int part = member->index; part < trainer->parts; part += trainer->threads) {
         size_t at = (size_t)part * PART;
         int n = trainer->count - (int)at < PART ? trainer->count - (int)at : PART;

@@ -124,7 +124,7 @@ static void channel_gradient(const float *dy, const float *y, const float *x, si
                              float *dx)
 {
 #define GO(width, masked, add)                                                                     \
-    gradient_block(width, masked, add, dy + from, masked ? y + from : NULL, x + from, rows, c,     \
+    gradient_block(width, masked, add, dy + from, (masked) ? y + from : NULL, x + from, rows, c,   \
                    a + from, b + from, d + from, dx + from)
 #define ONE(width)                                                                                 \
     (y ? (accumulate ? GO(width, true, true) : GO(width, true, false))                             \

@@ -227,8 +227,8 @@ static void direct_pack(const struct conv_shape *s, const float *weights, float 
             size_t position = 0;
             for (int ty = y.taps - 1; ty >= 0; ty--)
                 for (int tx = x.taps - 1; tx >= 0; tx--) {
-                    size_t ky = (size_t)(y.kernel_first + ty * s->stride),
-                           kx = (size_t)(x.kernel_first + tx * s->stride);
+                    size_t ky = (size_t)y.kernel_first + (size_t)ty * (size_t)s->stride,
+                           kx = (size_t)x.kernel_first + (size_t)tx * (size_t)s->stride;
                     const float *tap =
                         weights + (ky * (size_t)s->kernel + kx) * (size_t)s->in * (size_t)s->out;
                     for (int o = 0; o < s->out; o++)

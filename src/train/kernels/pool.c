@@ -11,33 +11,34 @@ static void clear_unless(bool accumulate, const struct pool_shape *s, float *d_i
         memset(d_in, 0, (size_t)s->n * (size_t)s->h * (size_t)s->w * (size_t)s->c * sizeof(*d_in));
 }
 
-/* Where the channels of pixel (n, y, x) start. */
-static size_t pixel(const struct pool_shape *s, int n, int y, int x)
+static size_t window_count(const struct pool_shape *s)
 {
-    return (((size_t)n * (size_t)s->h + (size_t)y) * (size_t)s->w + (size_t)x) * (size_t)s->c;
+    return (size_t)s->n * (size_t)pool_out_h(s) * (size_t)pool_out_w(s);
 }
 
-#define EACH_WINDOW(s, n, oy, ox)                                                                  \
-    for (int n = 0; n < (s)->n; n++)                                                               \
-        for (int oy = 0; oy < pool_out_h(s); oy++)                                                 \
-            for (int ox = 0; ox < pool_out_w(s); ox++)
+static size_t window_size(const struct pool_shape *s)
+{
+    return (size_t)s->window * (size_t)s->window;
+}
 
-#define EACH_IN_WINDOW(s, wy, wx)                                                                  \
-    for (int wy = 0; wy < (s)->window; wy++)                                                       \
-        for (int wx = 0; wx < (s)->window; wx++)
+/* Where the channels of pixel `inside` of window `window` start, both counted row by row. */
+static size_t pixel(const struct pool_shape *s, size_t window, size_t inside)
+{
+    size_t w = (size_t)pool_out_w(s), h = (size_t)pool_out_h(s), edge = (size_t)s->window;
+    size_t x = window % w * (size_t)s->stride + inside % edge,
+           y = window / w % h * (size_t)s->stride + inside / edge, n = window / w / h;
+    return ((n * (size_t)s->h + y) * (size_t)s->w + x) * (size_t)s->c;
+}
 
 void max_pool_forward(const struct pool_shape *s, const float *in, float *out)
 {
-    EACH_WINDOW(s, n, oy, ox)
-    {
-        memcpy(out, in + pixel(s, n, oy * s->stride, ox * s->stride), (size_t)s->c * sizeof(*out));
-        EACH_IN_WINDOW(s, wy, wx)
-        {
-            const float *from = in + pixel(s, n, oy * s->stride + wy, ox * s->stride + wx);
+    for (size_t o = 0; o < window_count(s); o++, out += s->c) {
+        memcpy(out, in + pixel(s, o, 0), (size_t)s->c * sizeof(*out));
+        for (size_t i = 1; i < window_size(s); i++) {
+            const float *from = in + pixel(s, o, i);
             for (int c = 0; c < s->c; c++)
                 out[c] = from[c] > out[c] ? from[c] : out[c];
         }
-        out += s->c;
     }
 }
 
@@ -45,57 +46,41 @@ void max_pool_backward(const struct pool_shape *s, const float *in, const float 
                        const float *d_out, float *d_in, bool accumulate)
 {
     clear_unless(accumulate, s, d_in);
-    EACH_WINDOW(s, n, oy, ox)
-    {
+    for (size_t o = 0; o < window_count(s); o++, out += s->c, d_out += s->c)
         for (int c = 0; c < s->c; c++) {
-            bool given = false;
-            EACH_IN_WINDOW(s, wy, wx)
-            {
-                size_t at = pixel(s, n, oy * s->stride + wy, ox * s->stride + wx) + (size_t)c;
-                if (!given && in[at] == out[c]) {
-                    d_in[at] += d_out[c];
-                    given = true;
-                }
-            }
+            size_t i = 0;
+            while (i + 1 < window_size(s) && in[pixel(s, o, i) + (size_t)c] != out[c])
+                i++;
+            d_in[pixel(s, o, i) + (size_t)c] += d_out[c];
         }
-        out += s->c;
-        d_out += s->c;
-    }
 }
 
 void average_pool_forward(const struct pool_shape *s, const float *in, float *out)
 {
-    float factor = 1 / ((float)s->window * (float)s->window);
-    EACH_WINDOW(s, n, oy, ox)
-    {
+    float factor = 1 / (float)window_size(s);
+    for (size_t o = 0; o < window_count(s); o++, out += s->c) {
         memset(out, 0, (size_t)s->c * sizeof(*out));
-        EACH_IN_WINDOW(s, wy, wx)
-        {
-            const float *from = in + pixel(s, n, oy * s->stride + wy, ox * s->stride + wx);
+        for (size_t i = 0; i < window_size(s); i++) {
+            const float *from = in + pixel(s, o, i);
             for (int c = 0; c < s->c; c++)
                 out[c] += from[c];
         }
         for (int c = 0; c < s->c; c++)
             out[c] *= factor;
-        out += s->c;
     }
 }
 
 void average_pool_backward(const struct pool_shape *s, const float *d_out, float *d_in,
                            bool accumulate)
 {
-    float factor = 1 / ((float)s->window * (float)s->window);
+    float factor = 1 / (float)window_size(s);
     clear_unless(accumulate, s, d_in);
-    EACH_WINDOW(s, n, oy, ox)
-    {
-        EACH_IN_WINDOW(s, wy, wx)
-        {
-            float *to = d_in + pixel(s, n, oy * s->stride + wy, ox * s->stride + wx);
+    for (size_t o = 0; o < window_count(s); o++, d_out += s->c)
+        for (size_t i = 0; i < window_size(s); i++) {
+            float *to = d_in + pixel(s, o, i);
             for (int c = 0; c < s->c; c++)
                 to[c] += d_out[c] * factor;
         }
-        d_out += s->c;
-    }
 }
 
 void l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm)
