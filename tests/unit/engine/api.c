@@ -16,14 +16,14 @@
 
 enum { WALL_START_MS = 1700000000, RUN_MS = 1000, ANSWER_MAX = 64 * 1024 * 1024 };
 
-void api_open(struct api *api)
+void api_open(struct api *api, uint64_t seed)
 {
     struct err err = ERR_INIT;
     struct engine_options options = {.token = API_TOKEN, .version = "0.1.0"};
     struct store_options store = {.path = NULL};
     *api = (struct api){0};
     api->arena = arena_new();
-    api->loop = sim_loop_new(1, WALL_START_MS * (int64_t)1000);
+    api->loop = sim_loop_new(seed, WALL_START_MS * (int64_t)1000);
     if (store_open(api->loop, &store, &api->store, &err) < 0 ||
         engine_new(api->loop, api->store, &options, &api->engine, &err) < 0)
         fail_msg("%s", err.message);
@@ -51,7 +51,7 @@ void api_close(struct api *api)
 int api_setup(void **state)
 {
     struct api *api = mem_zalloc(sizeof(*api));
-    api_open(api);
+    api_open(api, 1);
     *state = api;
     return 0;
 }

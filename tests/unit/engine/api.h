@@ -20,7 +20,8 @@ struct api {
     struct arena *arena; /* of the answers */
 };
 
-void api_open(struct api *api);
+/* The same seed gives the same order of everything that has none of its own. */
+void api_open(struct api *api, uint64_t seed);
 void api_close(struct api *api);
 /* cmocka fixtures: the state is a struct api. */
 int api_setup(void **state);
