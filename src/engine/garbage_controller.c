@@ -102,22 +102,18 @@ static void enqueue_waiting_owners(struct garbage *garbage, const struct json *o
     }
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void leave(struct garbage *garbage, const struct registry_resource *resource,
+                  const struct kube_object *old)
 {
-    struct garbage *garbage = self;
-    _cleanup_free_ char *key = key_of(resource, new_ ? new_ : old);
-    if (old) {
-        JSON_EACH (owner, owners_of(old->json))
-            remove_dependent(garbage, json_get_string(owner, "uid", ""), key);
-    }
-    if (old && (!new_ || !str_eq(old->uid, new_->uid))) {
-        free(map_remove(&garbage->keys, old->uid));
-        enqueue_dependents(garbage, old->uid);
-        enqueue_waiting_owners(garbage, old->json);
-    }
-    if (!new_)
-        return;
+    _cleanup_free_ char *key = key_of(resource, old);
+    JSON_EACH (owner, owners_of(old->json))
+        remove_dependent(garbage, json_get_string(owner, "uid", ""), key);
+}
+
+static void enter(struct garbage *garbage, const struct registry_resource *resource,
+                  const struct kube_object *new_)
+{
+    _cleanup_free_ char *key = key_of(resource, new_);
     free(map_put(&garbage->keys, new_->uid, mem_strdup(key)));
     JSON_EACH (owner, owners_of(new_->json))
         add_dependent(garbage, json_get_string(owner, "uid", ""), key);
@@ -125,6 +121,22 @@ static void changed(void *self, const struct registry_resource *resource, struct
         workqueue_add(garbage->queue, key);
     if (kube_meta_is_deleting(new_->json))
         enqueue_waiting_owners(garbage, new_->json);
+}
+
+static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+                    struct kube_object *new_)
+{
+    struct garbage *garbage = self;
+    if (old)
+        leave(garbage, resource, old);
+    /* Gone, also where another of the same name has come at once. */
+    if (old && (!new_ || !str_eq(old->uid, new_->uid))) {
+        free(map_remove(&garbage->keys, old->uid));
+        enqueue_dependents(garbage, old->uid);
+        enqueue_waiting_owners(garbage, old->json);
+    }
+    if (new_)
+        enter(garbage, resource, new_);
 }
 
 /* ---- Deciding on one object ------------------------------------------------------------------ */
@@ -348,7 +360,7 @@ static void work(void *context, const char *key)
     if (duty != DUTY_NONE)
         do_duty(check, duty);
     else if (check->count > OWNERS_MAX)
-        conclude((check->count = 0, check)); /* more owners than anybody has: leave it alone */
+        check_end(check); /* more owners than anybody has: left alone */
     else
         ask_next(check);
 }

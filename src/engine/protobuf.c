@@ -113,7 +113,7 @@ static int add_entry(struct reader *reader, struct json *map, bool base64, struc
 {
     struct json *key = NULL, *value = json_string(reader->arena, "");
     while (span.size > 0) {
-        struct wire_field field;
+        struct wire_field field = {0};
         int r = read_field(reader, &span, &field);
         if (r == 0 && field.type == WIRE_BYTES && field.number == 1)
             r = make_string(reader, field.bytes, &key);
@@ -134,7 +134,7 @@ static int make_int_or_string(struct reader *reader, struct span span, struct js
     uint64_t type = 0, number = 0;
     struct span text = {(const uint8_t *)"", 0};
     while (span.size > 0) {
-        struct wire_field field;
+        struct wire_field field = {0};
         int r = read_field(reader, &span, &field);
         if (r < 0)
             return r;
@@ -216,7 +216,7 @@ static int read_message(struct reader *reader, const struct protobuf_field *fiel
     if (++reader->depth > PROTOBUF_DEPTH_MAX)
         return bad(reader, "it is nested too deeply");
     while (span.size > 0) {
-        struct wire_field field;
+        struct wire_field field = {0};
         int r = read_field(reader, &span, &field);
         const struct protobuf_field *known = fields;
         while (r == 0 && known->number != 0 && known->number != field.number)
@@ -258,7 +258,7 @@ int protobuf_parse_body(struct arena *arena, const void *data, size_t size, stru
     span.data += sizeof(magic);
     span.size -= sizeof(magic);
     while (span.size > 0) {
-        struct wire_field field;
+        struct wire_field field = {0};
         int r = read_field(&reader, &span, &field);
         if (r == 0 && field.number == 1 && field.type == WIRE_BYTES)
             r = read_message(&reader, TYPE_META, field.bytes, &meta);

@@ -124,7 +124,7 @@ static int check_kind(struct rest *rest, struct json *body, struct err *err)
 
 int rest_read_body(struct rest *rest, struct json **ret, struct err *err)
 {
-    struct json *body;
+    struct json *body = NULL;
     int r = rest_read_any(rest, &body, err);
     if (r < 0)
         return r;

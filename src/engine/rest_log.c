@@ -69,7 +69,7 @@ static int read_options(struct rest *rest, const struct json *pod, struct engine
         .previous = route_query_flag(rest->arena, query, "previous"),
         .timestamps = route_query_flag(rest->arena, query, "timestamps"),
     };
-    int64_t since_seconds;
+    int64_t since_seconds = -1;
     int r = choose_container(rest, pod, &options.container, err);
     if (r == 0)
         r = query_int(rest, "tailLines", -1, &options.tail_lines, err);
@@ -91,29 +91,35 @@ static int read_options(struct rest *rest, const struct json *pod, struct engine
     return 0;
 }
 
+/* Who can tell, or why nobody can. */
+static int find_teller(struct rest *rest, const struct json *pod,
+                       const struct engine_pod_logs *options, const struct engine_pod_backend **ret,
+                       struct err *err)
+{
+    const struct engine_pod_backend *backend = engine_backend(rest->engine);
+    if (!backend->logs)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "no node of this server runs pods, so pod \"%s\" has no log to read",
+                       rest->route.name);
+    if (str_is_empty(json_get_string(json_get(pod, "spec"), "nodeName", "")))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "container \"%s\" in pod \"%s\" is waiting to start: no node is chosen yet",
+                       options->container, rest->route.name);
+    *ret = backend;
+    return 0;
+}
+
 void rest_log(struct rest *rest)
 {
     struct err err = ERR_INIT;
-    const struct engine_pod_backend *backend = engine_backend(rest->engine);
-    struct json *pod;
+    const struct engine_pod_backend *backend = NULL;
+    struct json *pod = NULL;
     int64_t revision;
-    struct engine_pod_logs options;
+    struct engine_pod_logs options = {0};
     if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
-        read_options(rest, pod, &options, &err) < 0) {
+        read_options(rest, pod, &options, &err) < 0 ||
+        find_teller(rest, pod, &options, &backend, &err) < 0)
         rest_respond_error(rest, &err);
-        return;
-    }
-    if (!backend->logs)
-        err_set(&err, ERR_UNAVAILABLE,
-                "no node of this server runs pods, so pod \"%s\" has no log to read",
-                rest->route.name);
-    else if (str_is_empty(json_get_string(json_get(pod, "spec"), "nodeName", "")))
-        err_set(&err, ERR_BAD_REQUEST,
-                "container \"%s\" in pod \"%s\" is waiting to start: no node is chosen yet",
-                options.container, rest->route.name);
-    if (err.code != ERR_NONE) {
-        rest_respond_error(rest, &err);
-        return;
-    }
-    backend->logs(backend->context, rest->exchange, pod, &options);
+    else
+        backend->logs(backend->context, rest->exchange, pod, &options);
 }
