@@ -1,0 +1,79 @@
+#!/bin/bash
+# What kubectl asks of the API besides everyday use: its own create commands (in protobuf from 1.32 on), dry runs,
+# diffs, patches of each kind, misspelt fields, waiting, deletion in every way, cordons and drains.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+check() {
+    kubectl create namespace yard
+    kubectl config set-context --current --namespace yard >/dev/null
+    kubectl create configmap settings --from-literal=mode=fast
+    kubectl create secret generic key --from-literal=word=sesame
+    kubectl create serviceaccount robot
+    kubectl create service clusterip web --tcp=80:8080
+    assert_eq "a config map" fast "$(kubectl get cm settings -o jsonpath='{.data.mode}')"
+    assert_eq "a secret" c2VzYW1l "$(kubectl get secret key -o jsonpath='{.data.word}')"
+    assert_eq "a port" 8080 "$(kubectl get svc web -o jsonpath='{.spec.ports[0].targetPort}')"
+    assert_eq "auth can-i" yes "$(kubectl auth can-i create tfjobs)"
+
+    # Patches: strategic for what Kubernetes has, merge for what it has not, and JSON for both.
+    kubectl patch svc web -p '{"spec":{"ports":[{"port":80,"name":"http"}]}}'
+    assert_eq "a strategic patch keeps the rest" 8080 "$(kubectl get svc web -o jsonpath='{.spec.ports[0].targetPort}')"
+    kubectl patch cm settings --type json -p '[{"op":"replace","path":"/data/mode","value":"slow"}]'
+    assert_eq "a JSON patch" slow "$(kubectl get cm settings -o jsonpath='{.data.mode}')"
+    kubectl annotate cm settings why=because
+    kubectl label cm settings team=face
+
+    # Nothing of a dry run stays.
+    kubectl create configmap settings --from-literal=mode=other -o yaml --dry-run=client >"$SCRATCH/other.yaml"
+    kubectl apply --dry-run=server -f "$SCRATCH/other.yaml" 2>/dev/null
+    assert_eq "after a dry run" slow "$(kubectl get cm settings -o jsonpath='{.data.mode}')"
+    if kubectl diff -f "$SCRATCH/other.yaml" >"$SCRATCH/diff" 2>/dev/null; then fail "no difference seen"; fi
+    assert_contains "diff" "+  mode: other" "$(cat "$SCRATCH/diff")"
+    kubectl replace -f "$SCRATCH/other.yaml"
+    assert_eq "after replace" other "$(kubectl get cm settings -o jsonpath='{.data.mode}')"
+
+    # A misspelt field is told: as a warning by an old kubectl, as a refusal by one that asks for strictness.
+    cat >"$SCRATCH/typo.yaml" <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: typo}
+spec:
+  nodeSelector: {nowhere: "true"}
+  containers: [{name: main, image: trainyard/tools, comand: [sleep, "1"]}]
+YAML
+    kubectl create -f "$SCRATCH/typo.yaml" >"$SCRATCH/typo.log" 2>&1 || true
+    assert_contains "the typo" 'unknown field "spec.containers[0].comand", did you mean "command"?' "$(cat "$SCRATCH/typo.log")"
+    kubectl delete pod typo --ignore-not-found
+
+    # A pod on its way: cordoned nodes get none, a drained one loses those it has.
+    kubectl cordon node-1
+    kubectl run sleeper --image trainyard/tools --restart Never --command -- sleep 100000
+    waits() { [ "$(kubectl get pod sleeper -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].reason}')" = Unschedulable ]; }
+    wait_until "the pod to be unschedulable" waits
+    assert_contains "the event" "node(s) were unschedulable" "$(kubectl describe pod sleeper)"
+    kubectl uncordon node-1
+    kubectl wait --for=condition=Ready pod/sleeper --timeout 60s
+    kubectl drain node-1 --force --timeout 60s --grace-period 0
+    kubectl uncordon node-1
+    if kubectl get pod sleeper 2>/dev/null; then fail "a drained node still has its pod"; fi
+
+    # Owners take their own with them, or not, as asked.
+    owner_uid=$(kubectl get cm settings -o jsonpath='{.metadata.uid}')
+    for name in one two; do
+        kubectl create configmap $name
+        kubectl patch cm $name --type merge -p '{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"settings","uid":"'"$owner_uid"'"}]}}'
+    done
+    kubectl delete cm settings
+    gone() { ! kubectl get cm one && ! kubectl get cm two; }
+    wait_until "what was owned to go" gone
+
+    kubectl delete namespace yard --timeout 60s
+    kubectl config set-context --current --namespace default >/dev/null
+}
+
+cluster_up
+for KUBECTL in $(printf '%s\n' "$(type -P "$KUBECTL")" "$(PATH=/usr/local/bin:/usr/bin:/bin type -P kubectl || true)" | sort -u); do
+    echo "with $KUBECTL"
+    check
+done
