@@ -42,41 +42,35 @@ struct taps {
 ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *const *to, int rows,
                                 const struct taps *taps, const float *panel, bool accumulate)
 {
-    vec sum[TILE_ROWS][2];
+    /* One array a vector, and no loop over them: compilers keep these in registers. */
+    vec low[TILE_ROWS], high[TILE_ROWS];
     const float *at[TILE_ROWS];
     UNROLL
     for (int m = 0; m < TILE_ROWS; m++) {
         at[m] = from[m];
-        UNROLL
-        for (int v = 0; v < vectors; v++)
-            sum[m][v] = (vec){0};
+        low[m] = high[m] = (vec){0};
     }
     for (int run = 0; run < taps->runs; run++) {
         for (size_t k = 0; k < taps->length; k++, panel += vectors * LANES) {
-            vec weight[2];
+            vec first = load(panel), second = vectors > 1 ? load(panel + LANES) : first;
             UNROLL
-            for (int v = 0; v < vectors; v++)
-                weight[v] = load(panel + v * LANES);
-            UNROLL
-            for (int m = 0; m < TILE_ROWS; m++)
-                UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[m][v] += at[m][k] * weight[v];
+            for (int m = 0; m < TILE_ROWS; m++) {
+                low[m] += at[m][k] * first;
+                if (vectors > 1)
+                    high[m] += at[m][k] * second;
+            }
         }
         UNROLL
         for (int m = 0; m < TILE_ROWS; m++)
             at[m] += taps->stride;
     }
     UNROLL
-    for (int m = 0; m < TILE_ROWS; m++) {
-        if (m >= rows)
-            break;
-        UNROLL
-        for (int v = 0; v < vectors; v++) {
-            float *target = to[m] + v * LANES;
-            store(target, accumulate ? load(target) + sum[m][v] : sum[m][v]);
+    for (int m = 0; m < TILE_ROWS; m++)
+        if (m < rows) {
+            store(to[m], accumulate ? load(to[m]) + low[m] : low[m]);
+            if (vectors > 1)
+                store(to[m] + LANES, accumulate ? load(to[m] + LANES) + high[m] : high[m]);
         }
-    }
 }
 
 /* All pixels of the grid by one panel. */
@@ -314,34 +308,30 @@ struct pixels {
 ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct pixels *p, const float *from,
                                 int column, float *d_weights)
 {
-    vec sum[TILE_TAPS][2];
+    vec low[TILE_TAPS], high[TILE_TAPS];
     UNROLL
     for (int m = 0; m < taps; m++)
-        UNROLL
-    for (int v = 0; v < vectors; v++)
-        sum[m][v] = (vec){0};
+        low[m] = high[m] = (vec){0};
     const float *d = p->d_out + column;
     for (int n = 0; n < p->n; n++)
         for (int y = 0; y < p->h; y++) {
             const float *at = from + (size_t)n * p->from_n + (size_t)y * p->from_y;
             for (int x = 0; x < p->w; x++, at += p->from_x, d += p->channels) {
-                vec gradient[2];
+                vec first = load(d), second = vectors > 1 ? load(d + LANES) : first;
                 UNROLL
-                for (int v = 0; v < vectors; v++)
-                    gradient[v] = load(d + v * LANES);
-                UNROLL
-                for (int m = 0; m < taps; m++)
-                    UNROLL
-                for (int v = 0; v < vectors; v++)
-                    sum[m][v] += at[m] * gradient[v];
+                for (int m = 0; m < taps; m++) {
+                    low[m] += at[m] * first;
+                    if (vectors > 1)
+                        high[m] += at[m] * second;
+                }
             }
         }
     UNROLL
-    for (int m = 0; m < taps; m++)
-        UNROLL
-    for (int v = 0; v < vectors; v++) {
-        float *to = d_weights + (size_t)m * p->channels + (size_t)(column + v * LANES);
-        store(to, load(to) + sum[m][v]);
+    for (int m = 0; m < taps; m++) {
+        float *to = d_weights + (size_t)m * p->channels + (size_t)column;
+        store(to, load(to) + low[m]);
+        if (vectors > 1)
+            store(to + LANES, load(to + LANES) + high[m]);
     }
 }
 
