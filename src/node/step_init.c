@@ -140,6 +140,9 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
         fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);
     bind_to_supervisor();
+    /* Through /proc/1/exe the container's root would reach our program's file on the machine, where
+     * it is not read-only. */
+    prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "trainyard-init");
 
     pid_t command = start_command(container);
