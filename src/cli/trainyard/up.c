@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -107,6 +108,24 @@ static void print_ready(const struct state_dir *state, const struct state_server
            getenv("TRAINYARD_STATE") ? "" : state->path);
 }
 
+/* Close what the caller's shell happened to leave open: a background server that holds the end of a
+ * pipe would keep its reader waiting for ever. */
+static void close_inherited(const int *keep, size_t count)
+{
+    unsigned from = STDERR_FILENO + 1;
+    for (;;) {
+        unsigned next = UINT_MAX;
+        for (size_t i = 0; i < count; i++)
+            if ((unsigned)keep[i] >= from && (unsigned)keep[i] < next)
+                next = (unsigned)keep[i];
+        if (next > from)
+            close_range(from, next - 1, 0);
+        if (next == UINT_MAX)
+            return;
+        from = next + 1;
+    }
+}
+
 /* In the child: leave the terminal, keep what is said in the log file. */
 static int become_background(const struct state_dir *state, struct err *err)
 {
@@ -121,9 +140,10 @@ static int become_background(const struct state_dir *state, struct err *err)
     return 0;
 }
 
-static int serve_in_background(const struct cluster_options *options, int ready_fd)
+static int serve_in_background(const struct cluster_options *options, int lock, int ready_fd)
 {
     struct err err = ERR_INIT;
+    close_inherited((int[]){lock, options->listen_fd, ready_fd}, 3);
     int result = become_background(options->state, &err);
     if (result == 0)
         result = cluster_run(options, tell_ready, &ready_fd, &err);
@@ -157,7 +177,7 @@ static int wait_until_ready(pid_t child, int fd, const struct state_dir *state, 
     return err_set(err, ERR_INTERNAL, "the server ended before it was ready: see '%s'", state->log);
 }
 
-static int start(const struct cluster_options *options, bool foreground, struct err *err)
+static int start(const struct cluster_options *options, int lock, bool foreground, struct err *err)
 {
     int none = -1;
     if (foreground) {
@@ -175,7 +195,7 @@ static int start(const struct cluster_options *options, bool foreground, struct 
         return err_set_errno(err, errno, "cannot start a process");
     if (child == 0) {
         close(pipe_fds[0]);
-        _exit(serve_in_background(options, pipe_fds[1]));
+        _exit(serve_in_background(options, lock, pipe_fds[1]));
     }
     close(pipe_fds[1]);
     close(options->listen_fd);
@@ -224,7 +244,7 @@ static int up(const struct up_values *wanted, struct err *err)
                 ? wanted->kubeconfig
                 : arena_printf(arena, "%s/%s", current ? current : "", wanted->kubeconfig);
     }
-    result = start(&options, wanted->foreground, err);
+    result = start(&options, lock, wanted->foreground, err);
     if (result == 0 && !wanted->foreground) {
         server = (struct state_server){.port = options.port, .kubeconfig = options.kubeconfig};
         print_ready(&state, &server);
