@@ -67,7 +67,8 @@ static void validate_size(struct field_errors *errors, size_t total)
         field_invalid(errors, "data", NULL, "Too long: must have at most %d bytes", DATA_MAX);
 }
 
-void configmap_validate(struct field_errors *errors, const struct json *map, const struct json *old)
+void kind_configmap_validate(struct field_errors *errors, const struct json *map,
+                             const struct json *old)
 {
     static const char *const maps[] = {"data", "binaryData", NULL};
     size_t total = validate_map(errors, json_get(map, "data"), "data", false) +
@@ -77,7 +78,7 @@ void configmap_validate(struct field_errors *errors, const struct json *map, con
 }
 
 /* stringData is a way to write, never to read: it goes into data, encoded. */
-void secret_defaults(struct arena *arena, struct json *secret)
+void kind_secret_defaults(struct arena *arena, struct json *secret)
 {
     if (str_is_empty(json_get_string(secret, "type", "")))
         json_set_string(arena, secret, "type", "Opaque");
@@ -93,7 +94,8 @@ void secret_defaults(struct arena *arena, struct json *secret)
     json_remove(secret, "stringData");
 }
 
-void secret_validate(struct field_errors *errors, const struct json *secret, const struct json *old)
+void kind_secret_validate(struct field_errors *errors, const struct json *secret,
+                          const struct json *old)
 {
     static const char *const maps[] = {"data", NULL};
     validate_size(errors, validate_map(errors, json_get(secret, "data"), "data", true));

@@ -62,7 +62,7 @@ static int bootstrap_namespace(struct engine *engine, const char *name, struct e
     }
     struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
     meta_prepare_create(arena, namespaces, object, loop_wall_ms(engine->loop));
-    namespace_create(arena, object);
+    kind_namespace_create(arena, object);
     json_set(arena, json_get(object, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, store_next_revision(engine->store)));
     const char *text = json_to_string(arena, object);

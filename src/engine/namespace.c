@@ -3,7 +3,7 @@
 
 #include "kube/object.h"
 
-void namespace_create(struct arena *arena, struct json *namespace_)
+void kind_namespace_create(struct arena *arena, struct json *namespace_)
 {
     struct json *finalizers = json_array(arena);
     json_append(finalizers, json_string(arena, "kubernetes"));

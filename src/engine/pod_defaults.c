@@ -90,7 +90,7 @@ static void volume_source_defaults(struct arena *arena, struct json *volume)
         json_set(arena, volume, "emptyDir", json_object(arena));
 }
 
-void pod_defaults(struct arena *arena, struct json *pod)
+void kind_pod_defaults(struct arena *arena, struct json *pod)
 {
     static const char *const lists[] = {"containers", "initContainers", NULL};
     const struct json *given = json_get(pod, "spec");
@@ -135,7 +135,7 @@ static const char *quality_of_service(const struct json *pod)
     return !any ? "BestEffort" : all ? "Guaranteed" : "Burstable";
 }
 
-void pod_create(struct arena *arena, struct json *pod)
+void kind_pod_create(struct arena *arena, struct json *pod)
 {
     struct json *status = json_object(arena);
     json_set_string(arena, status, "phase", "Pending");

@@ -298,7 +298,7 @@ static struct json *fixed_part(struct arena *arena, const struct json *pod)
     return spec;
 }
 
-void pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old)
+void kind_pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old)
 {
     static const char *const restart_policies[] = {"Always", "OnFailure", "Never", NULL};
     static const char *const dns_policies[] = {"ClusterFirst", "ClusterFirstWithHostNet", "Default",

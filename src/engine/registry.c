@@ -44,7 +44,7 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "configmap",
         .short_names = NAMES("cm"),
         .verbs = VERBS_ALL,
-        .hooks = {.validate = configmap_validate},
+        .hooks = {.validate = kind_configmap_validate},
     },
     {
         CORE("endpoints", "Endpoints", true),
@@ -75,7 +75,7 @@ static const struct registry_resource RESOURCES[] = {
                 {.id = SUB_STATUS, .name = "status", .kind = "Namespace", .verbs = VERBS_STATUS},
                 {.id = SUB_NONE},
             },
-        .hooks = {.create = namespace_create},
+        .hooks = {.create = kind_namespace_create},
     },
     {
         CORE("nodes", "Node", false),
@@ -91,7 +91,9 @@ static const struct registry_resource RESOURCES[] = {
         .short_names = NAMES("pvc"),
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("PersistentVolumeClaim"),
-        .hooks = {.defaults = claim_defaults, .create = claim_create, .validate = claim_validate},
+        .hooks = {.defaults = kind_claim_defaults,
+                  .create = kind_claim_create,
+                  .validate = kind_claim_validate},
     },
     {
         CORE("persistentvolumes", "PersistentVolume", false),
@@ -99,9 +101,9 @@ static const struct registry_resource RESOURCES[] = {
         .short_names = NAMES("pv"),
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("PersistentVolume"),
-        .hooks = {.defaults = volume_defaults,
-                  .create = volume_create,
-                  .validate = volume_validate},
+        .hooks = {.defaults = kind_volume_defaults,
+                  .create = kind_volume_create,
+                  .validate = kind_volume_validate},
     },
     {
         CORE("pods", "Pod", true),
@@ -121,14 +123,16 @@ static const struct registry_resource RESOURCES[] = {
             },
         .generation = true,
         .graceful = true,
-        .hooks = {.defaults = pod_defaults, .create = pod_create, .validate = pod_validate},
+        .hooks = {.defaults = kind_pod_defaults,
+                  .create = kind_pod_create,
+                  .validate = kind_pod_validate},
     },
     {
         CORE("secrets", "Secret", true),
         .singular = "secret",
         .fields = NAMES("type"),
         .verbs = VERBS_ALL,
-        .hooks = {.defaults = secret_defaults, .validate = secret_validate},
+        .hooks = {.defaults = kind_secret_defaults, .validate = kind_secret_validate},
     },
     {
         CORE("serviceaccounts", "ServiceAccount", true),
@@ -145,9 +149,9 @@ static const struct registry_resource RESOURCES[] = {
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("Service"),
         .name_rule = NAME_LABEL1035,
-        .hooks = {.defaults = service_defaults,
-                  .create = service_create,
-                  .validate = service_validate},
+        .hooks = {.defaults = kind_service_defaults,
+                  .create = kind_service_create,
+                  .validate = kind_service_validate},
     },
     {
         GROUPED("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
@@ -168,7 +172,7 @@ static const struct registry_resource RESOURCES[] = {
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("TFJob"),
         .generation = true,
-        .hooks = {.create = tfjob_create, .validate = tfjob_validate},
+        .hooks = {.create = kind_tfjob_create, .validate = kind_tfjob_validate},
     },
 };
 

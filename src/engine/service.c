@@ -9,7 +9,7 @@
 
 static const char NONE[] = "None";
 
-void service_defaults(struct arena *arena, struct json *service)
+void kind_service_defaults(struct arena *arena, struct json *service)
 {
     struct json *spec = json_ensure_object(arena, service, "spec");
     default_string(arena, spec, "type", "ClusterIP");
@@ -32,7 +32,7 @@ void service_defaults(struct arena *arena, struct json *service)
     }
 }
 
-void service_create(struct arena *arena, struct json *service)
+void kind_service_create(struct arena *arena, struct json *service)
 {
     struct json *status = json_object(arena);
     json_set(arena, status, "loadBalancer", json_object(arena));
@@ -86,8 +86,8 @@ static void validate_ports(struct field_errors *errors, const struct json *ports
     }
 }
 
-void service_validate(struct field_errors *errors, const struct json *service,
-                      const struct json *old)
+void kind_service_validate(struct field_errors *errors, const struct json *service,
+                           const struct json *old)
 {
     static const char *const types[] = {"ClusterIP", NULL};
     const struct json *spec = json_get(service, "spec");

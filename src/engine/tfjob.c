@@ -2,7 +2,7 @@
  * operator's to judge, on any cluster. */
 #include "engine/kinds.h"
 
-void tfjob_create(struct arena *arena, struct json *job)
+void kind_tfjob_create(struct arena *arena, struct json *job)
 {
     json_remove(job, "status"); /* the operator's word alone */
 }
@@ -20,7 +20,8 @@ static bool require_object(struct field_errors *errors, const struct json *value
     return true;
 }
 
-void tfjob_validate(struct field_errors *errors, const struct json *job, const struct json *old)
+void kind_tfjob_validate(struct field_errors *errors, const struct json *job,
+                         const struct json *old)
 {
     const struct json *spec = json_get(job, "spec");
     if (!require_object(errors, spec, "spec"))

@@ -44,12 +44,12 @@ static void validate_storage(struct field_errors *errors, const struct json *res
         field_invalid(errors, field, storage, "must be greater than zero");
 }
 
-void claim_defaults(struct arena *arena, struct json *claim)
+void kind_claim_defaults(struct arena *arena, struct json *claim)
 {
     default_string(arena, json_ensure_object(arena, claim, "spec"), "volumeMode", "Filesystem");
 }
 
-void claim_create(struct arena *arena, struct json *claim)
+void kind_claim_create(struct arena *arena, struct json *claim)
 {
     set_phase(arena, claim, "Pending");
 }
@@ -65,7 +65,8 @@ static struct json *fixed_part(struct arena *arena, const struct json *claim,
     return spec;
 }
 
-void claim_validate(struct field_errors *errors, const struct json *claim, const struct json *old)
+void kind_claim_validate(struct field_errors *errors, const struct json *claim,
+                         const struct json *old)
 {
     const struct json *spec = json_get(claim, "spec");
     validate_modes(errors, json_get(spec, "accessModes"));
@@ -81,19 +82,20 @@ void claim_validate(struct field_errors *errors, const struct json *claim, const
                         "claims");
 }
 
-void volume_defaults(struct arena *arena, struct json *volume)
+void kind_volume_defaults(struct arena *arena, struct json *volume)
 {
     struct json *spec = json_ensure_object(arena, volume, "spec");
     default_string(arena, spec, "volumeMode", "Filesystem");
     default_string(arena, spec, "persistentVolumeReclaimPolicy", "Retain");
 }
 
-void volume_create(struct arena *arena, struct json *volume)
+void kind_volume_create(struct arena *arena, struct json *volume)
 {
     set_phase(arena, volume, "Available");
 }
 
-void volume_validate(struct field_errors *errors, const struct json *volume, const struct json *old)
+void kind_volume_validate(struct field_errors *errors, const struct json *volume,
+                          const struct json *old)
 {
     const struct json *spec = json_get(volume, "spec");
     validate_modes(errors, json_get(spec, "accessModes"));

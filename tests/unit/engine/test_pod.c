@@ -37,8 +37,8 @@ static const char *complaints(const char *spec)
     struct field_errors errors;
     struct json *pod = tree(arena_printf(arena, "{\"spec\":%s}", spec));
     field_errors_init(&errors, arena);
-    pod_defaults(arena, pod);
-    pod_validate(&errors, pod, NULL);
+    kind_pod_defaults(arena, pod);
+    kind_pod_validate(&errors, pod, NULL);
     return field_errors_text(&errors);
 }
 
@@ -111,8 +111,8 @@ static void test_defaults(void **state)
              ",\"resources\":{\"limits\":{\"cpu\":\"1\"}}},{\"name\":\"s\",\"image\":"
              "\"r.io:5000/x:v2\"}],\"volumes\":[{\"name\":\"v\"},{\"name\":\"c\","
              "\"configMap\":{\"name\":\"c\"}}]}}");
-    pod_defaults(arena, pod);
-    pod_create(arena, pod);
+    kind_pod_defaults(arena, pod);
+    kind_pod_create(arena, pod);
     struct json *spec = json_get(pod, "spec");
     struct json *first = json_first(json_get(spec, "containers"));
     assert_string_equal(json_get_string(first, "imagePullPolicy", ""), "Always");
@@ -131,7 +131,7 @@ static void test_defaults(void **state)
     assert_string_equal(json_get_string(json_get(pod, "status"), "qosClass", ""), "Burstable");
     /* Defaulting what was defaulted changes nothing. */
     struct json *again = json_clone(arena, pod);
-    pod_defaults(arena, again);
+    kind_pod_defaults(arena, again);
     assert_true(json_equal(again, pod));
 }
 
