@@ -7,13 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-void log_writer_init(struct log_writer *writer, const char *stream)
+void node_log_writer_init(struct node_log_writer *writer, const char *stream)
 {
     writer->stream = stream;
     writer->pending = 0;
 }
 
-static void put(struct log_writer *writer, int64_t wall_ns, char tag, struct buf *records)
+static void put(struct node_log_writer *writer, int64_t wall_ns, char tag, struct buf *records)
 {
     time_t seconds = (time_t)(wall_ns / 1000000000);
     struct tm utc;
@@ -28,8 +28,8 @@ static void put(struct log_writer *writer, int64_t wall_ns, char tag, struct buf
     writer->pending = 0;
 }
 
-void log_writer_add(struct log_writer *writer, int64_t wall_ns, const char *data, size_t size,
-                    struct buf *records)
+void node_log_writer_add(struct node_log_writer *writer, int64_t wall_ns, const char *data,
+                         size_t size, struct buf *records)
 {
     while (size) {
         const char *newline = memchr(data, '\n', size);
@@ -52,7 +52,7 @@ void log_writer_add(struct log_writer *writer, int64_t wall_ns, const char *data
     }
 }
 
-void log_writer_finish(struct log_writer *writer, int64_t wall_ns, struct buf *records)
+void node_log_writer_finish(struct node_log_writer *writer, int64_t wall_ns, struct buf *records)
 {
     if (writer->pending)
         put(writer, wall_ns, 'P', records);
@@ -70,7 +70,7 @@ static const char *take_word(const char **at, const char *end, size_t *ret_size)
     return start;
 }
 
-bool log_record_parse(const char *line, size_t size, struct log_record *ret)
+bool node_log_record_parse(const char *line, size_t size, struct node_log_record *ret)
 {
     const char *at = line, *end = line + size;
     size_t time_size, stream_size, tag_size;
@@ -89,7 +89,7 @@ bool log_record_parse(const char *line, size_t size, struct log_record *ret)
     int64_t wall_ms;
     if (moment_parse(copy, &wall_ms, NULL) < 0)
         return false;
-    *ret = (struct log_record){
+    *ret = (struct node_log_record){
         .time = time_text,
         .time_size = time_size,
         .wall_ms = wall_ms,

@@ -16,20 +16,20 @@ enum {
 };
 
 /* What one stream (stdout or stderr) has said since its last line end. */
-struct log_writer {
+struct node_log_writer {
     const char *stream;
     size_t pending;
     char line[LOG_LINE_MAX];
 };
 
-void log_writer_init(struct log_writer *writer, const char *stream);
+void node_log_writer_init(struct node_log_writer *writer, const char *stream);
 /* Turn output into records at time `wall_ns`, appended to `records`. */
-void log_writer_add(struct log_writer *writer, int64_t wall_ns, const char *data, size_t size,
-                    struct buf *records);
+void node_log_writer_add(struct node_log_writer *writer, int64_t wall_ns, const char *data,
+                         size_t size, struct buf *records);
 /* The stream has ended: an unfinished line becomes a P record. */
-void log_writer_finish(struct log_writer *writer, int64_t wall_ns, struct buf *records);
+void node_log_writer_finish(struct node_log_writer *writer, int64_t wall_ns, struct buf *records);
 
-struct log_record {
+struct node_log_record {
     const char *time; /* the text as it stands, not terminated */
     size_t time_size;
     int64_t wall_ms;
@@ -40,6 +40,6 @@ struct log_record {
 };
 
 /* The record on a line (without its newline); false if it is none. */
-bool log_record_parse(const char *line, size_t size, struct log_record *ret);
+bool node_log_record_parse(const char *line, size_t size, struct node_log_record *ret);
 
 #endif

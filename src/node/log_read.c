@@ -9,8 +9,8 @@
 /* Records begin with a time of fixed size and a stream's name of fixed size. */
 enum { TAG_OFFSET = sizeof("2026-11-15T02:00:00.123456789Z stdout ") - 1 };
 
-int log_choose_run(const struct container_state *state, const char *pod, const char *container,
-                   bool previous, int64_t *ret_run, struct err *err)
+int node_log_choose_run(const struct container_state *state, const char *pod, const char *container,
+                        bool previous, int64_t *ret_run, struct err *err)
 {
     bool has_started = state && (state->phase != CONTAINER_WAITING || state->last.known);
     if (!has_started)
@@ -34,7 +34,7 @@ static bool ends_line(int fd, int64_t record)
 }
 
 /* Walking back over records: a line ends at each F record, and at the last one whatever it is. */
-int64_t log_tail_offset(int fd, int64_t size, int64_t lines)
+int64_t node_log_tail_offset(int fd, int64_t size, int64_t lines)
 {
     char data[4096];
     int64_t later = size, seen = 0; /* `later`: where the record behind the current one begins */
@@ -58,15 +58,16 @@ int64_t log_tail_offset(int fd, int64_t size, int64_t lines)
     return 0;
 }
 
-size_t log_render(const char *data, size_t size, bool timestamps, int64_t since_ms,
-                  struct buf *ret_text)
+size_t node_log_render(const char *data, size_t size, bool timestamps, int64_t since_ms,
+                       struct buf *ret_text)
 {
     size_t used = 0;
     for (const char *newline; (newline = memchr(data + used, '\n', size - used));) {
         const char *line = data + used;
-        struct log_record record;
+        struct node_log_record record;
         used = (size_t)(newline - data) + 1;
-        if (!log_record_parse(line, (size_t)(newline - line), &record) || record.wall_ms < since_ms)
+        if (!node_log_record_parse(line, (size_t)(newline - line), &record) ||
+            record.wall_ms < since_ms)
             continue;
         if (timestamps) {
             buf_append(ret_text, record.time, record.time_size);

@@ -9,14 +9,14 @@
 
 /* Which run's log is meant: the one under way or the last; with `previous` the one before it. An
  * error is worded as kubectl's users know it. */
-int log_choose_run(const struct container_state *state, const char *pod, const char *container,
-                   bool previous, int64_t *ret_run, struct err *err);
+int node_log_choose_run(const struct container_state *state, const char *pod, const char *container,
+                        bool previous, int64_t *ret_run, struct err *err);
 
 /* Where the last `lines` lines of a log file of that size begin. */
-int64_t log_tail_offset(int fd, int64_t size, int64_t lines);
+int64_t node_log_tail_offset(int fd, int64_t size, int64_t lines);
 
 /* The text of whole records as the reader sees it; returns the bytes consumed. */
-size_t log_render(const char *data, size_t size, bool timestamps, int64_t since_ms,
-                  struct buf *ret_text);
+size_t node_log_render(const char *data, size_t size, bool timestamps, int64_t since_ms,
+                       struct buf *ret_text);
 
 #endif

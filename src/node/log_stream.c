@@ -20,9 +20,9 @@ enum {
     PENDING_MAX = 1024 * 1024, /* not taken by the peer: wait */
 };
 
-struct log_stream {
-    struct log_streams *owner;
-    struct log_stream *next, *previous;
+struct node_log_stream {
+    struct node_log_streams *owner;
+    struct node_log_stream *next, *previous;
     struct http_exchange *exchange;
     char *directory, *container;
     int64_t run;
@@ -37,14 +37,14 @@ struct log_stream {
     int open_handles;
 };
 
-void log_streams_init(struct log_streams *streams, struct loop *loop)
+void node_log_streams_init(struct node_log_streams *streams, struct loop *loop)
 {
-    *streams = (struct log_streams){.loop = loop};
+    *streams = (struct node_log_streams){.loop = loop};
 }
 
 static void on_handle_closed(uv_handle_t *handle)
 {
-    struct log_stream *stream = handle->data;
+    struct node_log_stream *stream = handle->data;
     if (--stream->open_handles > 0)
         return;
     free(stream->directory);
@@ -53,7 +53,7 @@ static void on_handle_closed(uv_handle_t *handle)
 }
 
 /* Take the stream out of the world; its memory goes when its handles have closed. */
-static void drop(struct log_stream *stream)
+static void drop(struct node_log_stream *stream)
 {
     if (stream->next)
         stream->next->previous = stream->previous;
@@ -69,7 +69,7 @@ static void drop(struct log_stream *stream)
     uv_close((uv_handle_t *)&stream->state_watch, on_handle_closed);
 }
 
-static void finish(struct log_stream *stream)
+static void finish(struct node_log_stream *stream)
 {
     struct http_exchange *exchange = stream->exchange;
     exchange->on_cancel = NULL;
@@ -78,7 +78,7 @@ static void finish(struct log_stream *stream)
     http_end(exchange);
 }
 
-void log_streams_release(struct log_streams *streams)
+void node_log_streams_release(struct node_log_streams *streams)
 {
     while (streams->first)
         finish(streams->first);
@@ -86,7 +86,7 @@ void log_streams_release(struct log_streams *streams)
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status);
 
-static bool has_run_ended(const struct log_stream *stream)
+static bool has_run_ended(const struct node_log_stream *stream)
 {
     _cleanup_pod_state_ struct pod_state state = {0};
     if (pod_state_load(stream->directory, &state, NULL) < 0)
@@ -98,7 +98,7 @@ static bool has_run_ended(const struct log_stream *stream)
 
 /* The file was set aside because it had grown too large, and is read to its end: go on with the new
  * one. */
-static bool reopen(struct log_stream *stream)
+static bool reopen(struct node_log_stream *stream)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -115,7 +115,7 @@ static bool reopen(struct log_stream *stream)
 }
 
 /* Send one piece; false when there is nothing more in the file now. */
-static bool send_piece(struct log_stream *stream)
+static bool send_piece(struct node_log_stream *stream)
 {
     char data[PIECE_MAX];
     ssize_t got = pread(stream->fd, data, sizeof(data), stream->offset);
@@ -123,7 +123,7 @@ static bool send_piece(struct log_stream *stream)
         return false;
     _cleanup_buf_ struct buf text;
     buf_init(&text, PIECE_MAX);
-    size_t used = log_render(data, (size_t)got, stream->timestamps, stream->since_ms, &text);
+    size_t used = node_log_render(data, (size_t)got, stream->timestamps, stream->since_ms, &text);
     stream->offset += (int64_t)used;
     size_t size = text.size;
     if (stream->left >= 0 && (int64_t)size > stream->left)
@@ -135,7 +135,7 @@ static bool send_piece(struct log_stream *stream)
     return used > 0;
 }
 
-static void pump(struct log_stream *stream)
+static void pump(struct node_log_stream *stream)
 {
     if (http_pending(stream->exchange) > PENDING_MAX)
         return; /* on_drain brings us back */
@@ -150,7 +150,7 @@ static void pump(struct log_stream *stream)
 
 static void on_again(struct loop_task *task)
 {
-    pump(CONTAINER_OF(task, struct log_stream, again));
+    pump(CONTAINER_OF(task, struct node_log_stream, again));
 }
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status)
@@ -160,7 +160,7 @@ static void on_log_change(uv_fs_event_t *handle, const char *filename, int event
 
 static void on_state_change(uv_fs_event_t *handle, const char *filename, int events, int status)
 {
-    struct log_stream *stream = handle->data;
+    struct node_log_stream *stream = handle->data;
     if (!str_eq(filename, "state") || stream->run_ended)
         return;
     stream->run_ended = has_run_ended(stream);
@@ -177,7 +177,7 @@ static void on_drain(struct http_exchange *exchange)
     pump(exchange->context);
 }
 
-static int open_log(struct log_stream *stream, int64_t tail_lines, struct err *err)
+static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct err *err)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
     struct stat info;
@@ -186,7 +186,7 @@ static int open_log(struct log_stream *stream, int64_t tail_lines, struct err *e
         return err_set_errno(err, errno, "cannot open the log of container '%s'",
                              stream->container);
     if (tail_lines >= 0)
-        stream->offset = log_tail_offset(stream->fd, info.st_size, tail_lines);
+        stream->offset = node_log_tail_offset(stream->fd, info.st_size, tail_lines);
     if (!stream->follow)
         return 0;
     /* Both are watched before anything is read, so that no news is missed. */
@@ -199,13 +199,13 @@ static int open_log(struct log_stream *stream, int64_t tail_lines, struct err *e
     return 0;
 }
 
-void log_streams_add(struct log_streams *streams, struct http_exchange *exchange,
-                     const char *directory, const char *container, int64_t run,
-                     const struct engine_pod_logs *options)
+void node_log_streams_add(struct node_log_streams *streams, struct http_exchange *exchange,
+                          const char *directory, const char *container, int64_t run,
+                          const struct engine_pod_logs *options)
 {
-    struct log_stream *stream = mem_zalloc(sizeof(*stream));
+    struct node_log_stream *stream = mem_zalloc(sizeof(*stream));
     struct err err = ERR_INIT;
-    *stream = (struct log_stream){
+    *stream = (struct node_log_stream){
         .owner = streams,
         .next = streams->first,
         .exchange = exchange,

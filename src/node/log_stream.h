@@ -9,18 +9,18 @@
 #include "node/pod_state.h"
 
 /* All streams under way. */
-struct log_streams {
+struct node_log_streams {
     struct loop *loop;
-    struct log_stream *first;
+    struct node_log_stream *first;
 };
 
-void log_streams_init(struct log_streams *streams, struct loop *loop);
+void node_log_streams_init(struct node_log_streams *streams, struct loop *loop);
 /* Ends every stream. */
-void log_streams_release(struct log_streams *streams);
+void node_log_streams_release(struct node_log_streams *streams);
 
 /* Answer with the log of the run `run` of a container. */
-void log_streams_add(struct log_streams *streams, struct http_exchange *exchange,
-                     const char *directory, const char *container, int64_t run,
-                     const struct engine_pod_logs *options);
+void node_log_streams_add(struct node_log_streams *streams, struct http_exchange *exchange,
+                          const char *directory, const char *container, int64_t run,
+                          const struct engine_pod_logs *options);
 
 #endif

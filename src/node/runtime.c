@@ -40,7 +40,7 @@ struct node_runtime {
     const char *const *node_names;
     struct pod_host host;
     struct map runners; /* by uid */
-    struct log_streams logs;
+    struct node_log_streams logs;
     struct loop_timer sync; /* until every informer has its first list */
 };
 
@@ -275,12 +275,13 @@ static void send_logs(void *context, struct http_exchange *exchange, const struc
     const char *name = NULL;
     int64_t run;
     if (choose_container(exchange->arena, pod, options->container, &name, &err) < 0 ||
-        log_choose_run(runner ? pod_runner_container(runner, name) : NULL, kube_meta_name(pod),
-                       name, options->previous, &run, &err) < 0) {
+        node_log_choose_run(runner ? pod_runner_container(runner, name) : NULL, kube_meta_name(pod),
+                            name, options->previous, &run, &err) < 0) {
         engine_respond_error(exchange, &err);
         return;
     }
-    log_streams_add(&runtime->logs, exchange, pod_runner_directory(runner), name, run, options);
+    node_log_streams_add(&runtime->logs, exchange, pod_runner_directory(runner), name, run,
+                         options);
 }
 
 struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
@@ -339,7 +340,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     runtime->node_names = options->node_names;
     runtime->client = kube_client_new(loop, transport, "trainyard-node");
     map_init(&runtime->runners);
-    log_streams_init(&runtime->logs, loop);
+    node_log_streams_init(&runtime->logs, loop);
     loop_timer_init(loop, &runtime->sync, on_sync);
     fill_host(runtime, space, options);
     result = serve_names(runtime, space, err);
@@ -375,7 +376,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     loop_timer_stop(&runtime->sync);
     if (runtime->dns)
         dns_server_close(runtime->dns);
-    log_streams_release(&runtime->logs);
+    node_log_streams_release(&runtime->logs);
     const char *uid;
     void *runner;
     for (size_t i = 0; map_next(&runtime->runners, &i, &uid, &runner);)

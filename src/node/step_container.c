@@ -37,8 +37,8 @@ void container_run_init(struct container_run *run, const char *directory,
         .log_fd = -1,
         .output_fds = {-1, -1},
     };
-    log_writer_init(&run->writers[0], "stdout");
-    log_writer_init(&run->writers[1], "stderr");
+    node_log_writer_init(&run->writers[0], "stdout");
+    node_log_writer_init(&run->writers[1], "stderr");
 }
 
 static int64_t wall_ns(void)
@@ -196,9 +196,9 @@ static void read_output(struct container_run *run, int stream)
         if (got < 0 && errno == EINTR)
             continue;
         if (got > 0) {
-            log_writer_add(&run->writers[stream], wall_ns(), data, (size_t)got, &records);
+            node_log_writer_add(&run->writers[stream], wall_ns(), data, (size_t)got, &records);
         } else if (got == 0 || errno != EAGAIN) {
-            log_writer_finish(&run->writers[stream], wall_ns(), &records);
+            node_log_writer_finish(&run->writers[stream], wall_ns(), &records);
             close_all(&run->output_fds[stream], 1);
         }
         write_records(run, &records);
@@ -241,7 +241,7 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
     for (int stream = 0; stream < 2; stream++) {
         _cleanup_buf_ struct buf records;
         buf_init(&records, RECORDS_MAX);
-        log_writer_finish(&run->writers[stream], wall_ns(), &records);
+        node_log_writer_finish(&run->writers[stream], wall_ns(), &records);
         write_records(run, &records);
     }
     close_run(run);

@@ -16,7 +16,7 @@ struct container_run {
     int report_fd, log_fd;
     int64_t log_size;
     int output_fds[2]; /* stdout, stderr; -1 when closed */
-    struct log_writer writers[2];
+    struct node_log_writer writers[2];
     bool has_report;
     struct step_report report; /* the last one, while running */
 };

@@ -11,17 +11,17 @@
 enum { RECORDS_MAX = 1024 * 1024 };
 #define NOON INT64_C(1794744000000000000)
 
-static void add(struct log_writer *writer, struct buf *records, const char *text)
+static void add(struct node_log_writer *writer, struct buf *records, const char *text)
 {
-    log_writer_add(writer, NOON + 123456789, text, strlen(text), records);
+    node_log_writer_add(writer, NOON + 123456789, text, strlen(text), records);
 }
 
 static void lines_become_records(void **state)
 {
-    static struct log_writer writer;
+    static struct node_log_writer writer;
     _cleanup_buf_ struct buf records;
     buf_init(&records, RECORDS_MAX);
-    log_writer_init(&writer, "stderr");
+    node_log_writer_init(&writer, "stderr");
     add(&writer, &records, "one\ntw");
     assert_string_equal(records.data, "2026-11-15T12:00:00.123456789Z stderr F one\n");
     buf_clear(&records);
@@ -31,31 +31,31 @@ static void lines_become_records(void **state)
     buf_clear(&records);
     add(&writer, &records, "end");
     assert_int_equal(records.size, 0);
-    log_writer_finish(&writer, NOON, &records);
+    node_log_writer_finish(&writer, NOON, &records);
     assert_string_equal(records.data, "2026-11-15T12:00:00.000000000Z stderr P end\n");
 }
 
 static void long_lines_are_cut_and_come_back_whole(void **state)
 {
-    static struct log_writer writer;
+    static struct node_log_writer writer;
     static char line[2 * LOG_LINE_MAX + 100];
     _cleanup_buf_ struct buf records, text;
     buf_init(&records, RECORDS_MAX);
     buf_init(&text, RECORDS_MAX);
-    log_writer_init(&writer, "stdout");
+    node_log_writer_init(&writer, "stdout");
     memset(line, 'x', sizeof(line));
     line[sizeof(line) - 2] = '\n';
     line[sizeof(line) - 1] = '\0';
     add(&writer, &records, line);
-    assert_int_equal(log_render(records.data, records.size, false, 0, &text), records.size);
+    assert_int_equal(node_log_render(records.data, records.size, false, 0, &text), records.size);
     assert_string_equal(text.data, line);
 }
 
 static void parsing(void **state)
 {
-    struct log_record record;
+    struct node_log_record record;
     static const char good[] = "2026-11-15T12:00:00.5Z stdout F a b";
-    assert_true(log_record_parse(good, strlen(good), &record));
+    assert_true(node_log_record_parse(good, strlen(good), &record));
     assert_int_equal(record.wall_ms, NOON / 1000000 + 500);
     assert_true(record.is_full);
     assert_false(record.is_error);
@@ -68,7 +68,7 @@ static void parsing(void **state)
                                       "yesterday stdout F a",
                                       " stdout F a"};
     for (size_t i = 0; i < ARRAY_SIZE(BAD); i++)
-        if (log_record_parse(BAD[i], strlen(BAD[i]), &record))
+        if (node_log_record_parse(BAD[i], strlen(BAD[i]), &record))
             fail_msg("'%s' was taken", BAD[i]);
 }
 
@@ -81,11 +81,11 @@ static void rendering(void **state)
                                   "2026-11-15T12:00:02.00";
     _cleanup_buf_ struct buf text;
     buf_init(&text, RECORDS_MAX);
-    size_t used = log_render(records, strlen(records), false, 0, &text);
+    size_t used = node_log_render(records, strlen(records), false, 0, &text);
     assert_string_equal(text.data, "old\nnew\n");
     assert_string_equal(records + used, "2026-11-15T12:00:02.00");
     buf_clear(&text);
-    log_render(records, strlen(records), true, NOON / 1000000 + 1000, &text);
+    node_log_render(records, strlen(records), true, NOON / 1000000 + 1000, &text);
     assert_string_equal(text.data, "2026-11-15T12:00:01.000000000Z ne"
                                    "2026-11-15T12:00:01.000000000Z w\n");
 }
@@ -97,10 +97,10 @@ static void tail_of(const char *content, int64_t lines, const char *expected)
     unlink(path);
     assert_true(fd >= 0);
     assert_int_equal(file_write_all(fd, content, strlen(content), NULL), 0);
-    int64_t offset = log_tail_offset(fd, (int64_t)strlen(content), lines);
+    int64_t offset = node_log_tail_offset(fd, (int64_t)strlen(content), lines);
     _cleanup_buf_ struct buf text;
     buf_init(&text, RECORDS_MAX);
-    log_render(content + offset, strlen(content) - (size_t)offset, false, 0, &text);
+    node_log_render(content + offset, strlen(content) - (size_t)offset, false, 0, &text);
     assert_string_equal(text.data, expected);
     close(fd);
 }
@@ -122,11 +122,11 @@ static void tails(void **state)
 
 static void tail_over_many_blocks(void **state)
 {
-    static struct log_writer writer;
+    static struct node_log_writer writer;
     _cleanup_buf_ struct buf records, expected;
     buf_init(&records, RECORDS_MAX);
     buf_init(&expected, RECORDS_MAX);
-    log_writer_init(&writer, "stdout");
+    node_log_writer_init(&writer, "stdout");
     for (int i = 0; i < 1000; i++) {
         char line[32];
         snprintf(line, sizeof(line), "line %d\n", i);
@@ -143,20 +143,21 @@ static void which_run(void **state)
     int64_t run;
     struct container_state container = {.phase = CONTAINER_WAITING};
     strcpy(container.reason, "ContainerCreating");
-    assert_int_equal(log_choose_run(NULL, "p", "c", false, &run, &err), -ERR_BAD_REQUEST);
-    assert_int_equal(log_choose_run(&container, "p", "c", false, &run, &err), -ERR_BAD_REQUEST);
+    assert_int_equal(node_log_choose_run(NULL, "p", "c", false, &run, &err), -ERR_BAD_REQUEST);
+    assert_int_equal(node_log_choose_run(&container, "p", "c", false, &run, &err),
+                     -ERR_BAD_REQUEST);
     assert_string_equal(err.message,
                         "container \"c\" in pod \"p\" is waiting to start: ContainerCreating");
     container.phase = CONTAINER_RUNNING;
-    assert_int_equal(log_choose_run(&container, "p", "c", false, &run, &err), 0);
+    assert_int_equal(node_log_choose_run(&container, "p", "c", false, &run, &err), 0);
     assert_int_equal(run, 0);
-    assert_int_equal(log_choose_run(&container, "p", "c", true, &run, &err), -ERR_BAD_REQUEST);
+    assert_int_equal(node_log_choose_run(&container, "p", "c", true, &run, &err), -ERR_BAD_REQUEST);
     container.restarts = 2;
     container.last.known = true;
-    assert_int_equal(log_choose_run(&container, "p", "c", true, &run, &err), 0);
+    assert_int_equal(node_log_choose_run(&container, "p", "c", true, &run, &err), 0);
     assert_int_equal(run, 1);
     container.phase = CONTAINER_WAITING; /* in back-off: the last run is the newest there is */
-    assert_int_equal(log_choose_run(&container, "p", "c", false, &run, &err), 0);
+    assert_int_equal(node_log_choose_run(&container, "p", "c", false, &run, &err), 0);
     assert_int_equal(run, 1);
 }
 

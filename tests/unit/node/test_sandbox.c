@@ -140,7 +140,7 @@ static char *log_of(const struct pod *pod, int64_t run)
     struct err err = ERR_INIT;
     if (file_read(path, &records, &err) < 0)
         fail_msg("%s", err.message);
-    log_render(records.data, records.size, false, 0, &text);
+    node_log_render(records.data, records.size, false, 0, &text);
     return arena_strdup(pod->arena, text.data);
 }
 
