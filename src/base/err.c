@@ -49,8 +49,10 @@ static void mark_cut(struct err *err, int wanted)
         memcpy(err->message + ERR_MESSAGE_MAX - sizeof(mark), mark, sizeof(mark));
 }
 
-int err_vset(struct err *err, enum err_code code, const char *format, va_list args)
+int(err_vset)(struct err *err, enum err_code code, const char *format, va_list args)
 {
+    if (code == ERR_NONE)
+        code = ERR_INTERNAL;
     if (err) {
         err->code = code;
         err->sys = 0;
@@ -108,7 +110,7 @@ int(err_set_errno)(struct err *err, int errnum, const char *format, ...)
     return -(int)code;
 }
 
-int err_wrap(struct err *err, const char *format, ...)
+int(err_wrap)(struct err *err, const char *format, ...)
 {
     if (!err)
         return -(int)ERR_INTERNAL;
@@ -121,6 +123,8 @@ int err_wrap(struct err *err, const char *format, ...)
     if (used >= 0 && used < ERR_MESSAGE_MAX)
         used += snprintf(err->message + used, sizeof(err->message) - (size_t)used, ": %s", inner);
     mark_cut(err, used);
+    if (err->code == ERR_NONE)
+        err->code = ERR_INTERNAL;
     return -(int)err->code;
 }
 

@@ -72,7 +72,7 @@ int err_vset(struct err *err, enum err_code code, const char *format, va_list ar
 int err_set_errno(struct err *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "<prefix>: " before the message; the code stays. */
+/* Put "<prefix>: " before the message; the code stays (ERR_INTERNAL if none was set). */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void err_clear(struct err *err);
@@ -87,6 +87,8 @@ void err_clear(struct err *err);
         result_;                                                                                   \
     })
 #define err_set(...)       ERR_IS_NEGATIVE((err_set)(__VA_ARGS__))
+#define err_vset(...)      ERR_IS_NEGATIVE((err_vset)(__VA_ARGS__))
 #define err_set_errno(...) ERR_IS_NEGATIVE((err_set_errno)(__VA_ARGS__))
+#define err_wrap(...)      ERR_IS_NEGATIVE((err_wrap)(__VA_ARGS__))
 
 #endif

@@ -32,6 +32,15 @@ static void test_no_object(void **state)
     assert_true(err_wrap(NULL, "x") < 0);
 }
 
+static void test_an_error_is_never_zero(void **state)
+{
+    struct err err = ERR_INIT;
+    assert_int_equal(err_wrap(&err, "nothing was set"), -ERR_INTERNAL);
+    assert_int_equal(err.code, ERR_INTERNAL);
+    assert_int_equal(err_set(&err, ERR_NONE, "no code"), -ERR_INTERNAL);
+    assert_int_equal(err.code, ERR_INTERNAL);
+}
+
 static void test_errno(void **state)
 {
     static const struct {
@@ -100,9 +109,9 @@ static void test_meaning_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_set_and_wrap),    cmocka_unit_test(test_no_object),
-        cmocka_unit_test(test_errno),           cmocka_unit_test(test_long_messages_are_cut),
-        cmocka_unit_test(test_meaning_outside),
+        cmocka_unit_test(test_set_and_wrap),           cmocka_unit_test(test_no_object),
+        cmocka_unit_test(test_an_error_is_never_zero), cmocka_unit_test(test_errno),
+        cmocka_unit_test(test_long_messages_are_cut),  cmocka_unit_test(test_meaning_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
