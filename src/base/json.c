@@ -3,6 +3,7 @@
  * changing something that is no object or array is a defect and aborts. */
 #include "base/json.h"
 
+#include "base/json_list.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -93,17 +94,6 @@ struct json *json_object(struct arena *arena)
     return make(arena, JSON_OBJECT);
 }
 
-static void link_last(struct json *list, struct json *value)
-{
-    value->next = NULL;
-    if (list->last)
-        list->last->next = value;
-    else
-        list->first = value;
-    list->last = value;
-    list->count++;
-}
-
 static void unlink_behind(struct json *list, struct json *previous, struct json *value)
 {
     if (previous)
@@ -135,7 +125,7 @@ struct json *json_clone(struct arena *arena, const struct json *json)
             struct json *child = json_clone(arena, item);
             if (item->name)
                 child->name = arena_strdup(arena, item->name);
-            link_last(copy, child);
+            json_list_append(copy, child);
         }
         break;
     case JSON_NULL:
@@ -305,7 +295,7 @@ void json_append(struct json *array, struct json *value)
 {
     require(array, JSON_ARRAY);
     value->name = NULL;
-    link_last(array, value);
+    json_list_append(array, value);
 }
 
 static struct json *find_with_previous(struct json *object, const char *name, struct json **ret)
@@ -326,7 +316,7 @@ struct json *json_set(struct arena *arena, struct json *object, const char *name
     struct json *previous, *old = find_with_previous(object, name, &previous);
     if (!old) {
         value->name = arena_strdup(arena, name);
-        link_last(object, value);
+        json_list_append(object, value);
     } else if (old != value) {
         value->name = old->name;
         value->next = old->next;

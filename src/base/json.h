@@ -107,8 +107,10 @@ void json_remove_element(struct json *array, struct json *element);
 struct json *json_ensure_object(struct arena *arena, struct json *object, const char *name);
 struct json *json_ensure_array(struct arena *arena, struct json *object, const char *name);
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): what a macro declares cannot stand in parentheses */
 #define JSON_EACH(item, list)                                                                      \
     for (struct json *item = json_first(list); (item) != NULL; (item) = (item)->next)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static inline struct json *json_first(const struct json *list)
 {

@@ -5,6 +5,7 @@
  * characters. */
 #include "base/json.h"
 
+#include "base/json_list.h"
 #include "base/json_names.h"
 #include "base/json_scan.h"
 #include "base/mem.h"
@@ -46,6 +47,7 @@ fail(struct parser *parser, const char *where, const char *format, ...)
     return err_set(parser->err, ERR_BAD_REQUEST, "%u:%zu: %s", parser->line,
                    (size_t)(where - parser->line_start) + 1, what);
 }
+#define fail(...) ERR_IS_NEGATIVE(fail(__VA_ARGS__))
 
 static __attribute__((cold)) int fail_unexpected(struct parser *parser, const char *expected)
 {
@@ -256,16 +258,6 @@ static int enter(struct parser *parser)
     return 0;
 }
 
-static inline void link_value(struct json *list, struct json *value)
-{
-    if (list->last)
-        list->last->next = value;
-    else
-        list->first = value;
-    list->last = value;
-    list->count++;
-}
-
 /* Behind a value: 1 if another follows, 0 at the end of the list. */
 static inline int parse_separator(struct parser *parser, char close, const char *expected)
 {
@@ -297,7 +289,7 @@ static int parse_array(struct parser *parser, struct json *array)
         result = parse_value(parser, &value);
         if (result < 0)
             return result;
-        link_value(array, value);
+        json_list_append(array, value);
         result = parse_separator(parser, ']', "',' or ']'");
     } while (result > 0);
     return result;
@@ -330,7 +322,7 @@ static int parse_member(struct parser *parser, struct json *object, struct json_
         return fail(parser, start, "the name '%.*s' stands twice in one object", ERROR_NAME_MAX,
                     name);
     }
-    link_value(object, value);
+    json_list_append(object, value);
     return 0;
 }
 

@@ -20,10 +20,12 @@ void options_write_arguments(const struct command *command, struct buf *buf);
 /* The sentence for the values an option takes: its help, choices, default and variable. */
 void options_write_sentence(const struct option *option, struct buf *buf);
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): what a macro declares cannot stand in parentheses */
 #define OPTIONS_EACH(row, command)                                                                 \
     for (const struct option *row = (command)->options; row && row->name; row++)
 
 #define COMMANDS_EACH(place, list)                                                                 \
     for (const struct command *const *place = (list); place && *place; place++)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -31,11 +31,6 @@ bool str_has_suffix(const char *text, const char *suffix)
     return size >= wanted && memcmp(text + size - wanted, suffix, wanted) == 0;
 }
 
-bool str_is_empty(const char *text)
-{
-    return !text || *text == '\0';
-}
-
 int str_to_int64(const char *text, int64_t min, int64_t max, int64_t *ret, struct err *err)
 {
     char *end = NULL;

@@ -15,7 +15,12 @@ bool str_eq(const char *a, const char *b);
 bool str_eq_nocase(const char *a, const char *b);
 bool str_has_prefix(const char *text, const char *prefix);
 bool str_has_suffix(const char *text, const char *suffix);
-bool str_is_empty(const char *text); /* NULL or "" */
+
+/* NULL or "". Inline, so that it is seen that what is not empty is not NULL. */
+static inline bool str_is_empty(const char *text)
+{
+    return !text || *text == '\0';
+}
 
 /* Whole-string numbers; anything left over, out of range or empty is ERR_BAD_REQUEST. */
 int str_to_int64(const char *text, int64_t min, int64_t max, int64_t *ret, struct err *err);

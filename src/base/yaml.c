@@ -4,6 +4,7 @@
  * depth they reach. */
 #include "base/yaml.h"
 
+#include "base/json_list.h"
 #include "base/json_names.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -47,6 +48,7 @@ static __attribute__((format(printf, 4, 5))) int fail_at(struct reader *reader, 
                    what);
 }
 
+#define fail_at(...)            ERR_IS_NEGATIVE(fail_at(__VA_ARGS__))
 #define FAIL(reader, mark, ...) fail_at(reader, (mark).line + 1, (mark).column + 1, __VA_ARGS__)
 
 /* libyaml marks no position for bytes it cannot decode, only their offset. */
@@ -93,16 +95,6 @@ static int make_node(struct reader *reader, yaml_mark_t mark, enum json_type typ
     json->column = (uint32_t)mark.column + 1;
     *ret = json;
     return 0;
-}
-
-static void link_value(struct json *list, struct json *value)
-{
-    if (list->last)
-        list->last->next = value;
-    else
-        list->first = value;
-    list->last = value;
-    list->count++;
 }
 
 /* The resolved scalar must be what its tag says. */
@@ -185,7 +177,7 @@ static int expand(struct reader *reader, yaml_mark_t mark, const struct json *js
         if (result < 0)
             return result;
         child->name = item->name;
-        link_value(copy, child);
+        json_list_append(copy, child);
     }
     return 0;
 }
@@ -233,7 +225,7 @@ static int read_sequence(struct reader *reader, size_t depth_left, struct json *
         result = read_node(reader, &event, depth_left, &value);
         if (result < 0)
             return result;
-        link_value(array, value);
+        json_list_append(array, value);
     }
 }
 
@@ -274,7 +266,7 @@ static int keep_merge(struct reader *reader, yaml_mark_t mark, struct json *valu
                       struct json *merges)
 {
     if (value->type == JSON_OBJECT) {
-        link_value(merges, value);
+        json_list_append(merges, value);
         return 0;
     }
     bool good = value->type == JSON_ARRAY;
@@ -284,8 +276,7 @@ static int keep_merge(struct reader *reader, yaml_mark_t mark, struct json *valu
         return FAIL(reader, mark, "the value of '<<' must be a mapping or a list of mappings");
     for (struct json *item = value->first, *next; item; item = next) {
         next = item->next;
-        item->next = NULL;
-        link_value(merges, item);
+        json_list_append(merges, item);
     }
     return 0;
 }
@@ -297,8 +288,7 @@ static void apply_merges(struct json *object, struct json_names *names, const st
             next = member->next;
             if (!json_names_add(names, object, member, strlen(member->name)))
                 continue;
-            member->next = NULL;
-            link_value(object, member);
+            json_list_append(object, member);
         }
     }
 }
@@ -325,7 +315,7 @@ static int read_member(struct reader *reader, const yaml_event_t *event, size_t 
     if (!json_names_add(names, object, value, strlen(name)))
         return FAIL(reader, event->start_mark, "the key '%.*s' stands twice in one mapping",
                     ERROR_TEXT_MAX, name);
-    link_value(object, value);
+    json_list_append(object, value);
     return 0;
 }
 
@@ -401,7 +391,7 @@ static int read_document(struct reader *reader, struct json *documents)
     if (result < 0)
         return result;
     if (root->type != JSON_NULL)
-        link_value(documents, root);
+        json_list_append(documents, root);
     return 0;
 }
 
@@ -439,7 +429,7 @@ int yaml_parse(struct arena *arena, const char *source, const char *text, size_t
     struct json *documents = json_array(arena), *document;
     if (looks_like_json(text, size) &&
         json_parse(arena, text, size, limits, &document, NULL) == 0) {
-        link_value(documents, document);
+        json_list_append(documents, document);
         *ret_documents = documents;
         return 0;
     }
