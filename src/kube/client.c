@@ -73,8 +73,10 @@ struct kube_client *kube_client_free(struct kube_client *client)
 {
     if (!client)
         return NULL;
-    while (client->calls)
-        kube_call_cancel(client->calls);
+    for (struct kube_call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        kube_call_cancel(call);
+    }
     kube_client_stop_watches(client);
     kube_client_forget_events(client);
     map_release(&client->events);

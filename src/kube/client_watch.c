@@ -62,8 +62,10 @@ void kube_watch_stop(struct kube_watch *watch)
 
 void kube_client_stop_watches(struct kube_client *client)
 {
-    while (client->watches)
-        kube_watch_stop(client->watches);
+    for (struct kube_watch *watch = client->watches, *next; watch; watch = next) {
+        next = watch->next;
+        kube_watch_stop(watch);
+    }
 }
 
 static void give_end(struct kube_watch *watch, const struct err *err)

@@ -47,8 +47,10 @@ static void entry_free(struct kube_event_entry *entry)
 
 void kube_client_forget_events(struct kube_client *client)
 {
-    while (client->oldest_event)
-        entry_free(client->oldest_event);
+    for (struct kube_event_entry *entry = client->oldest_event, *next; entry; entry = next) {
+        next = entry->next;
+        entry_free(entry);
+    }
 }
 
 /* A write that is under way needs its entry; there are few of those. */

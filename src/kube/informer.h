@@ -4,18 +4,7 @@
 #define TRAINYARD_KUBE_INFORMER_H
 
 #include "kube/client.h"
-
-struct kube_object {
-    int references;
-    struct arena *arena; /* holds the tree */
-    struct json *json;
-    const char *namespace_; /* "" if cluster-wide */
-    const char *name;
-    const char *uid;
-};
-struct kube_object *kube_object_new(const struct json *json); /* a deep copy */
-struct kube_object *kube_object_ref(struct kube_object *object);
-void kube_object_unref(struct kube_object *object);
+#include "kube/shared_object.h"
 
 struct kube_informer;
 

@@ -19,9 +19,10 @@ static int read_text(struct arena *arena, const char *path, const char **ret, st
     _cleanup_buf_ struct buf buf;
     buf_init(&buf, FILE_SIZE_MAX);
     int result = file_read(path, &buf, err);
-    if (result == 0)
-        *ret = arena_strndup(arena, buf.data, buf.size);
-    return result;
+    if (result < 0)
+        return result;
+    *ret = arena_strndup(arena, buf.data, buf.size);
+    return 0;
 }
 
 /* A token's file ends with a newline as often as not. */

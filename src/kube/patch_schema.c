@@ -11,11 +11,11 @@
 
 #define OBJECT(field, type)                                                                        \
     {                                                                                              \
-        field, &type, false, NULL                                                                  \
+        field, &(type), false, NULL                                                                \
     }
 #define LIST(field, key, type)                                                                     \
     {                                                                                              \
-        field, &type, true, key                                                                    \
+        field, &(type), true, key                                                                  \
     }
 #define VALUES(field)                                                                              \
     {                                                                                              \

@@ -9,7 +9,8 @@
 
 #define CORE(plural_, kind_, namespaced_)                                                          \
     {                                                                                              \
-        .group = "", .version = "v1", .plural = plural_, .kind = kind_, .namespaced = namespaced_  \
+        .group = "", .version = "v1", .plural = (plural_), .kind = (kind_),                        \
+        .namespaced = (namespaced_)                                                                \
     }
 
 const struct kube_resource KUBE_NAMESPACES = CORE("namespaces", "Namespace", false);

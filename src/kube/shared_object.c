@@ -1,0 +1,34 @@
+/* Counting who shares an object; see shared_object.h. */
+#include "kube/shared_object.h"
+
+#include "base/mem.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+
+struct kube_object *kube_object_new(const struct json *json)
+{
+    struct arena *arena = arena_new();
+    struct kube_object *object = mem_zalloc(sizeof(*object));
+    object->references = 1;
+    object->arena = arena;
+    object->json = json_clone(arena, json);
+    object->namespace_ = kube_meta_namespace(object->json);
+    object->name = kube_meta_name(object->json);
+    object->uid = kube_meta_uid(object->json);
+    return object;
+}
+
+struct kube_object *kube_object_ref(struct kube_object *object)
+{
+    object->references++;
+    return object;
+}
+
+void kube_object_unref(struct kube_object *object)
+{
+    if (!object || --object->references > 0)
+        return;
+    arena_free(object->arena);
+    free(object);
+}
