@@ -16,7 +16,8 @@ struct face_gallery {
 static int embed_all(struct face_gallery *gallery, struct face_model *model, struct err *err)
 {
     size_t side = face_model_side(model), channels = face_model_channels(model);
-    _cleanup_free_ float *pixels = mem_calloc(side * side * channels, sizeof(float));
+    _cleanup_free_ float *pixels =
+        mem_calloc(face_config_sample(face_model_config(model)), sizeof(float));
     for (size_t person = 0; person < dataset_persons(gallery->people); person++) {
         for (size_t i = 0; i < dataset_pictures(gallery->people, person); i++) {
             float *embedding =

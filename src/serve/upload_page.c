@@ -92,7 +92,8 @@ static void look(struct loop_work *work)
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct face_model *model = upload->page->options.model;
     size_t side = face_model_side(model), channels = face_model_channels(model);
-    _cleanup_free_ float *pixels = mem_calloc(side * side * channels, sizeof(float));
+    _cleanup_free_ float *pixels =
+        mem_calloc(face_config_sample(face_model_config(model)), sizeof(float));
     _cleanup_free_ float *embedding = mem_calloc(face_model_dimensions(model), sizeof(float));
     _cleanup_(picture_release) struct picture picture = {0};
     int result = picture_decode(upload->file, upload->size, &picture, &upload->err);

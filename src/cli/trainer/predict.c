@@ -85,7 +85,8 @@ static int recognise(struct face_model *model, const struct dataset *people,
                      struct err *err)
 {
     size_t side = face_model_side(model), channels = face_model_channels(model);
-    _cleanup_free_ float *pixels = mem_calloc(side * side * channels, sizeof(float));
+    _cleanup_free_ float *pixels =
+        mem_calloc(face_config_sample(face_model_config(model)), sizeof(float));
     _cleanup_free_ float *embedding = mem_calloc(face_model_dimensions(model), sizeof(float));
     _cleanup_(picture_release) struct picture picture = {0};
     int result = picture_read(path, &picture, err);
