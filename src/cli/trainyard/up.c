@@ -208,7 +208,7 @@ static int up(const struct up_values *wanted, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_dir state;
-    struct state_server server;
+    struct state_server server = {0};
     struct cluster_options options = {.state = &state};
     _cleanup_fd_ int lock = -1;
     int result = state_dir_resolve(arena, wanted->state, &state, err);
