@@ -45,21 +45,30 @@ const char *pod_runner_directory(const struct pod_runner *runner)
 
 /* ---- What the supervisor wrote ---- */
 
+/* How the last run that came to an end did so. */
+static const struct container_end *newest_end(const struct container_state *state)
+{
+    return state->end.known ? &state->end : &state->last;
+}
+
+/* Tell what happened between two states; a short run may have begun and ended in between. */
 static void announce_container(struct pod_runner *runner, const struct container_state *old,
                                const struct container_state *now)
 {
     struct kube_client *client = runner->host->client;
     const struct json *pod = runner_pod(runner);
-    bool was_running = old && old->phase == CONTAINER_RUNNING && old->restarts == now->restarts;
-    if (now->phase == CONTAINER_RUNNING && !was_running)
-        kube_event(client, pod, COMPONENT, "Normal", "Started", "Started container %s", now->name);
-    bool was_ended = old && old->phase == CONTAINER_TERMINATED;
-    const struct container_end *end = now->phase == CONTAINER_TERMINATED ? &now->end : &now->last;
-    if (str_eq(end->reason, "StartError") &&
-        !(was_ended ||
-          (old && old->restarts == now->restarts && now->phase != CONTAINER_TERMINATED)))
+    const struct container_end *end = newest_end(now);
+    bool was_running = old && old->phase == CONTAINER_RUNNING;
+    bool has_ended = end->known && (!old || !newest_end(old)->known ||
+                                    newest_end(old)->finished_ms != end->finished_ms);
+    bool never_ran = has_ended && str_eq(end->reason, "StartError");
+    bool ran_unseen = has_ended && !never_ran && !was_running;
+    bool runs_anew = now->phase == CONTAINER_RUNNING && (!was_running || has_ended);
+    if (never_ran)
         kube_event(client, pod, COMPONENT, "Warning", "Failed", "Error: %s", end->message);
-    if (str_eq(now->reason, "CrashLoopBackOff") && (!old || old->restarts != now->restarts))
+    if (ran_unseen || runs_anew)
+        kube_event(client, pod, COMPONENT, "Normal", "Started", "Started container %s", now->name);
+    if (has_ended && str_eq(now->reason, "CrashLoopBackOff"))
         kube_event(client, pod, COMPONENT, "Warning", "BackOff",
                    "Back-off restarting failed container %s in pod %s", now->name,
                    kube_meta_name(pod));

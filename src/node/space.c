@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -250,6 +251,16 @@ static int find_holder(struct node_space *space, const char *state_dir, const ch
     return 0;
 }
 
+/* Each pod takes descriptors here; the usual soft limit is for programs that use select(). */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err)
 {
     static const char *const DIRECTORIES[] = {"run", "pods", "volumes"};
@@ -259,6 +270,7 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
         if (result < 0)
             return result;
     }
+    raise_descriptor_limit();
     struct node_space *space = mem_zalloc(sizeof(*space));
     space->nested = !is_privileged();
     space->network_fd = -1;

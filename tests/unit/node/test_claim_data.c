@@ -1,0 +1,96 @@
+/* Which volume's data is deleted with it; asked of informers on an API that is a function. */
+#include "node_test.h"
+
+#include "base/file.h"
+#include "loop/sim/sim_loop.h"
+#include "net/http.h"
+#include "node/claim_data.h"
+
+#include <stdlib.h>
+
+static const char *claims_text, *pods_text;
+
+/* Lists what the test has set; watches stay silent. */
+static void answer(struct http_exchange *exchange, void *context)
+{
+    const char *body = strstr(exchange->request->path, "pods") ? pods_text : claims_text;
+    if (strstr(exchange->request->query, "watch=")) {
+        http_begin(exchange, 200, "application/json", NULL, -1);
+        return;
+    }
+    char *text = arena_strdup(exchange->arena, body);
+    for (char *at = text; *at; at++)
+        if (*at == '\'')
+            *at = '"';
+    http_respond(exchange, 200, "application/json", text, strlen(text));
+}
+
+static void ignore(void *context, struct kube_object *old, struct kube_object *new_)
+{
+}
+
+static bool is_unwanted(const char *volume, const char *claims, const char *pods)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    claims_text = arena_printf(arena, "{'metadata':{'resourceVersion':'1'},'items':[%s]}", claims);
+    pods_text = arena_printf(arena, "{'metadata':{'resourceVersion':'1'},'items':[%s]}", pods);
+    struct loop *loop = sim_loop_new(1, 0);
+    struct http_transport *transport = http_local_new(loop, answer, NULL, "token");
+    struct kube_client *client = kube_client_new(loop, transport, "test");
+    struct kube_informer *claim_informer =
+        kube_informer_new(client, &KUBE_PVCS, NULL, NULL, ignore, NULL);
+    struct kube_informer *pod_informer =
+        kube_informer_new(client, &KUBE_PODS, NULL, NULL, ignore, NULL);
+    sim_loop_run_for(loop, 1000);
+    assert_true(kube_informer_synced(claim_informer) && kube_informer_synced(pod_informer));
+    bool result = claim_data_is_unwanted(read_json(arena, volume), claim_informer, pod_informer);
+    kube_informer_free(claim_informer);
+    kube_informer_free(pod_informer);
+    kube_client_free(client);
+    http_transport_free(transport);
+    loop_free(loop);
+    return result;
+}
+
+#define VOLUME(policy, place)                                                                      \
+    "{'metadata':{'name':'v','annotations':{'trainyard.dev/volume':'" place                        \
+    "'}},'spec':{'persistentVolumeReclaimPolicy':'" policy "'}}"
+#define CLAIM "{'metadata':{'name':'c','namespace':'n','uid':'1'}}"
+#define POD(phase)                                                                                 \
+    "{'metadata':{'name':'p','namespace':'n','uid':'2'},'spec':{'volumes':[{'name':'d',"           \
+    "'persistentVolumeClaim':{'claimName':'c'}}]},'status':{'phase':'" phase "'}}"
+
+static void decisions(void **state)
+{
+    assert_true(is_unwanted(VOLUME("Delete", "n/c"), "", ""));
+    assert_false(is_unwanted(VOLUME("Retain", "n/c"), "", ""));
+    assert_false(is_unwanted(VOLUME("Delete", "n/c"), CLAIM, "")); /* made again */
+    assert_false(is_unwanted(VOLUME("Delete", "n/c"), "", POD("Running")));
+    assert_true(is_unwanted(VOLUME("Delete", "n/c"), "", POD("Succeeded")));
+    assert_false(is_unwanted(VOLUME("Delete", "../.."), "", ""));
+    assert_false(is_unwanted(VOLUME("Delete", "n/../x"), "", ""));
+    assert_false(is_unwanted("{'metadata':{'name':'by-hand'}}", "", ""));
+}
+
+static void deletion(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char root[] = "/tmp/trainyard-claim.XXXXXX";
+    assert_non_null(mkdtemp(root));
+    char *data = arena_printf(arena, "%s/volumes/n/c", root);
+    assert_int_equal(file_make_dirs(arena_printf(arena, "%s/deep", data), 0755, NULL), 0);
+    struct loop *loop = sim_loop_new(1, 0);
+    claim_data_delete(loop, root, read_json(arena, VOLUME("Delete", "n/c")));
+    assert_false(file_exists(data)); /* at once, so that a namesake starts empty */
+    sim_loop_run_for(loop, 1000);
+    assert_false(file_exists(arena_printf(arena, "%s/volumes/.deleted-v", root)));
+    assert_true(file_exists(arena_printf(arena, "%s/volumes/n", root)));
+    loop_free(loop);
+    file_remove_tree(root, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(decisions), cmocka_unit_test(deletion)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
