@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     double peer = run_peer(directory);
     for (size_t i = 0; i < ARRAY_SIZE(WRITERS); i++)
         printf(
-            "{\"name\":\"store_writers_%d\",\"value\":%.0f,\"unit\":\"rows/s\",\"peer\":\"sqlite, "
+            "{\"name\":\"store rows, %d in flight\",\"value\":%.0f,\"unit\":\"rows/s\",\"peer\":\"sqlite, "
             "one row a transaction\",\"peer_value\":%.0f}\n",
             WRITERS[i], run_store(directory, WRITERS[i]), peer);
     file_remove_tree(directory, NULL);
