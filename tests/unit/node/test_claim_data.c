@@ -10,11 +10,16 @@
 
 static const char *claims_text, *pods_text;
 
+static void leave(struct http_exchange *exchange)
+{
+}
+
 /* Lists what the test has set; watches stay silent. */
 static void answer(struct http_exchange *exchange, void *context)
 {
     const char *body = strstr(exchange->request->path, "pods") ? pods_text : claims_text;
     if (strstr(exchange->request->query, "watch=")) {
+        exchange->on_cancel = leave;
         http_begin(exchange, 200, "application/json", NULL, -1);
         return;
     }
