@@ -77,6 +77,16 @@ int file_write_atomic(const char *path, const void *data, size_t size, mode_t mo
     return result;
 }
 
+int file_write_into(const char *path, const char *text, struct err *err)
+{
+    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", path);
+    if (file_write_all(fd, text, strlen(text), err) < 0)
+        return err_wrap(err, "'%s'", path);
+    return 0;
+}
+
 int file_make_dirs(const char *path, mode_t mode, struct err *err)
 {
     if (*path == '\0')

@@ -16,6 +16,9 @@ int file_read(const char *path, struct buf *buf, struct err *err);
 int file_write_atomic(const char *path, const void *data, size_t size, mode_t mode,
                       struct err *err);
 
+/* Write into a file that is there, neither made nor cut: the switches of /proc and /sys. */
+int file_write_into(const char *path, const char *text, struct err *err);
+
 int file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p */
 int file_remove_tree(const char *path, struct err *err); /* rm -rf; missing is fine; stays on one
                                                             file system and follows no symlink */

@@ -62,16 +62,6 @@ static bool is_privileged(void)
            (data[0].effective & needed) == needed;
 }
 
-static int write_proc(const char *path, const char *text, struct err *err)
-{
-    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot open '%s'", path);
-    if (file_write_all(fd, text, strlen(text), err) < 0)
-        return err_wrap(err, "'%s'", path);
-    return 0;
-}
-
 static int explain_refusal(struct err *err)
 {
     return err_wrap(err,
@@ -90,13 +80,13 @@ static int make_user_namespace(struct err *err)
         return explain_refusal(err);
     }
     char map[64];
-    int result = write_proc("/proc/self/setgroups", "deny", err);
+    int result = file_write_into("/proc/self/setgroups", "deny", err);
     snprintf(map, sizeof(map), "0 %u 1\n", uid);
     if (result == 0)
-        result = write_proc("/proc/self/uid_map", map, err);
+        result = file_write_into("/proc/self/uid_map", map, err);
     snprintf(map, sizeof(map), "0 %u 1\n", gid);
     if (result == 0)
-        result = write_proc("/proc/self/gid_map", map, err);
+        result = file_write_into("/proc/self/gid_map", map, err);
     return result < 0 ? explain_refusal(err) : 0;
 }
 

@@ -34,9 +34,7 @@ static int open_cluster_socket(const char *lock, int *ret_fd, struct err *err)
 static void set_sysctl(const char *path, const char *value)
 {
     /* A comfort: where /proc/sys is read-only the pod still runs. */
-    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0)
-        (void)file_write_all(fd, value, strlen(value), NULL);
+    (void)file_write_into(path, value, NULL);
 }
 
 static int join(int cluster_fd, const char *address_text, struct err *err)

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -23,29 +22,19 @@ static const int KEPT[] = {CAP_CHOWN,   CAP_DAC_OVERRIDE, CAP_FOWNER,     CAP_FS
                            CAP_KILL,    CAP_SETGID,       CAP_SETUID,     CAP_SETPCAP,
                            CAP_SETFCAP, CAP_NET_RAW,      CAP_SYS_CHROOT, CAP_NET_BIND_SERVICE};
 
-static int write_proc(const char *path, const char *text, struct err *err)
-{
-    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot open '%s'", path);
-    if (file_write_all(fd, text, strlen(text), err) < 0)
-        return err_wrap(err, "'%s'", path);
-    return 0;
-}
-
 /* With its own mount namespace, or the mounts would not be locked. */
 static int nest(int64_t user, int64_t group, struct err *err)
 {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
         return err_set_errno(err, errno, "cannot make the container's user namespace");
     char map[64];
-    int result = write_proc("/proc/self/setgroups", "deny", err);
+    int result = file_write_into("/proc/self/setgroups", "deny", err);
     snprintf(map, sizeof(map), "%lld 0 1\n", (long long)(user < 0 ? 0 : user));
     if (result == 0)
-        result = write_proc("/proc/self/uid_map", map, err);
+        result = file_write_into("/proc/self/uid_map", map, err);
     snprintf(map, sizeof(map), "%lld 0 1\n", (long long)(group < 0 ? 0 : group));
     if (result == 0)
-        result = write_proc("/proc/self/gid_map", map, err);
+        result = file_write_into("/proc/self/gid_map", map, err);
     return result;
 }
 

@@ -100,6 +100,21 @@ static void test_write_all(void **state)
     assert_int_equal(file_write_all(ends[1], "", 0, &err), 0);
 }
 
+static void test_write_into(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_buf_ struct buf buf;
+    buf_init(&buf, 100);
+    assert_int_equal(file_write_into(path_of("no such switch"), "1", &err), -ERR_NOT_FOUND);
+    assert_false(file_exists(path_of("no such switch")));
+    assert_int_equal(file_write_atomic(path_of("switch"), "0123", 4, 0600, &err), 0);
+    assert_int_equal(file_write_into(path_of("switch"), "ab", &err), 0);
+    assert_int_equal(file_read(path_of("switch"), &buf, &err), 0);
+    assert_string_equal(buf.data, "ab23");
+    assert_int_equal(file_write_into("/dev/full", "1", &err), -ERR_IO);
+    assert_true(str_has_prefix(err.message, "'/dev/full': cannot write"));
+}
+
 static void test_make_dirs(void **state)
 {
     struct err err = ERR_INIT;
@@ -180,7 +195,7 @@ static void test_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_read),      TEST(test_write_atomic), TEST(test_write_all),
+        TEST(test_read),      TEST(test_write_atomic), TEST(test_write_all), TEST(test_write_into),
         TEST(test_make_dirs), TEST(test_remove_tree),  TEST(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
