@@ -297,20 +297,21 @@ static int read_member(struct reader *reader, const yaml_event_t *event, size_t 
                        struct json *object, struct json_names *names, struct json *merges)
 {
     struct json *key, *value;
-    const char *name = NULL;
-    bool merge = is_merge_key(event);
-    if (!merge) {
-        int result = read_node(reader, event, depth_left, &key);
-        if (result == 0)
-            result = key_text(reader, key, event->start_mark, &name);
-        if (result < 0)
-            return result;
+    const char *name;
+    int result;
+    if (is_merge_key(event)) {
+        result = read_next_node(reader, depth_left, &value);
+        return result < 0 ? result : keep_merge(reader, event->start_mark, value, merges);
     }
-    int result = read_next_node(reader, depth_left, &value);
+    result = read_node(reader, event, depth_left, &key);
     if (result < 0)
         return result;
-    if (merge)
-        return keep_merge(reader, event->start_mark, value, merges);
+    result = key_text(reader, key, event->start_mark, &name);
+    if (result < 0)
+        return result;
+    result = read_next_node(reader, depth_left, &value);
+    if (result < 0)
+        return result;
     value->name = name;
     if (!json_names_add(names, object, value, strlen(name)))
         return FAIL(reader, event->start_mark, "the key '%.*s' stands twice in one mapping",
