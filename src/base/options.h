@@ -52,8 +52,9 @@ struct command {
     size_t values_size;                       /* of the struct the offsets point into */
     size_t arguments_min, arguments_max;      /* how many may follow; SIZE_MAX: any */
     const struct command *const *subcommands; /* NULL-terminated, or NULL */
-    /* The exit code. `values` is the filled struct; arguments are what is left. */
-    int (*run)(const void *values, size_t count, const char *const *arguments);
+    /* `values` is the filled struct; arguments are what is left. Returns the exit code, or a
+     * negative error, which is then said the same way for every command. */
+    int (*run)(const void *values, size_t count, const char *const *arguments, struct err *err);
 };
 
 struct program {

@@ -67,7 +67,11 @@ static int run(const struct program *program, const struct command *command, int
         return complain(program, command, &err);
     if (help)
         return print_help(program, command, stdout);
-    int code = command->run(values, count, arguments);
+    int code = command->run(values, count, arguments, &err);
+    if (code < 0) {
+        fprintf(stderr, "%s: %s\n", program->name, err.message);
+        code = err_info((enum err_code) - code)->exit_code;
+    }
     free(arguments);
     options_release(command, values);
     return code;

@@ -10,9 +10,6 @@
 
 extern const struct command COMMAND_FIT, COMMAND_PREDICT, COMMAND_DATA, COMMAND_SERVE;
 
-/* Say the error the way every command does, and give the exit code that belongs to it. */
-int command_fail(const struct err *err);
-
 /* --data: "procedural" draws people from the seed, anything else is a folder of folders, one a
  * person. */
 int command_open_data(const char *data, uint64_t seed, int64_t persons, int64_t pictures,

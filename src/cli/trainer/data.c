@@ -55,17 +55,15 @@ static int write_faces(const struct data_values *wanted, struct err *err)
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments)
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count;
     const struct data_values *wanted = values;
-    struct err err = ERR_INIT;
-    if (!str_eq(arguments[0], "faces")) {
-        err_set(&err, ERR_USAGE, "no data called '%s': there is 'faces'", arguments[0]);
-        return command_fail(&err);
-    }
-    if (write_faces(wanted, &err) < 0)
-        return command_fail(&err);
+    if (!str_eq(arguments[0], "faces"))
+        return err_set(err, ERR_USAGE, "no data called '%s': there is 'faces'", arguments[0]);
+    int result = write_faces(wanted, err);
+    if (result < 0)
+        return result;
     printf("%lld people with %lld pictures each in %s\n", (long long)wanted->persons,
            (long long)wanted->pictures, wanted->gallery);
     return 0;

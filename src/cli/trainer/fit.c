@@ -164,19 +164,16 @@ static int train(const struct fit_values *values, struct err *err)
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments)
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count;
-    struct err err = ERR_INIT;
-    if (!str_eq(arguments[0], "face")) {
-        err_set(&err, ERR_USAGE, "no model called '%s': there is 'face'", arguments[0]);
-        return command_fail(&err);
-    }
+    if (!str_eq(arguments[0], "face"))
+        return err_set(err, ERR_USAGE, "no model called '%s': there is 'face'", arguments[0]);
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     kernels_set_blas_threads(1); /* --threads share the batch; threads inside a product only wait */
-    return train(values, &err) < 0 ? command_fail(&err) : 0;
+    return train(values, err);
 }
 
 #define FIELD(name) .offset = offsetof(struct fit_values, name)

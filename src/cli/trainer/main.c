@@ -3,14 +3,6 @@
 
 #include "base/str.h"
 
-#include <stdio.h>
-
-int command_fail(const struct err *err)
-{
-    fprintf(stderr, "trainer: %s\n", err->message);
-    return err_info(err->code)->exit_code;
-}
-
 int command_open_data(const char *data, uint64_t seed, int64_t persons, int64_t pictures,
                       struct dataset **ret, struct err *err)
 {

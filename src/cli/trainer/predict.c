@@ -135,25 +135,24 @@ static int recognise_all(const struct predict_values *values, struct face_model 
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments)
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     const struct predict_values *wanted = values;
-    struct err err = ERR_INIT;
     _cleanup_(cleanup_face_model) struct face_model *model = NULL;
     int result;
     if (str_is_empty(wanted->model))
-        result = err_set(&err, ERR_USAGE, "say which model: --model FILE");
+        result = err_set(err, ERR_USAGE, "say which model: --model FILE");
     else if (count && str_is_empty(wanted->gallery))
         result =
-            err_set(&err, ERR_USAGE, "'%s': say among which people to look for it: --gallery DIR",
+            err_set(err, ERR_USAGE, "'%s': say among which people to look for it: --gallery DIR",
                     arguments[0]);
     else
-        result = face_model_load(wanted->model, &model, &err);
+        result = face_model_load(wanted->model, &model, err);
     if (result == 0)
         result = str_is_empty(wanted->gallery)
-                     ? judge(wanted, model, &err)
-                     : recognise_all(wanted, model, count, arguments, &err);
-    return result < 0 ? command_fail(&err) : 0;
+                     ? judge(wanted, model, err)
+                     : recognise_all(wanted, model, count, arguments, err);
+    return result;
 }
 
 #define FIELD(name) .offset = offsetof(struct predict_values, name)

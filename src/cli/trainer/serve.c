@@ -86,26 +86,25 @@ static void close_server(struct page_server *server)
     face_model_free(server->model);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments)
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
     const struct serve_values *wanted = values;
     struct page_server server = {0};
-    struct err err = ERR_INIT;
     int port = 0, result;
     if (str_is_empty(wanted->model) || str_is_empty(wanted->gallery))
-        result = err_set(&err, ERR_USAGE,
+        result = err_set(err, ERR_USAGE,
                          "say which model (--model FILE) and which people "
                          "(--gallery DIR, one folder a person)");
     else
-        result = open_server(&server, wanted, &port, &err);
+        result = open_server(&server, wanted, &port, err);
     if (result == 0) {
         printf("the page is at http://%s:%d/upload\n", wanted->address, port);
         fflush(stdout);
         loop_run(server.loop);
     }
     close_server(&server);
-    return result < 0 ? command_fail(&err) : 0;
+    return result;
 }
 
 static const struct option OPTIONS[] = {

@@ -18,7 +18,4 @@ extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_IM
         .help = "where the cluster keeps its state (default: $XDG_STATE_HOME/trainyard)"           \
     }
 
-/* Say the error the way every command does, and give the exit code that belongs to it. */
-int command_fail(const struct err *err);
-
 #endif

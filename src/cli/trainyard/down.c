@@ -51,17 +51,18 @@ static int down(const struct state_dir *state, bool wipe, bool *ret_was_running,
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments)
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
     const struct down_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct err err = ERR_INIT;
     struct state_dir state;
     bool was_running = false;
-    if (state_dir_resolve(arena, wanted->state, &state, &err) < 0 ||
-        down(&state, wanted->wipe, &was_running, &err) < 0)
-        return command_fail(&err);
+    int result = state_dir_resolve(arena, wanted->state, &state, err);
+    if (result == 0)
+        result = down(&state, wanted->wipe, &was_running, err);
+    if (result < 0)
+        return result;
     printf("%s%s\n", was_running ? "the cluster is down" : "no cluster was running",
            wanted->wipe ? " and its state is gone" : "");
     return 0;

@@ -19,28 +19,31 @@ static int open_state(struct arena *arena, const void *values, struct state_dir 
     return result < 0 ? result : state_dir_make(ret, err);
 }
 
-static int run_add(const void *values, size_t count, const char *const *arguments)
+static int run_add(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct err err = ERR_INIT;
     struct state_dir state;
     (void)count;
-    if (open_state(arena, values, &state, &err) < 0 ||
-        node_image_add(state.path, arguments[0], arguments + 1, &err) < 0)
-        return command_fail(&err);
+    int result = open_state(arena, values, &state, err);
+    if (result == 0)
+        result = node_image_add(state.path, arguments[0], arguments + 1, err);
+    if (result < 0)
+        return result;
     printf("image %s runs %s\n", arguments[0], arguments[1]);
     return 0;
 }
 
-static int run_remove(const void *values, size_t count, const char *const *arguments)
+static int run_remove(const void *values, size_t count, const char *const *arguments,
+                      struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct err err = ERR_INIT;
     struct state_dir state;
     (void)count;
-    if (open_state(arena, values, &state, &err) < 0 ||
-        node_image_remove(state.path, arguments[0], &err) < 0)
-        return command_fail(&err);
+    int result = open_state(arena, values, &state, err);
+    if (result == 0)
+        result = node_image_remove(state.path, arguments[0], err);
+    if (result < 0)
+        return result;
     printf("image %s removed\n", arguments[0]);
     return 0;
 }

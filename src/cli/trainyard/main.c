@@ -1,14 +1,6 @@
 /* trainyard: the control program. A table of commands and nothing else. */
 #include "cli/trainyard/commands.h"
 
-#include <stdio.h>
-
-int command_fail(const struct err *err)
-{
-    fprintf(stderr, "trainyard: %s\n", err->message);
-    return err_info(err->code)->exit_code;
-}
-
 static const struct command *const COMMANDS[] = {
     &COMMAND_UP, &COMMAND_DOWN, &COMMAND_STATUS, &COMMAND_IMAGE, NULL,
 };

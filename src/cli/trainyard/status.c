@@ -37,17 +37,18 @@ static void print_text(const struct state_dir *state, const struct state_server 
            (int)server->pid, server->port, server->kubeconfig, state->path, server->version);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments)
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
     const struct status_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct err err = ERR_INIT;
     struct state_dir state;
-    struct state_server server;
-    if (state_dir_resolve(arena, wanted->state, &state, &err) < 0 ||
-        state_dir_server(arena, &state, &server, &err) < 0)
-        return command_fail(&err);
+    struct state_server server = {0};
+    int result = state_dir_resolve(arena, wanted->state, &state, err);
+    if (result == 0)
+        result = state_dir_server(arena, &state, &server, err);
+    if (result < 0)
+        return result;
     if (str_eq(wanted->output, "json"))
         print_json(arena, &state, &server);
     else

@@ -231,11 +231,11 @@ static int up(const struct up_values *wanted, struct err *err)
     if (result == 0)
         result =
             http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
+    if (result < 0 && err->sys == EADDRINUSE)
+        return err_wrap(err, "port %d is taken, choose another with --port N (0: any)",
+                        (int)wanted->port);
     if (result < 0)
-        return result == 0 || err->sys != EADDRINUSE
-                   ? result
-                   : err_wrap(err, "port %d is taken, choose another with --port N (0: any)",
-                              (int)wanted->port);
+        return result;
     options.kubeconfig = state.kubeconfig;
     if (!str_is_empty(wanted->kubeconfig)) {
         _cleanup_free_ char *current = getcwd(NULL, 0);
@@ -252,11 +252,10 @@ static int up(const struct up_values *wanted, struct err *err)
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments)
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
-    struct err err = ERR_INIT;
-    return up(values, &err) < 0 ? command_fail(&err) : 0;
+    return up(values, err);
 }
 
 static const struct option OPTIONS[] = {

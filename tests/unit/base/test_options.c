@@ -79,7 +79,7 @@ static const struct option RUN_OPTIONS[] = {
 static size_t seen_count;
 static char seen_state[64];
 
-static int run_run(const void *values, size_t count, const char *const *arguments)
+static int run_run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     const struct run_values *run = values;
     seen_count = count;
@@ -102,8 +102,11 @@ static const struct command RUN = {
     .run = run_run,
 };
 
-static int run_plain(const void *values, size_t count, const char *const *arguments)
+static int run_plain(const void *values, size_t count, const char *const *arguments,
+                     struct err *err)
 {
+    if (str_eq(arguments[0], "wrong"))
+        return err_set(err, ERR_NOT_FOUND, "no image '%s'", arguments[0]);
     seen_count = count;
     return 0;
 }
@@ -299,6 +302,9 @@ static void test_main(void **state)
     assert_string_equal(seen_state, "here");
     assert_int_equal(main_with(text, sizeof(text), "image", "add", "x", NULL), 0);
     assert_int_equal(seen_count, 1);
+    assert_int_equal(main_with(text, sizeof(text), "image", "add", "wrong", NULL),
+                     err_info(ERR_NOT_FOUND)->exit_code);
+    assert_string_equal(text, "tool: no image 'wrong'\n");
     assert_int_equal(main_with(text, sizeof(text), "--version", NULL), 0);
     assert_string_equal(text, "tool 1.2.3\n");
 
