@@ -7,6 +7,7 @@
 
 #include "base/rand.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -386,6 +387,5 @@ void faces_name(uint64_t person, char text[FACES_NAME_MAX])
     if (person < count)
         snprintf(text, FACES_NAME_MAX, "%s", NAMES[person]);
     else
-        snprintf(text, FACES_NAME_MAX, "%s-%llu", NAMES[person % count],
-                 (unsigned long long)(person / count + 1));
+        snprintf(text, FACES_NAME_MAX, "%s-%" PRIu64, NAMES[person % count], person / count + 1);
 }
