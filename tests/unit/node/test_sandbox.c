@@ -144,7 +144,7 @@ static char *log_of(const struct pod *pod, int64_t run)
     return arena_strdup(pod->arena, text.data);
 }
 
-/* Until the pod has written the word: waits on the log file itself, not on time. */
+/* Until the pod has written the word; the deadline is reached by a defect only. */
 static void wait_for_word(const struct pod *pod, const char *word)
 {
     int64_t deadline = moment_wall_ms() + DEADLINE_MS;
