@@ -52,6 +52,16 @@ for round in $(seq $rounds); do
     echo "round $round: $(wc -l <"$SCRATCH/promised") acknowledged, none lost"
 done
 
+# A server that was killed a moment ago still holds its lock, and one that was asked to end for longer: `up` must
+# wait for it instead of saying that a cluster runs already.
+for signal in KILL KILL KILL TERM; do
+    old=$(server_pid)
+    kill -"$signal" "$old"
+    cluster_up
+    [ "$(server_pid)" != "$old" ] || fail "up after SIG$signal took the dying server for a living one"
+    kubectl get nodes >/dev/null || fail "nobody answers after SIG$signal and up"
+done
+
 wait_for_phase counter Running
 assert_eq "start time of the pod" "$started" \
     "$(kubectl get pod counter -o jsonpath='{.status.containerStatuses[0].state.running.startedAt}')"

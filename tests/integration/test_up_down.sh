@@ -57,6 +57,19 @@ check
 become_ordinary_user
 check
 
+# A path with a space, in words that can be pasted into a shell; ready is said when it is, also in the foreground.
+spaced="$SCRATCH/a state"
+as_user "$TRAINYARD" up --foreground --port 0 --state "$spaced" >"$SCRATCH/foreground.log" 2>&1 &
+foreground=$!
+wait_until "the cluster in the foreground to be up" grep -q 'the cluster is up' "$SCRATCH/foreground.log"
+(
+    eval "$(grep -o 'export KUBECONFIG=.*' "$SCRATCH/foreground.log")"
+    assert_eq "node of the cluster in the foreground" node-1 "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
+)
+kill -TERM "$(as_user "$TRAINYARD" status --state "$spaced" -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')"
+wait $foreground || fail "up --foreground ended with $?"
+as_user "$TRAINYARD" down --wipe --state "$spaced"
+
 # Words for what is wrong.
 if "$TRAINYARD" up --nodes 0 2>"$SCRATCH/err"; then fail "--nodes 0 was accepted"; fi
 assert_contains "--nodes 0" "a number from 1 to" "$(cat "$SCRATCH/err")"

@@ -179,6 +179,7 @@ static void on_closed(void *context)
 /* In the reverse order of opening. The store is last to end: it commits what is queued. */
 static void close_cluster(struct cluster *cluster)
 {
+    unlink(cluster->options->state->server); /* nobody may count on this server any more */
     if (cluster->loop) {
         loop_timer_stop(&cluster->probe_timer);
         kube_client_free(cluster->probe);
@@ -203,7 +204,6 @@ static void close_cluster(struct cluster *cluster)
         loop_free(cluster->loop);
     }
     node_space_free(cluster->space);
-    unlink(cluster->options->state->server);
     arena_free(cluster->arena);
 }
 

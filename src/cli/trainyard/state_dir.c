@@ -1,18 +1,29 @@
 /* The state directory; see state_dir.h. */
 #include "cli/trainyard/state_dir.h"
 
+#include "base/cleanup.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SERVER_FILE_MAX = 64 * 1024 };
+enum {
+    SERVER_FILE_MAX = 64 * 1024,
+    PROCESS_FILE_MAX = 16 * 1024,
+    PASSAGE_MS = 15 * 1000, /* a server starts or ends within this time */
+    PASSAGE_POLL_MS = 10,
+};
 
 int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *ret,
                       struct err *err)
@@ -85,19 +96,33 @@ static bool is_locked(const struct state_dir *state)
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
-                     struct err *err)
+/* True if the process was killed and is yet to end: it holds its locks until its memory is freed.
+ */
+static bool is_doomed(pid_t pid)
 {
-    *ret = (struct state_server){0};
-    if (!is_locked(state))
-        return 0;
+    static const char *const pending[] = {"SigPnd:", "ShdPnd:"};
+    char path[64];
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, PROCESS_FILE_MAX);
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (file_read(path, &text, NULL) < 0)
+        return true;
+    for (size_t i = 0; i < ARRAY_SIZE(pending); i++) {
+        const char *line = strstr(text.data, pending[i]);
+        uint64_t signals = line ? strtoull(line + strlen(pending[i]), NULL, 16) : 0;
+        if (signals & 1ULL << (SIGKILL - 1))
+            return true;
+    }
+    return false;
+}
+
+static int read_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
+                       struct err *err)
+{
     _cleanup_buf_ struct buf text;
     buf_init(&text, SERVER_FILE_MAX);
-    int result = file_read(state->server, &text, err);
-    if (result == -ERR_NOT_FOUND)
-        return err_set(err, ERR_UNAVAILABLE, "the cluster in '%s' is starting: try again",
-                       state->path);
     struct json *json = NULL;
+    int result = file_read(state->server, &text, err);
     if (result == 0)
         result = json_parse(arena, text.data, text.size, NULL, &json, err);
     if (result < 0)
@@ -109,6 +134,27 @@ int state_dir_server(struct arena *arena, const struct state_dir *state, struct 
         .kubeconfig = json_get_string(json, "kubeconfig", ""),
         .version = json_get_string(json, "version", ""),
     };
+    return 0;
+}
+
+int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
+                     struct err *err)
+{
+    for (int waited = 0; is_locked(state); waited += PASSAGE_POLL_MS) {
+        struct state_server server;
+        int result = read_server(arena, state, &server, err);
+        if (result == 0 && !is_doomed(server.pid)) {
+            *ret = server;
+            return 0;
+        }
+        if (result < 0 && result != -ERR_NOT_FOUND)
+            return result;
+        if (waited >= PASSAGE_MS)
+            return err_set(err, ERR_UNAVAILABLE,
+                           "the cluster in '%s' is starting or ending: try again", state->path);
+        poll(NULL, 0, PASSAGE_POLL_MS);
+    }
+    *ret = (struct state_server){0};
     return 0;
 }
 

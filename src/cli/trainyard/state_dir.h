@@ -42,7 +42,8 @@ struct state_server {
     const char *version;
 };
 
-/* Who runs here; `running` false if nobody does. */
+/* Who runs here; `running` false if nobody does. While one starts or ends, by itself or by kill -9,
+ * this waits until it has. */
 int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
                      struct err *err);
 int state_dir_write_server(const struct state_dir *state, const struct state_server *server,

@@ -98,14 +98,18 @@ static void tell_ready(void *context)
     *fd = -1;
 }
 
-static void print_ready(const struct state_dir *state, const struct state_server *server)
+static void print_ready(void *context)
 {
+    const struct cluster_options *options = context;
+    const char *kept = getenv("TRAINYARD_STATE");
+    const char *quote = strpbrk(options->kubeconfig, " \t$\"\\`&;|<>()*?") ? "'" : "";
     printf("the cluster is up: https://127.0.0.1:%d\n\n"
-           "    export KUBECONFIG=%s\n"
+           "    export KUBECONFIG=%s%s%s\n"
            "    kubectl get nodes\n\n"
            "stop it with: trainyard down%s%s\n",
-           server->port, server->kubeconfig, getenv("TRAINYARD_STATE") ? "" : " --state ",
-           getenv("TRAINYARD_STATE") ? "" : state->path);
+           options->port, quote, options->kubeconfig, quote, kept ? "" : " --state ",
+           kept ? "" : options->state->path);
+    fflush(stdout);
 }
 
 /* Close what the caller's shell happened to leave open: a background server that holds the end of a
@@ -179,13 +183,8 @@ static int wait_until_ready(pid_t child, int fd, const struct state_dir *state, 
 
 static int start(const struct cluster_options *options, int lock, bool foreground, struct err *err)
 {
-    int none = -1;
-    if (foreground) {
-        struct state_server server = {.port = options->port, .kubeconfig = options->kubeconfig};
-        print_ready(options->state, &server);
-        fflush(stdout);
-        return cluster_run(options, tell_ready, &none, err);
-    }
+    if (foreground)
+        return cluster_run(options, print_ready, (void *)options, err);
     int pipe_fds[2];
     if (pipe2(pipe_fds, O_CLOEXEC) < 0)
         return err_set_errno(err, errno, "cannot make a pipe");
@@ -245,10 +244,8 @@ static int up(const struct up_values *wanted, struct err *err)
                 : arena_printf(arena, "%s/%s", current ? current : "", wanted->kubeconfig);
     }
     result = start(&options, lock, wanted->foreground, err);
-    if (result == 0 && !wanted->foreground) {
-        server = (struct state_server){.port = options.port, .kubeconfig = options.kubeconfig};
-        print_ready(&state, &server);
-    }
+    if (result == 0 && !wanted->foreground)
+        print_ready(&options);
     return result;
 }
 
