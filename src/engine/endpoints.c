@@ -96,7 +96,8 @@ struct json *endpoints_subsets(struct arena *arena, const struct json *service,
     bool publish_unready =
         json_get_bool(json_get(service, "spec"), "publishNotReadyAddresses", false);
     const struct json **sorted = ARENA_ARRAY(arena, const struct json *, count + 1);
-    memcpy(sorted, pods, count * sizeof(*pods));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = pods[i];
     qsort(sorted, count, sizeof(*sorted), compare_pods);
     for (size_t i = 0; i < count; i++) {
         const struct json *pod = sorted[i];

@@ -43,8 +43,8 @@ for round in $(seq $rounds); do
     enough() { [ "$(wc -l <"$SCRATCH/acknowledged.$round")" -ge $((20 + RANDOM % 40)) ]; }
     wait_until "writes to be acknowledged" enough
     kill -9 "$(server_pid)"
+    cluster_up # at once: what was killed may still be on its way out
     wait "${writers[@]}" || true
-    cluster_up
     kubectl get configmaps -o jsonpath='{range .items[*]}{.metadata.name}{"\n"}{end}' | sort >"$SCRATCH/kept"
     sort "$SCRATCH"/acknowledged.* >"$SCRATCH/promised"
     lost=$(comm -23 "$SCRATCH/promised" "$SCRATCH/kept")
