@@ -3,32 +3,22 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/json_file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "node/node.h"
 
 #include <string.h>
 
-enum { TABLE_MAX = 4 * 1024 * 1024, NAME_MAX_SIZE = 512 };
+enum { NAME_MAX_SIZE = 512 };
 
 int image_table_load(struct arena *arena, const char *state_dir, struct json **ret, struct err *err)
 {
     const char *path = arena_printf(arena, "%s/images.json", state_dir);
-    if (!file_exists(path)) {
-        *ret = json_object(arena);
-        return 0;
-    }
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, TABLE_MAX);
-    int result = file_read(path, &text, err);
-    struct json *table = NULL;
-    if (result == 0 && (result = json_parse(arena, text.data, text.size, NULL, &table, err)) < 0)
-        return err_wrap(err, "'%s'", path);
-    if (result == 0 && table->type != JSON_OBJECT)
-        result = err_set(err, ERR_INVALID, "'%s' is no object of images", path);
-    if (result == 0)
-        *ret = table;
-    return result;
+    if (file_exists(path))
+        return json_file_read(arena, path, ret, err);
+    *ret = json_object(arena);
+    return 0;
 }
 
 /* The name without registry default, tag and digest. */
@@ -75,12 +65,7 @@ int image_table_lookup(struct arena *arena, const struct json *table, const char
 static int store(const char *state_dir, const struct json *table, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/images.json", state_dir);
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, TABLE_MAX);
-    json_write_pretty(table, &text);
-    if (text.overflowed)
-        return err_set(err, ERR_TOO_LARGE, "'%s' would be larger than %d bytes", path, TABLE_MAX);
-    return file_write_atomic(path, text.data, text.size, 0600, err);
+    return json_file_write(path, table, err);
 }
 
 int node_image_add(const char *state_dir, const char *name, const char *const *command,

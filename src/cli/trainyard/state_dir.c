@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/json_file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -19,7 +20,6 @@
 #include <unistd.h>
 
 enum {
-    SERVER_FILE_MAX = 64 * 1024,
     PROCESS_FILE_MAX = 16 * 1024,
     PASSAGE_MS = 15 * 1000, /* a server starts or ends within this time */
     PASSAGE_POLL_MS = 10,
@@ -119,12 +119,8 @@ static bool is_doomed(pid_t pid)
 static int read_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
                        struct err *err)
 {
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, SERVER_FILE_MAX);
     struct json *json = NULL;
-    int result = file_read(state->server, &text, err);
-    if (result == 0)
-        result = json_parse(arena, text.data, text.size, NULL, &json, err);
+    int result = json_file_read(arena, state->server, &json, err);
     if (result < 0)
         return err_wrap(err, "cannot tell who runs in '%s'", state->path);
     *ret = (struct state_server){
@@ -162,13 +158,10 @@ int state_dir_write_server(const struct state_dir *state, const struct state_ser
                            struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, SERVER_FILE_MAX);
     struct json *json = json_object(arena);
     json_set_int(arena, json, "pid", server->pid);
     json_set_int(arena, json, "port", server->port);
     json_set_string(arena, json, "kubeconfig", server->kubeconfig);
     json_set_string(arena, json, "version", server->version);
-    json_write_pretty(json, &text);
-    return file_write_atomic(state->server, text.data, text.size, 0600, err);
+    return json_file_write(state->server, json, err);
 }

@@ -5,6 +5,7 @@
 #include "cli/trainyard/state_dir.h"
 
 #include "base/file.h"
+#include "base/json_file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "net/http_server.h"
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NODES_MAX = 64, SETTINGS_MAX = 64 * 1024, ENDING_MS = 200 };
+enum { NODES_MAX = 64, ENDING_MS = 200 };
 
 struct up_values {
     const char *state;
@@ -66,26 +67,17 @@ static int parse_nodes(struct arena *arena, const char *text, const char ***ret,
 static int choose_nodes(struct arena *arena, const struct state_dir *state, const char *wanted,
                         const char ***ret, struct err *err)
 {
-    struct json *settings = NULL;
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, SETTINGS_MAX);
-    if (file_exists(state->settings)) {
-        int result = file_read(state->settings, &text, err);
-        if (result == 0)
-            result = json_parse(arena, text.data, text.size, NULL, &settings, err);
-        if (result < 0)
-            return err_wrap(err, "cannot read '%s'", state->settings);
-    } else {
-        settings = json_object(arena);
-    }
+    struct json *settings = json_object(arena);
+    int result =
+        file_exists(state->settings) ? json_file_read(arena, state->settings, &settings, err) : 0;
+    if (result < 0)
+        return result;
     const char *kept = json_get_string(settings, "nodes", "1");
-    int result = parse_nodes(arena, str_is_empty(wanted) ? kept : wanted, ret, err);
+    result = parse_nodes(arena, str_is_empty(wanted) ? kept : wanted, ret, err);
     if (result < 0 || str_is_empty(wanted) || str_eq(kept, wanted))
         return result;
     json_set_string(arena, settings, "nodes", wanted);
-    buf_clear(&text);
-    json_write_pretty(settings, &text);
-    return file_write_atomic(state->settings, text.data, text.size, 0600, err);
+    return json_file_write(state->settings, settings, err);
 }
 
 /* How the child tells its parent: one byte when ready, else the sentence why not. */

@@ -2,7 +2,7 @@
 #include "base/file.h"
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json_file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -115,6 +115,39 @@ static void test_write_into(void **state)
     assert_true(str_has_prefix(err.message, "'/dev/full': cannot write"));
 }
 
+static void test_json_file(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *read = NULL, *object = json_object(arena);
+    const char *path = path_of("settings.json");
+    assert_int_equal(json_file_read(arena, path, &read, &err), -ERR_NOT_FOUND);
+    json_set_string(arena, object, "nodes", "3");
+    assert_int_equal(json_file_write(path, object, &err), 0);
+    assert_int_equal(json_file_read(arena, path, &read, &err), 0);
+    assert_string_equal(json_get_string(read, "nodes", ""), "3");
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+
+    static const struct {
+        const char *text;
+        int result;
+        const char *complaint;
+    } ROWS[] = {
+        {"[1]", -ERR_INVALID, "holds an array where an object is expected"},
+        {"{\"nodes\":", -ERR_BAD_REQUEST, "settings.json': 1:10: "},
+        {"", -ERR_BAD_REQUEST, "settings.json': 1:1: "},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        file_write_atomic(path, ROWS[i].text, strlen(ROWS[i].text), 0600, NULL);
+        read = NULL;
+        assert_int_equal(json_file_read(arena, path, &read, &err), ROWS[i].result);
+        assert_non_null(strstr(err.message, ROWS[i].complaint));
+        assert_null(read);
+    }
+}
+
 static void test_make_dirs(void **state)
 {
     struct err err = ERR_INIT;
@@ -195,8 +228,9 @@ static void test_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_read),      TEST(test_write_atomic), TEST(test_write_all), TEST(test_write_into),
-        TEST(test_make_dirs), TEST(test_remove_tree),  TEST(test_log),
+        TEST(test_read),        TEST(test_write_atomic), TEST(test_write_all),
+        TEST(test_write_into),  TEST(test_json_file),    TEST(test_make_dirs),
+        TEST(test_remove_tree), TEST(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
