@@ -16,6 +16,11 @@ int64_t moment_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t moment_monotonic_ms(void)
+{
+    return moment_monotonic_ns() / 1000000;
+}
+
 int64_t moment_wall_ms(void)
 {
     struct timespec now;

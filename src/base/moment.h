@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 int64_t moment_monotonic_ns(void);
+int64_t moment_monotonic_ms(void);
 int64_t moment_wall_ms(void);
 
 enum { MOMENT_TEXT_MAX = 40 };

@@ -18,11 +18,6 @@ struct comm_group {
     struct transport_tcp *tcp;
 };
 
-static int64_t now_ms(void)
-{
-    return moment_monotonic_ns() / 1000000;
-}
-
 /* The synchronous tasks stand first in the description: the chief, then the workers. */
 static int check_config(const struct ty_tf_config *config, int *ret_size, struct err *err)
 {
@@ -45,7 +40,7 @@ static int check_config(const struct ty_tf_config *config, int *ret_size, struct
 static int join(const struct rendezvous_options *meeting, struct rendezvous_links *links,
                 int64_t deadline, struct transport_tcp **ret, struct err *err)
 {
-    int64_t left = deadline - now_ms();
+    int64_t left = deadline - moment_monotonic_ms();
     const struct transport_tcp_options transport = {
         .tasks = meeting->tasks,
         .rank = meeting->rank,
@@ -72,10 +67,10 @@ static int join(const struct rendezvous_options *meeting, struct rendezvous_link
 static int form(const struct rendezvous_options *meeting, struct transport_tcp **ret,
                 struct err *err)
 {
-    int64_t deadline = now_ms() + meeting->timeout_ms;
+    int64_t deadline = moment_monotonic_ms() + meeting->timeout_ms;
     for (;;) {
         struct rendezvous_options again = *meeting;
-        again.timeout_ms = deadline - now_ms();
+        again.timeout_ms = deadline - moment_monotonic_ms();
         struct rendezvous_links links;
         int result = rendezvous_meet(&again, &links, err);
         if (result < 0)
@@ -84,7 +79,7 @@ static int form(const struct rendezvous_options *meeting, struct transport_tcp *
         result = join(meeting, &links, deadline, ret, &failure);
         if (result == 0)
             return 0;
-        if (failure.code != ERR_UNAVAILABLE || now_ms() >= deadline)
+        if (failure.code != ERR_UNAVAILABLE || moment_monotonic_ms() >= deadline)
             return err_set(err, failure.code, "%s", failure.message);
         if (meeting->report)
             meeting->report(meeting->context, failure.message);

@@ -16,11 +16,6 @@
 
 enum { NAMED_MAX = 4 }; /* missing members that a line or an error names in full */
 
-static int64_t now_ms(void)
-{
-    return moment_monotonic_ns() / 1000000;
-}
-
 void rendezvous_say(struct rendezvous *r, const char *line)
 {
     if (r->options->report)
@@ -124,7 +119,7 @@ static void report_one(void *context, const char *name, const char *reason)
     struct rendezvous *r = context;
     char line[TF_CONFIG_TASK_TEXT_MAX + REASON_MAX + 64];
     snprintf(line, sizeof(line), "waiting for %s since %lld s: %s", name,
-             (long long)((now_ms() - r->started) / 1000), reason);
+             (long long)((moment_monotonic_ms() - r->started) / 1000), reason);
     rendezvous_say(r, line);
 }
 
@@ -191,7 +186,7 @@ static void wait_for_something(struct rendezvous *r, int64_t now)
 static int meet(struct rendezvous *r, struct err *err)
 {
     for (;;) {
-        int64_t now = now_ms();
+        int64_t now = moment_monotonic_ms();
         int result = rendezvous_progress_guests(r, now, err);
         if (result < 0 || (result = rendezvous_progress_bonds(r, now, err)) < 0)
             return result;
@@ -251,7 +246,7 @@ int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_
                     struct err *err)
 {
     const struct ty_task *self = &options->tasks[options->rank];
-    struct rendezvous r = {.options = options, .listener = -1, .started = now_ms()};
+    struct rendezvous r = {.options = options, .listener = -1, .started = moment_monotonic_ms()};
     r.deadline = r.started + options->timeout_ms;
     r.next_report = r.started + options->report_ms;
     int result = 0;

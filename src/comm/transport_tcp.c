@@ -15,11 +15,6 @@ enum {
     EXPLANATION_MS = 500, /* how long a broken data connection waits for a reason */
 };
 
-static int64_t now_ms(void)
-{
-    return moment_monotonic_ns() / 1000000;
-}
-
 void transport_tcp_set_timeout(struct transport_tcp *tcp, int64_t timeout_ms)
 {
     tcp->options.timeout_ms = timeout_ms;
@@ -130,8 +125,9 @@ int transport_tcp_data_failed(struct transport_tcp *tcp, int rank, int errnum, s
 {
     /* The neighbour may have given up because of another member, and told so on its control
      * connection before it closed this one; then that one is to blame. */
-    int64_t until = now_ms() + EXPLANATION_MS;
-    for (int64_t now = now_ms(); now < until && !tcp->broken.code; now = now_ms())
+    int64_t until = moment_monotonic_ms() + EXPLANATION_MS;
+    for (int64_t now = moment_monotonic_ms(); now < until && !tcp->broken.code;
+         now = moment_monotonic_ms())
         poll_once(tcp, (size_t)tcp->options.size, (int)(until - now));
     transport_tcp_break(tcp, ERR_UNAVAILABLE, "lost %s: %s", tcp->peers[rank].name,
                         socket_reason(errnum));
@@ -189,7 +185,7 @@ int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
      * even if a member is gone by now. */
     if (tcp->broken.code)
         return transport_tcp_broken(tcp, err);
-    int64_t now = now_ms();
+    int64_t now = moment_monotonic_ms();
     if (!tcp->idle_since_ms)
         tcp->idle_since_ms = tcp->pinged_ms = tcp->reported_ms = now;
     int64_t next = tcp->pinged_ms + PING_MS,
@@ -200,7 +196,7 @@ int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
         next = deadline;
     size_t count = (size_t)tcp->options.size + 2 * (size_t)tcp->options.channels;
     poll_once(tcp, count, next > now ? (int)(next - now) : 0);
-    now = now_ms();
+    now = moment_monotonic_ms();
     if (now >= deadline)
         return give_up(tcp, err);
     if (now >= tcp->pinged_ms + PING_MS) {
