@@ -30,6 +30,9 @@ void meta_validate(struct field_errors *errors, const struct registry_resource *
 void meta_validate_labels(struct field_errors *errors, const struct json *labels,
                           const char *field);
 
+/* What is wrong with a name, in upstream's words; NULL if nothing is. */
+const char *meta_name_complaint(enum registry_name_rule rule, const char *name);
+
 /* "name" or "prefix.example/name". */
 bool meta_is_qualified_name(const char *text);
 

@@ -13,7 +13,7 @@ enum {
     LABEL_NAME_MAX = 63,
 };
 
-static const char *name_complaint(enum registry_name_rule rule, const char *name)
+const char *meta_name_complaint(enum registry_name_rule rule, const char *name)
 {
     switch (rule) {
     case NAME_SUBDOMAIN:
@@ -152,7 +152,7 @@ void meta_validate(struct field_errors *errors, const struct registry_resource *
     if (name[0] == '\0') {
         field_required(errors, "metadata.name", "name or generateName is required");
     } else if (!old) {
-        const char *complaint = name_complaint(resource->name_rule, name);
+        const char *complaint = meta_name_complaint(resource->name_rule, name);
         if (complaint)
             field_invalid(errors, "metadata.name", json_get(meta, "name"), "%s", complaint);
     }

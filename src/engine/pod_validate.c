@@ -36,6 +36,20 @@ static const char *typed_string(struct field_errors *errors, const struct json *
     return value ? value->text : "";
 }
 
+/* The name of a container or volume; "" if it has none. */
+static const char *validate_label(struct field_errors *errors, const struct json *object,
+                                  const char *field)
+{
+    const char *name = typed_string(errors, object, "name", field);
+    const char *complaint = meta_name_complaint(NAME_LABEL, name);
+    if (name[0] == '\0')
+        field_required(errors, field_path(errors, "%s.name", field), NULL);
+    else if (complaint)
+        field_invalid(errors, field_path(errors, "%s.name", field), json_get(object, "name"), "%s",
+                      complaint);
+    return name;
+}
+
 static void validate_one_of(struct field_errors *errors, const char *field, const char *value,
                             const char *const *supported)
 {
@@ -200,15 +214,7 @@ static void validate_container(struct scope *scope, const struct json *container
 {
     static const char *const pull_policies[] = {"Always", "IfNotPresent", "Never", NULL};
     struct field_errors *errors = scope->errors;
-    const char *name = typed_string(errors, container, "name", field);
-    if (name[0] == '\0')
-        field_required(errors, field_path(errors, "%s.name", field), NULL);
-    else if (!str_is_dns_label(name))
-        field_invalid(errors, field_path(errors, "%s.name", field), json_get(container, "name"),
-                      "a lowercase RFC 1123 label must consist of lower case alphanumeric "
-                      "characters or '-', and must start and end with an alphanumeric character "
-                      "(e.g. 'my-name',  or '123-abc', regex used for validation is "
-                      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
+    validate_label(errors, container, field);
     if (typed_string(errors, container, "image", field)[0] == '\0')
         field_required(errors, field_path(errors, "%s.image", field), NULL);
     validate_one_of(errors, field_path(errors, "%s.imagePullPolicy", field),
@@ -267,14 +273,7 @@ static void validate_volumes(struct scope *scope)
     size_t position = 0;
     JSON_EACH (volume, volumes) {
         const char *field = field_path(errors, "spec.volumes[%zu]", position++);
-        const char *name = typed_string(errors, volume, "name", field);
-        if (name[0] == '\0')
-            field_required(errors, field_path(errors, "%s.name", field), NULL);
-        else if (!str_is_dns_label(name))
-            field_invalid(errors, field_path(errors, "%s.name", field), json_get(volume, "name"),
-                          "a lowercase RFC 1123 label must consist of lower case alphanumeric "
-                          "characters or '-', and must start and end with an alphanumeric "
-                          "character");
+        const char *name = validate_label(errors, volume, field);
         for (const struct json *other = json_first(volumes); other != volume; other = other->next)
             if (name[0] && str_eq(json_get_string(other, "name", ""), name))
                 field_duplicate(errors, field_path(errors, "%s.name", field), name);

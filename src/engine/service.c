@@ -56,10 +56,9 @@ static void validate_port(struct field_errors *errors, const struct json *port, 
                       "must be between 1 and 65535, inclusive");
     if (named && name[0] == '\0')
         field_required(errors, field_path(errors, "%s.name", field), NULL);
-    else if (name[0] != '\0' && !str_is_dns_label(name))
-        field_invalid(errors, field_path(errors, "%s.name", field), json_get(port, "name"),
-                      "a lowercase RFC 1123 label must consist of lower case alphanumeric "
-                      "characters or '-', and must start and end with an alphanumeric character");
+    else if (name[0] != '\0' && meta_name_complaint(NAME_LABEL, name))
+        field_invalid(errors, field_path(errors, "%s.name", field), json_get(port, "name"), "%s",
+                      meta_name_complaint(NAME_LABEL, name));
     if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP") && !str_eq(protocol, "SCTP"))
         field_unsupported(errors, field_path(errors, "%s.protocol", field), protocol, protocols);
 }
