@@ -1,5 +1,5 @@
 /* What a pod's runner tells the API: its status, and that its deletion is done. One request at a
- * time; each answer leads back to runner_work(). */
+ * time; each answer leads back to pod_runner_work(). */
 #include "node/pod_runner_internal.h"
 
 #include "node/pod_status.h"
@@ -34,7 +34,7 @@ static int64_t version_of(const struct json *object)
     return strtoll(kube_meta_resource_version(object), NULL, 10);
 }
 
-void runner_see(struct pod_runner *runner, struct kube_object *object)
+void pod_runner_see(struct pod_runner *runner, struct kube_object *object)
 {
     if (object != runner->object && version_of(object->json) >= version_of(runner_pod(runner))) {
         kube_object_unref(runner->object);
@@ -59,13 +59,13 @@ static void on_published(void *context, struct json *object, const struct err *e
         free(TAKE(runner->published));
         retry_later(runner, err);
         if (runner->forgotten)
-            runner_work(runner);
+            pod_runner_work(runner);
         return;
     }
     struct kube_object *seen = kube_object_new(object);
-    runner_see(runner, seen);
+    pod_runner_see(runner, seen);
     kube_object_unref(seen);
-    runner_work(runner);
+    pod_runner_work(runner);
 }
 
 static bool is_current(const struct json *pod, const struct json *status)
@@ -77,7 +77,7 @@ static bool is_current(const struct json *pod, const struct json *status)
     return true;
 }
 
-bool runner_publish(struct pod_runner *runner)
+bool pod_runner_publish(struct pod_runner *runner)
 {
     if (!runner->has_state &&
         (kube_meta_is_deleting(runner_pod(runner)) || pod_phase_is_final(runner_pod(runner))))
@@ -119,10 +119,10 @@ static void on_deleted(void *context, struct json *object, const struct err *err
         runner->deleted = false;
         retry_later(runner, err);
     }
-    runner_work(runner);
+    pod_runner_work(runner);
 }
 
-void runner_confirm_deletion(struct pod_runner *runner)
+void pod_runner_confirm_deletion(struct pod_runner *runner)
 {
     const struct kube_delete_options options = {.grace_period_seconds = 0, .uid = runner->uid};
     runner->deleted = true;

@@ -215,7 +215,7 @@ static void on_alive(void *context)
     struct pod_runner *runner = context;
     state_machine_move(&runner->machine, RUNNING);
     load_state(runner, true);
-    runner_work(runner);
+    pod_runner_work(runner);
 }
 
 static void on_changed(void *context)
@@ -225,7 +225,7 @@ static void on_changed(void *context)
     for (size_t i = 0; i < runner->state.count; i++)
         if (runner->state.containers[i].phase == CONTAINER_RUNNING)
             runner->respawn_ms = RESPAWN_FIRST_MS;
-    runner_work(runner);
+    pod_runner_work(runner);
 }
 
 static void on_gone(void *context, const struct err *err)
@@ -243,7 +243,7 @@ static void on_gone(void *context, const struct err *err)
         runner->respawn_ms =
             runner->respawn_ms * 2 < RESPAWN_MAX_MS ? runner->respawn_ms * 2 : RESPAWN_MAX_MS;
     }
-    runner_work(runner);
+    pod_runner_work(runner);
 }
 
 static const struct supervisor_events EVENTS = {on_alive, on_changed, on_gone};
@@ -265,7 +265,7 @@ static void stop(struct pod_runner *runner, int64_t grace_ms)
 
 /* ---- What is to be done now ---- */
 
-void runner_work(struct pod_runner *runner)
+void pod_runner_work(struct pod_runner *runner)
 {
     const struct json *pod = runner_pod(runner);
     bool unwanted = runner->forgotten || kube_meta_is_deleting(pod);
@@ -288,13 +288,13 @@ void runner_work(struct pod_runner *runner)
         }
         return;
     }
-    if (!runner_publish(runner) && ended && unwanted && !runner->deleted)
-        runner_confirm_deletion(runner);
+    if (!pod_runner_publish(runner) && ended && unwanted && !runner->deleted)
+        pod_runner_confirm_deletion(runner);
 }
 
 static void on_retry(struct loop_timer *timer)
 {
-    runner_work(CONTAINER_OF(timer, struct pod_runner, retry));
+    pod_runner_work(CONTAINER_OF(timer, struct pod_runner, retry));
 }
 
 /* The address an earlier control process gave the pod. */
@@ -342,7 +342,7 @@ struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod
     runner->link =
         supervisor_link_new(host->loop, runner->directory, host->step_path, &EVENTS, runner);
     restore(runner);
-    runner_work(runner);
+    pod_runner_work(runner);
     return runner;
 }
 
@@ -366,12 +366,12 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
 
 void pod_runner_update(struct pod_runner *runner, struct kube_object *pod)
 {
-    runner_see(runner, pod);
-    runner_work(runner);
+    pod_runner_see(runner, pod);
+    pod_runner_work(runner);
 }
 
 void pod_runner_forget(struct pod_runner *runner)
 {
     runner->forgotten = true;
-    runner_work(runner);
+    pod_runner_work(runner);
 }

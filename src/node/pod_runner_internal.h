@@ -41,13 +41,13 @@ static inline const struct json *runner_pod(const struct pod_runner *runner)
 }
 
 /* Do what is to be done now. The runner may be gone afterwards. */
-void runner_work(struct pod_runner *runner);
+void pod_runner_work(struct pod_runner *runner);
 
 /* Take over a newer version; an informer may lag behind the answers to our own writes. */
-void runner_see(struct pod_runner *runner, struct kube_object *object);
+void pod_runner_see(struct pod_runner *runner, struct kube_object *object);
 /* Write the status if it says something new; true if a call is under way for it. */
-bool runner_publish(struct pod_runner *runner);
+bool pod_runner_publish(struct pod_runner *runner);
 /* Tell the API that nothing of the deleted pod is left. */
-void runner_confirm_deletion(struct pod_runner *runner);
+void pod_runner_confirm_deletion(struct pod_runner *runner);
 
 #endif
