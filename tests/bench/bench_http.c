@@ -272,7 +272,8 @@ int main(void)
     bench.big = mem_zalloc(BIG_SIZE);
     double ours = CONNECTIONS * ROUNDS / run_ours(&bench, client_main);
     double peer = CONNECTIONS * ROUNDS / run_peer(&bench);
-    printf("{\"name\":\"api https requests, keep-alive\",\"value\":%.0f,\"unit\":\"req/s\",\"peer\":\"OpenSSL on "
+    printf("{\"name\":\"api https requests, "
+           "keep-alive\",\"value\":%.0f,\"unit\":\"req/s\",\"peer\":\"OpenSSL on "
            "epoll, no HTTP\",\"peer_value\":%.0f}\n",
            ours, peer);
     printf("{\"name\":\"api https large answer\",\"value\":%.0f,\"unit\":\"MB/s\"}\n",

@@ -117,10 +117,10 @@ int main(int argc, char **argv)
         mem_panic("no directory in '%s'", argc > 1 ? argv[1] : "/var/tmp");
     double peer = run_peer(directory);
     for (size_t i = 0; i < ARRAY_SIZE(WRITERS); i++)
-        printf(
-            "{\"name\":\"store rows, %d in flight\",\"value\":%.0f,\"unit\":\"rows/s\",\"peer\":\"sqlite, "
-            "one row a transaction\",\"peer_value\":%.0f}\n",
-            WRITERS[i], run_store(directory, WRITERS[i]), peer);
+        printf("{\"name\":\"store rows, %d in "
+               "flight\",\"value\":%.0f,\"unit\":\"rows/s\",\"peer\":\"sqlite, "
+               "one row a transaction\",\"peer_value\":%.0f}\n",
+               WRITERS[i], run_store(directory, WRITERS[i]), peer);
     file_remove_tree(directory, NULL);
     return 0;
 }
