@@ -2,33 +2,7 @@
 #include "engine/garbage.h"
 
 #include "base/mem.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
-
-static struct json *tree(const char *text)
-{
-    struct json *json;
-    assert_int_equal(json_parse(arena, text, strlen(text), NULL, &json, NULL), 0);
-    return json;
-}
+#include "tree.h"
 
 #define LEAVING "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\""
 

@@ -1,35 +1,7 @@
 /* Pods: what is filled in and what is refused, in Kubernetes' words. */
 #include "base/str.h"
 #include "engine/kinds.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
-
-static struct json *tree(const char *text)
-{
-    struct json *json;
-    struct err err = ERR_INIT;
-    if (json_parse(arena, text, strlen(text), NULL, &json, &err) < 0)
-        fail_msg("%s: %s", text, err.message);
-    return json;
-}
+#include "tree.h"
 
 /* The complaints about a pod with this spec, after defaulting; "" for none. */
 static const char *complaints(const char *spec)

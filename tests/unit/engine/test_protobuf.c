@@ -2,12 +2,7 @@
 #include "engine/protobuf.h"
 
 #include "base/str.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tree.h"
 
 /* The body kubectl sends for `create namespace team`: envelope, type, and the object with the empty
  * fields Go writes. */
@@ -37,20 +32,6 @@ static const char DELETE_BODY[] = "k8s\0"
                                   "Background"
                                   "\x2a\x03"
                                   "All";
-
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
 
 static const char *parse(const char *body, size_t size)
 {

@@ -2,35 +2,7 @@
 #include "engine/scheduler.h"
 
 #include "base/str.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
-
-static struct json *tree(const char *text)
-{
-    struct json *json;
-    struct err err = ERR_INIT;
-    if (json_parse(arena, text, strlen(text), NULL, &json, &err) < 0)
-        fail_msg("%s: %s", text, err.message);
-    return json;
-}
+#include "tree.h"
 
 static struct scheduler_node node(const char *name, const char *more, size_t pods)
 {
