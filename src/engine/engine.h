@@ -42,6 +42,9 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
 /* The API: an http_handler with the engine as context. */
 void engine_handle(struct http_exchange *exchange, void *engine);
 
+/* An http_write_refusal: kubectl shows the sentences of a Status only. */
+void engine_write_refusal(int status, const char *sentence, struct buf *body);
+
 /* Answer an exchange with the metav1.Status of an error. */
 void engine_respond_error(struct http_exchange *exchange, const struct err *err);
 

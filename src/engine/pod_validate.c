@@ -2,6 +2,7 @@
  * of everything the nodes and controllers read, so that those may trust what they find. */
 #include "engine/kinds.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "engine/meta.h"
 #include "kube/quantity.h"
@@ -282,6 +283,16 @@ static void validate_volumes(struct scope *scope)
     }
 }
 
+static void validate_host_name(struct field_errors *errors, const struct json *spec,
+                               const char *name)
+{
+    const char *value = typed_string(errors, spec, name, "spec");
+    const char *complaint = meta_name_complaint(NAME_LABEL, value);
+    if (value[0] && complaint)
+        field_invalid(errors, field_path(errors, "spec.%s", name), json_get(spec, name), "%s",
+                      complaint);
+}
+
 /* The spec without the few fields that may change on a pod that exists. */
 static struct json *fixed_part(struct arena *arena, const struct json *pod)
 {
@@ -302,9 +313,17 @@ void kind_pod_validate(struct field_errors *errors, const struct json *pod, cons
     static const char *const restart_policies[] = {"Always", "OnFailure", "Never", NULL};
     static const char *const dns_policies[] = {"ClusterFirst", "ClusterFirstWithHostNet", "Default",
                                                "None", NULL};
-    const struct json *spec = typed(errors, pod, "spec", JSON_OBJECT, "pod");
-    if (!spec)
+    static const char *const switches[] = {"hostNetwork", "hostPID", "hostIPC",
+                                           "enableServiceLinks", "automountServiceAccountToken"};
+    const struct json *spec = json_get(pod, "spec");
+    if (!spec || spec->type != JSON_OBJECT) {
+        if (!spec || spec->type == JSON_NULL)
+            field_required(errors, "spec", NULL);
+        else
+            field_invalid(errors, "spec", spec, "must be an object, not %s",
+                          json_type_name(spec->type));
         return;
+    }
     struct scope scope = {.errors = errors, .spec = spec};
     validate_volumes(&scope);
     if (json_count(json_get(spec, "containers")) == 0)
@@ -330,6 +349,10 @@ void kind_pod_validate(struct field_errors *errors, const struct json *pod, cons
     (void)typed(errors, spec, "tolerations", JSON_ARRAY, "spec");
     (void)typed(errors, spec, "affinity", JSON_OBJECT, "spec");
     (void)typed_string(errors, spec, "nodeName", "spec");
+    for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
+        (void)typed(errors, spec, switches[i], JSON_BOOL, "spec");
+    validate_host_name(errors, spec, "hostname");
+    validate_host_name(errors, spec, "subdomain");
     if (old && errors->count == 0 &&
         !json_equal(fixed_part(errors->arena, pod), fixed_part(errors->arena, old)))
         field_forbidden(errors, "spec",

@@ -39,6 +39,17 @@ static void respond_tree(struct http_exchange *exchange, int status, const struc
     respond(exchange, status, more, body.data, body.size);
 }
 
+void engine_write_refusal(int status, const char *sentence, struct buf *body)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct err err;
+    err_set(&err, err_code_of_http(status), "%s", sentence);
+    struct json *json = kube_status_from_err(arena, &err, NULL);
+    json_set_int(arena, json, "code", status);
+    json_write(json, body);
+    buf_append_char(body, '\n');
+}
+
 void engine_respond_error(struct http_exchange *exchange, const struct err *err)
 {
     const struct json *status = kube_status_from_err(exchange->arena, err, NULL);
@@ -66,6 +77,10 @@ void rest_respond_error(struct rest *rest, const struct err *err)
                                      details.group ? "." : "", details.group ? details.group : "",
                                      name ? name : "", field_errors_text(&rest->invalid)));
     } else {
+        /* Of what is invalid kubectl prints the causes and nothing else. */
+        struct json *causes = json_array(rest->arena);
+        kube_status_add_cause(rest->arena, causes, "FieldValueInvalid", "request", err->message);
+        details.causes = err->code == ERR_INVALID ? causes : NULL;
         status = kube_status_from_err(rest->arena, err, &details);
     }
     respond_tree(rest->exchange, err_info(err->code)->http_status, rest->warnings, status);

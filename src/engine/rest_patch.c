@@ -15,16 +15,13 @@ static int patch_type(struct rest *rest, enum kube_patch_type *ret, struct err *
     return kube_patch_type_parse(type, ret, err);
 }
 
-static int patch(struct rest *rest, struct json *old, struct json **ret, struct err *err)
+static int patch(struct rest *rest, enum kube_patch_type type, struct json *old, struct json **ret,
+                 struct err *err)
 {
     const struct http_request *request = rest->exchange->request;
     const struct registry_resource *resource = rest->route.resource;
-    enum kube_patch_type type;
-    int r = patch_type(rest, &type, err);
-    if (r < 0)
-        return r;
     struct json *body, *object;
-    r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
+    int r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
     if (r < 0)
         return err_wrap(err, "the patch cannot be read as JSON");
     r = kube_patch_apply(rest->arena, type, old, body, &resource->id, &object, err);
@@ -47,8 +44,10 @@ void rest_patch(struct rest *rest)
     struct err err = ERR_INIT;
     struct json *old = NULL, *object = NULL;
     int64_t revision;
-    if (rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
-        patch(rest, old, &object, &err) < 0) {
+    enum kube_patch_type type;
+    if (patch_type(rest, &type, &err) < 0 ||
+        rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
+        patch(rest, type, old, &object, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
     }

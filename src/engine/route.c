@@ -1,6 +1,7 @@
 /* Routing; see route.h. */
 #include "engine/route.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "net/http.h"
 
@@ -11,6 +12,40 @@ enum { SEGMENTS_MAX = 8 }; /* apis G V namespaces NS RESOURCE NAME SUB */
 static int not_found(struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND, "the server could not find the requested resource");
+}
+
+static bool inside_namespace(const char *const *rest, size_t count)
+{
+    return count >= 3 && str_eq(rest[0], "namespaces");
+}
+
+static int no_resource(const char *group, const char *plural, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND,
+                   "this server has no %.63s%s%.63s: 'kubectl api-resources' lists what it has",
+                   plural, group[0] ? "." : "", group);
+}
+
+/* What Kubernetes has below its objects and this server has not, with the way out. */
+static int no_subresource(const struct registry_resource *resource, const char *sub,
+                          struct err *err)
+{
+    static const struct {
+        const char *sub, *way_out;
+    } known[] = {
+        {"exec", "run what you need as the command of a pod"},
+        {"attach", "read what a pod says with 'kubectl logs -f'"},
+        {"portforward", "give the pod 'hostNetwork: true' and connect to 127.0.0.1"},
+        {"proxy", "give the pod 'hostNetwork: true' and connect to 127.0.0.1"},
+        {"ephemeralcontainers", "run what you need as the command of a pod"},
+        {"eviction", "delete the pod"},
+        {"scale", "change the replicas in the object itself"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (str_eq(sub, known[i].sub))
+            return err_set(err, ERR_UNSUPPORTED, "%s/%s is not supported by this server yet: %s",
+                           resource->id.plural, sub, known[i].way_out);
+    return not_found(err);
 }
 
 bool route_query_flag(struct arena *arena, const char *query, const char *name)
@@ -92,15 +127,14 @@ int route_parse(struct arena *arena, const char *method, const char *path, const
     struct route route = {.namespace_ = ""};
     const struct registry_subresource *sub = NULL;
     /* namespaces/NS/pods, but namespaces/NS/status is the namespace's own. */
-    if (count >= 3 && str_eq(rest[0], "namespaces") &&
-        registry_find(group, version, rest[2]) != NULL) {
+    if (inside_namespace(rest, count) && registry_find(group, version, rest[2]) != NULL) {
         route.namespace_ = rest[1];
         rest += 2;
         count -= 2;
     }
     route.resource = registry_find(group, version, rest[0]);
     if (!route.resource)
-        return not_found(err);
+        return no_resource(group, inside_namespace(rest, count) ? rest[2] : rest[0], err);
     bool inside = route.namespace_[0] != '\0';
     if (inside && !route.resource->id.namespaced)
         return not_found(err);
@@ -113,7 +147,7 @@ int route_parse(struct arena *arena, const char *method, const char *path, const
     if (count == 3) {
         sub = registry_subresource(route.resource, rest[2]);
         if (!sub)
-            return not_found(err);
+            return no_subresource(route.resource, rest[2], err);
         route.sub = sub->id;
     }
 

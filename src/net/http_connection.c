@@ -78,15 +78,23 @@ static void finish(struct http_connection *self)
 /* The last answer of a connection that cannot be understood, or that takes too long. */
 static void refuse(struct http_connection *self, int status, const char *sentence)
 {
-    struct buf text;
-    buf_init(&text, 4096);
-    buf_printf(&text,
-               "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: text/plain; charset=utf-8\r\n"
-               "Content-Length: %zu\r\nConnection: close\r\n\r\n%s\n",
+    http_write_refusal *write_refusal = self->service->write_refusal;
+    struct buf head, body;
+    buf_init(&head, 4096);
+    buf_init(&body, 4096);
+    if (write_refusal)
+        write_refusal(status, sentence, &body);
+    else
+        buf_printf(&body, "%s\n", sentence);
+    buf_printf(&head,
+               "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+               "Connection: close\r\n\r\n",
                status, http_status_text(status), http_service_date(self->service),
-               strlen(sentence) + 1, sentence);
-    stream_write(self->stream, text.data, text.size);
-    buf_release(&text);
+               write_refusal ? "application/json" : "text/plain; charset=utf-8", body.size);
+    stream_write(self->stream, head.data, head.size);
+    stream_write(self->stream, body.data, body.size);
+    buf_release(&head);
+    buf_release(&body);
     finish(self);
 }
 

@@ -6,6 +6,7 @@
 #include "base/state_machine.h"
 #include "loop/loop.h"
 #include "net/http_parse.h"
+#include "net/http_server.h"
 #include "net/stream.h"
 
 struct http_answer;
@@ -19,6 +20,7 @@ struct http_service {
     http_handler *handler;
     void *context;
     size_t header_max, body_max;
+    http_write_refusal *write_refusal; /* or NULL */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;
     struct http_connection *connections;
     size_t connection_count;

@@ -169,6 +169,7 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
         .handler = handler,
         .context = context,
         .header_max = options->header_max ? options->header_max : HEADER_MAX,
+        .write_refusal = options->write_refusal,
         .body_max = options->body_max ? options->body_max : BODY_MAX,
         .handshake_timeout_ms = or_default(options->handshake_timeout_ms, HANDSHAKE_TIMEOUT_MS),
         .header_timeout_ms = or_default(options->header_timeout_ms, HEADER_TIMEOUT_MS),

@@ -5,7 +5,12 @@
 #include "loop/loop.h"
 #include "net/http.h"
 
+struct buf;
 struct tls_server;
+
+/* Write the JSON body of an answer that no handler gives, for this sentence is about a request that
+ * could not be read. */
+typedef void http_write_refusal(int status, const char *sentence, struct buf *body);
 
 struct http_server_options {
     int listen_fd;          /* a bound, listening TCP socket; the server owns it from then on */
@@ -14,7 +19,8 @@ struct http_server_options {
     size_t header_max;      /* bytes of all header lines; 0: 64 KiB */
     size_t connections_max; /* 0: 4096; more are closed at once */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms,
-        idle_timeout_ms; /* 0: default */
+        idle_timeout_ms;               /* 0: default */
+    http_write_refusal *write_refusal; /* NULL: the sentence as plain text */
 };
 
 struct http_server;

@@ -44,6 +44,20 @@ static int put_file(struct filling *f, const char *path, const char *data, size_
                       : file_write_atomic(whole, data, size, (mode_t)(mode & 0777), f->err);
 }
 
+/* Every key that is asked for must be there: a program would miss its file and not know why. */
+static int check_keys(struct filling *f, const struct json *source, const struct json *object,
+                      const char *kind, const char *name)
+{
+    if (json_get_bool(source, "optional", false))
+        return 0;
+    JSON_EACH (item, json_get(source, "items")) {
+        const char *key = json_get_string(item, "key", "");
+        if (!json_at(object, "data", key, NULL) && !json_at(object, "binaryData", key, NULL))
+            return err_set(f->err, ERR_NOT_FOUND, "%s '%s' has no key '%s'", kind, name, key);
+    }
+    return 0;
+}
+
 /* The keys of a config map or secret, all or those of `items`. */
 static int put_keys(struct filling *f, const struct json *source, const char *name, bool secret)
 {
@@ -55,6 +69,9 @@ static int put_keys(struct filling *f, const struct json *source, const char *na
                    ? 0
                    : err_set(f->err, ERR_NOT_FOUND, "%s '%s' not found",
                              secret ? "secret" : "configmap", name);
+    int missing = check_keys(f, source, object, secret ? "secret" : "configmap", name);
+    if (missing < 0)
+        return missing;
     const struct json *items = json_get(source, "items");
     const struct json *maps[] = {json_get(object, "data"), json_get(object, "binaryData")};
     for (size_t m = 0; m < ARRAY_SIZE(maps); m++) {

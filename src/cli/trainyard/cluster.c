@@ -86,7 +86,8 @@ static int open_api(struct cluster *cluster, struct err *err)
     struct store_options store = {.path = cluster->options->state->database};
     struct engine_options engine = {.token = cluster->credentials.token,
                                     .version = TRAINYARD_VERSION};
-    struct http_server_options server = {.listen_fd = cluster->options->listen_fd};
+    struct http_server_options server = {.listen_fd = cluster->options->listen_fd,
+                                         .write_refusal = engine_write_refusal};
     int result = store_open(cluster->loop, &store, &cluster->store, err);
     if (result == 0)
         result = engine_new(cluster->loop, cluster->store, &engine, &cluster->engine, err);

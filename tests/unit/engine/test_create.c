@@ -49,7 +49,11 @@ static void test_not_found(void **state)
     answer = api_get(api, "/api/v1/cats");
     assert_int_equal(answer.status, 404);
     assert_string_equal(answer_message(&answer),
-                        "the server could not find the requested resource");
+                        "this server has no cats: 'kubectl api-resources' lists what it has");
+    answer = api_post(api, PODS "/x/exec", "");
+    assert_int_equal(answer.status, 501);
+    assert_string_equal(answer_message(&answer), "pods/exec is not supported by this server yet: "
+                                                 "run what you need as the command of a pod");
     answer = api_post(api, "/api/v1/pods", POD_X);
     assert_int_equal(answer.status, 405);
 }

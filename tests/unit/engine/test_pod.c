@@ -21,6 +21,17 @@ static void test_refused(void **state)
     static const struct {
         const char *spec, *complaint;
     } rows[] = {
+        {"null", "spec: Required value"},
+        {"5", "spec: Invalid value: 5: must be an object, not an integer"},
+        {"{\"containers\":[{" MAIN "}],\"hostNetwork\":\"yes\"}",
+         "spec.hostNetwork: Invalid value: \"yes\": must be a boolean, not a string"},
+        {"{\"containers\":[{" MAIN "}],\"subdomain\":7}",
+         "spec.subdomain: Invalid value: 7: must be a string, not an integer"},
+        {"{\"containers\":[{" MAIN "}],\"hostname\":\"A_B\"}",
+         "spec.hostname: Invalid value: \"A_B\": a lowercase RFC 1123 label must consist of lower "
+         "case alphanumeric characters or '-', and must start and end with an alphanumeric "
+         "character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"},
         {"{}", "spec.containers: Required value"},
         {"{\"containers\":[]}", "spec.containers: Required value"},
         {"{\"containers\":[{}]}", "[spec.containers[0].name: Required value, "

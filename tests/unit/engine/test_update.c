@@ -98,6 +98,12 @@ static void test_patch_types(void **state)
     answer = api_call(api, "PATCH", PODS "/x", "application/json-patch+json", NULL,
                       "[{\"op\":\"add\",\"path\":\"/metadata/labels\",\"value\":{\"a\":\"b\"}}]");
     assert_string_equal(answer_at(api, &answer, "metadata.labels.a"), "b");
+    /* kubectl prints causes only. */
+    answer = api_call(api, "PATCH", PODS "/x", "application/json-patch+json", NULL,
+                      "[{\"op\":\"remove\",\"path\":\"/nope\"}]");
+    assert_int_equal(answer.status, 422);
+    assert_non_null(strstr(answer_message(&answer), "/nope"));
+    assert_non_null(strstr(answer_at(api, &answer, "details.causes.0.message"), "/nope"));
 
     api_post(api, JOBS, JOB);
     answer =
@@ -106,6 +112,8 @@ static void test_patch_types(void **state)
     answer = api_call(api, "PATCH", JOBS "/j", "application/apply-patch+yaml", NULL, "{}");
     assert_int_equal(answer.status, 415);
     assert_non_null(strstr(answer_message(&answer), "server-side apply"));
+    answer = api_call(api, "PATCH", JOBS "/none", "application/apply-patch+yaml", NULL, "{}");
+    assert_int_equal(answer.status, 415);
     answer = api_merge(api, JOBS "/j", "{\"metadata\":{\"resourceVersion\":\"1\"}}");
     assert_int_equal(answer.status, 409);
     answer = api_merge(api, JOBS "/j", "{\"kind\":\"Pod\"}");

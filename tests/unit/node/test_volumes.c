@@ -109,6 +109,8 @@ static void refusals(void **state)
     } CASES[] = {
         {"{'name':'x','configMap':{'name':'none'}}", "volume 'x': configmap 'none' not found",
          -ERR_NOT_FOUND},
+        {"{'name':'x','configMap':{'name':'c','items':[{'key':'none','path':'p'}]}}",
+         "volume 'x': configmap 'c' has no key 'none'", -ERR_NOT_FOUND},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'none'}}",
          "volume 'x': persistentvolumeclaim 'none' not found", -ERR_NOT_FOUND},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'../up'}}",

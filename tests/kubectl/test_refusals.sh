@@ -1,0 +1,50 @@
+#!/bin/bash
+# What is not supported or not valid is refused with a sentence that kubectl shows: never with "the server could not
+# find the requested resource" or a bare status code.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+refused() { # SENTENCE COMMAND…: the command fails and says so
+    local sentence=$1 said
+    shift
+    if said=$(kubectl "$@" 2>&1); then fail "kubectl $*: accepted"; fi
+    assert_contains "kubectl $*" "$sentence" "$said"
+}
+
+pod_refused() { # SENTENCE SPEC
+    printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"bad"},"spec":%s}' "$2" >"$SCRATCH/bad.json"
+    refused "$1" create --validate=false -f "$SCRATCH/bad.json"
+}
+
+cluster_up
+kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: sleeper}
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+  - {name: main, image: trainyard/tools, command: [sleep, "100000"]}
+YAML
+wait_for_phase sleeper Running
+
+refused "pods/exec is not supported by this server yet: run what you need" exec sleeper -- ls
+refused "pods/attach is not supported by this server yet: read what a pod says" attach sleeper
+refused "pods/portforward is not supported by this server yet: give the pod 'hostNetwork: true'" \
+    port-forward sleeper 8080:80
+refused "this server has no deployments.apps: 'kubectl api-resources' lists what it has" \
+    create deployment d --image=x
+refused "server-side apply is not supported" apply --server-side -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}'
+refused "/nope" patch pod sleeper --type=json -p '[{"op":"remove","path":"/nope"}]'
+
+pod_refused "spec: Required value" null
+pod_refused "spec.hostNetwork: Invalid value: \"yes\": must be a boolean" \
+    '{"hostNetwork":"yes","containers":[{"name":"c","image":"x"}]}'
+pod_refused "spec.containers[0].env[0].value: Invalid value: 5: must be a string, not an integer; quote it" \
+    '{"containers":[{"name":"c","image":"x","env":[{"name":"A","value":5}]}]}'
+
+head -c 5000000 /dev/zero | tr '\0' x >"$SCRATCH/large"
+refused "longer than 3145728 bytes" create configmap large --from-file="$SCRATCH/large"
+
+# The server is none the worse for it.
+kubectl get pod sleeper >/dev/null
