@@ -141,12 +141,11 @@ static void enqueue_services(struct endpoints *endpoints, const struct kube_obje
 static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
-    if (str_eq(resource->id.plural, "services")) {
+    const char *plural = resource->id.plural;
+    if (str_eq(plural, "services") || str_eq(plural, "endpoints")) {
+        /* Endpoints are ours again if somebody wrote or removed them. */
         enqueue(self, new_ ? new_ : old);
-    } else if (str_eq(resource->id.plural, "endpoints")) {
-        /* Ours again if somebody wrote or removed it. */
-        enqueue(self, new_ ? new_ : old);
-    } else if (str_eq(resource->id.plural, "pods")) {
+    } else if (str_eq(plural, "pods")) {
         if (old)
             enqueue_services(self, old);
         if (new_)
