@@ -260,7 +260,9 @@ int dataset_split_persons(const struct dataset *dataset, uint64_t seed, size_t h
 {
     size_t count = dataset->count;
     if (held_out >= count)
-        return err_set(err, ERR_INVALID, "cannot hold out %zu of %zu persons: none would be left",
+        return err_set(err, ERR_INVALID,
+                       "cannot hold out %zu of %zu persons: none would be left to train on; hold "
+                       "out fewer or bring more people",
                        held_out, count);
     struct rand rand;
     rand_init_keyed(&rand, seed, KEY_SPLIT, 0);

@@ -29,18 +29,25 @@ cmp "$SCRATCH/one" "$SCRATCH/three" || fail "three workers differ from one"
 assert_eq "what the other workers say" "" "$(cat "$SCRATCH/worker-1" "$SCRATCH/worker-2")"
 assert_contains "the judgement" "with raw pixels" "$(cat "$SCRATCH/worker-0")"
 
+# What was stopped is not done: a job must not count it as a success.
+assert_stopped() {
+    local code=0
+    wait "$1" || code=$?
+    assert_eq "code of a run that SIGTERM stopped" 143 $code
+}
+
 "$TRAINER" fit face "${SMALL[@]}" --steps 100000 --model-dir "$SCRATCH/long" >"$SCRATCH/first" &
 long=$!
 wait_until "the third step" grep -q '^step 3/' "$SCRATCH/first"
 kill -TERM $long
-wait $long || fail "SIGTERM was not a clean end"
+assert_stopped $long
 assert_contains "a word at the end" "the next run goes on from there" "$(tail -n 1 "$SCRATCH/first")"
 last=$(losses "$SCRATCH/first" | tail -n 1 | cut -d ' ' -f 1)
 "$TRAINER" fit face "${SMALL[@]}" --steps 100000 --model-dir "$SCRATCH/long" >"$SCRATCH/second" &
 long=$!
 wait_until "a further step" grep -q '^step ' "$SCRATCH/second"
 kill -TERM $long
-wait $long || fail "SIGTERM was not a clean end"
+assert_stopped $long
 assert_contains "the resumption" "resumed after step $last" "$(cat "$SCRATCH/second")"
 
 # A worker is killed and started again, then the first one: the others wait with what they have, and at most one step is lost.

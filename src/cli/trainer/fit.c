@@ -124,6 +124,11 @@ static void report(const struct face_fit_options *options, const struct face_fit
         printf("model: %s\n", path);
 }
 
+/* Training that was stopped is not done: a job must not count its pod as a success, but run it
+ * again. The code is that of a program which SIGTERM ended, whoever of the workers got the signal.
+ */
+enum { EXIT_STOPPED = 128 + SIGTERM };
+
 static int train(const struct fit_values *values, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
@@ -159,9 +164,10 @@ static int train(const struct fit_values *values, struct err *err)
         result = face_fit(&options, dataset, reducer, &done, err);
     if (result == 0 && !done.stopped && reducer->rank == 0)
         report(&options, &done);
+    bool stopped = done.stopped;
     face_fit_result_release(&done);
     ty_tf_config_free(config);
-    return result;
+    return result == 0 && stopped ? EXIT_STOPPED : result;
 }
 
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
@@ -392,7 +398,8 @@ const struct command COMMAND_FIT = {
         "train in step, and the result is that of one worker; the chief, or worker 0, shows the "
         "progress and writes checkpoints and the model.\n\n"
         "At the end the model is judged on people it never saw, beside raw pixels on the same "
-        "pairs. SIGTERM saves a checkpoint first; the same command then goes on from there.",
+        "pairs. SIGTERM saves a checkpoint and ends with code 143; the same command then goes on "
+        "from there.",
     .examples = "trainer fit face --data procedural --model-dir model\n"
                 "trainer fit face --data people --held-out 10 --model-dir model --log json",
     .options = OPTIONS,
