@@ -70,6 +70,17 @@ kill -TERM "$(as_user "$TRAINYARD" status --state "$spaced" -o json | sed -n 's/
 wait $foreground || fail "up --foreground ended with $?"
 as_user "$TRAINYARD" down --wipe --state "$spaced"
 
+# A damaged token is told, not used: an empty one would let nobody in.
+as_user "$TRAINYARD" up --port 0 >/dev/null
+as_user "$TRAINYARD" down
+true >"$TRAINYARD_STATE/token"
+if as_user "$TRAINYARD" up --port 0 2>"$SCRATCH/err"; then fail "an empty token was accepted"; fi
+assert_contains "an empty token" "token' holds no token" "$(cat "$SCRATCH/err")"
+rm "$TRAINYARD_STATE/token"
+cluster_up
+kubectl get nodes >/dev/null
+cluster_wipe
+
 # Words for what is wrong.
 if "$TRAINYARD" up --nodes 0 2>"$SCRATCH/err"; then fail "--nodes 0 was accepted"; fi
 assert_contains "--nodes 0" "a number from 1 to" "$(cat "$SCRATCH/err")"

@@ -10,6 +10,9 @@
 
 enum { DAYS = 3650, FILE_MAX = 64 * 1024, TOKEN_BYTES = 32 };
 
+static const char TOKEN_LETTERS[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=";
+
 static int read_text(struct arena *arena, const char *path, const char **ret, struct err *err)
 {
     _cleanup_buf_ struct buf text;
@@ -57,6 +60,17 @@ static int make_token(const char *path, struct err *err)
     return write_text(path, text, err);
 }
 
+/* A token goes into a header line of every request; an empty one would be no secret. */
+static int check_token(const char *path, const char *token, struct err *err)
+{
+    if (strlen(token) < TOKEN_BYTES || token[strspn(token, TOKEN_LETTERS)] != '\0')
+        return err_set(err, ERR_INVALID,
+                       "'%s' holds no token (at least %d letters and digits): delete it and the "
+                       "next 'trainyard up' makes a new one",
+                       path, TOKEN_BYTES);
+    return 0;
+}
+
 int credentials_load(struct arena *arena, const struct state_dir *state, struct credentials *ret,
                      struct err *err)
 {
@@ -78,5 +92,7 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
         result = read_text(arena, paths.key, &ret->key_pem, err);
     if (result == 0)
         result = read_text(arena, state->token, &ret->token, err);
+    if (result == 0)
+        result = check_token(state->token, ret->token, err);
     return result < 0 ? err_wrap(err, "cannot set up the cluster's credentials") : 0;
 }
