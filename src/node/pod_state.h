@@ -64,7 +64,7 @@ int pod_state_store(const char *directory, const struct pod_state *state, struct
 /* How a pod is to be ended: <directory>/stop, written before its supervisor gets SIGTERM. */
 struct pod_stop {
     int64_t grace_ms; /* between SIGTERM and SIGKILL */
-    bool pause;       /* the cluster goes down, not the pod: its policy decides what runs later */
+    bool pause;       /* the cluster goes down, not the pod: what was not done runs again later */
 };
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
 int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err);

@@ -36,7 +36,7 @@ struct supervisor {
     int signal_fd;
     bool dirty;         /* the state must be written */
     bool stopping;      /* nothing is started any more */
-    bool pausing;       /* … by us; the next supervisor goes on as the policy says */
+    bool pausing;       /* … by us; the next supervisor goes on */
     int64_t kill_at_ms; /* while stopping: wall time when patience ends */
 };
 
@@ -64,6 +64,12 @@ static void decide_after_end(struct supervisor *s, size_t i)
     struct restart_decision decision =
         restart_decide(s->spec.restart, spec->init, state->end.exit_code, state->level,
                        state->end.finished_ms - state->end.started_ms);
+    if (s->pausing) {
+        /* That it ended is our doing: unless it was done, it runs again, at once and blameless. */
+        decision.restart = decision.restart || state->end.exit_code != 0;
+        decision.delay_ms = 0;
+        decision.level = state->level;
+    }
     state->level = decision.level;
     if ((s->stopping && !s->pausing) || !decision.restart)
         return;

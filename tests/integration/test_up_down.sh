@@ -42,6 +42,26 @@ spec:
 YAML
     wait_for_phase sleeper Running
 
+    # What down ended goes on after up, at once, even if its policy is never to run again.
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: once}
+spec:
+  restartPolicy: Never
+  containers:
+  - {name: main, image: trainyard/tools, command: [sh, -c, "trap 'exit 143' TERM; while true; do sleep 0.1; done"]}
+YAML
+    wait_for_phase once Running
+    for round in 1 2 3; do
+        as_user "$TRAINYARD" down
+        cluster_up
+        for pod in sleeper once; do
+            restarted() { [ "$(kubectl get pod $pod -o jsonpath='{.status.containerStatuses[0].restartCount} {.status.containerStatuses[0].ready}')" = "$round true" ]; }
+            wait_until "$pod to go on after up" restarted
+        done
+    done
+
     cluster_wipe
     [ -e "$TRAINYARD_STATE" ] && fail "the state is still there after down --wipe"
     for process in /proc/[0-9]*; do
