@@ -97,6 +97,10 @@ true >"$TRAINYARD_STATE/token"
 if as_user "$TRAINYARD" up --port 0 2>"$SCRATCH/err"; then fail "an empty token was accepted"; fi
 assert_contains "an empty token" "token' holds no token" "$(cat "$SCRATCH/err")"
 rm "$TRAINYARD_STATE/token"
+echo damaged >"$TRAINYARD_STATE/pki/server.key"
+if as_user "$TRAINYARD" up --port 0 2>"$SCRATCH/err"; then fail "a damaged key was accepted"; fi
+assert_contains "a damaged key" "$TRAINYARD_STATE/pki' is damaged (move it away" "$(cat "$SCRATCH/err")"
+rm -r "$TRAINYARD_STATE/pki"
 cluster_up
 kubectl get nodes >/dev/null
 cluster_wipe

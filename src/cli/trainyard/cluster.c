@@ -91,11 +91,13 @@ static int open_api(struct cluster *cluster, struct err *err)
     int result = store_open(cluster->loop, &store, &cluster->store, err);
     if (result == 0)
         result = engine_new(cluster->loop, cluster->store, &engine, &cluster->engine, err);
-    if (result == 0)
-        result = tls_server_new(cluster->credentials.cert_pem, cluster->credentials.key_pem,
-                                &cluster->tls, err);
     if (result < 0)
         return result;
+    result = tls_server_new(cluster->credentials.cert_pem, cluster->credentials.key_pem,
+                            &cluster->tls, err);
+    if (result < 0)
+        return err_wrap(err, "'%s' is damaged (move it away: 'trainyard up' then makes a new one)",
+                        cluster->options->state->pki);
     server.tls = cluster->tls;
     return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, &cluster->server,
                            err);
