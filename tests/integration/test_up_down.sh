@@ -57,7 +57,9 @@ YAML
         as_user "$TRAINYARD" down
         cluster_up
         for pod in sleeper once; do
-            restarted() { [ "$(kubectl get pod $pod -o jsonpath='{.status.containerStatuses[0].restartCount} {.status.containerStatuses[0].ready}')" = "$round true" ]; }
+            restarted() {
+                [ "$(kubectl get pod "$pod" -o jsonpath='{range .status.containerStatuses[0]}{.restartCount} {.ready}{end}')" = "$round true" ]
+            }
             wait_until "$pod to go on after up" restarted
         done
     done
