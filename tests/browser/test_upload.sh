@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 cd "$ROOT/tests/browser" || exit
-npm ci --no-audit --no-fund --silent
+npm ci --no-audit --no-fund --loglevel=error
 
 "$TRAINER" fit face --data procedural --seed 1 --steps 150 --model-dir "$SCRATCH/model" --log plain
 "$TRAINER" data faces --seed 3 --gallery "$SCRATCH/people" --samples "$SCRATCH/samples"
