@@ -113,13 +113,15 @@ static void timers_fire_in_order_of_due(void **state)
     struct fixture *fixture = *state;
     struct named_timer a = make_timer(fixture, 'a'), b = make_timer(fixture, 'b'),
                        c = make_timer(fixture, 'c');
-    loop_timer_start(&c.timer, 30);
+    /* Far enough apart that a machine which stalls between two of these lines does not turn the
+     * order. */
+    loop_timer_start(&c.timer, 600);
     loop_timer_start(&a.timer, 1);
-    loop_timer_start(&b.timer, 15);
+    loop_timer_start(&b.timer, 300);
     int64_t start = loop_now_ms(fixture->loop);
     loop_run(fixture->loop);
     assert_string_equal(fixture->log, "abc");
-    assert_true(loop_now_ms(fixture->loop) - start >= 30);
+    assert_true(loop_now_ms(fixture->loop) - start >= 600);
 }
 
 static void a_timer_moves_stops_and_starts_again(void **state)
@@ -131,8 +133,8 @@ static void a_timer_moves_stops_and_starts_again(void **state)
     loop_timer_start(&a.timer, 1);
     a.again = 2;
     a.stops = &c.timer;
-    loop_timer_start(&b.timer, 25);
-    loop_timer_start(&c.timer, 20);
+    loop_timer_start(&b.timer, 600);
+    loop_timer_start(&c.timer, 590);
     loop_timer_start(&d.timer, 3600000);
     loop_timer_stop(&d.timer);
     loop_timer_stop(&d.timer);
