@@ -61,12 +61,13 @@ static void one_server_at_a_time(void **state)
     assert_int_equal(state_dir_lock(&dir, &second, &err), -ERR_EXISTS);
     /* It runs, but has not said yet where. */
     assert_int_equal(state_dir_server(arena, &dir, &server, &err), -ERR_UNAVAILABLE);
-    server = (struct state_server){.pid = 42, .port = 6443, .kubeconfig = "/k", .version = "1"};
+    server =
+        (struct state_server){.pid = getpid(), .port = 6443, .kubeconfig = "/k", .version = "1"};
     assert_int_equal(state_dir_write_server(&dir, &server, &err), 0);
     server = (struct state_server){0};
     assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
     assert_true(server.running);
-    assert_int_equal(server.pid, 42);
+    assert_int_equal(server.pid, getpid());
     assert_int_equal(server.port, 6443);
     assert_string_equal(server.kubeconfig, "/k");
 
