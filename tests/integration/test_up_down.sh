@@ -107,6 +107,17 @@ cluster_up
 kubectl get nodes >/dev/null
 cluster_wipe
 
+# Names for the nodes, a kubeconfig where one is wanted, and what status tells a program.
+as_user "$TRAINYARD" up --port 0 --nodes alpha,beta --kubeconfig "$HOME/mine"
+CLUSTER_UP=yes
+assert_eq "named nodes" "alpha beta" "$(KUBECONFIG=$HOME/mine kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
+assert_eq "mode of a kubeconfig elsewhere" 600 "$(stat -c %a "$HOME/mine")"
+version=$("$TRAINYARD" --version)
+told=$(as_user "$TRAINYARD" status -o json | jq -r '[.running, .kubeconfig, .version, (.pid > 1), (.port > 1)] | join(" ")')
+assert_eq "status -o json" "true $HOME/mine ${version#trainyard } true true" "$told"
+cluster_wipe
+assert_contains "the default port" "default 6443" "$("$TRAINYARD" up --help)"
+
 # Words for what is wrong.
 if "$TRAINYARD" up --nodes 0 2>"$SCRATCH/err"; then fail "--nodes 0 was accepted"; fi
 assert_contains "--nodes 0" "a number from 1 to" "$(cat "$SCRATCH/err")"

@@ -80,6 +80,21 @@ YAML
     assert_contains "describe node" "disktype=worker-2" "$(kubectl describe node node-2)"
     assert_contains "the label in a column" "worker-2" "$(kubectl get nodes -L disktype)"
 
+    assert_contains "get -o json" '"nodeName": "node-2"' "$(kubectl get pod hello -n yard -o json)"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made, namespace: yard}\n' >"$SCRATCH/made.yaml"
+    assert_contains "create -f" "configmap/made created" "$(kubectl create -f "$SCRATCH/made.yaml")"
+    if kubectl create -f "$SCRATCH/made.yaml" 2>"$SCRATCH/err"; then fail "created twice"; fi
+    assert_contains "create -f again" '"made" already exists' "$(cat "$SCRATCH/err")"
+
+    # A log is followed while it grows, and the stream ends with the container.
+    kubectl run -n yard talker --image trainyard/tools --restart Never --command -- \
+        bash -c 'echo first; for i in 1 2 3 4 5; do read -rt 0.1 <> <(:) || echo tick; done; echo last'
+    talker_started() { kubectl get -n yard pod talker -o jsonpath='{.status.phase}' | grep -qE 'Running|Succeeded'; }
+    wait_until "the talker to run" talker_started
+    followed=$(kubectl logs -f -n yard talker)
+    assert_eq "the first followed line" first "$(head -1 <<<"$followed")"
+    assert_eq "the last followed line" last "$(tail -1 <<<"$followed")"
+
     # A watch shows what happens, then ends with its process.
     kubectl get pods -n yard -w >"$SCRATCH/watch" &
     watch=$!
