@@ -131,10 +131,19 @@ static int fail_unknown(const struct parse *parse, const char *name, size_t size
     return err_set(parse->err, ERR_USAGE, "unknown option '--%s'", word);
 }
 
+/* Training programs of TensorFlow are typed with underscores (--model_dir): both are the same. */
+static bool is_named(const struct option *option, const char *name, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (option->name[i] != (name[i] == '_' ? '-' : name[i]))
+            return false; /* also at the end of a shorter name */
+    return option->name[size] == '\0';
+}
+
 static const struct option *find_long(const struct command *command, const char *name, size_t size)
 {
     OPTIONS_EACH (option, command)
-        if (strlen(option->name) == size && memcmp(option->name, name, size) == 0)
+        if (is_named(option, name, size))
             return option;
     return NULL;
 }

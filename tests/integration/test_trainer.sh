@@ -87,7 +87,9 @@ refused() { # WHAT SENTENCE COMMAND…
 refused "a parameter server" "synchronous training does not have" env \
     'TF_CONFIG={"cluster":{"ps":["a:1"],"worker":["b:1"]},"task":{"type":"ps","index":0}}' "$TRAINER" fit face
 refused "another seed" "was made with seed 1, this run has 2" "$TRAINER" fit face "${SMALL[@]}" --seed 2 --model-dir "$SCRATCH/model"
-refused "no such model" "there is 'face'" "$TRAINER" fit digits
+refused "no such model" "unknown command 'digits'" "$TRAINER" fit digits
+refused "half of the classic flags" "'--job-name' is missing" "$TRAINER" fit face --worker_hosts=a:1,b:1 --task_index=1
+refused "a worker that is not there" "task index 5 is out of range" "$TRAINER" fit face --worker_hosts=a:1,b:1 --job_name=worker --task_index=5
 refused "no such data" "$SCRATCH/nowhere" "$TRAINER" fit face --data "$SCRATCH/nowhere"
 refused "no model" "--model FILE" "$TRAINER" predict
 refused "a file that is no model" "is not a model or checkpoint file" "$TRAINER" predict --model "$0"

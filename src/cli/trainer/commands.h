@@ -1,4 +1,4 @@
-/* The commands of `trainer`, one file each; main_trainer.c lists them. */
+/* The commands of `trainer`, one file each; main.c lists them. */
 #ifndef TRAINYARD_CLI_TRAINER_COMMANDS_H
 #define TRAINYARD_CLI_TRAINER_COMMANDS_H
 
@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 extern const struct command COMMAND_FIT, COMMAND_PREDICT, COMMAND_DATA, COMMAND_SERVE;
+extern const struct command COMMAND_FIT_FACE; /* one a model, under COMMAND_FIT */
 
 /* --data: "procedural" draws people from the seed, anything else is a folder of folders, one a
  * person. */

@@ -1,0 +1,55 @@
+/* What `trainer fit` of every model shares; see fit_cluster.h. */
+#include "cli/trainer/fit_cluster.h"
+
+#include "base/str.h"
+#include "train/kernels/kernels.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* A signal handler can reach nothing else. */
+volatile sig_atomic_t fit_stop_asked, fit_joining;
+
+/* The step under way ends and is saved; while others are waited for there is no step. */
+static void on_signal(int signal)
+{
+    if (fit_joining)
+        _exit(128 + signal);
+    fit_stop_asked = 1;
+}
+
+void fit_begin(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    kernels_set_blas_threads(1); /* --threads share the batch; threads inside a product only wait */
+}
+
+void fit_say_line(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "trainer: %s\n", line);
+}
+
+enum progress_style fit_log_style(const char *log)
+{
+    return str_eq(log, "json")    ? PROGRESS_JSON
+           : str_eq(log, "plain") ? PROGRESS_PLAIN
+                                  : PROGRESS_AUTO;
+}
+
+int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
+                     struct err *err)
+{
+    bool hosts = !str_is_empty(values->ps_hosts) || !str_is_empty(values->worker_hosts);
+    if (!hosts && str_is_empty(values->job_name))
+        return tf_config_from_process_environment(ret, err);
+    if (str_is_empty(values->worker_hosts) || str_is_empty(values->job_name))
+        return err_set(err, ERR_USAGE,
+                       "--ps-hosts, --worker-hosts, --job-name and --task-index belong together: "
+                       "'%s' is missing",
+                       str_is_empty(values->worker_hosts) ? "--worker-hosts" : "--job-name");
+    return tf_config_from_flags(values->ps_hosts, values->worker_hosts, values->job_name,
+                                (int)values->task_index, ret, err);
+}

@@ -1,0 +1,365 @@
+/* trainer fit face: train the face embedding, alone or with the other workers of the cluster. */
+#include "cli/trainer/commands.h"
+
+#include "base/str.h"
+#include "cli/trainer/fit_cluster.h"
+#include "models/face_fit.h"
+#include "train/reducer_comm.h"
+
+#include <stdio.h>
+
+struct fit_values {
+    struct fit_cluster_values cluster;
+    const char *data, *optimizer, *schedule, *mining, *model_dir, *log;
+    int64_t persons, pictures, held_out, steps, epochs, batch_persons, batch_pictures, side,
+        channels, embedding, width, seed, threads, checkpoint_every, keep, warm_up;
+    double margin, rate, weight_decay;
+    bool plain_pictures;
+};
+
+static struct face_fit_options options_of(const struct fit_values *values)
+{
+    struct face_fit_options options = FACE_FIT_DEFAULT;
+    options.model = (struct face_config){
+        .side = (int)values->side,
+        .channels = (int)values->channels,
+        .embedding = (int)values->embedding,
+        .width = (int)values->width,
+    };
+    options.seed = (uint64_t)values->seed;
+    options.steps = (uint64_t)values->steps;
+    options.batch_persons = (size_t)values->batch_persons;
+    options.batch_pictures = (size_t)values->batch_pictures;
+    options.held_out = (size_t)values->held_out;
+    options.threads = (int)values->threads;
+    options.triplet = (struct triplet_config){
+        .mining = str_eq(values->mining, "batch-hard") ? TRIPLET_BATCH_HARD : TRIPLET_SEMI_HARD,
+        .margin = (float)values->margin,
+    };
+    options.optimizer = str_eq(values->optimizer, "sgd") ? OPTIMIZER_SGD : OPTIMIZER_ADAM;
+    options.weight_decay = (float)values->weight_decay;
+    options.schedule = str_eq(values->schedule, "constant") ? SCHEDULE_CONSTANT : SCHEDULE_COSINE;
+    options.rate = (float)values->rate;
+    options.warm_up = (uint64_t)values->warm_up;
+    if (values->plain_pictures)
+        options.augment = (struct augment){0};
+    options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
+    options.checkpoint_every = (uint64_t)values->checkpoint_every;
+    options.keep = (size_t)values->keep;
+    options.log = fit_log_style(values->log);
+    options.stream = stdout;
+    options.stop = &fit_stop_asked;
+    return options;
+}
+
+/* An epoch shows as many pictures as there are to train on. */
+static uint64_t steps_of_epochs(const struct fit_values *values, const struct dataset *dataset)
+{
+    double train = (double)dataset_total(dataset) *
+                   (1 - (double)values->held_out / (double)dataset_persons(dataset));
+    double steps =
+        (double)values->epochs * train / (double)(values->batch_persons * values->batch_pictures);
+    return steps < 1 ? 1 : (uint64_t)(steps + 0.5);
+}
+
+static int check_roles(const struct ty_tf_config *config, struct err *err)
+{
+    const struct ty_task *self = &config->tasks[config->self];
+    if (self->role == TY_ROLE_PS || self->role == TY_ROLE_EVALUATOR)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "this task is '%s', which synchronous training does not have yet: give the "
+                       "job a chief and workers only",
+                       ty_role_name(self->role));
+    return 0;
+}
+
+static void report(const struct face_fit_options *options, const struct face_fit_result *result)
+{
+    char text[512], path[4096] = "";
+    if (options->model_dir)
+        face_fit_model_path(options->model_dir, path, sizeof(path));
+    if (options->log == PROGRESS_JSON) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct json *line = json_object(arena);
+        json_set_string(arena, line, "event", "result");
+        json_set_int(arena, line, "steps", (int64_t)result->last);
+        json_set(arena, line, "loss", json_real(arena, result->loss));
+        if (path[0])
+            json_set_string(arena, line, "model", path);
+        if (result->judged)
+            json_set(arena, line, "heldOut", face_eval_to_json(arena, &result->eval));
+        printf("%s\n", json_to_string(arena, line));
+        return;
+    }
+    if (result->judged) {
+        face_eval_sentence(&result->eval, text, sizeof(text));
+        printf("held out: %s\n", text);
+    }
+    if (path[0])
+        printf("model: %s\n", path);
+}
+
+static int train(const struct fit_values *values, struct err *err)
+{
+    _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
+    _cleanup_(reducer_comm_close) struct reducer_comm several = {0};
+    struct ty_tf_config *config = NULL;
+    struct face_fit_options options = options_of(values);
+    int result = face_config_check(&options.model, err);
+    if (result == 0)
+        result = fit_cluster_read(&values->cluster, &config, err);
+    if (result == 0)
+        result = check_roles(config, err);
+    if (result == 0)
+        result = command_open_data(values->data, options.seed, values->persons, values->pictures,
+                                   &dataset, err);
+    if (result == 0 && values->epochs)
+        options.steps = steps_of_epochs(values, dataset);
+    struct reducer alone = reducer_single(), *reducer = &alone;
+    size_t workers = result == 0 ? ty_tf_config_count(config, TY_ROLE_CHIEF) +
+                                       ty_tf_config_count(config, TY_ROLE_WORKER)
+                                 : 0;
+    if (workers > 1) {
+        struct comm_options comm = {
+            .config = config,
+            .shape = face_fit_hash(&options, dataset),
+            .join_timeout_ms = values->cluster.join_timeout * 1000,
+            .report = fit_say_line,
+        };
+        result = reducer_comm_open(&several, &comm, &fit_joining, err);
+        reducer = &several.reducer;
+    }
+    struct face_fit_result done = {0};
+    if (result == 0)
+        result = face_fit(&options, dataset, reducer, &done, err);
+    if (result == 0 && !done.stopped && reducer->rank == 0)
+        report(&options, &done);
+    bool stopped = done.stopped;
+    face_fit_result_release(&done);
+    ty_tf_config_free(config);
+    return result == 0 && stopped ? FIT_EXIT_STOPPED : result;
+}
+
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+{
+    (void)count, (void)arguments;
+    fit_begin();
+    return train(values, err);
+}
+
+#define FIELD(name) .offset = offsetof(struct fit_values, name)
+
+static const struct option OPTIONS[] = {
+    {.name = "data",
+     .type = OPTION_STRING,
+     FIELD(data),
+     .environment = "TRAINER_DATA",
+     .fallback = "procedural",
+     .value = "DIR",
+     .help = "folder with one folder a person, or 'procedural' for drawn people"},
+    {.name = "persons",
+     .type = OPTION_INT,
+     FIELD(persons),
+     .fallback = "120",
+     .min = 2,
+     .max = DATASET_PERSONS_MAX,
+     .value = "N",
+     .help = "drawn people"},
+    {.name = "pictures",
+     .type = OPTION_INT,
+     FIELD(pictures),
+     .fallback = "12",
+     .min = 2,
+     .max = DATASET_PICTURES_MAX,
+     .value = "N",
+     .help = "pictures of each drawn person"},
+    {.name = "held-out",
+     .type = OPTION_INT,
+     FIELD(held_out),
+     .fallback = "20",
+     .min = 0,
+     .max = DATASET_PERSONS_MAX,
+     .value = "N",
+     .help = "people kept out of training, to judge the model by"},
+    {.name = "steps",
+     .type = OPTION_INT,
+     FIELD(steps),
+     .fallback = "400",
+     .min = 1,
+     .max = 100000000,
+     .value = "N",
+     .help = "steps in all, those of a run that is resumed included"},
+    {.name = "epochs",
+     .type = OPTION_INT,
+     FIELD(epochs),
+     .fallback = "0",
+     .min = 0,
+     .max = 1000000,
+     .value = "N",
+     .help = "instead of --steps: how often to go through the data"},
+    {.name = "batch-persons",
+     .type = OPTION_INT,
+     FIELD(batch_persons),
+     .fallback = "24",
+     .min = 2,
+     .max = 1024,
+     .value = "N",
+     .help = "people in a batch of all workers together"},
+    {.name = "batch-pictures",
+     .type = OPTION_INT,
+     FIELD(batch_pictures),
+     .fallback = "4",
+     .min = 2,
+     .max = 1024,
+     .value = "N",
+     .help = "pictures of each of them"},
+    {.name = "image-size",
+     .type = OPTION_INT,
+     FIELD(side),
+     .fallback = "48",
+     .min = 32,
+     .max = 128,
+     .value = "PIXELS",
+     .help = "side of a picture in pixels, a multiple of 16"},
+    {.name = "channels",
+     .type = OPTION_INT,
+     FIELD(channels),
+     .fallback = "1",
+     .min = 1,
+     .max = 3,
+     .value = "N",
+     .help = "1 for grey pictures, 3 for colours"},
+    {.name = "embedding",
+     .type = OPTION_INT,
+     FIELD(embedding),
+     .fallback = "128",
+     .min = 2,
+     .max = 1024,
+     .value = "N",
+     .help = "dimensions of the embedding"},
+    {.name = "width",
+     .type = OPTION_INT,
+     FIELD(width),
+     .fallback = "16",
+     .min = 8,
+     .max = 128,
+     .value = "N",
+     .help = "channels of the first layer, a multiple of 8; the others follow from it"},
+    {.name = "mining",
+     .type = OPTION_CHOICE,
+     FIELD(mining),
+     .fallback = "semi-hard",
+     .choices = "semi-hard|batch-hard",
+     .value = "KIND",
+     .help = "which triplets of a batch to learn from; batch-hard wants a small --learning-rate"},
+    {.name = "margin",
+     .type = OPTION_REAL,
+     FIELD(margin),
+     .fallback = "0.4",
+     .value = "X",
+     .help = "how much nearer one's own pictures must be, in squared distance"},
+    {.name = "optimizer",
+     .type = OPTION_CHOICE,
+     FIELD(optimizer),
+     .fallback = "adam",
+     .choices = "adam|sgd",
+     .value = "KIND",
+     .help = "how a gradient changes the parameters"},
+    {.name = "learning-rate",
+     .type = OPTION_REAL,
+     FIELD(rate),
+     .fallback = "0.003",
+     .value = "X",
+     .help = "at its highest"},
+    {.name = "schedule",
+     .type = OPTION_CHOICE,
+     FIELD(schedule),
+     .fallback = "cosine",
+     .choices = "cosine|constant",
+     .value = "KIND",
+     .help = "of the learning rate, after the warm-up"},
+    {.name = "warm-up",
+     .type = OPTION_INT,
+     FIELD(warm_up),
+     .fallback = "20",
+     .min = 0,
+     .max = 1000000,
+     .value = "N",
+     .help = "steps in which the learning rate rises"},
+    {.name = "weight-decay",
+     .type = OPTION_REAL,
+     FIELD(weight_decay),
+     .fallback = "0.001",
+     .value = "X",
+     .help = "pull of the weights towards zero"},
+    {.name = "plain-pictures",
+     .type = OPTION_FLAG,
+     FIELD(plain_pictures),
+     .help = "show pictures as they are, without shifts, turns and shades"},
+    {.name = "seed",
+     .type = OPTION_INT,
+     FIELD(seed),
+     .fallback = "1",
+     .min = 0,
+     .max = INT64_MAX,
+     .value = "N",
+     .help = "of everything drawn by chance; the same seed gives the same run"},
+    {.name = "threads",
+     .type = OPTION_INT,
+     FIELD(threads),
+     .environment = "TRAINER_THREADS",
+     .fallback = "1",
+     .min = 1,
+     .max = 64,
+     .value = "N",
+     .help = "threads of this worker"},
+    {.name = "model-dir",
+     .type = OPTION_STRING,
+     FIELD(model_dir),
+     .environment = "TRAINER_MODEL_DIR",
+     .value = "DIR",
+     .help = "where checkpoints and the model go; a run that was broken off goes on from there"},
+    {.name = "checkpoint-every",
+     .type = OPTION_INT,
+     FIELD(checkpoint_every),
+     .fallback = "100",
+     .min = 0,
+     .max = 100000000,
+     .value = "N",
+     .help = "steps between checkpoints; 0: only at the end"},
+    {.name = "keep",
+     .type = OPTION_INT,
+     FIELD(keep),
+     .fallback = "3",
+     .min = 1,
+     .max = 1000,
+     .value = "N",
+     .help = "checkpoints to keep"},
+    FIT_CLUSTER_OPTIONS(struct fit_values),
+    {.name = "log",
+     .type = OPTION_CHOICE,
+     FIELD(log),
+     .environment = "TRAINER_LOG",
+     .fallback = "auto",
+     .choices = "auto|plain|json",
+     .value = "FORM",
+     .help = "a bar on a terminal and a line a second elsewhere, a line a step, or JSON lines"},
+    {0},
+};
+
+const struct command COMMAND_FIT_FACE = {
+    .name = "face",
+    .summary = "train an embedding of faces",
+    .description =
+        "Trains a face embedding with the triplet loss. Where TF_CONFIG names several workers they "
+        "train in step, and the result is that of one worker; the chief, or worker 0, shows the "
+        "progress and writes checkpoints and the model.\n\n"
+        "At the end the model is judged on people it never saw, beside raw pixels on the same "
+        "pairs. SIGTERM saves a checkpoint and ends with code 143; the same command then goes on "
+        "from there.",
+    .examples = "trainer fit face --data procedural --model-dir model\n"
+                "trainer fit face --data people --held-out 10 --model-dir model --log json",
+    .options = OPTIONS,
+    .values_size = sizeof(struct fit_values),
+    .run = run,
+};

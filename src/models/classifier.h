@@ -1,0 +1,28 @@
+/* The classifier of small pictures (digits, clothes): the convolutional network of the TFJob
+ * workshop, or a linear one. This is its shape; classifier_model.h runs it. */
+#ifndef TRAINYARD_MODELS_CLASSIFIER_H
+#define TRAINYARD_MODELS_CLASSIFIER_H
+
+#include "base/json.h"
+#include "train/network.h"
+
+enum { CLASSIFIER_CLASSES_MAX = 1000, CLASSIFIER_LABEL_MAX = 64 };
+
+enum classifier_kind { CLASSIFIER_CNN, CLASSIFIER_LINEAR };
+
+struct classifier_config {
+    enum classifier_kind kind;
+    int side, channels; /* of the pictures */
+    int classes;
+};
+
+int classifier_config_check(const struct classifier_config *config, struct err *err);
+struct json *classifier_config_to_json(struct arena *arena, const struct classifier_config *config);
+int classifier_config_from_json(const struct json *json, struct classifier_config *ret,
+                                struct err *err);
+
+/* Declares into `params` and allocates it; values are not set. */
+int classifier_network_new(const struct classifier_config *config, struct params *params,
+                           struct network **ret, struct err *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* Data sets in the IDX format of MNIST (pictures of one byte a pixel, labels of one byte), plain or
+ * gzip: "train-images-idx3-ubyte[.gz]" and its three companions in one directory. Read whole into
+ * memory; read-only afterwards, so any number of threads may use it. */
+#ifndef TRAINYARD_TRAIN_IDX_H
+#define TRAINYARD_TRAIN_IDX_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum idx_part { IDX_TRAIN, IDX_TEST };
+
+enum { IDX_PICTURES_MAX = 10000000, IDX_SIDE_MAX = 1024 };
+
+struct idx {
+    size_t count;
+    int height, width;
+    uint8_t *pixels; /* count × height × width */
+    uint8_t *labels; /* count */
+    int classes;     /* the highest label and one */
+};
+
+/* A file that is missing, cut, or does not fit its companion is refused with its name. */
+int idx_open(const char *directory, enum idx_part part, struct idx **ret, struct err *err);
+/* The same from memory, for tests and the fuzzer: both files whole, already unpacked. */
+int idx_parse(const char *name, const void *images, size_t images_size, const void *labels,
+              size_t labels_size, struct idx **ret, struct err *err);
+struct idx *idx_free(struct idx *idx);
+DEFINE_CLEANUP(idx)
+
+/* What a label stands for: the names of a known data set ("Ankle boot" for Fashion-MNIST, known by
+ * its directory's LABELS file or by the name "fashion" in its path), else the number as text. */
+const char *idx_label_name(const char *directory, int label, char *text, size_t size);
+
+#endif

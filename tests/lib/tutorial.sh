@@ -1,0 +1,73 @@
+# shellcheck shell=bash disable=SC2034 # the tests use them
+# A tutorial of docs/tutorials/ as a test: the commands that stand in it are typed in its order, so that no line of it can
+# be wrong. Source it after lib.sh.
+#
+#   tutorial_open docs/tutorials/NAME.md
+#   tutorial_type 'kubectl get pods'    run every command up to and including the next one that begins so;
+#                                       what that last one printed is in $TYPED
+#   tutorial_done                       fails if a command was left out
+#
+# A command is a line "    $ COMMAND" of the document; a backslash at its end continues it on the next line. All are run
+# in one shell, from the top of the source tree, as the user of the test; one that ends in "&" goes on in the background until
+# tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build.
+
+TUTORIAL_COMMANDS=()
+TUTORIAL_NEXT=0
+TYPED=
+
+tutorial_open() { # FILE
+    local line command=
+    TUTORIAL=$1
+    TUTORIAL_COMMANDS=()
+    TUTORIAL_NEXT=0
+    while IFS= read -r line; do
+        if [ -n "$command" ]; then
+            command+=$'\n'$line
+        elif [[ $line == '    $ '* ]]; then
+            command=${line#'    $ '}
+        else
+            continue
+        fi
+        [[ $command == *\\ ]] && continue
+        TUTORIAL_COMMANDS+=("$command")
+        command=
+    done <"$ROOT/$1"
+    [ ${#TUTORIAL_COMMANDS[@]} != 0 ] || fail "no command in '$1'"
+    coproc TUTORIAL_SHELL { cd "$ROOT" && as_user env PATH="$(dirname "$TRAINYARD"):$(dirname "$KUBECTL"):$PATH" bash 2>&1; }
+    TUTORIAL_PID=$TUTORIAL_SHELL_PID
+}
+
+# One command in the tutorial's shell; its output goes to $TYPED and the test's log.
+tutorial_run() { # COMMAND
+    local line mark="--- typed ${RANDOM}${RANDOM}" code=
+    echo "\$ $1"
+    TYPED=
+    printf '%s\nprintf "\\n%s %%d\\n" $?\n' "$1" "$mark" >&"${TUTORIAL_SHELL[1]}"
+    while IFS= read -r line <&"${TUTORIAL_SHELL[0]}"; do
+        if [[ $line == "$mark "* ]]; then
+            code=${line#"$mark "}
+            break
+        fi
+        echo "$line"
+        TYPED+=$line$'\n'
+    done
+    [ "$code" = 0 ] || fail "'$1' of $TUTORIAL ended with ${code:-the end of the shell}"
+}
+
+tutorial_type() { # BEGINNING
+    local command
+    while [ $TUTORIAL_NEXT -lt ${#TUTORIAL_COMMANDS[@]} ]; do
+        command=${TUTORIAL_COMMANDS[TUTORIAL_NEXT]}
+        TUTORIAL_NEXT=$((TUTORIAL_NEXT + 1))
+        tutorial_run "$command"
+        [[ $command == "$1"* ]] && return 0
+    done
+    fail "$TUTORIAL has no further command that begins with '$1'"
+}
+
+tutorial_done() {
+    [ $TUTORIAL_NEXT = ${#TUTORIAL_COMMANDS[@]} ] || fail "$TUTORIAL: not typed: ${TUTORIAL_COMMANDS[TUTORIAL_NEXT]}"
+    # shellcheck disable=SC2016 # the tutorial's shell expands it
+    printf 'kill $(jobs -p) 2>/dev/null; exit 0\n' >&"${TUTORIAL_SHELL[1]}"
+    wait "$TUTORIAL_PID" || true
+}

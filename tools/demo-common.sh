@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# What the demos share: a cluster of their own in a scratch directory, commands shown as they are typed, waiting for facts,
+# and leaving nothing behind. Source it from the top of the tree.
+set -euo pipefail
+
+BUILD=${BUILD:-build}
+STATE=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-demo.XXXXXX")
+export TRAINYARD_STATE=$STATE/state KUBECONFIG=$STATE/state/kubeconfig
+PATH=$PWD/$BUILD:$PWD/$BUILD/tools/usr/bin:$PATH
+DEMO_JOBS=() # processes of this demo to end with it
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+show() { # print a command as one would type it, and run it
+    printf '$ %s\n' "$*"
+    "$@"
+}
+finish() {
+    code=$?
+    trap - EXIT INT TERM
+    say "cleaning up"
+    [ ${#DEMO_JOBS[@]} = 0 ] || kill "${DEMO_JOBS[@]}" 2>/dev/null || true
+    show trainyard down --wipe || code=1
+    rm -rf "$STATE"
+    exit $code
+}
+trap finish EXIT
+trap 'exit 0' INT TERM
+wait_for() { # WHAT COMMAND…
+    local what=$1 deadline=$((SECONDS + 600))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $deadline ] || {
+            echo "demo: waited ten minutes for $what" >&2
+            kubectl get pods --all-namespaces -o wide >&2
+            exit 1
+        }
+        sleep 0.2
+    done
+}
+stay() { # SENTENCE: until Ctrl-C
+    say "$*"
+    while :; do sleep 3600 & wait $!; done
+}
+phase() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
+tfjob_is() { [ "$(kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]; }
+tfjob_ended() { tfjob_is "$1" Succeeded || tfjob_is "$1" Failed; }
