@@ -74,7 +74,7 @@ static struct json *resource_list(struct arena *arena, const char *group, const 
     struct json *resources = json_ensure_array(arena, list, "resources");
     const struct registry_resource *resource;
     for (size_t i = 0; (resource = registry_at(i)); i++) {
-        if (!str_eq(resource->id.group, group) || !str_eq(resource->id.version, version))
+        if (!str_eq(resource->id.group, group) || !registry_serves_version(resource, version))
             continue;
         json_append(resources, resource_entry(arena, resource));
         const struct registry_subresource *sub = resource->subresources;
@@ -96,7 +96,15 @@ static void fill_group(struct arena *arena, struct json *entry, const char *grou
                        const char *version)
 {
     json_set_string(arena, entry, "name", group);
-    json_append(json_ensure_array(arena, entry, "versions"), version_entry(arena, group, version));
+    struct json *versions = json_ensure_array(arena, entry, "versions");
+    json_append(versions, version_entry(arena, group, version));
+    const struct registry_resource *resource;
+    for (size_t i = 0; (resource = registry_at(i)); i++) {
+        if (!str_eq(resource->id.group, group))
+            continue;
+        for (const struct registry_older *older = resource->older; older && older->version; older++)
+            json_append(versions, version_entry(arena, group, older->version));
+    }
     json_set(arena, entry, "preferredVersion", version_entry(arena, group, version));
 }
 
@@ -153,8 +161,8 @@ static struct json *group_path(struct arena *arena, const char *path)
             fill_group(arena, entry, group, version);
             return entry;
         }
-        if (count == 2 && str_eq(pieces[1], version))
-            return resource_list(arena, group, version);
+        if (count == 2 && registry_has_group_version(group, pieces[1]))
+            return resource_list(arena, group, pieces[1]);
     }
     return NULL;
 }

@@ -38,6 +38,7 @@ void kind_volume_validate(struct field_errors *errors, const struct json *volume
 void kind_namespace_create(struct arena *arena, struct json *namespace_);
 
 /* tfjob.c */
+void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job);
 void kind_tfjob_create(struct arena *arena, struct json *job);
 void kind_tfjob_validate(struct field_errors *errors, const struct json *job,
                          const struct json *old);

@@ -172,6 +172,11 @@ static const struct registry_resource RESOURCES[] = {
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("TFJob"),
         .generation = true,
+        .older =
+            (const struct registry_older[]){
+                {"v1beta1", "kubeflow.org/v1beta1", kind_tfjob_convert_v1beta1},
+                {0},
+            },
         .hooks = {.create = kind_tfjob_create, .validate = kind_tfjob_validate},
     },
 };
@@ -204,26 +209,53 @@ const struct registry_resource *registry_at(size_t position)
     return position < ARRAY_SIZE(RESOURCES) ? &RESOURCES[position] : NULL;
 }
 
+static const struct registry_older *find_older(const struct registry_resource *resource,
+                                               const char *version)
+{
+    const struct registry_older *older = resource->older;
+    for (; older && older->version; older++)
+        if (str_eq(older->version, version))
+            return older;
+    return NULL;
+}
+
+const struct registry_resource *registry_find_version(const char *group, const char *version,
+                                                      const char *plural,
+                                                      const struct registry_older **ret_older)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++) {
+        const struct registry_resource *resource = &RESOURCES[i];
+        if (!str_eq(resource->id.group, group) || !str_eq(resource->id.plural, plural))
+            continue;
+        *ret_older = find_older(resource, version);
+        if (*ret_older || str_eq(resource->id.version, version))
+            return resource;
+    }
+    return NULL;
+}
+
 const struct registry_resource *registry_find(const char *group, const char *version,
                                               const char *plural)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++) {
-        const struct kube_resource *id = &RESOURCES[i].id;
-        if (str_eq(id->group, group) && str_eq(id->version, version) && str_eq(id->plural, plural))
-            return &RESOURCES[i];
-    }
-    return NULL;
+    const struct registry_older *older;
+    const struct registry_resource *found = registry_find_version(group, version, plural, &older);
+    return found && !older ? found : NULL;
+}
+
+bool registry_serves_version(const struct registry_resource *resource, const char *version)
+{
+    return str_eq(resource->id.version, version) || find_older(resource, version);
 }
 
 bool registry_has_group_version(const char *group, const char *version)
 {
     for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++)
-        if (str_eq(RESOURCES[i].id.group, group) && str_eq(RESOURCES[i].id.version, version))
+        if (str_eq(RESOURCES[i].id.group, group) && registry_serves_version(&RESOURCES[i], version))
             return true;
     return false;
 }
 
-/* Rows of one group stand together in the table, and each group has one version. */
+/* Rows of one group stand together in the table, and store one version. */
 const char *registry_group_at(size_t position, const char **ret_version)
 {
     const char *previous = "";

@@ -57,6 +57,15 @@ struct registry_hooks {
                      const struct json *old);
 };
 
+/* Another version in which clients may see and write a kind. What is stored, and what all of this
+ * program works with, is the version of the resource itself. */
+struct registry_older {
+    const char *version;     /* "v1beta1"; NULL ends a list */
+    const char *api_version; /* "kubeflow.org/v1beta1" */
+    /* An object that a client of this version wrote, into the stored version's form. */
+    void (*convert)(struct arena *arena, struct json *object);
+};
+
 struct registry_resource {
     struct kube_resource id;
     const char *singular;
@@ -72,17 +81,25 @@ struct registry_resource {
     const char *list_kind;   /* "PodList" */
     const char *storage;     /* "pods", "tfjobs.kubeflow.org": the first piece of its keys */
     const char *api_version; /* "v1", "kubeflow.org/v1" */
+    const struct registry_older *older; /* ends with version NULL; NULL: none */
     struct registry_hooks hooks;
 };
 
 /* Visit all: position from 0; NULL at the end. */
 const struct registry_resource *registry_at(size_t position);
 
-/* NULL when not served. The group is "" for core. */
+/* NULL when not served. The group is "" for core.
+ * registry_find() knows the stored version only; the other one also the older ones, and says in
+ * *ret_older which it was (NULL: the stored one). */
+const struct registry_resource *registry_find_version(const char *group, const char *version,
+                                                      const char *plural,
+                                                      const struct registry_older **ret_older);
 const struct registry_resource *registry_find(const char *group, const char *version,
                                               const char *plural);
 bool registry_has_group_version(const char *group, const char *version);
-/* The named groups served (not core), each once; position from 0; NULL at the end. */
+bool registry_serves_version(const struct registry_resource *resource, const char *version);
+/* The named groups served (not core), each once, with the version that is preferred; position from
+ * 0; NULL at the end. */
 const char *registry_group_at(size_t position, const char **ret_version);
 
 /* NULL for one it has not. */

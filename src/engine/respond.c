@@ -128,7 +128,7 @@ static void respond_table(struct rest *rest, int status, const struct json *obje
 
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size)
 {
-    if (!rest_wants_table(rest)) {
+    if (!rest_wants_table(rest) && !rest->route.older) {
         respond(rest->exchange, status, rest->warnings, data, size);
         return;
     }
@@ -137,11 +137,16 @@ void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t 
     if (json_parse(rest->arena, data, size, NULL, &object, &err) < 0)
         rest_respond_error(rest, &err);
     else
-        respond_table(rest, status, object);
+        rest_respond_json(rest, status, object);
 }
 
 void rest_respond_json(struct rest *rest, int status, const struct json *json)
 {
+    if (rest->route.older) {
+        struct json *seen = json_clone(rest->arena, json);
+        rest_convert_out(rest, rest->arena, seen);
+        json = seen;
+    }
     if (rest_wants_table(rest) && !kube_status_is_status(json) &&
         !str_eq(json_get_string(json, "kind", ""), "Table"))
         respond_table(rest, status, json);

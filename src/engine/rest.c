@@ -107,6 +107,38 @@ int rest_read_any(struct rest *rest, struct json **ret, struct err *err)
     return 0;
 }
 
+const char *rest_api_version(const struct rest *rest)
+{
+    return rest->route.older ? rest->route.older->api_version : rest->route.resource->api_version;
+}
+
+void rest_convert_in(struct rest *rest, struct arena *arena, struct json *object)
+{
+    if (!rest->route.older)
+        return;
+    rest->route.older->convert(arena, object);
+    json_set_string(arena, object, "apiVersion", rest->route.resource->api_version);
+}
+
+void rest_convert_out(const struct rest *rest, struct arena *arena, struct json *object)
+{
+    if (rest->route.older &&
+        str_eq(json_get_string(object, "kind", ""), rest->route.resource->id.kind))
+        json_set_string(arena, object, "apiVersion", rest->route.older->api_version);
+}
+
+void rest_append_stored(const struct rest *rest, struct arena *scratch, const char *data,
+                        size_t size, struct buf *buf)
+{
+    struct json *object;
+    if (rest->route.older && json_parse(scratch, data, size, NULL, &object, NULL) == 0) {
+        rest_convert_out(rest, scratch, object);
+        json_write(object, buf);
+    } else {
+        buf_append(buf, data, size);
+    }
+}
+
 /* apiVersion and kind may be missing, since the path says them; they may not be others. */
 static int check_kind(struct rest *rest, struct json *body, struct err *err)
 {
@@ -114,10 +146,11 @@ static int check_kind(struct rest *rest, struct json *body, struct err *err)
     const char *kind = json_get_string(body, "kind", "");
     const char *version = json_get_string(body, "apiVersion", "");
     if ((kind[0] && !str_eq(kind, resource->id.kind)) ||
-        (version[0] && !str_eq(version, resource->api_version)))
+        (version[0] && !str_eq(version, rest_api_version(rest))))
         return err_set(err, ERR_BAD_REQUEST,
                        "%.100s in version \"%.100s\" cannot be handled as a %s of version \"%s\"",
-                       kind, version, resource->id.kind, resource->api_version);
+                       kind, version, resource->id.kind, rest_api_version(rest));
+    rest_convert_in(rest, rest->arena, body);
     kube_object_set_kind(rest->arena, body, &resource->id);
     return 0;
 }

@@ -45,7 +45,18 @@ int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *r
 int rest_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
                struct err *err);
 
-/* The request's body as an object of the route's kind, apiVersion and kind filled in. */
+/* The version in which this client sees and writes the resource. */
+const char *rest_api_version(const struct rest *rest);
+/* Into and out of that version: `object` as the store has it, or as the client is to see it. */
+void rest_convert_in(struct rest *rest, struct arena *arena, struct json *object);
+void rest_convert_out(const struct rest *rest, struct arena *arena, struct json *object);
+/* An object's stored bytes as the client is to see them; `scratch` is used where that takes work.
+ */
+void rest_append_stored(const struct rest *rest, struct arena *scratch, const char *data,
+                        size_t size, struct buf *buf);
+
+/* The request's body as an object of the route's kind in the stored version, apiVersion and kind
+ * filled in. */
 int rest_read_body(struct rest *rest, struct json **ret, struct err *err);
 /* Any body that is an object; NULL when there is none. */
 int rest_read_any(struct rest *rest, struct json **ret, struct err *err);

@@ -46,7 +46,7 @@ static int write_plain(struct list *list, struct err *err)
     buf_printf(&body,
                "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":"
                "\"%" PRId64 "\"},\"items\":[",
-               resource->list_kind, resource->api_version, list->revision);
+               resource->list_kind, rest_api_version(list->rest), list->revision);
     bool first = true;
     struct arena *scratch = arena_new();
     for (size_t i = 0; i < list->count; i++) {
@@ -61,7 +61,7 @@ static int write_plain(struct list *list, struct err *err)
         if (!first)
             buf_append_char(&body, ',');
         first = false;
-        buf_append(&body, object->data, object->size);
+        rest_append_stored(list->rest, scratch, object->data, object->size, &body);
     }
     arena_free(scratch);
     buf_append_str(&body, "]}\n");

@@ -29,9 +29,11 @@ static int patch(struct rest *rest, enum kube_patch_type type, struct json *old,
         return r;
     if (object->type != JSON_OBJECT)
         return err_set(err, ERR_BAD_REQUEST, "the patch does not leave an object");
+    const char *version = json_get_string(object, "apiVersion", "");
     if (!str_eq(json_get_string(object, "kind", ""), resource->id.kind) ||
-        !str_eq(json_get_string(object, "apiVersion", ""), resource->api_version))
+        (!str_eq(version, resource->api_version) && !str_eq(version, rest_api_version(rest))))
         return err_set(err, ERR_BAD_REQUEST, "a patch may not change the object's kind or version");
+    rest_convert_in(rest, rest->arena, object);
     r = rest_prepare_update(rest, object, old, err);
     if (r < 0)
         return r;

@@ -85,12 +85,13 @@ static void flush(struct rest_watcher *watcher)
 static void add_event(struct rest_watcher *watcher, const char *type, const char *data, size_t size)
 {
     buf_printf(&watcher->out, "{\"type\":\"%s\",\"object\":", type);
-    buf_append(&watcher->out, data, size);
+    rest_append_stored(watcher->rest, watcher->scratch, data, size, &watcher->out);
     buf_append_str(&watcher->out, "}\n");
 }
 
-static void add_json(struct rest_watcher *watcher, const char *type, const struct json *object)
+static void add_json(struct rest_watcher *watcher, const char *type, struct json *object)
 {
+    rest_convert_out(watcher->rest, watcher->scratch, object);
     buf_printf(&watcher->out, "{\"type\":\"%s\",\"object\":", type);
     json_write(object, &watcher->out);
     buf_append_str(&watcher->out, "}\n");

@@ -127,12 +127,13 @@ int route_parse(struct arena *arena, const char *method, const char *path, const
     struct route route = {.namespace_ = ""};
     const struct registry_subresource *sub = NULL;
     /* namespaces/NS/pods, but namespaces/NS/status is the namespace's own. */
-    if (inside_namespace(rest, count) && registry_find(group, version, rest[2]) != NULL) {
+    if (inside_namespace(rest, count) &&
+        registry_find_version(group, version, rest[2], &route.older) != NULL) {
         route.namespace_ = rest[1];
         rest += 2;
         count -= 2;
     }
-    route.resource = registry_find(group, version, rest[0]);
+    route.resource = registry_find_version(group, version, rest[0], &route.older);
     if (!route.resource)
         return no_resource(group, inside_namespace(rest, count) ? rest[2] : rest[0], err);
     bool inside = route.namespace_[0] != '\0';

@@ -11,6 +11,7 @@ enum { ROUTE_SEGMENT_MAX = 253 }; /* longest name Kubernetes allows */
 
 struct route {
     const struct registry_resource *resource;
+    const struct registry_older *older; /* the version the client speaks; NULL: the stored one */
     enum registry_verb verb;
     const char *namespace_; /* "" for a cluster-wide resource, or across namespaces */
     const char *name;       /* NULL: the collection */

@@ -2,6 +2,24 @@
  * operator's to judge, on any cluster. */
 #include "engine/kinds.h"
 
+#include "base/mem.h"
+
+/* What became runPolicy in v1 stood at the spec itself before. */
+void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job)
+{
+    static const char *const moved[] = {"activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy",
+                                        "ttlSecondsAfterFinished"};
+    struct json *spec = json_get(job, "spec");
+    for (size_t i = 0; i < ARRAY_SIZE(moved); i++) {
+        struct json *value = json_get(spec, moved[i]);
+        if (!value)
+            continue;
+        struct json *policy = json_ensure_object(arena, spec, "runPolicy");
+        json_set(arena, policy, moved[i], json_clone(arena, value));
+        json_remove(spec, moved[i]);
+    }
+}
+
 void kind_tfjob_create(struct arena *arena, struct json *job)
 {
     json_remove(job, "status"); /* the operator's word alone */
