@@ -46,6 +46,8 @@ struct socket_stream {
     bool blocked;       /* the socket takes no more until it is writable */
     bool sent_told;     /* on_sent is not owed */
     bool flush_follows; /* in this turn: what is written needs no turn of its own */
+    bool keeps_all;     /* socket_stream_keep_all() */
+    bool shutting, was_shut;
     bool finishing, said_goodbye;
     bool closed;
     bool broken;
@@ -228,7 +230,7 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 static void watch(struct socket_stream *self)
 {
     int events = 0;
-    if (!self->ended)
+    if (!self->ended && !(self->paused && self->keeps_all))
         events |= UV_DISCONNECT | (self->paused ? 0 : UV_READABLE);
     if (self->blocked)
         events |= UV_WRITABLE;
@@ -256,6 +258,18 @@ static void go_on_finishing(struct socket_stream *self)
     }
     if (self->broken || (self->said_goodbye && self->ended))
         stream_close(&self->stream);
+}
+
+static void go_on_shutting(struct socket_stream *self)
+{
+    if (self->was_shut || pending(&self->stream) > 0 || self->broken)
+        return;
+    self->was_shut = true;
+    if (self->tls) {
+        tls_shutdown(self->tls);
+        flush(self);
+    }
+    shutdown(self->fd, SHUT_WR);
 }
 
 static void tell_owner(struct socket_stream *self)
@@ -292,12 +306,14 @@ static void turn(struct socket_stream *self, int events)
         decrypt(self); /* what stayed behind when the owner paused */
     if (events & UV_READABLE)
         receive(self);
-    if (events & UV_DISCONNECT && self->paused)
+    if (events & UV_DISCONNECT && self->paused && !self->keeps_all)
         self->ended = true;
     self->flush_follows = false;
     if (self->closed)
         return;
     flush(self);
+    if (self->shutting)
+        go_on_shutting(self);
     if (self->finishing)
         go_on_finishing(self);
     else
@@ -352,7 +368,7 @@ static void start(struct stream *stream)
 static void write_bytes(struct stream *stream, const void *data, size_t size)
 {
     struct socket_stream *self = self_of(stream);
-    if (self->closed || self->broken || self->finishing)
+    if (self->closed || self->broken || self->finishing || self->shutting)
         return;
     buf_append(&self->plain.buf, data, size);
     if (self->plain.buf.overflowed) {
@@ -374,6 +390,13 @@ static void pause_reading(struct stream *stream, bool paused)
     /* Bytes may wait in the session behind what was read of the socket: no event tells of them. */
     if (!self->closed && (!paused || !self->flush_follows))
         loop_defer(self->loop, &self->task);
+}
+
+static void shut(struct stream *stream)
+{
+    struct socket_stream *self = self_of(stream);
+    self->shutting = true;
+    schedule(self);
 }
 
 static void finish(struct stream *stream)
@@ -424,9 +447,15 @@ static const struct stream_ops OPS = {
     .write = write_bytes,
     .pending = pending,
     .pause = pause_reading,
+    .shut = shut,
     .finish = finish,
     .close = close_stream,
 };
+
+void socket_stream_keep_all(struct stream *stream)
+{
+    self_of(stream)->keeps_all = true;
+}
 
 int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t stall_timeout_ms,
                       struct stream **ret, struct err *err)

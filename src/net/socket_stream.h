@@ -12,4 +12,8 @@ struct tls_server;
 int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t stall_timeout_ms,
                       struct stream **ret, struct err *err);
 
+/* For streams whose bytes are passed on: a peer that ends its side while reading is paused is
+ * noticed only after all it said was read. Before stream_start(). */
+void socket_stream_keep_all(struct stream *stream);
+
 #endif

@@ -31,6 +31,7 @@ struct stream_ops {
     void (*write)(struct stream *stream, const void *data, size_t size);
     size_t (*pending)(const struct stream *stream);
     void (*pause)(struct stream *stream, bool paused);
+    void (*shut)(struct stream *stream);
     void (*finish)(struct stream *stream);
     void (*close)(struct stream *stream);
 };
@@ -65,6 +66,13 @@ static inline size_t stream_pending(const struct stream *stream)
 static inline void stream_pause(struct stream *stream, bool paused)
 {
     stream->ops->pause(stream, paused);
+}
+
+/* Half of the end: once what is pending is sent the peer is told that no more comes, while what it
+ * says is still heard. Nothing may be written any more. */
+static inline void stream_shut(struct stream *stream)
+{
+    stream->ops->shut(stream);
 }
 
 /* The end in order: send what is pending, say goodbye, and let the peer read it all before the line

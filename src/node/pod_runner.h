@@ -14,6 +14,7 @@
 struct pod_host {
     struct loop *loop;
     struct kube_client *client;
+    struct node_space *space;
     const char *state_dir;
     const char *step_path;
     const char *trainer_path;

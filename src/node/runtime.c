@@ -302,7 +302,7 @@ static int check_names(const char *const *names, struct err *err)
                : err_set(err, ERR_TOO_MANY, "more than %d nodes", POD_NETWORK_NODES_MAX);
 }
 
-static void fill_host(struct node_runtime *runtime, const struct node_space *space,
+static void fill_host(struct node_runtime *runtime, struct node_space *space,
                       const struct node_options *options)
 {
     struct arena *arena = runtime->arena;
@@ -313,6 +313,7 @@ static void fill_host(struct node_runtime *runtime, const struct node_space *spa
     runtime->host = (struct pod_host){
         .loop = runtime->loop,
         .client = runtime->client,
+        .space = space,
         /* The real path: it is what must be covered in sandboxes. */
         .state_dir =
             arena_strdup(arena, realpath(options->state_dir, path) ? path : options->state_dir),
