@@ -1,0 +1,196 @@
+/* Filling in OpenShift Templates; see template.h. */
+#include "kube/template.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <string.h>
+
+struct filling {
+    struct arena *arena;
+    struct json *values; /* of every parameter, complete: name → string */
+    struct err *err;
+};
+
+static int check_kind(const struct json *template_, struct err *err)
+{
+    const char *kind = json_get_string(template_, "kind", "");
+    const char *version = json_get_string(template_, "apiVersion", "");
+    if (!str_eq(kind, "Template") ||
+        (!str_eq(version, "v1") && !str_eq(version, "template.openshift.io/v1")))
+        return err_set(err, ERR_INVALID,
+                       "this is a '%.100s' of '%.100s', not a Template of 'v1' or "
+                       "'template.openshift.io/v1'",
+                       kind, version);
+    const struct json *objects = json_get(template_, "objects");
+    if (!objects || objects->type != JSON_ARRAY)
+        return err_set(err, ERR_INVALID, "the template has no list 'objects'");
+    if (json_count(json_get(template_, "parameters")) > KUBE_TEMPLATE_PARAMETERS_MAX)
+        return err_set(err, ERR_INVALID, "the template has more than %d parameters",
+                       KUBE_TEMPLATE_PARAMETERS_MAX);
+    return 0;
+}
+
+static int value_of(struct filling *filling, const struct json *parameter, const char *name,
+                    const struct json *given, const char **ret)
+{
+    const char *generate = json_get_string(parameter, "generate", "");
+    *ret = json_text(json_get(given, name));
+    if (!*ret)
+        *ret = json_get_string(parameter, "value", "");
+    if ((*ret)[0] != '\0' || generate[0] == '\0')
+        return 0;
+    if (!str_eq(generate, "expression"))
+        return err_set(filling->err, ERR_INVALID,
+                       "parameter '%s': unknown generator '%.100s': there is 'expression'", name,
+                       generate);
+    int result = kube_template_generate(filling->arena, json_get_string(parameter, "from", ""), ret,
+                                        filling->err);
+    return result < 0 ? err_wrap(filling->err, "parameter '%s'", name) : 0;
+}
+
+static int collect(struct filling *filling, const struct json *parameters, const struct json *given)
+{
+    size_t position = 0;
+    JSON_EACH (parameter, parameters) {
+        const char *name = json_get_string(parameter, "name", ""), *value = NULL;
+        if (name[0] == '\0')
+            return err_set(filling->err, ERR_INVALID, "parameters[%zu] has no name", position);
+        int result = value_of(filling, parameter, name, given, &value);
+        if (result < 0)
+            return result;
+        if (value[0] == '\0' && json_get_bool(parameter, "required", false))
+            return err_set(filling->err, ERR_INVALID,
+                           "parameter '%s' is required and has no value: give it with --param "
+                           "%s=VALUE",
+                           name, name);
+        json_set_string(filling->arena, filling->values, name, value);
+        position++;
+    }
+    return 0;
+}
+
+/* A value nobody asks for is most likely a typing mistake. */
+static int check_given(struct filling *filling, const struct json *given)
+{
+    JSON_EACH (value, given) {
+        if (json_get(filling->values, value->name))
+            continue;
+        size_t count = json_count(filling->values), at = 0;
+        const char **names = arena_alloc(filling->arena, (count + 1) * sizeof(*names));
+        JSON_EACH (known, filling->values)
+            names[at++] = known->name;
+        const char *nearest = str_nearest(value->name, names, count);
+        return err_set(filling->err, ERR_INVALID, "the template has no parameter '%s'%s%s%s",
+                       value->name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                       nearest ? "'?" : "");
+    }
+    return 0;
+}
+
+/* The value of the parameter named between `from` and `end`, or NULL. */
+static const char *lookup(struct filling *filling, const char *from, const char *end)
+{
+    return json_text(
+        json_get(filling->values, arena_strndup(filling->arena, from, (size_t)(end - from))));
+}
+
+/* A string that is "${{NAME}}" and nothing else becomes what the value says as JSON: a number, a
+ * boolean, an object; or a string where it says nothing of that kind. */
+static bool fill_whole(struct filling *filling, struct json *string)
+{
+    size_t size = string->size;
+    if (size < 6 || !str_has_prefix(string->text, "${{") || !str_has_suffix(string->text, "}}"))
+        return false;
+    const char *value = lookup(filling, string->text + 3, string->text + size - 2);
+    if (!value)
+        return false;
+    struct json *parsed, *next = string->next;
+    const char *name = string->name;
+    if (json_parse(filling->arena, value, strlen(value), NULL, &parsed, NULL) < 0)
+        parsed = json_string(filling->arena, value);
+    *string = *parsed;
+    string->name = name;
+    string->next = next;
+    return true;
+}
+
+static int fill_parts(struct filling *filling, struct json *string)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, KUBE_TEMPLATE_VALUE_MAX);
+    const char *at = string->text;
+    for (const char *from; (from = strstr(at, "${")) != NULL;) {
+        const char *end = strchr(from, '}');
+        const char *value = end ? lookup(filling, from + 2, end) : NULL;
+        const char *next = value ? end + 1 : from + 2;
+        buf_append(&text, at, (size_t)((value ? from : next) - at));
+        if (value)
+            buf_append_str(&text, value);
+        at = next;
+    }
+    if (at == string->text)
+        return 0;
+    buf_append_str(&text, at);
+    if (text.overflowed)
+        return err_set(filling->err, ERR_TOO_LARGE,
+                       "a string of the template would be longer than %d bytes",
+                       KUBE_TEMPLATE_VALUE_MAX);
+    string->text = arena_strndup(filling->arena, text.data, text.size);
+    string->size = text.size;
+    return 0;
+}
+
+/* As deep as the parser lets a document be. */
+static int fill(struct filling *filling, struct json *json)
+{
+    if (json->type == JSON_STRING)
+        return fill_whole(filling, json) ? 0 : fill_parts(filling, json);
+    JSON_EACH (item, json) {
+        int result = fill(filling, item);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static void add_labels(struct arena *arena, struct json *object, const struct json *labels)
+{
+    JSON_EACH (label, labels)
+        if (json_text(label))
+            kube_meta_set_label(arena, object, label->name, json_text(label));
+}
+
+int kube_template_process(struct arena *arena, const struct json *template_,
+                          const struct json *values, struct json **ret_list, struct err *err)
+{
+    struct filling filling = {.arena = arena, .values = json_object(arena), .err = err};
+    int result = check_kind(template_, err);
+    if (result == 0)
+        result = collect(&filling, json_get(template_, "parameters"), values);
+    if (result == 0)
+        result = check_given(&filling, values);
+    if (result < 0)
+        return result;
+    struct json *labels = json_get(template_, "labels");
+    if (labels && (result = fill(&filling, labels = json_clone(arena, labels))) < 0)
+        return result;
+    struct json *list = json_object(arena);
+    json_set_string(arena, list, "kind", "List");
+    json_set_string(arena, list, "apiVersion", "v1");
+    json_set(arena, list, "metadata", json_object(arena));
+    struct json *items = json_ensure_array(arena, list, "items");
+    JSON_EACH (original, json_get(template_, "objects")) {
+        if (original->type != JSON_OBJECT)
+            return err_set(err, ERR_INVALID, "objects[%zu] is %s, not an object", json_count(items),
+                           json_type_name(original->type));
+        struct json *object = json_clone(arena, original);
+        result = fill(&filling, object);
+        if (result < 0)
+            return result;
+        add_labels(arena, object, labels);
+        json_append(items, object);
+    }
+    *ret_list = list;
+    return 0;
+}

@@ -1,0 +1,123 @@
+/* Generated values of a template; see template.h. The expression is text, and classes in brackets
+ * with a count: "[A-Z0-9]{8}". In a class stand characters, ranges and \w \d \a \A (word, digit,
+ * letter, symbol). */
+#include "kube/template.h"
+
+#include "base/buf.h"
+#include "base/rand.h"
+#include "base/str.h"
+
+#include <string.h>
+
+struct alphabet {
+    char letters[128];
+    size_t count;
+};
+
+static void add_letter(struct alphabet *alphabet, char letter)
+{
+    if (!memchr(alphabet->letters, letter, alphabet->count))
+        alphabet->letters[alphabet->count++] = letter;
+}
+
+static void add_range(struct alphabet *alphabet, char first, char last)
+{
+    for (int letter = first; letter <= last; letter++)
+        add_letter(alphabet, (char)letter);
+}
+
+static bool add_named(struct alphabet *alphabet, char name)
+{
+    switch (name) {
+    case 'w':
+        add_range(alphabet, 'a', 'z');
+        add_range(alphabet, 'A', 'Z');
+        add_range(alphabet, '0', '9');
+        add_letter(alphabet, '_');
+        return true;
+    case 'd':
+        add_range(alphabet, '0', '9');
+        return true;
+    case 'a':
+        add_range(alphabet, 'a', 'z');
+        add_range(alphabet, 'A', 'Z');
+        return true;
+    case 'A':
+        add_range(alphabet, '!', '/');
+        add_range(alphabet, ':', '@');
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* From behind '[' up to the ']'; returns the place behind it, or NULL. */
+static const char *read_class(const char *at, struct alphabet *alphabet)
+{
+    while (*at && *at != ']') {
+        if (*at < ' ' || *at > '~')
+            return NULL;
+        if (*at == '\\') {
+            if (!add_named(alphabet, at[1]))
+                return NULL;
+            at += 2;
+        } else if (at[1] == '-' && at[2] > ' ' && at[2] <= '~' && at[2] != ']') {
+            if (at[2] < at[0])
+                return NULL;
+            add_range(alphabet, at[0], at[2]);
+            at += 3;
+        } else {
+            add_letter(alphabet, *at++);
+        }
+    }
+    return *at == ']' && alphabet->count > 0 ? at + 1 : NULL;
+}
+
+/* "{8}", or nothing for 1; returns the place behind it, or NULL. */
+static const char *read_count(const char *at, size_t *ret)
+{
+    *ret = 1;
+    if (*at != '{')
+        return at;
+    size_t count = 0;
+    for (at++; *at >= '0' && *at <= '9' && count <= KUBE_TEMPLATE_GENERATED_MAX; at++)
+        count = count * 10 + (size_t)(*at - '0');
+    if (*at != '}' || count < 1 || count > KUBE_TEMPLATE_GENERATED_MAX)
+        return NULL;
+    *ret = count;
+    return at + 1;
+}
+
+int kube_template_generate(struct arena *arena, const char *from, const char **ret, struct err *err)
+{
+    uint64_t seed;
+    struct rand rand;
+    rand_secure(&seed, sizeof(seed));
+    rand_init(&rand, seed);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, KUBE_TEMPLATE_GENERATED_MAX);
+    for (const char *at = from; *at;) {
+        struct alphabet alphabet = {0};
+        size_t count = 1;
+        if (*at == '[')
+            at = read_class(at + 1, &alphabet);
+        else if (*at == '\\')
+            at = add_named(&alphabet, at[1]) ? at + 2 : NULL;
+        else
+            add_letter(&alphabet, *at++);
+        if (at && (at[-1] == ']' || alphabet.count > 1))
+            at = read_count(at, &count);
+        if (!at)
+            return err_set(err, ERR_INVALID,
+                           "'%.100s' cannot be generated from: it is text with classes such as "
+                           "[a-z0-9]{8}, %d characters at most",
+                           from, KUBE_TEMPLATE_GENERATED_MAX);
+        while (count-- > 0)
+            buf_append_char(&text, alphabet.letters[rand_below(&rand, alphabet.count)]);
+    }
+    if (text.overflowed || text.size == 0)
+        return err_set(err, ERR_INVALID, "'%.100s' generates %s", from,
+                       text.overflowed ? "too much" : "nothing");
+    *ret = arena_strndup(arena, text.data, text.size);
+    return 0;
+}

@@ -1,0 +1,129 @@
+/* Templates: what is filled in, what is refused, and values that are drawn. */
+#include "base/str.h"
+#include "kube/template.h"
+#include "read_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PARAMETERS                                                                                 \
+    "'parameters':[{'name':'NAME','value':'job','required':true},"                                 \
+    "{'name':'WORKERS','value':'2'},{'name':'BUCKET','required':true},"                            \
+    "{'name':'EMPTY'}]"
+#define TEMPLATE(objects, more)                                                                    \
+    "{'kind':'Template','apiVersion':'v1'," PARAMETERS ",'objects':" objects more "}"
+
+/* The objects, written with ' for ", or the refusal. */
+static const char *process(struct arena *arena, const char *template_, const char *values,
+                           struct err *err)
+{
+    struct json *list = NULL;
+    if (kube_template_process(arena, read_json(arena, template_), read_json(arena, values), &list,
+                              err) < 0)
+        return err->message;
+    char *text = json_to_string(arena, json_get(list, "items"));
+    for (char *c = text; *c; c++)
+        if (*c == '"')
+            *c = '\'';
+    return text;
+}
+
+static void test_filled_in(void **state)
+{
+    static const struct {
+        const char *object, *expected;
+    } rows[] = {
+        {"{'a':'${NAME}'}", "[{'a':'job'}]"},
+        {"{'a':'s3://${BUCKET}/${NAME}/x'}", "[{'a':'s3://b/job/x'}]"},
+        {"{'a':'${WORKERS}','b':'${{WORKERS}}'}", "[{'a':'2','b':2}]"},
+        {"{'a':[{'b':['${NAME}']}]}", "[{'a':[{'b':['job']}]}]"},
+        {"{'a':'${{NAME}}'}", "[{'a':'job'}]"}, /* no JSON: a string */
+        {"{'a':'x${{WORKERS}}'}", "[{'a':'x${{WORKERS}}'}]"},
+        {"{'a':'<${EMPTY}>'}", "[{'a':'<>'}]"},
+        {"{'a':'${UNKNOWN} ${NAME'}", "[{'a':'${UNKNOWN} ${NAME'}]"},
+        {"{'a':'${${NAME}}'}", "[{'a':'${job}'}]"},
+        {"{'a':'$NAME','b':3,'c':null}", "[{'a':'$NAME','b':3,'c':null}]"},
+        {"{'${NAME}':1}", "[{'${NAME}':1}]"}, /* names of members are not touched */
+    };
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct err err = ERR_INIT;
+        const char *text = arena_printf(arena, TEMPLATE("[%s]", ""), rows[i].object);
+        assert_string_equal(process(arena, text, "{'BUCKET':'b'}", &err), rows[i].expected);
+    }
+    arena_free(arena);
+}
+
+static void test_labels(void **state)
+{
+    struct arena *arena = arena_new();
+    struct err err = ERR_INIT;
+    assert_string_equal(process(arena, TEMPLATE("[{'kind':'Pod'}]", ",'labels':{'app':'${NAME}'}"),
+                                "{'BUCKET':'b','NAME':'mine'}", &err),
+                        "[{'kind':'Pod','metadata':{'labels':{'app':'mine'}}}]");
+    arena_free(arena);
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *template_, *values, *message;
+    } rows[] = {
+        {TEMPLATE("[]", ""), "{}",
+         "parameter 'BUCKET' is required and has no value: give it with --param BUCKET=VALUE"},
+        {TEMPLATE("[]", ""), "{'BUCKET':'b','NAMES':'x'}",
+         "the template has no parameter 'NAMES'; did you mean 'NAME'?"},
+        {TEMPLATE("[3]", ""), "{'BUCKET':'b'}", "objects[0] is an integer, not an object"},
+        {TEMPLATE("{}", ""), "{'BUCKET':'b'}", "the template has no list 'objects'"},
+        {"{'kind':'List','apiVersion':'v1'}", "{}",
+         "this is a 'List' of 'v1', not a Template of 'v1' or 'template.openshift.io/v1'"},
+        {"{'kind':'Template','apiVersion':'v1','objects':[],'parameters':[{}]}", "{}",
+         "parameters[0] has no name"},
+        {"{'kind':'Template','apiVersion':'v1','objects':[],'parameters':[{'name':"
+         "'P','generate':'magic'}]}",
+         "{}", "parameter 'P': unknown generator 'magic': there is 'expression'"},
+    };
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct err err = ERR_INIT;
+        assert_string_equal(process(arena, rows[i].template_, rows[i].values, &err),
+                            rows[i].message);
+    }
+    arena_free(arena);
+}
+
+static void test_generated(void **state)
+{
+    struct arena *arena = arena_new();
+    struct err err = ERR_INIT;
+    const char *text, *other;
+    assert_int_equal(kube_template_generate(arena, "user-[a-c]{4}\\d{2}[xyz]", &text, &err), 0);
+    assert_int_equal(strlen(text), 5 + 4 + 2 + 1);
+    assert_true(str_has_prefix(text, "user-"));
+    assert_int_equal(strspn(text + 5, "abc"), 4);
+    assert_int_equal(strspn(text + 9, "0123456789"), 2);
+    assert_true(strchr("xyz", text[11]) != NULL);
+    assert_int_equal(kube_template_generate(arena, "[\\w]{40}", &text, &err), 0);
+    assert_int_equal(kube_template_generate(arena, "[\\w]{40}", &other, &err), 0);
+    assert_string_not_equal(text, other);
+    static const char *const refused[] = {
+        "",         "[a-z",  "[]{3}",    "[z-a]{3}", "[a]{0}", "[a]{b}",
+        "[a]{256}", "[a]{2", "[\\q]{3}", "\\q",      "[a",     "[a]{99999999999999999}"};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        assert_int_equal(kube_template_generate(arena, refused[i], &text, &err), -ERR_INVALID);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_filled_in),
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_generated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
