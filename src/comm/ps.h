@@ -5,8 +5,9 @@
  * where the optimizer's state lies beside the values.
  *
  * Workers (chief and worker) use a ps_client; a ps process calls ps_server_run(). A cluster without
- * ps has the same client with the variables inside the process: one process and many run the same
- * code. A client is used by one thread at a time.
+ * ps and with one worker has the same client with the variables inside the process, kept nowhere:
+ * one process and many run the same code. Several workers without ps are refused: they would share
+ * nothing. A client is used by one thread at a time.
  *
  * Pushes are answered later: a call may return while pushes are under way, and their failure comes
  * with the next call. A server that is lost is waited for, by name, until `timeout_ms`: it restores
@@ -22,6 +23,7 @@
 #include <trainyard/tf_config.h>
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -114,6 +116,7 @@ struct ps_server_options {
     uint64_t shape;                    /* of the model, as the workers say it */
     const char *secret;
     const char *directory;             /* of snapshots: "ps-0-of-4.snapshot"; NULL: none */
+    size_t table_memory_max;           /* bytes a table may take; 0: no limit */
     int64_t snapshot_every_ms;         /* 0: a minute; only when something changed */
     const volatile sig_atomic_t *stop; /* not 0: write a snapshot and end; NULL: never */
     void (*report)(void *context, const char *line); /* restored, saved, joined, left; or NULL */
