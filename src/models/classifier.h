@@ -16,6 +16,14 @@ struct classifier_config {
     int classes;
 };
 
+/* Floats of one picture. */
+static inline size_t classifier_config_sample(const struct classifier_config *config)
+{
+    return (size_t)config->side * (size_t)config->side * (size_t)config->channels;
+}
+
+const char *classifier_kind_name(enum classifier_kind kind); /* "cnn", "linear" */
+
 int classifier_config_check(const struct classifier_config *config, struct err *err);
 struct json *classifier_config_to_json(struct arena *arena, const struct classifier_config *config);
 int classifier_config_from_json(const struct json *json, struct classifier_config *ret,

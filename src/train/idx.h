@@ -14,6 +14,8 @@ enum idx_part { IDX_TRAIN, IDX_TEST };
 
 enum { IDX_PICTURES_MAX = 10000000, IDX_SIDE_MAX = 1024 };
 
+#define IDX_DIRECTORY_DEFAULT "/usr/share/datasets/fashion-mnist" /* of Debian's package */
+
 struct idx {
     size_t count;
     int height, width;

@@ -25,6 +25,8 @@ struct network {
 struct tape {
     int capacity, n;
     const float *input;
+    bool training;
+    struct layer_draw draw;
     float *arena;
     size_t output_offset[NETWORK_LAYERS_MAX], saved_offset[NETWORK_LAYERS_MAX];
 };
@@ -130,6 +132,17 @@ int network_dense(struct network *network, const char *name, int input, int chan
                (struct layer){.ops = &layer_dense, .input = {input}, .dense = {channels}});
 }
 
+int network_bias(struct network *network, const char *name, int input, bool relu)
+{
+    return add(network, name, (struct layer){.ops = &layer_bias, .input = {input}, .bias = {relu}});
+}
+
+int network_dropout(struct network *network, const char *name, int input, float rate)
+{
+    return add(network, name,
+               (struct layer){.ops = &layer_dropout, .input = {input}, .dropout = {rate}});
+}
+
 int network_group_norm(struct network *network, const char *name, int input, int groups, bool relu)
 {
     return add(network, name,
@@ -232,6 +245,12 @@ struct tape *tape_free(struct tape *tape)
     return NULL;
 }
 
+void tape_draw(struct tape *tape, const struct layer_draw *draw)
+{
+    tape->training = true;
+    tape->draw = *draw;
+}
+
 struct workspace *workspace_new(const struct network *network, int capacity)
 {
     struct workspace *workspace = mem_zalloc(sizeof(*workspace));
@@ -272,6 +291,7 @@ static struct layer_pass pass_of(const struct network *network, struct tape *tap
         .packed = network->packed + network->packed_offset[i],
         .saved = tape->arena + tape->saved_offset[i],
         .scratch = workspace->arena + workspace->scratch_offset,
+        .draw = tape->training ? &tape->draw : NULL,
     };
 }
 

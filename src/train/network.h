@@ -25,6 +25,8 @@ DEFINE_CLEANUP(network)
 int network_conv(struct network *network, const char *name, int input, int channels, int kernel,
                  int stride);
 int network_dense(struct network *network, const char *name, int input, int channels);
+int network_bias(struct network *network, const char *name, int input, bool relu); /* a channel */
+int network_dropout(struct network *network, const char *name, int input, float rate);
 int network_group_norm(struct network *network, const char *name, int input, int groups, bool relu);
 int network_relu(struct network *network, const char *name, int input);
 int network_add_relu(struct network *network, const char *name, int input, int other);
@@ -49,6 +51,9 @@ DEFINE_CLEANUP(tape)
 struct workspace *workspace_new(const struct network *network, int capacity);
 struct workspace *workspace_free(struct workspace *workspace);
 DEFINE_CLEANUP(workspace)
+
+/* The next pass with this tape is training, and what it leaves to chance is drawn from this. */
+void tape_draw(struct tape *tape, const struct layer_draw *draw);
 
 /* `input` (n samples) must live until network_backward() of the same tape. Returns the output
  * inside the tape. */

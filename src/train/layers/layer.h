@@ -30,18 +30,31 @@ struct layer {
         struct {
             int window, stride; /* window 0: the whole picture */
         } pool;
+        struct {
+            bool relu;
+        } bias;
+        struct {
+            float rate; /* part of the values that becomes zero */
+        } dropout;
     };
+};
+
+/* What chance depends on during training: nothing that says how a batch is shared. */
+struct layer_draw {
+    uint64_t seed, step;
+    uint64_t position; /* of the first sample, in the batch of all workers */
 };
 
 /* What a layer may use during one pass. */
 struct layer_pass {
     const struct kernels *kernels;
-    const struct params *params; /* values */
-    float *gradients;            /* an arena laid out like params->gradients; added to */
-    const float *packed;         /* made by pack() since the values changed */
-    float *saved;                /* kept from forward to backward */
-    float *scratch;              /* kept for no longer than the call */
-    bool need_input_gradient;    /* false for a layer that stands on the picture itself */
+    const struct params *params;   /* values */
+    float *gradients;              /* an arena laid out like params->gradients; added to */
+    const float *packed;           /* made by pack() since the values changed */
+    float *saved;                  /* kept from forward to backward */
+    float *scratch;                /* kept for no longer than the call */
+    const struct layer_draw *draw; /* NULL: this is not training, nothing is left to chance */
+    bool need_input_gradient;      /* false for a layer that stands on the picture itself */
 };
 
 /* Functions that are NULL have nothing to do. */
@@ -65,6 +78,8 @@ struct layer_ops {
 
 extern const struct layer_ops layer_conv;
 extern const struct layer_ops layer_dense;
+extern const struct layer_ops layer_bias;
+extern const struct layer_ops layer_dropout;
 extern const struct layer_ops layer_group_norm;
 extern const struct layer_ops layer_relu;
 extern const struct layer_ops layer_add_relu; /* max(a + b, 0): the end of a residual block */

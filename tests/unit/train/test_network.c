@@ -131,6 +131,68 @@ static void gradient_of_dense_and_length_one(void **state)
     bench_release(&bench);
 }
 
+static void gradient_of_biases_and_dropout(void **state)
+{
+    for (int round = 0; round < 4; round++) {
+        struct bench bench = {0};
+        struct shape shape = {.h = 6, .w = 6, .c = 1};
+        bench_start(&bench, shape);
+        int x = network_conv(bench.network, "conv1", NETWORK_INPUT, round % 2 ? 16 : 6, 5, 1);
+        int y = network_bias(bench.network, "bias1", x, true);
+        /* x is read twice: the second to come back adds its gradient */
+        int z = network_bias(bench.network, "bias2", x, round < 2);
+        x = network_add_relu(bench.network, "add", y, z);
+        x = network_max_pool(bench.network, "pool", x, 2, 2);
+        x = network_dense(bench.network, "hidden", x, 32);
+        x = network_dropout(bench.network, "dropout", x, 0.5f);
+        network_dense(bench.network, "logits", x, 4);
+        bench_finish(&bench, shape, (uint64_t)(40 + round));
+        if (round)
+            tape_draw(bench.tape, &(struct layer_draw){.seed = 1, .step = 2, .position = 3});
+        check_gradients(&bench);
+        bench_release(&bench);
+    }
+}
+
+/* Which of the values survive, one bit each, of a network that is nothing but dropout on ones. */
+static void survivors(float rate, const struct layer_draw *draw, int n, float *ret)
+{
+    struct bench bench = {0};
+    struct shape shape = {.h = 1, .w = 1, .c = 1};
+    bench_start(&bench, shape);
+    int x = network_dense(bench.network, "ones", NETWORK_INPUT, 64);
+    network_dropout(bench.network, "dropout", x, rate);
+    bench_finish(&bench, shape, 1);
+    for (size_t i = 0; i < bench.params->count; i++)
+        for (size_t j = 0; j < bench.params->entries[i].count; j++)
+            params_value(bench.params, i)[j] = i == 1; /* the bias */
+    network_pack(bench.network);
+    if (draw)
+        tape_draw(bench.tape, draw);
+    const float *out = network_forward(bench.network, bench.tape, bench.workspace, bench.input, n);
+    memcpy(ret, out, (size_t)n * 64 * sizeof(*ret));
+    bench_release(&bench);
+}
+
+static void dropout_depends_on_step_and_place_alone(void **state)
+{
+    float plain[64], all[3 * 64], second[64], later[64];
+    survivors(0.25f, NULL, 1, plain);
+    for (int i = 0; i < 64; i++)
+        assert_true(plain[i] == 1);
+    survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 5, .position = 10}, 3, all);
+    int dropped = 0;
+    for (int i = 0; i < 3 * 64; i++) {
+        assert_true(all[i] == 0 || fabsf(all[i] - 4.0f / 3) < 1e-6f);
+        dropped += all[i] == 0;
+    }
+    assert_in_range(dropped, 24, 72); /* 48 expected, deviation 6 */
+    survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 5, .position = 11}, 1, second);
+    assert_memory_equal(second, all + 64, sizeof(second));
+    survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 6, .position = 11}, 1, later);
+    assert_memory_not_equal(later, second, sizeof(later));
+}
+
 static void gradient_of_norm_and_pools(void **state)
 {
     for (int round = 0; round < 4; round++) {
@@ -245,6 +307,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_of_convolutions),
         cmocka_unit_test(gradient_of_dense_and_length_one),
+        cmocka_unit_test(gradient_of_biases_and_dropout),
+        cmocka_unit_test(dropout_depends_on_step_and_place_alone),
         cmocka_unit_test(gradient_of_norm_and_pools),
         cmocka_unit_test(gradient_of_residual_blocks),
         cmocka_unit_test(parts_of_a_batch_add_up),

@@ -1,0 +1,72 @@
+/* A bias for each channel, and the rectifier in the same pass: what follows a convolution where no
+ * norm does. */
+#include "train/layers/layer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int bias_infer(struct layer *layer, struct err *err)
+{
+    layer->out = layer->in;
+    return 0;
+}
+
+static void bias_declare(struct layer *layer, struct params *params)
+{
+    char name[PARAM_NAME_MAX];
+    snprintf(name, sizeof(name), "%s.bias", layer->name);
+    layer->parameter[0] =
+        params_declare(params, name, (int[]){layer->in.c, 1, 1, 1}, PARAM_ZERO, 0);
+}
+
+static size_t rows_of(const struct layer *layer, int n)
+{
+    return (size_t)n * (size_t)layer->in.h * (size_t)layer->in.w;
+}
+
+/* Forward a scale of ones, backward the gradient before the rectifier. */
+static size_t bias_scratch_count(const struct layer *layer, int n)
+{
+    return rows_of(layer, n) * (size_t)layer->in.c;
+}
+
+static void bias_forward(const struct layer *layer, const struct layer_pass *pass, int n,
+                         const float *const *in, float *out)
+{
+    for (int c = 0; c < layer->in.c; c++)
+        pass->scratch[c] = 1;
+    pass->kernels->channel_affine(in[0], rows_of(layer, n), layer->in.c, pass->scratch,
+                                  params_value(pass->params, layer->parameter[0]), layer->bias.relu,
+                                  out);
+}
+
+static void bias_backward(const struct layer *layer, const struct layer_pass *pass, int n,
+                          const float *const *in, const float *out, const float *d_out,
+                          float *const *d_in, const bool *accumulate)
+{
+    size_t rows = rows_of(layer, n), count = rows * (size_t)layer->in.c;
+    const float *before = d_out;
+    if (layer->bias.relu) {
+        /* Straight into its place where nothing lies there yet. */
+        float *to = accumulate[0] ? pass->scratch : d_in[0];
+        pass->kernels->relu_gradient(d_out, out, count, false, to);
+        before = to;
+    }
+    pass->kernels->channel_sum(before, rows, layer->in.c,
+                               pass->gradients + pass->params->entries[layer->parameter[0]].offset);
+    if (accumulate[0])
+        for (size_t i = 0; i < count; i++)
+            d_in[0][i] += before[i];
+    else if (before != d_in[0])
+        memcpy(d_in[0], before, count * sizeof(*before));
+}
+
+const struct layer_ops layer_bias = {
+    .kind = "bias",
+    .inputs = 1,
+    .infer = bias_infer,
+    .declare = bias_declare,
+    .scratch_count = bias_scratch_count,
+    .forward = bias_forward,
+    .backward = bias_backward,
+};

@@ -1,0 +1,70 @@
+/* Dropout: during training a part of the values, drawn anew in every step, becomes zero and the
+ * others grow by as much as is missing; otherwise all pass as they are. What is drawn depends on
+ * the seed, the layer, the step and the sample's place in the batch of all workers, so that N
+ * workers drop what one would. */
+#include "train/layers/layer.h"
+
+#include "base/rand.h"
+
+#include <string.h>
+
+static int dropout_infer(struct layer *layer, struct err *err)
+{
+    if (!(layer->dropout.rate >= 0 && layer->dropout.rate < 1))
+        return err_set(err, ERR_INVALID, "a dropout of %g is not in 0 … 1",
+                       (double)layer->dropout.rate);
+    layer->out = layer->in;
+    return 0;
+}
+
+static size_t dropout_saved_count(const struct layer *layer, int n)
+{
+    return (size_t)n * shape_sample(&layer->in);
+}
+
+/* The factor of each value of one sample. */
+static void draw_factors(const struct layer *layer, const struct layer_draw *draw, int sample,
+                         float *factors)
+{
+    float rate = layer->dropout.rate, grown = 1 / (1 - rate);
+    uint64_t key = draw->seed;
+    for (const char *at = layer->name; *at; at++)
+        key = (key ^ (unsigned char)*at) * 0x100000001b3u;
+    struct rand rand;
+    rand_init_keyed(&rand, key, draw->step, draw->position + (uint64_t)sample);
+    for (size_t i = 0; i < shape_sample(&layer->in); i++)
+        factors[i] = rand_unit(&rand) < (double)rate ? 0 : grown;
+}
+
+static void dropout_forward(const struct layer *layer, const struct layer_pass *pass, int n,
+                            const float *const *in, float *out)
+{
+    size_t sample = shape_sample(&layer->in);
+    if (!pass->draw) {
+        memcpy(out, in[0], (size_t)n * sample * sizeof(*out));
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        draw_factors(layer, pass->draw, i, pass->saved + (size_t)i * sample);
+    for (size_t i = 0; i < (size_t)n * sample; i++)
+        out[i] = in[0][i] * pass->saved[i];
+}
+
+static void dropout_backward(const struct layer *layer, const struct layer_pass *pass, int n,
+                             const float *const *in, const float *out, const float *d_out,
+                             float *const *d_in, const bool *accumulate)
+{
+    for (size_t i = 0; i < (size_t)n * shape_sample(&layer->in); i++) {
+        float value = pass->draw ? d_out[i] * pass->saved[i] : d_out[i];
+        d_in[0][i] = accumulate[0] ? d_in[0][i] + value : value;
+    }
+}
+
+const struct layer_ops layer_dropout = {
+    .kind = "dropout",
+    .inputs = 1,
+    .infer = dropout_infer,
+    .saved_count = dropout_saved_count,
+    .forward = dropout_forward,
+    .backward = dropout_backward,
+};
