@@ -1,4 +1,4 @@
-/* Pair metrics; see metrics.h. */
+/* Metrics of pairs and of scores; see metrics.h. */
 #include "train/metrics.h"
 
 #include "base/cleanup.h"
@@ -43,6 +43,15 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
     }
     m.auc = nearer / ((double)m.same * (double)m.different);
     return m;
+}
+
+/* A high score is a small distance: the same count. */
+double metrics_auc(const float *scores, const bool *positive, size_t count)
+{
+    _cleanup_free_ struct metrics_pair *pairs = mem_calloc(count + 1, sizeof(*pairs));
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct metrics_pair){-scores[i], positive[i]};
+    return metrics_of_pairs(pairs, count).auc;
 }
 
 float metrics_distance(const float *a, const float *b, size_t dim)

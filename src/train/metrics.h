@@ -1,5 +1,6 @@
-/* How good an embedding is, from distances alone: pairs of pictures of one person should lie nearer
- * than pairs of two. Exact, ties included; called at the end of training and by predict. */
+/* How good a model is. Of an embedding, from distances alone: pairs of pictures of one person
+ * should lie nearer than pairs of two; of scores, by the order they give. Exact, ties included;
+ * called at the end of training and by predict. */
 #ifndef TRAINYARD_TRAIN_METRICS_H
 #define TRAINYARD_TRAIN_METRICS_H
 
@@ -23,6 +24,10 @@ enum { METRICS_PICTURES_MAX = 4096 };
 
 /* Sorts the pairs. `auc` and `accuracy` are 0.5 where one kind is missing; `nearest` is not set. */
 struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count);
+
+/* How often a positive sample has a higher score than a negative one; ties count half. 0.5 where
+ * one kind is missing. */
+double metrics_auc(const float *scores, const bool *positive, size_t count);
 
 /* All pairs of n ≤ METRICS_PICTURES_MAX vectors, in Euclidean distance. */
 struct metrics metrics_of_vectors(const float *vectors, const int *labels, size_t n, size_t dim);

@@ -312,8 +312,9 @@ const float *network_forward(const struct network *network, struct tape *tape,
     return tensor_data(tape, network->count);
 }
 
-void network_backward(const struct network *network, struct tape *tape, struct workspace *workspace,
-                      const float *d_output, float *gradients)
+void network_backward_to_input(const struct network *network, struct tape *tape,
+                               struct workspace *workspace, const float *d_output, float *gradients,
+                               float *d_input)
 {
     /* The first layer to reach a tensor on the way back sets its gradient, the others add. */
     bool reached[NETWORK_LAYERS_MAX + 1] = {false};
@@ -330,16 +331,23 @@ void network_backward(const struct network *network, struct tape *tape, struct w
         bool accumulate[LAYER_INPUTS_MAX] = {false};
         struct layer_pass pass = pass_of(network, tape, workspace, i);
         pass.gradients = gradients;
-        pass.need_input_gradient = layer->input[0] != NETWORK_INPUT;
+        pass.need_input_gradient = d_input || layer->input[0] != NETWORK_INPUT;
         for (int j = 0; j < layer->ops->inputs; j++) {
             int tensor = layer->input[j];
             in[j] = tensor_data(tape, tensor);
-            if (tensor != NETWORK_INPUT)
-                d_in[j] = workspace->arena + workspace->gradient_offset[tensor - 1];
+            d_in[j] = tensor == NETWORK_INPUT
+                          ? d_input
+                          : workspace->arena + workspace->gradient_offset[tensor - 1];
             accumulate[j] = reached[tensor];
             reached[tensor] = true;
         }
         layer->ops->backward(layer, &pass, tape->n, in, tensor_data(tape, i + 1), d_out, d_in,
                              accumulate);
     }
+}
+
+void network_backward(const struct network *network, struct tape *tape, struct workspace *workspace,
+                      const float *d_output, float *gradients)
+{
+    network_backward_to_input(network, tape, workspace, d_output, gradients, NULL);
 }

@@ -63,5 +63,9 @@ const float *network_forward(const struct network *network, struct tape *tape,
 /* Adds to `gradients`, an arena laid out like params->gradients. */
 void network_backward(const struct network *network, struct tape *tape, struct workspace *workspace,
                       const float *d_output, float *gradients);
+/* The same, and sets d_input (n samples), for what stands before the network: embeddings. */
+void network_backward_to_input(const struct network *network, struct tape *tape,
+                               struct workspace *workspace, const float *d_output, float *gradients,
+                               float *d_input);
 
 #endif

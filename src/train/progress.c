@@ -23,6 +23,7 @@ void progress_init(struct progress *progress, FILE *stream, enum progress_style 
         .steps = steps,
         .started_ns = now_ns,
         .shown_ns = now_ns - SECOND,
+        .unit = "images",
     };
 }
 
@@ -43,9 +44,9 @@ static void show_bar(struct progress *progress, uint64_t step, double speed, con
     size_t full = progress->steps ? (size_t)(step * BAR_CELLS / progress->steps) : 0, at = 0;
     for (size_t i = 0; i < BAR_CELLS; i++)
         at += (size_t)snprintf(bar + at, sizeof(bar) - at, "%s", i < full ? "█" : "░");
-    fprintf(progress->stream, "\r\033[K%s %llu/%llu  loss %.4f  %.0f images/s  %s left", bar,
+    fprintf(progress->stream, "\r\033[K%s %llu/%llu  loss %.4f  %.0f %s/s  %s left", bar,
             (unsigned long long)step, (unsigned long long)progress->steps, progress->loss, speed,
-            left);
+            progress->unit, left);
     progress->drawn = true;
 }
 
@@ -59,7 +60,8 @@ static void show_json(struct progress *progress, const struct progress_step *ste
     json_set_int(arena, line, "steps", (int64_t)progress->steps);
     json_set(arena, line, "loss", json_real(arena, step->loss));
     json_set(arena, line, "learningRate", json_real(arena, step->rate));
-    json_set(arena, line, "imagesPerSecond", json_real(arena, round(speed * 10) / 10));
+    json_set(arena, line, arena_printf(arena, "%sPerSecond", progress->unit),
+             json_real(arena, round(speed * 10) / 10));
     json_set(arena, line, "secondsLeft", json_real(arena, round(left * 10) / 10));
     fprintf(progress->stream, "%s\n", json_to_string(arena, line));
 }
@@ -89,9 +91,9 @@ void progress_show(struct progress *progress, const struct progress_step *step, 
         show_json(progress, step, speed, left);
         break;
     default:
-        fprintf(progress->stream, "step %llu/%llu loss %.4f images/s %.0f left %s\n",
+        fprintf(progress->stream, "step %llu/%llu loss %.4f %s/s %.0f left %s\n",
                 (unsigned long long)step->step, (unsigned long long)progress->steps, step->loss,
-                speed, left_text);
+                progress->unit, speed, left_text);
     }
     fflush(progress->stream);
 }

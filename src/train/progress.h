@@ -24,6 +24,7 @@ struct progress {
     uint64_t pictures; /* seen since the start */
     double loss;       /* smoothed over the last steps, for the bar */
     bool drawn;        /* a bar stands on the terminal's line */
+    const char *unit;  /* of what is counted as pictures: "images"; may be set after init */
 };
 
 struct progress_step {

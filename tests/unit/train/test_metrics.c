@@ -1,4 +1,4 @@
-/* Pair metrics against counting by hand, and ties. */
+/* Metrics of pairs and of scores against counting by hand, and ties. */
 #include "random_floats.h"
 
 #include "train/metrics.h"
@@ -52,6 +52,15 @@ static void one_kind_alone_says_nothing(void **state)
     assert_true(m.auc == 0.5);
 }
 
+static void scores_are_judged_by_their_order(void **state)
+{
+    const float scores[] = {0.9f, 0.1f, 0.5f, 0.5f, 0.2f};
+    const bool positive[] = {true, false, true, false, true};
+    /* six pairs: 0.9 wins two, 0.5 wins one and ties one, 0.2 wins one and loses one */
+    assert_true(fabs(metrics_auc(scores, positive, 5) - 4.5 / 6) < 1e-12);
+    assert_true(metrics_auc(scores, positive, 1) == 0.5);
+}
+
 static void vectors_are_paired_and_their_nearest_found(void **state)
 {
     const float vectors[] = {0, 0, 0, 1, 5, 0, 5, 1, 5, 5};
@@ -68,6 +77,7 @@ int main(void)
         cmocka_unit_test(auc_equals_counting_all_pairs_of_pairs),
         cmocka_unit_test(a_perfect_split_is_found),
         cmocka_unit_test(one_kind_alone_says_nothing),
+        cmocka_unit_test(scores_are_judged_by_their_order),
         cmocka_unit_test(vectors_are_paired_and_their_nearest_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -237,6 +237,37 @@ static void gradient_of_residual_blocks(void **state)
     bench_release(&bench);
 }
 
+static void gradient_of_the_input(void **state)
+{
+    struct bench bench = {0};
+    struct shape shape = {.h = 1, .w = 1, .c = 24};
+    enum { INPUTS = SAMPLES * 24 };
+    bench_start(&bench, shape);
+    int x = network_dense(bench.network, "one", NETWORK_INPUT, 32);
+    x = network_relu(bench.network, "relu", x);
+    network_dense(bench.network, "two", x, 1);
+    bench_finish(&bench, shape, 31);
+    (void)loss_of(&bench);
+    float d_input[INPUTS];
+    params_clear_gradients(bench.params);
+    network_backward_to_input(bench.network, bench.tape, bench.workspace, bench.weight,
+                              bench.params->gradients, d_input);
+    int wrong = 0;
+    for (int i = 0; i < INPUTS; i++) {
+        float kept = bench.input[i], step = 4e-3f;
+        bench.input[i] = kept + step;
+        double up = loss_of(&bench);
+        bench.input[i] = kept - step;
+        double down = loss_of(&bench);
+        bench.input[i] = kept;
+        double slope = (up - down) / (2 * (double)step);
+        wrong += fabs(slope - (double)d_input[i]) > 0.02 * (0.1 + fabs(slope));
+    }
+    if (wrong * 10 > INPUTS)
+        fail_msg("%d of %d gradients of the input differ from finite differences", wrong, INPUTS);
+    bench_release(&bench);
+}
+
 static void parts_of_a_batch_add_up(void **state)
 {
     struct bench bench = {0};
@@ -311,6 +342,7 @@ int main(void)
         cmocka_unit_test(dropout_depends_on_step_and_place_alone),
         cmocka_unit_test(gradient_of_norm_and_pools),
         cmocka_unit_test(gradient_of_residual_blocks),
+        cmocka_unit_test(gradient_of_the_input),
         cmocka_unit_test(parts_of_a_batch_add_up),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(the_shape_hash_tells_models_apart),

@@ -50,6 +50,21 @@ static void plain_is_a_line_a_step(void **state)
     free(text);
 }
 
+static void what_is_counted_has_a_name(void **state)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    struct progress progress;
+    struct progress_step step = {.step = 1, .loss = 0.5, .pictures = 512};
+    progress_init(&progress, stream, PROGRESS_PLAIN, 0, 2, 0);
+    progress.unit = "ratings";
+    progress_show(&progress, &step, 1000000000);
+    fclose(stream);
+    assert_string_equal(text, "step 1/2 loss 0.5000 ratings/s 512 left 1s\n");
+    free(text);
+}
+
 static void json_lines_parse(void **state)
 {
     char *text = run(PROGRESS_JSON);
@@ -70,9 +85,8 @@ static void a_bar_is_redrawn_in_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_once_a_second),
-        cmocka_unit_test(plain_is_a_line_a_step),
-        cmocka_unit_test(json_lines_parse),
+        cmocka_unit_test(lines_once_a_second),        cmocka_unit_test(plain_is_a_line_a_step),
+        cmocka_unit_test(what_is_counted_has_a_name), cmocka_unit_test(json_lines_parse),
         cmocka_unit_test(a_bar_is_redrawn_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

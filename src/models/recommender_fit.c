@@ -1,0 +1,348 @@
+/* Training a recommender from beginning to end; see recommender_fit.h. */
+#include "models/recommender_fit.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "models/recommender_model.h"
+#include "train/dataset.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const int64_t WAIT_STEP_MS = 20, WAIT_REPORT_MS = 5000;
+
+/* What lives as long as one run. */
+struct fit {
+    const struct recommender_fit_options *options;
+    const struct ratings *ratings;
+    const struct recommender_fit_place *place;
+    struct recommender_batch *batch;
+    int table;
+    struct ratings_split split;
+    size_t *order;     /* positions of the training ratings in the order of an epoch */
+    uint64_t epoch;    /* of `order`; UINT64_MAX: none yet */
+    uint64_t in_epoch; /* batches */
+    uint64_t steps;    /* batches of all epochs */
+    int64_t *ids;      /* of one batch, and below: */
+    float *truth, *rows, *d_rows;
+    struct progress progress;
+};
+
+static void fit_release(struct fit *fit)
+{
+    recommender_batch_free(fit->batch);
+    ratings_split_release(&fit->split);
+    free(fit->order);
+    free(fit->ids);
+    free(fit->truth);
+    free(fit->rows);
+    free(fit->d_rows);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    for (int i = 0; i < 8; i++, value >>= 8)
+        hash = (hash ^ (value & 0xff)) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t recommender_fit_hash(const struct recommender_fit_options *options)
+{
+    const float floats[] = {options->rate, options->accumulator, options->accumulator_rows,
+                            options->range};
+    const uint64_t numbers[] = {
+        (uint64_t)options->model.kind,
+        (uint64_t)options->model.label,
+        (uint64_t)options->model.dimensions,
+        (uint64_t)options->model.buckets,
+        options->seed,
+        options->epochs,
+        (uint64_t)options->batch,
+        (uint64_t)options->test_percent,
+    };
+    uint64_t hash = mix(0xcbf29ce484222325u, 0x7265636f6d6dU);
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+        hash = mix(hash, numbers[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(floats); i++) {
+        uint32_t bits;
+        memcpy(&bits, &floats[i], sizeof(bits));
+        hash = mix(hash, bits);
+    }
+    return hash;
+}
+
+void recommender_fit_model_path(const char *model_dir, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s", model_dir, RECOMMENDER_MODEL_FILE);
+}
+
+static int check_options(const struct recommender_fit_options *options, struct err *err)
+{
+    if (!(options->rate > 0 && options->rate < 100) || !(options->accumulator > 0) ||
+        !(options->accumulator_rows > 0))
+        return err_set(err, ERR_INVALID,
+                       "learning rate %g, accumulators %g and %g: the rate must lie between 0 and "
+                       "100, the accumulators above 0",
+                       (double)options->rate, (double)options->accumulator,
+                       (double)options->accumulator_rows);
+    return 0;
+}
+
+/* The mean rating, or the part that is liked. */
+static double mean_label(const struct fit *fit)
+{
+    double sum = 0;
+    for (size_t i = 0; i < fit->split.train_count; i++) {
+        float value = fit->ratings->items[fit->split.train[i]].value;
+        sum += fit->options->model.label == RECOMMENDER_LIKE ? value >= RECOMMENDER_LIKED
+                                                             : (double)value;
+    }
+    return sum / (double)fit->split.train_count;
+}
+
+static int fit_start(struct fit *fit, struct err *err)
+{
+    const struct recommender_fit_options *options = fit->options;
+    int result = check_options(options, err);
+    if (result == 0)
+        result = recommender_batch_new(&options->model, options->batch, &fit->batch, err);
+    if (result < 0)
+        return result;
+    ratings_split_draw(fit->ratings, options->seed, options->test_percent, &fit->split);
+    if (fit->split.train_count == 0)
+        return err_set(err, ERR_INVALID, "none of %zu ratings is left to train on",
+                       fit->ratings->count);
+    size_t n = (size_t)options->batch, row = (size_t)recommender_row(&options->model);
+    fit->order = mem_calloc(fit->split.train_count, sizeof(*fit->order));
+    fit->epoch = UINT64_MAX;
+    fit->in_epoch = (fit->split.train_count + n - 1) / n;
+    fit->steps = options->epochs * fit->in_epoch;
+    fit->ids = mem_calloc(RECOMMENDER_FIELDS * n, sizeof(*fit->ids));
+    fit->truth = mem_calloc(n, sizeof(*fit->truth));
+    fit->rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->rows));
+    fit->d_rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->d_rows));
+    recommender_batch_initialise(fit->batch, options->seed, mean_label(fit));
+
+    struct params *dense = recommender_batch_params(fit->batch);
+    struct ps_update update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator};
+    struct ps_table table = {
+        .dimensions = (int)row,
+        .range = options->range,
+        .seed = options->seed,
+        .update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator_rows},
+    };
+    result = ps_dense_open(fit->place->client, dense->floats, dense->values, &update, err);
+    if (result == 0)
+        result = ps_table_open(fit->place->client, &table, &fit->table, err);
+    return result;
+}
+
+/* Which ratings batch `step` (from 0) has: the order of an epoch depends on the seed alone. */
+static size_t batch_positions(struct fit *fit, uint64_t step, const size_t **ret)
+{
+    uint64_t epoch = step / fit->in_epoch;
+    size_t first = (size_t)(step % fit->in_epoch) * (size_t)fit->options->batch;
+    size_t count = fit->split.train_count, left = count - first;
+    if (epoch != fit->epoch) {
+        dataset_shuffle(fit->options->seed, epoch, count, fit->order);
+        for (size_t i = 0; i < count; i++)
+            fit->order[i] = fit->split.train[fit->order[i]];
+        fit->epoch = epoch;
+    }
+    *ret = fit->order + first;
+    return left < (size_t)fit->options->batch ? left : (size_t)fit->options->batch;
+}
+
+/* Pull, compute, push. */
+static int one_batch(struct fit *fit, uint64_t step, double *ret_loss, struct err *err)
+{
+    const struct recommender_fit_options *options = fit->options;
+    struct ps_client *client = fit->place->client;
+    struct params *dense = recommender_batch_params(fit->batch);
+    const size_t *positions;
+    size_t n = batch_positions(fit, step, &positions), ids = RECOMMENDER_FIELDS * n;
+    recommender_gather(&options->model, fit->ratings, positions, n, fit->ids, fit->truth);
+    int result = ps_dense_pull(client, dense->values, err);
+    if (result == 0)
+        result = ps_rows_pull(client, fit->table, fit->ids, ids, fit->rows, err);
+    if (result < 0)
+        return result;
+    recommender_batch_changed(fit->batch);
+    *ret_loss = recommender_batch_learn(fit->batch, fit->rows, fit->truth, (int)n, fit->d_rows);
+    result = ps_rows_push(client, fit->table, fit->ids, ids, fit->d_rows, options->rate, err);
+    if (result == 0)
+        result = ps_dense_push(client, dense->gradients, options->rate, err);
+    return result;
+}
+
+static bool stop_asked(const struct fit *fit)
+{
+    return fit->options->stop && *fit->options->stop;
+}
+
+/* Until no batch is left. */
+static int run_batches(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+{
+    uint64_t before = result->steps;
+    for (;;) {
+        uint64_t taken;
+        if (stop_asked(fit)) {
+            result->stopped = true;
+            return 0;
+        }
+        int failed = ps_count(fit->place->client, PS_COUNTER_STEP, 1, &taken, err);
+        if (failed < 0)
+            return failed;
+        if (taken > fit->steps)
+            break;
+        failed = one_batch(fit, taken - 1, &result->loss, err);
+        if (failed < 0)
+            return err_wrap(err, "batch %llu", (unsigned long long)taken);
+        result->own++;
+        if (fit->options->stream) {
+            struct progress_step shown = {
+                .step = taken,
+                .loss = result->loss,
+                .pictures = (taken > before ? taken - before : 1) * (uint64_t)fit->options->batch,
+                .rate = (double)fit->options->rate,
+            };
+            progress_show(&fit->progress, &shown, moment_monotonic_ns());
+        }
+        before = taken;
+    }
+    result->steps = fit->steps;
+    return ps_flush(fit->place->client, err);
+}
+
+/* The chief, until all have said that they are done. A server that came back with an older count of
+ * batches gives it work again. */
+static int wait_for_others(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+{
+    struct ps_client *client = fit->place->client;
+    int64_t told = moment_monotonic_ms();
+    for (;;) {
+        uint64_t done, taken;
+        int failed = ps_count(client, PS_COUNTER_DONE, 0, &done, err);
+        if (failed == 0)
+            failed = ps_count(client, PS_COUNTER_STEP, 0, &taken, err);
+        if (failed == 0 && taken < fit->steps)
+            failed = run_batches(fit, result, err);
+        if (failed < 0 || result->stopped || done >= fit->place->workers)
+            return failed;
+        if (stop_asked(fit)) {
+            result->stopped = true;
+            return 0;
+        }
+        if (fit->options->stream && moment_monotonic_ms() - told >= WAIT_REPORT_MS) {
+            told = moment_monotonic_ms();
+            progress_note(&fit->progress, "waiting",
+                          "waiting for %zu of %zu workers to finish their last batch",
+                          fit->place->workers - (size_t)done, fit->place->workers);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_MS * 1000000}, NULL);
+    }
+}
+
+static int write_model(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_(recommender_rows_release) struct recommender_rows rows = {0};
+    const struct recommender_fit_options *options = fit->options;
+    struct json *notes = json_object(arena);
+    json_set(arena, notes, "test", recommender_eval_to_json(arena, &result->eval));
+    struct checkpoint_info info = {.notes = notes, .step = result->steps, .seed = options->seed};
+    char path[CHECKPOINT_PATH_MAX];
+    recommender_fit_model_path(options->model_dir, path, sizeof(path));
+    int failed = file_make_dirs(options->model_dir, 0755, err);
+    if (failed == 0)
+        failed = recommender_rows_collect(fit->place->client, fit->table,
+                                          recommender_row(&options->model), &rows, err);
+    if (failed == 0)
+        failed = recommender_model_write(path, &options->model,
+                                         recommender_batch_params(fit->batch), &rows, &info, err);
+    result->rows = rows.count;
+    return failed;
+}
+
+/* The chief: the judgement, and the model with it. */
+static int conclude(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+{
+    int failed = recommender_eval_run(fit->batch, &fit->options->model, fit->place->client,
+                                      fit->table, fit->ratings, fit->split.test,
+                                      fit->split.test_count, &result->eval, err);
+    result->judged = failed == 0 && fit->split.test_count > 0;
+    if (failed == 0 && fit->options->model_dir)
+        failed = write_model(fit, result, err);
+    return failed;
+}
+
+static void tell_start(struct fit *fit, uint64_t first)
+{
+    const struct recommender_fit_options *options = fit->options;
+    if (!options->stream)
+        return;
+    progress_init(&fit->progress, options->stream, options->log, first, fit->steps,
+                  moment_monotonic_ns());
+    fit->progress.unit = "ratings";
+    if (fit->place->chief) {
+        char shared[48] = "one row each";
+        if (options->model.buckets)
+            snprintf(shared, sizeof(shared), "sharing %lld rows",
+                     (long long)options->model.buckets);
+        progress_note(
+            &fit->progress, "start",
+            "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to "
+            "judge by; %zu worker%s, %zu parameter server%s",
+            recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
+            ratings_items(fit->ratings), shared, fit->split.train_count, fit->split.test_count,
+            fit->place->workers, fit->place->workers == 1 ? "" : "s",
+            ps_client_servers(fit->place->client),
+            ps_client_servers(fit->place->client) == 1 ? "" : "s");
+    }
+    if (first)
+        progress_note(&fit->progress, "resumed", "going on after batch %llu of %llu",
+                      (unsigned long long)first, (unsigned long long)fit->steps);
+}
+
+/* From the first batch to the last of this worker, and then, for the chief, to the model. */
+static int run(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+{
+    struct ps_client *client = fit->place->client;
+    uint64_t done;
+    int failed = fit_start(fit, err);
+    if (failed == 0)
+        failed = ps_count(client, PS_COUNTER_STEP, 0, &result->steps, err);
+    if (failed < 0)
+        return failed;
+    tell_start(fit, result->steps < fit->steps ? result->steps : fit->steps);
+    failed = run_batches(fit, result, err);
+    if (fit->options->stream)
+        progress_finish(&fit->progress);
+    if (failed == 0 && !result->stopped)
+        failed = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
+    /* That all is done must not be forgotten with a server. */
+    if (failed == 0)
+        failed = ps_save(client, err);
+    if (failed == 0 && !result->stopped && fit->place->chief)
+        failed = wait_for_others(fit, result, err);
+    if (failed == 0 && !result->stopped && fit->place->chief)
+        failed = conclude(fit, result, err);
+    if (failed == 0 && !result->stopped)
+        failed = ps_client_finish(client, err);
+    return failed;
+}
+
+int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
+                    const struct recommender_fit_place *place, struct recommender_fit_result *ret,
+                    struct err *err)
+{
+    struct recommender_fit_result result = {0};
+    _cleanup_(fit_release) struct fit fit = {
+        .options = options, .ratings = ratings, .place = place};
+    int failed = run(&fit, &result, err);
+    if (failed == 0)
+        *ret = result;
+    return failed;
+}

@@ -1,0 +1,155 @@
+/* Ratings: what is read, what is refused and with which line, ids, and who is kept out of training.
+ */
+#include "base/file.h"
+#include "base/mem.h"
+#include "train/ratings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct ratings *parse(const char *text)
+{
+    struct ratings *ratings = NULL;
+    struct err err = ERR_INIT;
+    if (ratings_parse("r.csv", text, strlen(text), &ratings, &err) < 0)
+        fail_msg("%s", err.message);
+    return ratings;
+}
+
+static void a_file_of_movielens_is_read(void **state)
+{
+    struct ratings *ratings = parse("userId,movieId,rating,timestamp\n"
+                                    "1,31,2.5,1260759144\n"
+                                    "1,1029,3.0,1260759179\r\n"
+                                    "\n"
+                                    "7,31,5,851868750");
+    assert_int_equal(ratings->count, 3);
+    assert_int_equal(ratings->items[0].user, 1);
+    assert_int_equal(ratings->items[1].item, 1029);
+    assert_true(ratings->items[1].value == 3);
+    assert_true(ratings->items[2].value == 5);
+    assert_int_equal(ratings_users(ratings), 2);
+    assert_int_equal(ratings_items(ratings), 2);
+    ratings_free(ratings);
+}
+
+static void headings_and_times_may_be_missing(void **state)
+{
+    struct ratings *ratings = parse("12,34,-1e0\n12,35,4.5\n");
+    assert_int_equal(ratings->count, 2);
+    assert_true(ratings->items[0].value == -1);
+    ratings_free(ratings);
+}
+
+static void an_id_may_be_any_text(void **state)
+{
+    struct ratings *ratings = parse("ada,Alien (1979),5\nben,Alien (1979),4\n9223372036854775807,"
+                                    "-5,1\n9223372036854775808,x,2\n");
+    const struct rating *items = ratings->items;
+    assert_true(items[0].user >= 0 && items[0].user != items[1].user);
+    assert_true(items[0].item == items[1].item);
+    assert_true(items[2].user == INT64_MAX && items[2].item == -5);
+    assert_true(items[3].user >= 0 && items[3].user != INT64_MAX);
+    /* The same in every process, or workers would train different rows. */
+    assert_true(items[0].user == ratings_id("ada", 3));
+    ratings_free(ratings);
+}
+
+static void a_wrong_line_is_named(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "'r.csv' holds no rating"},
+        {"userId,movieId,rating,timestamp\n", "'r.csv' holds no rating"},
+        {"1,2,3,4\n1,2\n", "'r.csv' line 2 has 2 fields, not userId,movieId,rating,timestamp"},
+        {"1,2,3,4,5\n", "'r.csv' line 1 has 5 fields, not userId,movieId,rating,timestamp"},
+        {"a,b,c,d\n1,2,3,4\n\n1,2,good,4\n", "'r.csv' line 4: 'good' is no rating"},
+        {"1,2,3\n1,2,1e7\n", "'r.csv' line 2: '1e7' is no rating"},
+        {"1,2,3\n1,2,nan\n", "'r.csv' line 2: 'nan' is no rating"},
+        {"1,2,3\n,2,3\n", "'r.csv' line 2 names no user"},
+        {"1,2,3\n1,,3\n", "'r.csv' line 2 names no movie"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct ratings *ratings = NULL;
+        struct err err = ERR_INIT;
+        assert_true(ratings_parse("r.csv", cases[i].text, strlen(cases[i].text), &ratings, &err) <
+                    0);
+        assert_string_equal(err.message, cases[i].says);
+        assert_null(ratings);
+    }
+}
+
+static void a_line_has_a_limit(void **state)
+{
+    size_t size = RATINGS_LINE_MAX + 100;
+    _cleanup_free_ char *line = mem_alloc(size);
+    memset(line, '1', size);
+    struct ratings *ratings = NULL;
+    assert_int_equal(ratings_parse("r.csv", line, size, &ratings, NULL), -ERR_TOO_LARGE);
+}
+
+static void a_directory_stands_for_its_file(void **state)
+{
+    char directory[] = "/tmp/test_ratings.XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    struct ratings *ratings = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(ratings_open(directory, &ratings, &err), -ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "/ratings.csv'"));
+    _cleanup_free_ char *path = mem_printf("%s/ratings.csv", directory);
+    assert_int_equal(file_write_atomic(path, "1,2,3\n", 6, 0644, NULL), 0);
+    assert_int_equal(ratings_open(directory, &ratings, NULL), 0);
+    assert_int_equal(ratings->count, 1);
+    ratings_free(ratings);
+    file_remove_tree(directory, NULL);
+}
+
+static void a_tenth_is_kept_out_by_the_seed(void **state)
+{
+    enum { COUNT = 20000 };
+    struct ratings ratings = {.items = mem_calloc(COUNT, sizeof(struct rating)), .count = COUNT};
+    struct ratings_split first, again, other;
+    ratings_split_draw(&ratings, 3, 10, &first);
+    ratings_split_draw(&ratings, 3, 10, &again);
+    ratings_split_draw(&ratings, 4, 10, &other);
+    assert_int_equal(first.train_count + first.test_count, COUNT);
+    assert_in_range(first.test_count, COUNT / 10 - 200, COUNT / 10 + 200);
+    assert_int_equal(first.test_count, again.test_count);
+    assert_memory_equal(first.test, again.test, first.test_count * sizeof(size_t));
+    size_t both = 0;
+    for (size_t i = 0, j = 0; i < first.test_count; i++) {
+        while (j < other.test_count && other.test[j] < first.test[i])
+            j++;
+        both += j < other.test_count && other.test[j] == first.test[i];
+    }
+    assert_in_range(both, 100, 300); /* two draws share a tenth of a tenth by chance */
+    ratings_split_release(&first);
+    ratings_split_release(&again);
+    ratings_split_release(&other);
+    ratings_split_draw(&ratings, 3, 0, &first);
+    assert_int_equal(first.test_count, 0);
+    ratings_split_release(&first);
+    free(ratings.items);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_of_movielens_is_read),
+        cmocka_unit_test(headings_and_times_may_be_missing),
+        cmocka_unit_test(an_id_may_be_any_text),
+        cmocka_unit_test(a_wrong_line_is_named),
+        cmocka_unit_test(a_line_has_a_limit),
+        cmocka_unit_test(a_directory_stands_for_its_file),
+        cmocka_unit_test(a_tenth_is_kept_out_by_the_seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
