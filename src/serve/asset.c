@@ -17,4 +17,5 @@
                               (size_t)(asset_##name##_end - asset_##name##_start)};                \
     }
 
+EMBED(classifier_html, "classifier.html")
 EMBED(upload_html, "upload.html")

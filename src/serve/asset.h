@@ -9,6 +9,7 @@ struct asset {
     size_t size;
 };
 
+struct asset asset_classifier_html(void);
 struct asset asset_upload_html(void);
 
 #endif

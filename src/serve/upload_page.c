@@ -1,19 +1,18 @@
 /* The upload page; see upload_page.h. */
 #include "serve/upload_page.h"
 
-#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "serve/asset.h"
 #include "serve/face_gallery.h"
 #include "serve/multipart.h"
+#include "serve/page.h"
 #include "train/picture.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { THUMBNAIL_SIDE = 96, PNG_MAX = 1 << 20 };
+enum { THUMBNAIL_SIDE = 96 };
 
 /* One upload on its way through the pool. */
 struct upload {
@@ -62,27 +61,6 @@ struct upload_page *upload_page_free(struct upload_page *page)
     return NULL;
 }
 
-static void respond_json(struct http_exchange *exchange, int status, const struct json *json)
-{
-    const char *text = json_to_string(exchange->arena, json);
-    http_respond(exchange, status, "application/json; charset=utf-8", text, strlen(text));
-}
-
-static void respond_sentence(struct http_exchange *exchange, const struct err *err)
-{
-    struct json *json = json_object(exchange->arena);
-    json_set_string(exchange->arena, json, "error", err->message);
-    respond_json(exchange, err_info(err->code)->http_status, json);
-}
-
-static void respond_refusal(struct http_exchange *exchange, enum err_code code,
-                            const char *sentence)
-{
-    struct err err = ERR_INIT;
-    err_set(&err, code, "%s", sentence);
-    respond_sentence(exchange, &err);
-}
-
 /* ---- Looking at a picture
  * ------------------------------------------------------------------------ */
 
@@ -123,7 +101,7 @@ static void respond_matches(struct upload *upload)
     json_set(arena, answer, "nearest", nearest);
     if (upload->page->accuracy >= 0)
         json_set(arena, answer, "accuracy", json_real(arena, upload->page->accuracy));
-    respond_json(upload->exchange, 200, answer);
+    page_respond_json(upload->exchange, 200, answer);
 }
 
 static void looked(struct loop_work *work)
@@ -131,7 +109,7 @@ static void looked(struct loop_work *work)
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct upload_page *page = upload->page;
     if (upload->exchange && upload->err.code)
-        respond_sentence(upload->exchange, &upload->err);
+        page_respond_error(upload->exchange, &upload->err);
     else if (upload->exchange)
         respond_matches(upload);
     page->first = upload->next;
@@ -180,18 +158,18 @@ static void handle_upload(struct upload_page *page, struct http_exchange *exchan
     struct err err = ERR_INIT;
     if (multipart_parse(exchange->arena, http_header_get(request->headers, "content-type"),
                         request->body, request->body_size, &parts, &count, &err) < 0) {
-        respond_sentence(exchange, &err);
+        page_respond_error(exchange, &err);
         return;
     }
     for (size_t i = 0; i < count && !file; i++)
         if (str_eq(parts[i].name, "file"))
             file = &parts[i];
     if (!file || file->size == 0)
-        respond_refusal(exchange, ERR_BAD_REQUEST,
-                        "choose a picture first: no file came with the form");
+        page_respond_refusal(exchange, ERR_BAD_REQUEST,
+                             "choose a picture first: no file came with the form");
     else if (page->waiting >= UPLOAD_WAITING_MAX)
-        respond_refusal(exchange, ERR_UNAVAILABLE,
-                        "too many pictures wait already: try again in a moment");
+        page_respond_refusal(exchange, ERR_UNAVAILABLE,
+                             "too many pictures wait already: try again in a moment");
     else
         start_upload(page, exchange, file);
 }
@@ -219,7 +197,7 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
         json_append(list, sample);
     }
     json_set(arena, about, "samples", list);
-    respond_json(exchange, 200, about);
+    page_respond_json(exchange, 200, about);
 }
 
 /* "PERSON/PICTURE.png" of a data set, as it is shown: square and small, whatever the file was. */
@@ -231,18 +209,15 @@ static void handle_picture(const struct dataset *dataset, const char *path,
     if (!dataset || sscanf(path, "%7zu/%7zu.png%n", &person, &picture, &used) != 2 || path[used] ||
         used == 0 || person >= dataset_persons(dataset) ||
         picture >= dataset_pictures(dataset, person)) {
-        respond_refusal(exchange, ERR_NOT_FOUND, "there is no such picture");
+        page_respond_refusal(exchange, ERR_NOT_FOUND, "there is no such picture");
         return;
     }
     struct err err = ERR_INIT;
-    _cleanup_buf_ struct buf png;
-    buf_init(&png, PNG_MAX);
     uint8_t pixels[THUMBNAIL_SIDE * THUMBNAIL_SIDE * 3];
-    if (dataset_load_bytes(dataset, person, picture, THUMBNAIL_SIDE, 3, pixels, &err) < 0 ||
-        picture_encode_png(pixels, THUMBNAIL_SIDE, THUMBNAIL_SIDE, 3, &png, &err) < 0)
-        respond_sentence(exchange, &err);
+    if (dataset_load_bytes(dataset, person, picture, THUMBNAIL_SIDE, 3, pixels, &err) < 0)
+        page_respond_error(exchange, &err);
     else
-        http_respond(exchange, 200, "image/png", png.data, png.size);
+        page_respond_png(exchange, pixels, THUMBNAIL_SIDE, THUMBNAIL_SIDE, 3);
 }
 
 static void redirect_to_page(struct http_exchange *exchange)
@@ -261,11 +236,10 @@ void upload_page_handle(struct http_exchange *exchange, void *context)
     if (str_eq(path, "/upload") && str_eq(method, "POST")) {
         handle_upload(page, exchange);
     } else if (!reads) {
-        respond_refusal(exchange, ERR_METHOD,
-                        "this address answers GET; pictures go to POST /upload");
+        page_respond_refusal(exchange, ERR_METHOD,
+                             "this address answers GET; pictures go to POST /upload");
     } else if (str_eq(path, "/upload")) {
-        struct asset html = asset_upload_html();
-        http_respond(exchange, 200, "text/html; charset=utf-8", html.data, html.size);
+        page_respond_html(exchange, asset_upload_html());
     } else if (str_eq(path, "/")) {
         redirect_to_page(exchange);
     } else if (str_eq(path, "/about")) {
@@ -277,6 +251,7 @@ void upload_page_handle(struct http_exchange *exchange, void *context)
     } else if (str_has_prefix(path, "/samples/")) {
         handle_picture(page->options.samples, path + strlen("/samples/"), exchange);
     } else {
-        respond_refusal(exchange, ERR_NOT_FOUND, "there is nothing here: the page is at /upload");
+        page_respond_refusal(exchange, ERR_NOT_FOUND,
+                             "there is nothing here: the page is at /upload");
     }
 }

@@ -1,32 +1,20 @@
-/* trainer serve: the upload page of a face model. */
+/* trainer serve: a model with its page, until told to stop. */
 #include "cli/trainer/commands.h"
 
-#include "base/log.h"
 #include "base/str.h"
-#include "loop/loop.h"
+#include "cli/trainer/serve_site.h"
 #include "loop/signals.h"
-#include "models/face_model.h"
 #include "net/http_server.h"
-#include "serve/upload_page.h"
-#include "train/dataset.h"
+#include "train/idx.h"
 
-#include <errno.h>
 #include <stdio.h>
 
-struct serve_values {
-    const char *model;
-    const char *gallery;
-    const char *samples;
-    const char *address;
-    int64_t port;
-};
+enum { BODY_MAX = 12 * 1024 * 1024 };
 
 struct page_server {
-    struct face_model *model;
-    struct dataset *people, *samples;
     struct loop *loop;
     struct loop_signals *signals;
-    struct upload_page *page;
+    struct serve_site site;
     struct http_server *server;
 };
 
@@ -43,28 +31,31 @@ static void on_closed(void *context)
     loop_stop(server->loop);
 }
 
+static int open_site(struct page_server *server, const struct serve_values *wanted, struct err *err)
+{
+    bool face = !str_is_empty(wanted->model), versions = !str_is_empty(wanted->model_base_path);
+    if (face == versions)
+        return err_set(err, ERR_USAGE,
+                       "which model? give --model FILE and --gallery DIR for faces, or "
+                       "--model-base-path DIR for the versions of a classifier%s",
+                       face ? ", not both" : "");
+    return face ? serve_face_open(server->loop, wanted, &server->site, err)
+                : serve_classifier_open(server->loop, wanted, &server->site, err);
+}
+
 static int open_server(struct page_server *server, const struct serve_values *wanted, int *ret_port,
                        struct err *err)
 {
-    struct http_server_options options = {.body_max = UPLOAD_BODY_MAX};
-    int result = face_model_load(wanted->model, &server->model, err);
-    if (result == 0)
-        result = dataset_open_folder(wanted->gallery, &server->people, err);
-    if (result == 0 && !str_is_empty(wanted->samples))
-        result = dataset_open_folder(wanted->samples, &server->samples, err);
-    if (result == 0)
-        result = loop_new(&server->loop, err);
+    struct http_server_options options = {.body_max = BODY_MAX};
+    int result = loop_new(&server->loop, err);
     if (result == 0)
         result = loop_signals_new(server->loop, on_signal, server, &server->signals, err);
-    if (result < 0)
-        return result;
-    struct upload_page_options page = {
-        .model = server->model, .people = server->people, .samples = server->samples};
-    result = upload_page_new(server->loop, &page, &server->page, err);
+    if (result == 0)
+        result = open_site(server, wanted, err);
     if (result == 0)
         result = http_listen(wanted->address, (int)wanted->port, &options.listen_fd, ret_port, err);
     if (result == 0)
-        result = http_server_new(server->loop, &options, upload_page_handle, server->page,
+        result = http_server_new(server->loop, &options, server->site.handle, server->site.page,
                                  &server->server, err);
     return result;
 }
@@ -75,15 +66,15 @@ static void close_server(struct page_server *server)
         http_server_close(server->server, on_closed, server);
         loop_run(server->loop);
     }
+    if (server->site.stop)
+        server->site.stop(server->site.own);
     loop_signals_free(server->signals);
     /* What the pool is still looking at ends before its page goes. */
     if (server->loop)
         loop_run(server->loop);
-    upload_page_free(server->page);
+    if (server->site.free)
+        server->site.free(server->site.own);
     loop_free(server->loop);
-    dataset_free(server->samples);
-    dataset_free(server->people);
-    face_model_free(server->model);
 }
 
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
@@ -91,15 +82,9 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     (void)count, (void)arguments;
     const struct serve_values *wanted = values;
     struct page_server server = {0};
-    int port = 0, result;
-    if (str_is_empty(wanted->model) || str_is_empty(wanted->gallery))
-        result = err_set(err, ERR_USAGE,
-                         "say which model (--model FILE) and which people "
-                         "(--gallery DIR, one folder a person)");
-    else
-        result = open_server(&server, wanted, &port, err);
+    int port = 0, result = open_server(&server, wanted, &port, err);
     if (result == 0) {
-        printf("the page is at http://%s:%d/upload\n", wanted->address, port);
+        printf("the page is at http://%s:%d%s\n", wanted->address, port, server.site.path);
         fflush(stdout);
         loop_run(server.loop);
     }
@@ -107,31 +92,53 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     return result;
 }
 
+#define FIELD(name) .offset = offsetof(struct serve_values, name)
+
 static const struct option OPTIONS[] = {
     {.name = "model",
      .type = OPTION_STRING,
-     .offset = offsetof(struct serve_values, model),
+     FIELD(model),
      .value = "FILE",
-     .help = "the model, as 'trainer fit face' wrote it"},
+     .help = "a face model, as 'trainer fit face' wrote it"},
     {.name = "gallery",
      .type = OPTION_STRING,
-     .offset = offsetof(struct serve_values, gallery),
+     FIELD(gallery),
      .value = "DIR",
-     .help = "the people to recognise: one folder a person"},
+     .help = "faces: the people to recognise, one folder a person"},
     {.name = "samples",
      .type = OPTION_STRING,
-     .offset = offsetof(struct serve_values, samples),
+     FIELD(samples),
      .value = "DIR",
-     .help = "pictures the page offers for a try: one folder a person"},
+     .help = "faces: pictures the page offers for a try, one folder a person"},
+    {.name = "model-base-path",
+     .type = OPTION_STRING,
+     FIELD(model_base_path),
+     .environment = "TF_EXPORT_DIR",
+     .value = "DIR",
+     .help = "versions of a classifier, as 'trainer fit classifier --export-dir' writes them; the "
+             "newest is served, also one that comes later"},
+    {.name = "model-name",
+     .type = OPTION_STRING,
+     FIELD(model_name),
+     .fallback = "mnist",
+     .value = "NAME",
+     .help = "classifier: its name in /v1/models/NAME"},
+    {.name = "data",
+     .type = OPTION_STRING,
+     FIELD(data),
+     .environment = "TF_DATA_DIR",
+     .fallback = IDX_DIRECTORY_DEFAULT,
+     .value = "DIR",
+     .help = "classifier: IDX files with the test pictures the page shows"},
     {.name = "address",
      .type = OPTION_STRING,
-     .offset = offsetof(struct serve_values, address),
+     FIELD(address),
      .fallback = "127.0.0.1",
      .value = "IP",
      .help = "the address to listen on"},
     {.name = "port",
      .type = OPTION_INT,
-     .offset = offsetof(struct serve_values, port),
+     FIELD(port),
      .fallback = "8987",
      .max = 65535,
      .value = "N",
@@ -141,11 +148,16 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_SERVE = {
     .name = "serve",
-    .summary = "serve a face model with an upload page",
-    .description = "Opens a page on which a picture can be uploaded; it shows the three people of "
-                   "the gallery the "
-                   "face is nearest to. The gallery is embedded once, at the start.",
-    .examples = "trainer serve --model model/face.model --gallery people",
+    .summary = "serve a model with a page",
+    .description =
+        "A face model gets an upload page: it shows the three people of the gallery that a face is "
+        "nearest to. The gallery is embedded once, at the start.\n\n"
+        "A classifier is served in its newest version, and in a newer one as soon as it is "
+        "exported, without a restart. Its page shows a random test picture, the truth, the "
+        "prediction with its probabilities, and the version; programs ask "
+        "POST /v1/models/NAME:predict, as they would ask TensorFlow Serving.",
+    .examples = "trainer serve --model model/face.model --gallery people\n"
+                "trainer serve --model-base-path export --port 5000",
     .options = OPTIONS,
     .values_size = sizeof(struct serve_values),
     .run = run,

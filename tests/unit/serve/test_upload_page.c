@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "loop/sim/sim_loop.h"
+#include "page_call.h"
 #include "page_fixture.h"
 #include "serve/upload_page.h"
 #include "train/picture.h"
@@ -25,47 +26,6 @@ struct site {
     struct http_transport *transport;
 };
 
-struct reply {
-    int status;
-    struct buf body;
-    bool ended;
-};
-
-static void on_head(void *context, int status, const struct http_header *headers)
-{
-    (void)headers;
-    ((struct reply *)context)->status = status;
-}
-
-static void on_data(void *context, const void *data, size_t size)
-{
-    buf_append(&((struct reply *)context)->body, data, size);
-}
-
-static void on_end(void *context, const struct err *err)
-{
-    assert_null(err);
-    ((struct reply *)context)->ended = true;
-}
-
-static const struct http_listener LISTENER = {on_head, on_data, on_end};
-
-static struct http_call *ask(struct site *site, const char *method, const char *path,
-                             struct http_header *headers, const char *body, size_t size,
-                             struct reply *reply)
-{
-    struct http_request request = {.method = method,
-                                   .path = path,
-                                   .query = "",
-                                   .headers = headers,
-                                   .body = body,
-                                   .body_size = size,
-                                   .peer = "test"};
-    *reply = (struct reply){0};
-    buf_init(&reply->body, 1 << 20);
-    return http_start(site->transport, &request, 0, &LISTENER, reply);
-}
-
 static struct http_call *upload(struct site *site, const void *file, size_t size,
                                 struct reply *reply)
 {
@@ -77,7 +37,7 @@ static struct http_call *upload(struct site *site, const void *file, size_t size
     buf_append_str(&body, HEAD);
     buf_append(&body, file, size);
     buf_append_str(&body, "\r\n--b--\r\n");
-    return ask(site, "POST", "/upload", &type, body.data, body.size, reply);
+    return page_call(site->transport, "POST", "/upload", &type, body.data, body.size, reply);
 }
 
 static int set_up_on(struct loop *loop, void **state)
@@ -126,7 +86,7 @@ static void expect(struct site *site, const char *method, const char *path, int 
                    const char *words)
 {
     struct reply reply;
-    ask(site, method, path, NULL, "", 0, &reply);
+    page_call(site->transport, method, path, NULL, "", 0, &reply);
     loop_run(site->loop);
     assert_true(reply.ended);
     assert_int_equal(reply.status, status);

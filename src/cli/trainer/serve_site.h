@@ -1,0 +1,31 @@
+/* What `trainer serve` shows: one site a kind of model, each in a file of its own; serve.c chooses
+ * and runs it. */
+#ifndef TRAINYARD_CLI_TRAINER_SERVE_SITE_H
+#define TRAINYARD_CLI_TRAINER_SERVE_SITE_H
+
+#include "loop/loop.h"
+#include "net/http.h"
+
+struct serve_values {
+    const char *model, *gallery, *samples;           /* a face model */
+    const char *model_base_path, *model_name, *data; /* versions of a classifier */
+    const char *address;
+    int64_t port;
+};
+
+struct serve_site {
+    http_handler *handle;
+    void *page;       /* the handler's */
+    const char *path; /* where a person begins */
+    void *own;
+    void (*stop)(void *own); /* start nothing more by yourself; may be NULL */
+    void (*free)(void *own); /* when nothing is under way any more */
+};
+
+/* `site->own` and `site->free` are set as soon as there is something to free, also on failure. */
+int serve_face_open(struct loop *loop, const struct serve_values *values, struct serve_site *site,
+                    struct err *err);
+int serve_classifier_open(struct loop *loop, const struct serve_values *values,
+                          struct serve_site *site, struct err *err);
+
+#endif

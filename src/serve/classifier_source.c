@@ -1,0 +1,228 @@
+/* The newest version of a classifier; see classifier_source.h. */
+#include "serve/classifier_source.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "train/model_versions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One version in memory. Touched by the loop's thread only, but for `model` while it is asked. */
+struct served_classifier {
+    struct classifier_model *model;
+    int64_t version;
+    int users; /* the source, and the question it answers */
+};
+
+/* A look at the directory, and the loading of what is found there. */
+struct arrival {
+    struct loop_work work;
+    struct classifier_model *model; /* NULL: nothing new */
+    int64_t version;
+    struct err err;
+};
+
+struct classifier_source {
+    struct loop *loop;
+    char *directory;
+    classifier_source_changed *changed;
+    void *context;
+    struct served_classifier *served; /* NULL: none yet */
+    struct loop_timer timer;
+    struct arrival arrival;
+    int64_t refused; /* a version that could not be loaded: not tried again */
+    bool stopped;
+    struct classifier_question *first, *last; /* the first is being answered */
+    size_t waiting;
+};
+
+static void release(struct served_classifier *served)
+{
+    if (served && --served->users == 0) {
+        classifier_model_free(served->model);
+        free(served);
+    }
+}
+
+static void serve(struct classifier_source *source, struct classifier_model *model, int64_t version)
+{
+    struct served_classifier *served = mem_zalloc(sizeof(*served));
+    *served = (struct served_classifier){.model = model, .version = version, .users = 1};
+    release(source->served);
+    source->served = served;
+}
+
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+/* What is newer than `known`; nothing new leaves *ret_model alone. */
+static int load_newer(const char *directory, int64_t known, struct classifier_model **ret_model,
+                      int64_t *ret_version, struct err *err)
+{
+    char path[MODEL_VERSIONS_PATH_MAX];
+    int64_t version = 0;
+    int result = model_versions_newest(directory, CLASSIFIER_MODEL_FILE, &version, path, err);
+    if (result == -ERR_NOT_FOUND) {
+        err_clear(err);
+        return 0;
+    }
+    if (result < 0 || version <= known)
+        return result;
+    *ret_version = version;
+    return classifier_model_load(path, ret_model, err);
+}
+
+static void look(struct loop_work *work)
+{
+    struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
+    struct arrival *arrival = &source->arrival;
+    /* `version` is what was known when the look began. */
+    load_newer(source->directory, arrival->version, &arrival->model, &arrival->version,
+               &arrival->err);
+}
+
+static void looked(struct loop_work *work)
+{
+    struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
+    struct arrival *arrival = &source->arrival;
+    if (arrival->model)
+        serve(source, TAKE(arrival->model), arrival->version);
+    else if (arrival->err.code)
+        source->refused = arrival->version;
+    else
+        goto again;
+    if (source->changed)
+        source->changed(source->context, arrival->version,
+                        arrival->err.code ? &arrival->err : NULL);
+again:
+    if (!source->stopped)
+        loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct classifier_source *source = CONTAINER_OF(timer, struct classifier_source, timer);
+    int64_t served = classifier_source_version(source);
+    source->arrival = (struct arrival){
+        .work = {.work = look, .done = looked},
+        .version = source->refused > served ? source->refused : served,
+    };
+    loop_work_start(source->loop, &source->arrival.work);
+}
+
+int classifier_source_new(struct loop *loop, const char *directory,
+                          classifier_source_changed *changed, void *context,
+                          struct classifier_source **ret, struct err *err)
+{
+    struct classifier_model *model = NULL;
+    int64_t version = 0;
+    int result = load_newer(directory, 0, &model, &version, err);
+    if (result < 0)
+        return err_wrap(err, "'%s'", directory);
+    struct classifier_source *source = mem_zalloc(sizeof(*source));
+    source->loop = loop;
+    source->directory = mem_strdup(directory);
+    source->changed = changed;
+    source->context = context;
+    if (model)
+        serve(source, model, version);
+    loop_timer_init(loop, &source->timer, on_timer);
+    loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
+    *ret = source;
+    return 0;
+}
+
+void classifier_source_stop(struct classifier_source *source)
+{
+    source->stopped = true;
+    loop_timer_stop(&source->timer);
+}
+
+struct classifier_source *classifier_source_free(struct classifier_source *source)
+{
+    if (source) {
+        loop_timer_stop(&source->timer);
+        release(source->served);
+        free(source->directory);
+        free(source);
+    }
+    return NULL;
+}
+
+int64_t classifier_source_version(const struct classifier_source *source)
+{
+    return source->served ? source->served->version : 0;
+}
+
+const char *classifier_source_directory(const struct classifier_source *source)
+{
+    return source->directory;
+}
+
+double classifier_source_accuracy(const struct classifier_source *source)
+{
+    return source->served ? classifier_model_accuracy(source->served->model) : -1;
+}
+
+const struct classifier_config *classifier_source_config(const struct classifier_source *source)
+{
+    return source->served ? classifier_model_config(source->served->model) : NULL;
+}
+
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+static void answer(struct loop_work *work)
+{
+    struct classifier_question *question = CONTAINER_OF(work, struct classifier_question, work);
+    classifier_model_predict(question->served->model, question->pixels, question->count,
+                             question->probabilities, &question->err);
+}
+
+static void start_first(struct classifier_source *source)
+{
+    struct classifier_question *question = source->first;
+    loop_work_start(source->loop, &question->work);
+}
+
+static void answered(struct loop_work *work)
+{
+    struct classifier_question *question = CONTAINER_OF(work, struct classifier_question, work);
+    struct classifier_source *source = question->source;
+    struct served_classifier *served = question->served;
+    struct err err = question->err;
+    source->first = question->next;
+    source->waiting--;
+    if (source->first)
+        start_first(source);
+    else
+        source->last = NULL;
+    question->done(question, served->version, err.code ? &err : NULL); /* may free it */
+    release(served);
+}
+
+int classifier_source_ask(struct classifier_source *source, struct classifier_question *question,
+                          struct err *err)
+{
+    if (!source->served)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "there is no model yet in '%s': it is served as soon as one is exported",
+                       source->directory);
+    if (source->waiting >= CLASSIFIER_SOURCE_WAITING_MAX)
+        return err_set(err, ERR_UNAVAILABLE, "%d questions wait already: try again in a moment",
+                       CLASSIFIER_SOURCE_WAITING_MAX);
+    question->source = source;
+    question->work = (struct loop_work){.work = answer, .done = answered};
+    question->next = NULL;
+    question->err = (struct err)ERR_INIT;
+    question->served = source->served;
+    source->served->users++;
+    source->waiting++;
+    if (source->last) {
+        source->last->next = question;
+        source->last = question;
+    } else {
+        source->first = source->last = question;
+        start_first(source);
+    }
+    return 0;
+}

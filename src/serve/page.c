@@ -1,0 +1,46 @@
+/* Answers that the pages share; see page.h. */
+#include "serve/page.h"
+
+#include "base/buf.h"
+#include "train/picture.h"
+
+#include <string.h>
+
+enum { PNG_MAX = 8 << 20 };
+
+void page_respond_html(struct http_exchange *exchange, struct asset html)
+{
+    http_respond(exchange, 200, "text/html; charset=utf-8", html.data, html.size);
+}
+
+void page_respond_json(struct http_exchange *exchange, int status, const struct json *json)
+{
+    const char *text = json_to_string(exchange->arena, json);
+    http_respond(exchange, status, "application/json; charset=utf-8", text, strlen(text));
+}
+
+void page_respond_error(struct http_exchange *exchange, const struct err *err)
+{
+    struct json *json = json_object(exchange->arena);
+    json_set_string(exchange->arena, json, "error", err->message);
+    page_respond_json(exchange, err_info(err->code)->http_status, json);
+}
+
+void page_respond_refusal(struct http_exchange *exchange, enum err_code code, const char *sentence)
+{
+    struct err err = ERR_INIT;
+    err_set(&err, code, "%s", sentence);
+    page_respond_error(exchange, &err);
+}
+
+void page_respond_png(struct http_exchange *exchange, const uint8_t *pixels, size_t width,
+                      size_t height, size_t channels)
+{
+    struct err err = ERR_INIT;
+    _cleanup_buf_ struct buf png;
+    buf_init(&png, PNG_MAX);
+    if (picture_encode_png(pixels, width, height, channels, &png, &err) < 0)
+        page_respond_error(exchange, &err);
+    else
+        http_respond(exchange, 200, "image/png", png.data, png.size);
+}

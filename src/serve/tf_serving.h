@@ -1,0 +1,21 @@
+/* TensorFlow Serving's REST interface, as far as a classifier needs it: the body of a predict
+ * request into pixels, probabilities into its answer, and the status of a model. Pure functions on
+ * JSON; the classifier's page answers with them. */
+#ifndef TRAINYARD_SERVE_TF_SERVING_H
+#define TRAINYARD_SERVE_TF_SERVING_H
+
+#include "base/json.h"
+
+/* {"instances": [PICTURE, …]}: a picture is numbers in any nesting (a flat list, rows, rows of
+ * pixels with channels), or {"NAME": that}; `sample` numbers each. ret_pixels is malloc'ed. */
+int tf_serving_read(struct arena *arena, const char *body, size_t size, size_t sample, size_t max,
+                    float **ret_pixels, size_t *ret_count, struct err *err);
+
+/* {"predictions": [[p, …], …]} */
+struct json *tf_serving_predictions(struct arena *arena, const float *probabilities, size_t count,
+                                    size_t classes);
+
+/* {"model_version_status": [{"version": "3", "state": "AVAILABLE", …}]} */
+struct json *tf_serving_status(struct arena *arena, int64_t version);
+
+#endif
