@@ -8,8 +8,9 @@
 #   tutorial_done                       fails if a command was left out
 #
 # A command is a line "    $ COMMAND" of the document; a backslash at its end continues it on the next line. All are run
-# in one shell, from the top of the source tree, as the user of the test; one that ends in "&" goes on in the background until
-# tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build.
+# in one shell, in a copy of the examples, as the user of the test; one that ends in "&" goes on in the background until
+# tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build. The cluster is where a reader would have it, in
+# ~/.local/state/trainyard, unless the test started one before; only its port is any free one.
 
 TUTORIAL_COMMANDS=()
 TUTORIAL_NEXT=0
@@ -33,7 +34,21 @@ tutorial_open() { # FILE
         command=
     done <"$ROOT/$1"
     [ ${#TUTORIAL_COMMANDS[@]} != 0 ] || fail "no command in '$1'"
-    coproc TUTORIAL_SHELL { cd "$ROOT" && as_user env PATH="$(dirname "$TRAINYARD"):$(dirname "$KUBECTL"):$PATH" bash 2>&1; }
+    if [ $CLUSTER_UP = no ]; then
+        TRAINYARD_STATE=$HOME/.local/state/trainyard
+        KUBECONFIG=$TRAINYARD_STATE/kubeconfig
+        CLUSTER_UP=yes
+    fi
+    # The checkout may lie where the user of the test cannot read.
+    rm -rf "$SCRATCH/tree"
+    mkdir "$SCRATCH/tree"
+    cp -r "$ROOT/examples" "$SCRATCH/tree"
+    [ ${#AS_USER[@]} = 0 ] || chown -R 65534:65534 "$SCRATCH/tree"
+    coproc TUTORIAL_SHELL {
+        cd "$SCRATCH/tree" &&
+            as_user env -u TRAINYARD_STATE -u KUBECONFIG TRAINYARD_PORT=0 \
+                PATH="$(dirname "$TRAINYARD"):$(dirname "$KUBECTL"):$PATH" bash 2>&1
+    }
     TUTORIAL_PID=$TUTORIAL_SHELL_PID
 }
 
