@@ -9,7 +9,9 @@
 #include <stddef.h>
 
 extern const struct command COMMAND_FIT, COMMAND_PREDICT, COMMAND_DATA, COMMAND_SERVE;
+extern const struct command COMMAND_RECOMMEND;
 extern const struct command COMMAND_FIT_FACE; /* one a model, under COMMAND_FIT */
+extern const struct command COMMAND_FIT_RECOMMENDER;
 
 /* --data: "procedural" draws people from the seed, anything else is a folder of folders, one a
  * person. */

@@ -1,0 +1,129 @@
+/* trainer recommend: what a user should see next, from a model of `trainer fit recommender`. */
+#include "cli/trainer/commands.h"
+
+#include "base/str.h"
+#include "models/recommender_top.h"
+#include "train/kernels/kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct recommend_values {
+    const char *model, *data, *user, *output;
+    int64_t top, min_ratings;
+};
+
+static void print_json(const struct recommend_values *wanted, const struct recommender_top *top)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *line = json_object(arena);
+    json_set_string(arena, line, "user", wanted->user);
+    json_set_int(arena, line, "rated", (int64_t)top->rated);
+    struct json *list = json_set(arena, line, "items", json_array(arena));
+    for (size_t i = 0; i < top->count; i++) {
+        struct json *item = json_object(arena);
+        json_set_int(arena, item, "item", top->items[i].item);
+        json_set(arena, item, "score", json_real(arena, (double)top->items[i].score));
+        json_set_int(arena, item, "ratings", (int64_t)top->items[i].ratings);
+        json_append(list, item);
+    }
+    printf("%s\n", json_to_string(arena, line));
+}
+
+static void print_table(const struct recommend_values *wanted, const struct recommender_top *top,
+                        bool probability)
+{
+    printf("user %s has rated %zu; the best of the others:\n", wanted->user, top->rated);
+    printf("%-6s%-22s%-12s%s\n", "RANK", "ITEM", probability ? "WILL LIKE" : "RATING", "RATINGS");
+    for (size_t i = 0; i < top->count; i++) {
+        char score[32];
+        snprintf(score, sizeof(score), probability ? "%.1f %%" : "%.2f",
+                 (double)top->items[i].score * (probability ? 100 : 1));
+        printf("%-6zu%-22lld%-12s%zu\n", i + 1, (long long)top->items[i].item, score,
+               top->items[i].ratings);
+    }
+}
+
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+{
+    (void)count, (void)arguments;
+    const struct recommend_values *wanted = values;
+    _cleanup_(cleanup_recommender_model) struct recommender_model *model = NULL;
+    _cleanup_(cleanup_ratings) struct ratings *ratings = NULL;
+    _cleanup_(recommender_top_release) struct recommender_top top = {0};
+    if (str_is_empty(wanted->model) || str_is_empty(wanted->data) || str_is_empty(wanted->user))
+        return err_set(err, ERR_USAGE,
+                       "say which model, which ratings and which user: '%s' is missing",
+                       str_is_empty(wanted->model)  ? "--model FILE"
+                       : str_is_empty(wanted->data) ? "--data FILE"
+                                                    : "--user ID");
+    kernels_set_blas_threads(1);
+    int result = recommender_model_load(wanted->model, &model, err);
+    if (result == 0)
+        result = ratings_open(wanted->data, &ratings, err);
+    if (result == 0)
+        result =
+            recommender_top_find(model, ratings, ratings_id(wanted->user, strlen(wanted->user)),
+                                 (size_t)wanted->min_ratings, (size_t)wanted->top, &top, err);
+    if (result < 0)
+        return result;
+    if (str_eq(wanted->output, "json"))
+        print_json(wanted, &top);
+    else
+        print_table(wanted, &top, recommender_model_config(model)->label == RECOMMENDER_LIKE);
+    return 0;
+}
+
+#define FIELD(name) .offset = offsetof(struct recommend_values, name)
+
+static const struct option OPTIONS[] = {
+    {.name = "model",
+     .type = OPTION_STRING,
+     FIELD(model),
+     .value = "FILE",
+     .help = "recommender.model of a training run"},
+    {.name = "data",
+     .type = OPTION_STRING,
+     FIELD(data),
+     .environment = "TRAINER_DATA",
+     .value = "FILE",
+     .help = "the ratings, which say what there is and what the user knows already"},
+    {.name = "user", .type = OPTION_STRING, FIELD(user), .value = "ID", .help = "whom to advise"},
+    {.name = "top",
+     .type = OPTION_INT,
+     FIELD(top),
+     .fallback = "10",
+     .min = 1,
+     .max = 100000,
+     .value = "N",
+     .help = "how many items to print"},
+    {.name = "min-ratings",
+     .type = OPTION_INT,
+     FIELD(min_ratings),
+     .fallback = "10",
+     .min = 1,
+     .max = 1000000000,
+     .value = "N",
+     .help = "leave out items with fewer ratings, of which little is known"},
+    {.name = "output",
+     .letter = 'o',
+     .type = OPTION_CHOICE,
+     FIELD(output),
+     .fallback = "table",
+     .choices = "table|json",
+     .value = "FORM",
+     .help = "a table to read or one JSON object"},
+    {0},
+};
+
+const struct command COMMAND_RECOMMEND = {
+    .name = "recommend",
+    .summary = "say what a user would like, from a trained recommender",
+    .description =
+        "Scores every item that the user has not rated, and prints the best of them: the "
+        "probability of liking it, or the rating, as the model was trained.",
+    .examples = "trainer recommend --model model/recommender.model --data ratings.csv --user 15",
+    .options = OPTIONS,
+    .values_size = sizeof(struct recommend_values),
+    .run = run,
+};

@@ -1,0 +1,29 @@
+/* Ratings with a taste behind them: users and items are points on a circle, and a user likes what
+ * lies near. Nothing but the pair tells a rating: every user and every item is liked as often. */
+#ifndef TRAINYARD_TEST_TASTE_H
+#define TRAINYARD_TEST_TASTE_H
+
+#include "base/mem.h"
+#include "base/rand.h"
+#include "train/ratings.h"
+
+#include <math.h>
+
+static inline struct ratings *taste_ratings(size_t users, size_t items, size_t count, uint64_t seed)
+{
+    struct ratings *ratings = mem_zalloc(sizeof(*ratings));
+    ratings->items = mem_calloc(count, sizeof(*ratings->items));
+    ratings->count = count;
+    struct rand rand;
+    rand_init(&rand, seed);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t user = rand_below(&rand, users), item = rand_below(&rand, items);
+        double angle =
+            6.28318530718 * ((double)user / (double)users - (double)item / (double)items);
+        double value = 3.25 + 1.75 * cos(angle) + 0.3 * rand_normal(&rand);
+        ratings->items[i] = (struct rating){(int64_t)user, (int64_t)item, (float)value};
+    }
+    return ratings;
+}
+
+#endif
