@@ -3,11 +3,19 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/rest.h"
+#include "engine/token.h"
+#include "kube/object.h"
 
 #include <string.h>
 #include <strings.h>
 
-static const char SCHEME[] = "Bearer ";
+static const char SCHEME[] = "Bearer ", IMPERSONATE[] = "Impersonate-";
+
+static const struct identity ADMIN = {
+    .name = "trainyard-admin",
+    .groups = (const char *const[]){"system:masters", "system:authenticated", NULL},
+};
 
 static bool same(const char *given, const char *token)
 {
@@ -19,12 +27,56 @@ static bool same(const char *given, const char *token)
     return difference == 0;
 }
 
-const char *auth_user(const struct http_request *request, const char *token)
+/* Whether the object is there and is still the one that was meant. */
+static bool lives(struct arena *arena, struct store *store, const char *plural,
+                  const char *namespace_, const char *name, const char *uid)
+{
+    const char *key = rest_key(arena, registry_find("", "v1", plural), namespace_, name);
+    struct store_object *stored = store_get(store, key);
+    struct json *object = NULL;
+    bool same_one = stored && rest_parse(arena, stored, &object, NULL) == 0 &&
+                    str_eq(kube_meta_uid(object), uid);
+    store_object_unref(stored);
+    return same_one;
+}
+
+static const struct identity *identify_account(struct arena *arena, const struct auth *auth,
+                                               const char *token)
+{
+    struct token_claims claims;
+    if (!auth->seal->make ||
+        token_verify(arena, auth->seal, token, auth->now_ms / 1000, &claims, NULL) < 0)
+        return NULL;
+    if (!lives(arena, auth->store, "serviceaccounts", claims.namespace_, claims.account,
+               claims.account_uid))
+        return NULL;
+    if (claims.pod &&
+        !lives(arena, auth->store, "pods", claims.namespace_, claims.pod, claims.pod_uid))
+        return NULL;
+    const char **groups = ARENA_ARRAY(arena, const char *, 4);
+    groups[0] = "system:serviceaccounts";
+    groups[1] = arena_printf(arena, "system:serviceaccounts:%s", claims.namespace_);
+    groups[2] = "system:authenticated";
+    struct identity *identity = ARENA_NEW(arena, struct identity);
+    *identity = (struct identity){
+        .name =
+            arena_printf(arena, "system:serviceaccount:%s:%s", claims.namespace_, claims.account),
+        .uid = claims.account_uid,
+        .groups = groups,
+        .pod = claims.pod,
+        .pod_uid = claims.pod_uid,
+    };
+    return identity;
+}
+
+const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
+                                     const struct http_request *request)
 {
     const char *value = http_header_get(request->headers, "Authorization");
     if (!value || strncasecmp(value, SCHEME, sizeof(SCHEME) - 1) != 0)
         return NULL;
-    return same(value + sizeof(SCHEME) - 1, token) ? "trainyard-admin" : NULL;
+    const char *token = value + sizeof(SCHEME) - 1;
+    return same(token, auth->token) ? &ADMIN : identify_account(arena, auth, token);
 }
 
 bool auth_is_open(const char *path)
@@ -34,4 +86,12 @@ bool auth_is_open(const char *path)
         if (str_eq(path, open[i]))
             return true;
     return false;
+}
+
+const char *auth_impersonation(const struct http_request *request)
+{
+    for (const struct http_header *header = request->headers; header; header = header->next)
+        if (strncasecmp(header->name, IMPERSONATE, sizeof(IMPERSONATE) - 1) == 0)
+            return header->name;
+    return NULL;
 }

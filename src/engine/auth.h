@@ -1,16 +1,29 @@
-/* Who asks. There is one user, known by the bearer token of the kubeconfig; probes need none. */
+/* Who asks: the owner, known by the token of the kubeconfig, or a service account, known by a token
+ * this cluster signed. Probes need to be nobody. */
 #ifndef TRAINYARD_ENGINE_AUTH_H
 #define TRAINYARD_ENGINE_AUTH_H
 
+#include "engine/engine.h"
+#include "engine/identity.h"
 #include "net/http.h"
 
 #include <stdbool.h>
 
-/* The user's name, or NULL for one who is not known. The comparison takes the same time wherever
- * the tokens differ. */
-const char *auth_user(const struct http_request *request, const char *token);
+struct auth {
+    const char *token;              /* the owner's */
+    const struct engine_seal *seal; /* of service accounts' tokens */
+    struct store *store;            /* knows whether the account is still there */
+    int64_t now_ms;                 /* wall time */
+};
+
+/* NULL for one who is not known. The comparison takes the same time wherever the tokens differ. */
+const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
+                                     const struct http_request *request);
 
 /* Paths that anybody may read. */
 bool auth_is_open(const char *path);
+
+/* "Impersonate-User" and its kin, which are refused: the first one sent, or NULL. */
+const char *auth_impersonation(const struct http_request *request);
 
 #endif

@@ -3,23 +3,26 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/access_cache.h"
 #include "engine/auth.h"
+#include "engine/bootstrap.h"
 #include "engine/discovery.h"
-#include "engine/kinds.h"
-#include "engine/meta.h"
 #include "engine/rest.h"
 #include "engine/watchers.h"
-#include "kube/object.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
+
+/* Who may read what is open to all, and nothing else. */
+static const struct identity NOBODY = {.name = "system:anonymous"};
 
 struct engine {
     struct loop *loop;
     struct store *store;
     char *token;
     char *version;
+    char *ca_pem; /* or NULL */
+    struct engine_seal seal;
+    struct access_cache *access;
     struct engine_pod_backend backend;
     struct watcher_link watchers;
 };
@@ -39,40 +42,30 @@ const struct engine_pod_backend *engine_backend(struct engine *engine)
     return &engine->backend;
 }
 
+const struct engine_seal *engine_seal(struct engine *engine)
+{
+    return &engine->seal;
+}
+
+const struct access_policy *engine_policy(struct engine *engine)
+{
+    return access_cache_get(engine->access);
+}
+
+struct bootstrap engine_bootstrap(struct engine *engine)
+{
+    return (struct bootstrap){
+        .store = engine->store, .now_ms = loop_wall_ms(engine->loop), .ca_pem = engine->ca_pem};
+}
+
 struct watcher_link *engine_watchers(struct engine *engine)
 {
     return &engine->watchers;
 }
 
-/* A commit that failed is told to every later write by the store itself. */
-static void bootstrap_done(void *context, const struct store_object *object, const struct err *err)
-{
-}
-
-/* The namespaces every cluster has, made on the first start. */
-static int bootstrap_namespace(struct engine *engine, const char *name, struct err *err)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *namespaces = registry_find("", "v1", "namespaces");
-    const char *key = rest_key(arena, namespaces, "", name);
-    struct store_object *stored = store_get_pending(engine->store, key);
-    if (stored) {
-        store_object_unref(stored);
-        return 0;
-    }
-    struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
-    meta_prepare_create(arena, namespaces, object, loop_wall_ms(engine->loop));
-    kind_namespace_create(arena, object);
-    json_set(arena, json_get(object, "metadata"), "resourceVersion",
-             json_stringf(arena, "%" PRId64, store_next_revision(engine->store)));
-    const char *text = json_to_string(arena, object);
-    return store_put(engine->store, key, text, strlen(text), 0, bootstrap_done, NULL, err);
-}
-
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
                struct engine **ret, struct err *err)
 {
-    static const char *const namespaces[] = {"default", "kube-public", "kube-system"};
     if (str_is_empty(options->token))
         return err_set(err, ERR_USAGE, "the API server needs a token");
     struct engine *engine = mem_zalloc(sizeof(*engine));
@@ -81,12 +74,14 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->token = mem_strdup(options->token);
     engine->version = mem_strdup(options->version ? options->version : "0");
     watcher_ring_init(&engine->watchers);
-    for (size_t i = 0; i < ARRAY_SIZE(namespaces); i++) {
-        int r = bootstrap_namespace(engine, namespaces[i], err);
-        if (r < 0) {
-            engine_free(engine);
-            return err_wrap(err, "cannot make namespace '%s'", namespaces[i]);
-        }
+    engine->ca_pem = options->ca_pem ? mem_strdup(options->ca_pem) : NULL;
+    engine->seal = options->seal;
+    engine->access = access_cache_new(store);
+    struct bootstrap bootstrap = engine_bootstrap(engine);
+    int r = bootstrap_cluster(&bootstrap, err);
+    if (r < 0) {
+        engine_free(engine);
+        return r;
     }
     *ret = engine;
     return 0;
@@ -100,6 +95,8 @@ struct engine *engine_free(struct engine *engine)
         engine->watchers.next->end(engine->watchers.next);
     free(engine->token);
     free(engine->version);
+    free(engine->ca_pem);
+    access_cache_free(engine->access);
     free(engine);
     return NULL;
 }
@@ -109,23 +106,54 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
     engine->backend = backend ? *backend : (struct engine_pod_backend){0};
 }
 
+/* Who asks, and whether he may ask at all; NULL: answered already. */
+static const struct identity *admit(struct engine *engine, struct http_exchange *exchange,
+                                    struct err *err)
+{
+    const struct http_request *request = exchange->request;
+    const struct auth auth = {.token = engine->token,
+                              .seal = &engine->seal,
+                              .store = engine->store,
+                              .now_ms = loop_wall_ms(engine->loop)};
+    const struct identity *identity = auth_identify(exchange->arena, &auth, request);
+    const char *header = auth_impersonation(request);
+    bool is_open = auth_is_open(request->path);
+    if (!identity && !is_open) {
+        err_set(err, ERR_UNAUTHORIZED, "Unauthorized");
+        return NULL;
+    }
+    if (header) {
+        err_set(err, ERR_UNSUPPORTED,
+                "to ask as somebody else (--as, %.64s) is not supported by this server: ask with a "
+                "token of the account ('kubectl create token NAME', then --token)",
+                header);
+        return NULL;
+    }
+    if (!identity)
+        return &NOBODY;
+    if (!is_open && !route_is_resource(request->path) &&
+        rest_check_path(engine, exchange->arena, identity, request, err) < 0)
+        return NULL;
+    return identity;
+}
+
 void engine_handle(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
     const struct http_request *request = exchange->request;
     struct err err = ERR_INIT;
-    exchange->user = auth_user(request, engine->token);
-    if (!exchange->user && !auth_is_open(request->path)) {
-        err_set(&err, ERR_UNAUTHORIZED, "Unauthorized");
+    struct route route;
+    const struct identity *identity = admit(engine, exchange, &err);
+    if (!identity) {
         engine_respond_error(exchange, &err);
         return;
     }
+    exchange->user = identity->name;
     if (discovery_handle(exchange, engine->version))
         return;
-    struct route route;
     if (route_parse(exchange->arena, request->method, request->path, request->query, &route, &err) <
         0)
         engine_respond_error(exchange, &err);
     else
-        rest_handle(engine, exchange, &route);
+        rest_handle(engine, exchange, identity, &route);
 }

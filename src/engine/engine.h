@@ -27,9 +27,20 @@ struct engine_pod_backend {
     void *context;
 };
 
+/* What seals the tokens of service accounts (HMAC-SHA256 with a key only this cluster has). Without
+ * it there are none. */
+enum { ENGINE_SEAL_SIZE = 32 };
+struct engine_seal {
+    int (*make)(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
+                struct err *err);
+    void *context;
+};
+
 struct engine_options {
     const char *token;   /* bearer token that may do everything */
     const char *version; /* of this program, for /version */
+    const char *ca_pem;  /* certificate authority of the API, for pods to trust; NULL: none */
+    struct engine_seal seal;
 };
 
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,

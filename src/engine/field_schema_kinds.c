@@ -369,6 +369,50 @@ static const struct field_schema SECRET[] = {
     {"metadata", METADATA}, {NULL},
 };
 
+static const struct field_schema SERVICE_ACCOUNT[] = {
+    {"apiVersion"},
+    {"kind"},
+    {"secrets"},
+    {"imagePullSecrets"},
+    {"automountServiceAccountToken"},
+    {"metadata", METADATA},
+    {NULL},
+};
+
+static const struct field_schema POLICY_RULE[] = {
+    {"verbs"}, {"apiGroups"}, {"resources"}, {"resourceNames"}, {"nonResourceURLs"}, {NULL},
+};
+
+static const struct field_schema ROLE[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", METADATA}, {"rules", POLICY_RULE}, {NULL},
+};
+
+static const struct field_schema AGGREGATION[] = {
+    {"clusterRoleSelectors"},
+    {NULL},
+};
+
+static const struct field_schema CLUSTER_ROLE[] = {
+    {"apiVersion"},         {"kind"}, {"metadata", METADATA}, {"aggregationRule", AGGREGATION},
+    {"rules", POLICY_RULE}, {NULL},
+};
+
+static const struct field_schema ROLE_REFERENCE[] = {
+    {"apiGroup"},
+    {"kind"},
+    {"name"},
+    {NULL},
+};
+
+static const struct field_schema SUBJECT[] = {
+    {"apiGroup"}, {"kind"}, {"name"}, {"namespace"}, {NULL},
+};
+
+static const struct field_schema ROLE_BINDING[] = {
+    {"apiVersion"},        {"kind"}, {"metadata", METADATA}, {"roleRef", ROLE_REFERENCE},
+    {"subjects", SUBJECT}, {NULL},
+};
+
 static const struct {
     const char *api_version, *kind;
     const struct field_schema *schema;
@@ -378,7 +422,12 @@ static const struct {
     {"v1", "Pod", POD},
     {"v1", "Secret", SECRET},
     {"v1", "Service", SERVICE},
+    {"v1", "ServiceAccount", SERVICE_ACCOUNT},
     {"kubeflow.org/v1", "TFJob", TFJOB},
+    {"rbac.authorization.k8s.io/v1", "ClusterRole", CLUSTER_ROLE},
+    {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", ROLE_BINDING},
+    {"rbac.authorization.k8s.io/v1", "Role", ROLE},
+    {"rbac.authorization.k8s.io/v1", "RoleBinding", ROLE_BINDING},
 };
 
 const struct field_schema *field_schema_of(const char *api_version, const char *kind)

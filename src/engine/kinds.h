@@ -37,6 +37,13 @@ void kind_volume_validate(struct field_errors *errors, const struct json *volume
 /* namespace.c */
 void kind_namespace_create(struct arena *arena, struct json *namespace_);
 
+/* role.c: Role and ClusterRole, and their bindings */
+void kind_role_validate(struct field_errors *errors, const struct json *role,
+                        const struct json *old);
+void kind_binding_defaults(struct arena *arena, struct json *binding);
+void kind_binding_validate(struct field_errors *errors, const struct json *binding,
+                           const struct json *old);
+
 /* tfjob.c */
 void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job);
 void kind_tfjob_create(struct arena *arena, struct json *job);

@@ -37,6 +37,12 @@ const char *meta_name_complaint(enum registry_name_rule rule, const char *name)
                      "start with an alphabetic character, and end with an alphanumeric character "
                      "(e.g. 'my-name',  or 'abc-123', regex used for validation is "
                      "'[a-z]([-a-z0-9]*[a-z0-9])?')";
+    case NAME_PATH:
+        if (str_eq(name, ".") || str_eq(name, ".."))
+            return "may not be '.' or '..'";
+        return strlen(name) > 253            ? "must be no more than 253 characters"
+               : strpbrk(name, "/%") != NULL ? "may not contain '/' or '%'"
+                                             : NULL;
     }
     return NULL;
 }

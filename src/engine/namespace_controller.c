@@ -11,12 +11,6 @@
 
 enum { PARALLEL = 8, RECHECK_MS = 200 };
 
-static const struct kube_resource SERVICE_ACCOUNTS = {.group = "",
-                                                      .version = "v1",
-                                                      .plural = "serviceaccounts",
-                                                      .kind = "ServiceAccount",
-                                                      .namespaced = true};
-
 struct namespaces {
     struct hub *hub;
     struct workqueue *queue;
@@ -179,8 +173,8 @@ static void clear_out(struct sweep *sweep)
 static void make_account(struct sweep *sweep)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *account = kube_object_make(arena, &SERVICE_ACCOUNTS, sweep->name, "default");
-    kube_create(hub_client(sweep->namespaces->hub), &SERVICE_ACCOUNTS, sweep->name, account,
+    struct json *account = kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default");
+    kube_create(hub_client(sweep->namespaces->hub), &KUBE_SERVICEACCOUNTS, sweep->name, account,
                 last_answered, sweep);
 }
 

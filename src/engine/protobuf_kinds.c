@@ -156,6 +156,90 @@ static const struct protobuf_field ACCESS_REVIEW[] = {
     END,
 };
 
+static const struct protobuf_field RULES_REVIEW_SPEC[] = {TEXT(1, "namespace"), END};
+
+static const struct protobuf_field RULES_REVIEW[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(2, "spec", RULES_REVIEW_SPEC),
+    END,
+};
+
+static const struct protobuf_field SELF_REVIEW[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    END,
+};
+
+static const struct protobuf_field BOUND_OBJECT[] = {
+    TEXT(1, "kind"), TEXT(2, "apiVersion"), TEXT(3, "name"), TEXT(4, "uid"), END,
+};
+
+static const struct protobuf_field TOKEN_REQUEST_SPEC[] = {
+    TEXTS(1, "audiences"),
+    MESSAGE(3, "boundObjectRef", BOUND_OBJECT),
+    NUMBER(4, "expirationSeconds"),
+    END,
+};
+
+static const struct protobuf_field TOKEN_REQUEST[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(2, "spec", TOKEN_REQUEST_SPEC),
+    END,
+};
+
+static const struct protobuf_field POLICY_RULE[] = {
+    TEXTS(1, "verbs"),         TEXTS(2, "apiGroups"),       TEXTS(3, "resources"),
+    TEXTS(4, "resourceNames"), TEXTS(5, "nonResourceURLs"), END,
+};
+
+static const struct protobuf_field ROLE[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGES(2, "rules", POLICY_RULE),
+    END,
+};
+
+static const struct protobuf_field SELECTOR_EXPRESSION[] = {
+    TEXT(1, "key"),
+    TEXT(2, "operator"),
+    TEXTS(3, "values"),
+    END,
+};
+
+static const struct protobuf_field LABEL_SELECTOR[] = {
+    MAP(1, "matchLabels"),
+    MESSAGES(2, "matchExpressions", SELECTOR_EXPRESSION),
+    END,
+};
+
+static const struct protobuf_field AGGREGATION[] = {
+    MESSAGES(1, "clusterRoleSelectors", LABEL_SELECTOR),
+    END,
+};
+
+static const struct protobuf_field CLUSTER_ROLE[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGES(2, "rules", POLICY_RULE),
+    MESSAGE(3, "aggregationRule", AGGREGATION),
+    END,
+};
+
+static const struct protobuf_field SUBJECT[] = {
+    TEXT(1, "kind"), TEXT(2, "apiGroup"), TEXT(3, "name"), TEXT(4, "namespace"), END,
+};
+
+static const struct protobuf_field ROLE_REFERENCE[] = {
+    TEXT(1, "apiGroup"),
+    TEXT(2, "kind"),
+    TEXT(3, "name"),
+    END,
+};
+
+static const struct protobuf_field ROLE_BINDING[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGES(2, "subjects", SUBJECT),
+    MESSAGE(3, "roleRef", ROLE_REFERENCE),
+    END,
+};
+
 static const struct {
     const char *api_version, *kind;
     const struct protobuf_field *fields;
@@ -167,7 +251,14 @@ static const struct {
     {"v1", "Service", SERVICE},
     {"v1", "DeleteOptions", DELETE_OPTIONS},
     {"meta.k8s.io/v1", "DeleteOptions", DELETE_OPTIONS},
+    {"authentication.k8s.io/v1", "SelfSubjectReview", SELF_REVIEW},
+    {"authentication.k8s.io/v1", "TokenRequest", TOKEN_REQUEST},
     {"authorization.k8s.io/v1", "SelfSubjectAccessReview", ACCESS_REVIEW},
+    {"authorization.k8s.io/v1", "SelfSubjectRulesReview", RULES_REVIEW},
+    {"rbac.authorization.k8s.io/v1", "ClusterRole", CLUSTER_ROLE},
+    {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", ROLE_BINDING},
+    {"rbac.authorization.k8s.io/v1", "Role", ROLE},
+    {"rbac.authorization.k8s.io/v1", "RoleBinding", ROLE_BINDING},
 };
 
 const struct protobuf_field *protobuf_fields_of(const char *api_version, const char *kind)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/kinds.h"
+#include "engine/rest.h"
 
 enum {
     VERBS_ALL = VERB_CREATE | VERB_DELETE | VERB_DELETE_COLLECTION | VERB_GET | VERB_LIST |
@@ -75,7 +76,7 @@ static const struct registry_resource RESOURCES[] = {
                 {.id = SUB_STATUS, .name = "status", .kind = "Namespace", .verbs = VERBS_STATUS},
                 {.id = SUB_NONE},
             },
-        .hooks = {.create = kind_namespace_create},
+        .hooks = {.create = kind_namespace_create, .admit = rest_admit_namespace},
     },
     {
         CORE("nodes", "Node", false),
@@ -139,6 +140,11 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "serviceaccount",
         .short_names = NAMES("sa"),
         .verbs = VERBS_ALL,
+        .subresources =
+            (const struct registry_subresource[]){
+                {.id = SUB_TOKEN, .name = "token", .kind = "TokenRequest", .verbs = VERB_CREATE},
+                {.id = SUB_NONE},
+            },
     },
     {
         CORE("services", "Service", true),
@@ -154,9 +160,22 @@ static const struct registry_resource RESOURCES[] = {
                   .validate = kind_service_validate},
     },
     {
+        GROUPED("authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", false),
+        .singular = "selfsubjectreview",
+        .verbs = VERB_CREATE,
+        .transient = true,
+    },
+    {
         GROUPED("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
                 false),
         .singular = "selfsubjectaccessreview",
+        .verbs = VERB_CREATE,
+        .transient = true,
+    },
+    {
+        GROUPED("authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview",
+                false),
+        .singular = "selfsubjectrulesreview",
         .verbs = VERB_CREATE,
         .transient = true,
     },
@@ -178,6 +197,39 @@ static const struct registry_resource RESOURCES[] = {
                 {0},
             },
         .hooks = {.create = kind_tfjob_create, .validate = kind_tfjob_validate},
+    },
+    {
+        GROUPED("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding",
+                false),
+        .singular = "clusterrolebinding",
+        .verbs = VERBS_ALL,
+        .name_rule = NAME_PATH,
+        .hooks = {.defaults = kind_binding_defaults,
+                  .validate = kind_binding_validate,
+                  .admit = rest_admit_binding},
+    },
+    {
+        GROUPED("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false),
+        .singular = "clusterrole",
+        .verbs = VERBS_ALL,
+        .name_rule = NAME_PATH,
+        .hooks = {.validate = kind_role_validate, .admit = rest_admit_role},
+    },
+    {
+        GROUPED("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", true),
+        .singular = "rolebinding",
+        .verbs = VERBS_ALL,
+        .name_rule = NAME_PATH,
+        .hooks = {.defaults = kind_binding_defaults,
+                  .validate = kind_binding_validate,
+                  .admit = rest_admit_binding},
+    },
+    {
+        GROUPED("rbac.authorization.k8s.io", "v1", "roles", "Role", true),
+        .singular = "role",
+        .verbs = VERBS_ALL,
+        .name_rule = NAME_PATH,
+        .hooks = {.validate = kind_role_validate, .admit = rest_admit_role},
     },
 };
 

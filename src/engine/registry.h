@@ -30,6 +30,7 @@ enum registry_sub {
     SUB_LOG,
     SUB_BINDING,
     SUB_FINALIZE, /* a namespace's spec.finalizers */
+    SUB_TOKEN,    /* a service account's */
 };
 
 struct registry_subresource {
@@ -44,7 +45,10 @@ enum registry_name_rule {
     NAME_SUBDOMAIN, /* RFC 1123 subdomain, 253 */
     NAME_LABEL,     /* RFC 1123 label, 63 */
     NAME_LABEL1035, /* RFC 1035 label: begins with a letter */
+    NAME_PATH,      /* anything that can be a piece of a path: "system:discovery" */
 };
+
+struct rest;
 
 /* What a kind adds to a write; each may be NULL. They see objects whose metadata is complete and
  * right. `old` is NULL on create. `defaults` comes first, on every write of the main resource, so
@@ -55,6 +59,8 @@ struct registry_hooks {
     void (*create)(struct arena *arena, struct json *object);
     void (*validate)(struct field_errors *errors, const struct json *object,
                      const struct json *old);
+    /* After validation, with the store and who asks at hand: may complete or refuse. */
+    int (*admit)(struct rest *rest, struct json *object, const struct json *old, struct err *err);
 };
 
 /* Another version in which clients may see and write a kind. What is stored, and what all of this

@@ -180,6 +180,9 @@ static void dispatch(struct rest *rest)
     case SUB_BINDING:
         rest_bind(rest);
         return;
+    case SUB_TOKEN:
+        rest_token(rest);
+        return;
     case SUB_NONE:
     case SUB_STATUS:
     case SUB_FINALIZE:
@@ -216,14 +219,18 @@ static void dispatch(struct rest *rest)
     }
 }
 
-void rest_handle(struct engine *engine, struct http_exchange *exchange, const struct route *route)
+void rest_handle(struct engine *engine, struct http_exchange *exchange,
+                 const struct identity *identity, const struct route *route)
 {
     struct rest *rest = ARENA_NEW(exchange->arena, struct rest);
     rest->engine = engine;
     rest->exchange = exchange;
     rest->arena = exchange->arena;
+    rest->identity = identity;
     rest->route = *route;
     field_errors_init(&rest->invalid, rest->arena);
+    if (!rest_is_allowed(rest))
+        return;
     const char *dry_run = rest_query(rest, "dryRun");
     if (dry_run && !str_eq(dry_run, "All")) {
         struct err err = ERR_INIT;

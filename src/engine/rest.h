@@ -6,6 +6,8 @@
 #define TRAINYARD_ENGINE_REST_H
 
 #include "base/json.h"
+#include "engine/access.h"
+#include "engine/bootstrap.h"
 #include "engine/engine.h"
 #include "engine/field_error.h"
 #include "engine/registry.h"
@@ -16,7 +18,8 @@
 struct rest {
     struct engine *engine;
     struct http_exchange *exchange;
-    struct arena *arena; /* the exchange's */
+    struct arena *arena;             /* the exchange's */
+    const struct identity *identity; /* who asks */
     struct route route;
     bool dry_run;                /* dryRun=All: everything but the write */
     struct field_errors invalid; /* why the object was refused; with ERR_INVALID */
@@ -30,9 +33,13 @@ struct rest {
 struct store *engine_store(struct engine *engine);
 struct loop *engine_loop(struct engine *engine);
 const struct engine_pod_backend *engine_backend(struct engine *engine);
+struct bootstrap engine_bootstrap(struct engine *engine);
+const struct engine_seal *engine_seal(struct engine *engine);
+const struct access_policy *engine_policy(struct engine *engine); /* until the loop turns */
 
 /* ---- rest.c: what the verbs share */
-void rest_handle(struct engine *engine, struct http_exchange *exchange, const struct route *route);
+void rest_handle(struct engine *engine, struct http_exchange *exchange,
+                 const struct identity *identity, const struct route *route);
 
 /* "/pods/default/x". name NULL: the prefix of the collection; namespace_ "": of all namespaces. */
 char *rest_key(struct arena *arena, const struct registry_resource *resource,
@@ -115,6 +122,22 @@ int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected,
 int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
                         struct err *err);
 
+/* ---- rest_access.c: what who asks may do */
+
+/* Answers with the refusal and returns false if not. */
+bool rest_is_allowed(struct rest *rest);
+/* The same of a path that is no resource; ERR_FORBIDDEN. */
+int rest_check_path(struct engine *engine, struct arena *arena, const struct identity *identity,
+                    const struct http_request *request, struct err *err);
+/* Nobody gives what he has not; hooks of the registry. */
+int rest_admit_role(struct rest *rest, struct json *role, const struct json *old, struct err *err);
+int rest_admit_binding(struct rest *rest, struct json *binding, const struct json *old,
+                       struct err *err);
+
+/* ---- rest_admit.c: what else the store must have or hold; hooks of the registry */
+int rest_admit_namespace(struct rest *rest, struct json *namespace_, const struct json *old,
+                         struct err *err);
+
 /* ---- the verbs */
 void rest_get(struct rest *rest);
 void rest_list(struct rest *rest);
@@ -127,5 +150,6 @@ void rest_delete_collection(struct rest *rest);
 void rest_review(struct rest *rest);
 void rest_bind(struct rest *rest);
 void rest_log(struct rest *rest);
+void rest_token(struct rest *rest);
 
 #endif

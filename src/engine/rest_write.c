@@ -254,7 +254,10 @@ static int prepare_create(struct rest *rest, struct json *object, struct err *er
     r = check_namespace_lives(rest, rest->about_name, err);
     if (r < 0)
         return r;
-    return check_free(rest, rest->about_name, err);
+    r = check_free(rest, rest->about_name, err);
+    if (r < 0 || !resource->hooks.admit)
+        return r;
+    return resource->hooks.admit(rest, object, NULL, err);
 }
 
 void rest_create(struct rest *rest)
@@ -346,7 +349,7 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
         resource->hooks.validate(&rest->invalid, object, old);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-    return 0;
+    return resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
 }
 
 void rest_update(struct rest *rest)

@@ -103,6 +103,15 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
                    "the server does not allow this method on the requested resource");
 }
 
+bool route_is_resource(const char *path)
+{
+    size_t pieces = 0;
+    for (const char *c = path; *c; c++)
+        pieces += c[0] == '/' && c[1] != '\0' && c[1] != '/';
+    return (str_has_prefix(path, "/api/") && pieces >= 3) ||
+           (str_has_prefix(path, "/apis/") && pieces >= 4);
+}
+
 int route_parse(struct arena *arena, const char *method, const char *path, const char *query,
                 struct route *ret, struct err *err)
 {

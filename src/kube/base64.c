@@ -57,3 +57,40 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
         *ret_size = size;
     return 0;
 }
+
+/* Between the two alphabets, which differ in the last two letters. */
+static void translate(char *text, const char *from, const char *to)
+{
+    for (; *text; text++)
+        for (size_t i = 0; from[i]; i++)
+            if (*text == from[i]) {
+                *text = to[i];
+                break;
+            }
+}
+
+char *base64_encode_url(struct arena *arena, const void *data, size_t size)
+{
+    char *text = base64_encode(arena, data, size);
+    text[strcspn(text, "=")] = '\0';
+    translate(text, "+/", "-_");
+    return text;
+}
+
+int base64_decode_url(struct arena *arena, const char *text, char **ret, size_t *ret_size,
+                      struct err *err)
+{
+    static const char *const padding[] = {"", "===", "==", "="};
+    size_t size = 0;
+    char *data, *standard = arena_printf(arena, "%s%s", text, padding[strlen(text) % 4]);
+    translate(standard, "-_", "+/");
+    int r = base64_decode(arena, standard, &data, &size, err);
+    if (r < 0)
+        return r;
+    /* Whatever is not what the bytes are written as was written by somebody who tries things. */
+    if (strcmp(base64_encode_url(arena, data, size), text) != 0)
+        return err_set(err, ERR_BAD_REQUEST, "no base64 for URLs");
+    *ret = data;
+    *ret_size = size;
+    return 0;
+}

@@ -32,9 +32,37 @@ const struct kube_resource KUBE_TFJOBS = {
     .namespaced = true,
 };
 
+const struct kube_resource KUBE_SERVICEACCOUNTS = CORE("serviceaccounts", "ServiceAccount", true);
+
+#define RBAC(plural_, kind_, namespaced_)                                                          \
+    {                                                                                              \
+        .group = "rbac.authorization.k8s.io", .version = "v1", .plural = (plural_),                \
+        .kind = (kind_), .namespaced = (namespaced_)                                               \
+    }
+
+const struct kube_resource KUBE_ROLES = RBAC("roles", "Role", true);
+const struct kube_resource KUBE_ROLEBINDINGS = RBAC("rolebindings", "RoleBinding", true);
+const struct kube_resource KUBE_CLUSTERROLES = RBAC("clusterroles", "ClusterRole", false);
+const struct kube_resource KUBE_CLUSTERROLEBINDINGS =
+    RBAC("clusterrolebindings", "ClusterRoleBinding", false);
+
 static const struct kube_resource *const KNOWN[] = {
-    &KUBE_NAMESPACES, &KUBE_NODES, &KUBE_PODS,   &KUBE_SERVICES,  &KUBE_CONFIGMAPS, &KUBE_SECRETS,
-    &KUBE_PVCS,       &KUBE_PVS,   &KUBE_EVENTS, &KUBE_ENDPOINTS, &KUBE_TFJOBS,
+    &KUBE_SERVICEACCOUNTS,
+    &KUBE_ROLES,
+    &KUBE_ROLEBINDINGS,
+    &KUBE_CLUSTERROLES,
+    &KUBE_CLUSTERROLEBINDINGS,
+    &KUBE_NAMESPACES,
+    &KUBE_NODES,
+    &KUBE_PODS,
+    &KUBE_SERVICES,
+    &KUBE_CONFIGMAPS,
+    &KUBE_SECRETS,
+    &KUBE_PVCS,
+    &KUBE_PVS,
+    &KUBE_EVENTS,
+    &KUBE_ENDPOINTS,
+    &KUBE_TFJOBS,
 };
 
 char *kube_resource_api_version(struct arena *arena, const struct kube_resource *resource)

@@ -25,6 +25,8 @@ table_cell table_claim_status, table_claim_volume, table_claim_capacity, table_c
 table_cell table_event_last_seen, table_event_type, table_event_reason, table_event_object,
     table_event_subobject, table_event_source, table_event_message, table_event_first_seen,
     table_event_count;
+table_cell table_created_at, table_account_secrets, table_binding_role, table_binding_users,
+    table_binding_groups, table_binding_accounts;
 table_cell table_phase, table_data_count, table_secret_type, table_last_condition;
 
 #endif

@@ -128,6 +128,26 @@ static const struct kube_column TFJOBS[] = {
     {"Age", "date", "", "Time since the object was created.", 0, table_age_cell},
 };
 
+static const struct kube_column SERVICEACCOUNTS[] = {
+    NAME,
+    {"Secrets", "string", "", "How many secrets it has.", 0, table_account_secrets},
+    AGE,
+};
+
+static const struct kube_column ROLES[] = {
+    NAME,
+    {"Created At", "date", "", "When it was created.", 0, table_created_at},
+};
+
+static const struct kube_column BINDINGS[] = {
+    NAME,
+    TEXT("Role", "The role that is given.", table_binding_role),
+    AGE,
+    WIDE("Users", "The users who have it.", table_binding_users),
+    WIDE("Groups", "The groups that have it.", table_binding_groups),
+    WIDE("ServiceAccounts", "The service accounts that have it.", table_binding_accounts),
+};
+
 #define COLUMNS(array)                                                                             \
     {                                                                                              \
         array, ARRAY_SIZE(array)                                                                   \
@@ -150,6 +170,11 @@ static const struct {
     {&KUBE_PVS, COLUMNS(PVS)},
     {&KUBE_EVENTS, COLUMNS(EVENTS)},
     {&KUBE_TFJOBS, COLUMNS(TFJOBS)},
+    {&KUBE_SERVICEACCOUNTS, COLUMNS(SERVICEACCOUNTS)},
+    {&KUBE_ROLES, COLUMNS(ROLES)},
+    {&KUBE_CLUSTERROLES, COLUMNS(ROLES)},
+    {&KUBE_ROLEBINDINGS, COLUMNS(BINDINGS)},
+    {&KUBE_CLUSTERROLEBINDINGS, COLUMNS(BINDINGS)},
 };
 
 const struct kube_columns *kube_columns_of(const struct kube_resource *resource)

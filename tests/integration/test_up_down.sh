@@ -97,7 +97,7 @@ as_user "$TRAINYARD" up --port 0 >/dev/null
 as_user "$TRAINYARD" down
 true >"$TRAINYARD_STATE/token"
 if as_user "$TRAINYARD" up --port 0 2>"$SCRATCH/err"; then fail "an empty token was accepted"; fi
-assert_contains "an empty token" "token' holds no token" "$(cat "$SCRATCH/err")"
+assert_contains "an empty token" "token' holds no secret" "$(cat "$SCRATCH/err")"
 rm "$TRAINYARD_STATE/token"
 echo damaged >"$TRAINYARD_STATE/pki/server.key"
 if as_user "$TRAINYARD" up --port 0 2>"$SCRATCH/err"; then fail "a damaged key was accepted"; fi

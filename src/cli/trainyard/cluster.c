@@ -81,11 +81,21 @@ static int write_kubeconfig(struct cluster *cluster, struct err *err)
     return kubeconfig_write(cluster->options->kubeconfig, "trainyard", &config, err);
 }
 
+static int seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
+                struct err *err)
+{
+    const struct cluster *cluster = context;
+    const char *key = cluster->credentials.account_key;
+    return tls_hmac(key, strlen(key), data, size, ret, err);
+}
+
 static int open_api(struct cluster *cluster, struct err *err)
 {
     struct store_options store = {.path = cluster->options->state->database};
     struct engine_options engine = {.token = cluster->credentials.token,
-                                    .version = TRAINYARD_VERSION};
+                                    .version = TRAINYARD_VERSION,
+                                    .ca_pem = cluster->credentials.ca_pem,
+                                    .seal = {seal, cluster}};
     struct http_server_options server = {.listen_fd = cluster->options->listen_fd,
                                          .write_refusal = engine_write_refusal};
     int result = store_open(cluster->loop, &store, &cluster->store, err);

@@ -50,7 +50,8 @@ static int make_certificates(const struct pki_paths *paths, struct err *err)
     return result;
 }
 
-static int make_token(const char *path, struct err *err)
+/* A secret as text: 256 random bits. */
+static int make_secret(const char *path, struct err *err)
 {
     unsigned char bytes[TOKEN_BYTES];
     char text[2 * TOKEN_BYTES + 1];
@@ -61,11 +62,11 @@ static int make_token(const char *path, struct err *err)
 }
 
 /* A token goes into a header line of every request; an empty one would be no secret. */
-static int check_token(const char *path, const char *token, struct err *err)
+static int check_secret(const char *path, const char *token, struct err *err)
 {
     if (strlen(token) < TOKEN_BYTES || token[strspn(token, TOKEN_LETTERS)] != '\0')
         return err_set(err, ERR_INVALID,
-                       "'%s' holds no token (at least %d letters and digits): delete it and the "
+                       "'%s' holds no secret (at least %d letters and digits): delete it and the "
                        "next 'trainyard up' makes a new one",
                        path, TOKEN_BYTES);
     return 0;
@@ -79,11 +80,14 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
         .cert = arena_printf(arena, "%s/server.crt", state->pki),
         .key = arena_printf(arena, "%s/server.key", state->pki),
     };
+    const char *account_key = arena_printf(arena, "%s/service-account.key", state->pki);
     int result = 0;
     if (!file_exists(paths.cert))
         result = make_certificates(&paths, err);
     if (result == 0 && !file_exists(state->token))
-        result = make_token(state->token, err);
+        result = make_secret(state->token, err);
+    if (result == 0 && !file_exists(account_key))
+        result = make_secret(account_key, err);
     if (result == 0)
         result = read_text(arena, paths.ca, &ret->ca_pem, err);
     if (result == 0)
@@ -93,6 +97,10 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
     if (result == 0)
         result = read_text(arena, state->token, &ret->token, err);
     if (result == 0)
-        result = check_token(state->token, ret->token, err);
+        result = check_secret(state->token, ret->token, err);
+    if (result == 0)
+        result = read_text(arena, account_key, &ret->account_key, err);
+    if (result == 0)
+        result = check_secret(account_key, ret->account_key, err);
     return result < 0 ? err_wrap(err, "cannot set up the cluster's credentials") : 0;
 }

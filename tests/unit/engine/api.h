@@ -22,6 +22,8 @@ struct api {
 
 /* The same seed gives the same order of everything that has none of its own. */
 void api_open(struct api *api, uint64_t seed);
+/* With a certificate authority, of which each namespace gets a copy. */
+void api_open_with_ca(struct api *api, uint64_t seed, const char *ca_pem);
 void api_close(struct api *api);
 /* cmocka fixtures: the state is a struct api. */
 int api_setup(void **state);
@@ -39,6 +41,9 @@ struct answer {
 /* `path` may have a query; body NULL: none. `accept` and `type` NULL: not sent. */
 struct answer api_call(struct api *api, const char *method, const char *path, const char *type,
                        const char *accept, const char *body);
+/* The same with another bearer token than the owner's. */
+struct answer api_call_as(struct api *api, const char *token, const char *method, const char *path,
+                          const char *body);
 struct answer api_get(struct api *api, const char *path);
 struct answer api_post(struct api *api, const char *path, const char *body);
 struct answer api_put(struct api *api, const char *path, const char *body);
@@ -55,6 +60,10 @@ struct json *stream_event(struct stream *stream, size_t position);
 /* "ADDED a", from the position on, joined with ", ". */
 const char *stream_text(struct stream *stream, size_t from);
 bool stream_ended(const struct stream *stream);
+
+/* What seals tokens here: a keyed hash, not a secret one. */
+int api_seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
+             struct err *err);
 
 void api_run(struct api *api, int64_t virtual_ms);
 

@@ -36,6 +36,20 @@ static void encodes_and_decodes(void **state)
     }
 }
 
+static void url_form_has_one_spelling(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char *back = NULL;
+    size_t size = 0;
+    assert_string_equal(base64_encode_url(arena, "\xfb\xff\xfe!", 4), "-__-IQ");
+    assert_int_equal(base64_decode_url(arena, "-__-IQ", &back, &size, NULL), 0);
+    assert_int_equal(size, 4);
+    assert_memory_equal(back, "\xfb\xff\xfe!", 4);
+    static const char *const refused[] = {"-__-IQ==", "-__-IR", "+//+IQ", "-__-I", "-_ _-IQ", "="};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        assert_int_not_equal(base64_decode_url(arena, refused[i], &back, &size, NULL), 0);
+}
+
 static void keeps_every_byte(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -71,9 +85,8 @@ static void refuses_what_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(encodes_and_decodes),
-        cmocka_unit_test(keeps_every_byte),
-        cmocka_unit_test(skips_white_space),
+        cmocka_unit_test(encodes_and_decodes),  cmocka_unit_test(url_form_has_one_spelling),
+        cmocka_unit_test(keeps_every_byte),     cmocka_unit_test(skips_white_space),
         cmocka_unit_test(refuses_what_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

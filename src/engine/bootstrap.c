@@ -1,0 +1,134 @@
+/* The first objects of a cluster; see bootstrap.h. */
+#include "engine/bootstrap.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/kinds.h"
+#include "engine/meta.h"
+#include "engine/rest.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char AUTO_UPDATE[] = "rbac.authorization.kubernetes.io/autoupdate";
+
+/* A commit that failed is told to every later write by the store itself. */
+static void written(void *context, const struct store_object *object, const struct err *err)
+{
+}
+
+/* Put the object in place of what is stored under its name (NULL: nothing). */
+static int put(const struct bootstrap *bootstrap, struct arena *arena,
+               const struct registry_resource *resource, struct json *object,
+               const struct json *old, int64_t expected, struct err *err)
+{
+    if (old)
+        meta_prepare_update(arena, resource, object, old);
+    else
+        meta_prepare_create(arena, resource, object, bootstrap->now_ms);
+    json_set(arena, json_get(object, "metadata"), "resourceVersion",
+             json_stringf(arena, "%" PRId64, store_next_revision(bootstrap->store)));
+    const char *text = json_to_string(arena, object);
+    const char *key =
+        rest_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
+    int r = store_put(bootstrap->store, key, text, strlen(text), expected, written, NULL, err);
+    return r < 0 ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
+                 : 0;
+}
+
+/* Make it if it is missing; where `member` is given and differs, that is made as it should be. */
+static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
+                  const struct registry_resource *resource, struct json *object, const char *member,
+                  struct err *err)
+{
+    const char *key =
+        rest_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
+    struct store_object *stored = store_get_pending(bootstrap->store, key);
+    if (!stored)
+        return put(bootstrap, arena, resource, object, NULL, 0, err);
+    struct json *old = NULL;
+    int64_t revision = stored->revision;
+    int r = rest_parse(arena, stored, &old, err);
+    store_object_unref(stored);
+    if (r < 0 || !member || str_eq(kube_meta_annotation(old, AUTO_UPDATE), "false"))
+        return r;
+    const struct json *is = json_get(old, member), *should = json_get(object, member);
+    if (is && json_equal(is, should))
+        return 0;
+    struct json *better = json_clone(arena, old);
+    json_set(arena, better, member, json_clone(arena, should));
+    return put(bootstrap, arena, resource, better, old, revision, err);
+}
+
+int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
+                                struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct registry_resource *accounts = registry_find("", "v1", "serviceaccounts");
+    const struct registry_resource *maps = registry_find("", "v1", "configmaps");
+    struct json *account = kube_object_make(arena, &accounts->id, namespace_, "default");
+    int r = ensure(bootstrap, arena, accounts, account, NULL, err);
+    if (r < 0 || !bootstrap->ca_pem)
+        return r;
+    struct json *map = kube_object_make(arena, &maps->id, namespace_, "kube-root-ca.crt");
+    kube_meta_set_annotation(arena, map, "kubernetes.io/description",
+                             "Contains a CA bundle that can be used to verify the kube-apiserver "
+                             "when using internal endpoints.");
+    json_set_string(arena, json_ensure_object(arena, map, "data"), "ca.crt", bootstrap->ca_pem);
+    return ensure(bootstrap, arena, maps, map, "data", err);
+}
+
+static int make_namespace(const struct bootstrap *bootstrap, const char *name, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct registry_resource *namespaces = registry_find("", "v1", "namespaces");
+    struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
+    kind_namespace_create(arena, object);
+    return ensure(bootstrap, arena, namespaces, object, NULL, err);
+}
+
+/* Those an older server made, too; one that is on its way out gets nothing new. */
+static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct store_object **stored;
+    const char *prefix = rest_key(arena, registry_find("", "v1", "namespaces"), "", NULL);
+    size_t count = store_list(bootstrap->store, prefix, &stored);
+    int r = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct json *object = NULL;
+        if (r == 0)
+            r = rest_parse(arena, stored[i], &object, err);
+        if (r == 0 && !kube_meta_is_deleting(object))
+            r = bootstrap_namespace_content(bootstrap, kube_meta_name(object), err);
+        store_object_unref(stored[i]);
+    }
+    free(stored);
+    return r;
+}
+
+static int make_roles(const struct bootstrap *bootstrap, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *plural;
+    struct json *object;
+    int r = 0;
+    for (size_t i = 0; r == 0 && (object = bootstrap_role_at(arena, i, &plural)); i++)
+        r = ensure(bootstrap, arena, registry_find("rbac.authorization.k8s.io", "v1", plural),
+                   object, str_eq(plural, "clusterroles") ? "rules" : NULL, err);
+    return r;
+}
+
+int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
+{
+    static const char *const namespaces[] = {"default", "kube-public", "kube-system"};
+    int r = fill_namespaces(bootstrap, err);
+    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(namespaces); i++) {
+        r = make_namespace(bootstrap, namespaces[i], err);
+        if (r == 0)
+            r = bootstrap_namespace_content(bootstrap, namespaces[i], err);
+    }
+    return r < 0 ? r : make_roles(bootstrap, err);
+}

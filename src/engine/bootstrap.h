@@ -1,0 +1,27 @@
+/* What every cluster has before anybody asks: its first namespaces, in each namespace the account
+ * and the certificate pods start with, and the roles of Kubernetes. Written when the server starts,
+ * and for a namespace in the same breath as the namespace itself. */
+#ifndef TRAINYARD_ENGINE_BOOTSTRAP_H
+#define TRAINYARD_ENGINE_BOOTSTRAP_H
+
+#include "base/json.h"
+#include "store/store.h"
+
+struct bootstrap {
+    struct store *store;
+    int64_t now_ms;     /* wall time */
+    const char *ca_pem; /* NULL: no kube-root-ca.crt is made */
+};
+
+/* Everything that is missing, and what an older server wrote otherwise. */
+int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err);
+
+/* ServiceAccount "default" and ConfigMap "kube-root-ca.crt". */
+int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
+                                struct err *err);
+
+/* ---- bootstrap_roles.c: the next default role or binding, made in the arena; NULL at the end.
+ * `ret_plural` names its resource. */
+struct json *bootstrap_role_at(struct arena *arena, size_t position, const char **ret_plural);
+
+#endif

@@ -1,0 +1,173 @@
+/* The roles every cluster has, as Kubernetes defines them and with the kinds of this one, and who
+ * has them from the start; see bootstrap.h. Words stand for lists. */
+#include "engine/bootstrap.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/registry.h"
+#include "kube/object.h"
+
+#define READ  "get list watch"
+#define WRITE "create delete deletecollection patch update"
+#define GROUP "rbac.authorization.k8s.io"
+
+struct rule {
+    const char *groups, *resources, *verbs; /* groups "": core */
+    const char *paths;                      /* instead of groups and resources */
+};
+
+static const struct rule EVERYTHING[] = {
+    {"*", "*", "*", NULL},
+    {NULL, NULL, "*", "*"},
+    {0},
+};
+
+static const struct rule VIEW[] = {
+    {"",
+     "configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods "
+     "serviceaccounts services services/status",
+     READ, NULL},
+    {"", "bindings events namespaces/status pods/log pods/status", READ, NULL},
+    {"", "namespaces", READ, NULL},
+    {"apps",
+     "controllerrevisions daemonsets daemonsets/status deployments deployments/scale "
+     "deployments/status replicasets replicasets/scale replicasets/status statefulsets "
+     "statefulsets/scale statefulsets/status",
+     READ, NULL},
+    {"batch", "cronjobs cronjobs/status jobs jobs/status", READ, NULL},
+    {"discovery.k8s.io", "endpointslices", READ, NULL},
+    {"networking.k8s.io", "ingresses ingresses/status networkpolicies", READ, NULL},
+    {"argoproj.io kubeflow.org", "*", READ, NULL},
+    {0},
+};
+
+static const struct rule EDIT[] = {
+    {"", "pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy", READ, NULL},
+    {"", "serviceaccounts", "impersonate", NULL},
+    {"", "pods pods/attach pods/exec pods/portforward pods/proxy", WRITE, NULL},
+    {"", "pods/eviction", "create", NULL},
+    {"", "configmaps events persistentvolumeclaims secrets serviceaccounts services services/proxy",
+     WRITE, NULL},
+    {"", "serviceaccounts/token", "create", NULL},
+    {"apps",
+     "daemonsets deployments deployments/rollback deployments/scale replicasets "
+     "replicasets/scale statefulsets statefulsets/scale",
+     WRITE, NULL},
+    {"batch", "cronjobs jobs", WRITE, NULL},
+    {"networking.k8s.io", "ingresses networkpolicies", WRITE, NULL},
+    {"coordination.k8s.io", "leases", WRITE " " READ, NULL},
+    {"argoproj.io kubeflow.org", "*", WRITE, NULL},
+    {0},
+};
+
+static const struct rule GIVE[] = {
+    {GROUP, "rolebindings roles", WRITE " " READ, NULL},
+    {0},
+};
+
+static const struct rule ASK_ABOUT_SELF[] = {
+    {"authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews", "create", NULL},
+    {"authentication.k8s.io", "selfsubjectreviews", "create", NULL},
+    {0},
+};
+
+static const struct rule DISCOVER[] = {
+    {NULL, NULL, "get",
+     "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/"},
+    {0},
+};
+
+static const struct rule PUBLIC[] = {
+    {NULL, NULL, "get", "/healthz /livez /readyz /version /version/"},
+    {0},
+};
+
+enum { SETS_MAX = 3 };
+
+static const struct {
+    const char *name;
+    const struct rule *sets[SETS_MAX];
+    const char *groups; /* that have it from the start; NULL: nobody */
+} ROLES[] = {
+    {"cluster-admin", {EVERYTHING}, "system:masters"},
+    {"admin", {GIVE, EDIT, VIEW}, NULL},
+    {"edit", {EDIT, VIEW}, NULL},
+    {"view", {VIEW}, NULL},
+    {"system:basic-user", {ASK_ABOUT_SELF}, "system:authenticated"},
+    {"system:discovery", {DISCOVER}, "system:authenticated"},
+    {"system:public-info-viewer", {PUBLIC}, "system:authenticated system:unauthenticated"},
+};
+
+static void set_words(struct arena *arena, struct json *object, const char *member,
+                      const char *words)
+{
+    size_t count;
+    char **pieces = str_split(arena, words, ' ', &count);
+    struct json *list = json_ensure_array(arena, object, member);
+    for (size_t i = 0; i < count; i++)
+        json_append(list, json_string(arena, pieces[i]));
+}
+
+static struct json *make(struct arena *arena, const char *plural, const char *name)
+{
+    const struct kube_resource *id = &registry_find(GROUP, "v1", plural)->id;
+    struct json *object = kube_object_make(arena, id, NULL, name);
+    kube_meta_set_label(arena, object, "kubernetes.io/bootstrapping", "rbac-defaults");
+    kube_meta_set_annotation(arena, object, "rbac.authorization.kubernetes.io/autoupdate", "true");
+    return object;
+}
+
+static struct json *make_role(struct arena *arena, size_t position)
+{
+    struct json *role = make(arena, "clusterroles", ROLES[position].name);
+    struct json *rules = json_ensure_array(arena, role, "rules");
+    for (size_t i = 0; i < SETS_MAX && ROLES[position].sets[i]; i++) {
+        for (const struct rule *row = ROLES[position].sets[i]; row->verbs; row++) {
+            struct json *rule = json_object(arena);
+            if (row->paths) {
+                set_words(arena, rule, "nonResourceURLs", row->paths);
+            } else {
+                set_words(arena, rule, "apiGroups", row->groups);
+                set_words(arena, rule, "resources", row->resources);
+            }
+            set_words(arena, rule, "verbs", row->verbs);
+            json_append(rules, rule);
+        }
+    }
+    return role;
+}
+
+static struct json *make_binding(struct arena *arena, size_t position)
+{
+    struct json *binding = make(arena, "clusterrolebindings", ROLES[position].name);
+    struct json *ref = json_ensure_object(arena, binding, "roleRef");
+    struct json *subjects = json_ensure_array(arena, binding, "subjects");
+    json_set_string(arena, ref, "apiGroup", GROUP);
+    json_set_string(arena, ref, "kind", "ClusterRole");
+    json_set_string(arena, ref, "name", ROLES[position].name);
+    size_t count;
+    char **groups = str_split(arena, ROLES[position].groups, ' ', &count);
+    for (size_t i = 0; i < count; i++) {
+        struct json *subject = json_object(arena);
+        json_set_string(arena, subject, "apiGroup", GROUP);
+        json_set_string(arena, subject, "kind", "Group");
+        json_set_string(arena, subject, "name", groups[i]);
+        json_append(subjects, subject);
+    }
+    return binding;
+}
+
+struct json *bootstrap_role_at(struct arena *arena, size_t position, const char **ret_plural)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(ROLES); i++) {
+        if (position-- == 0) {
+            *ret_plural = "clusterroles";
+            return make_role(arena, i);
+        }
+        if (ROLES[i].groups && position-- == 0) {
+            *ret_plural = "clusterrolebindings";
+            return make_binding(arena, i);
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,28 @@
+/* Who asks, once it is known: what authentication says and authorization decides on. */
+#ifndef TRAINYARD_ENGINE_IDENTITY_H
+#define TRAINYARD_ENGINE_IDENTITY_H
+
+#include "base/str.h"
+
+struct identity {
+    const char *name;          /* "trainyard-admin", "system:serviceaccount:default:builder" */
+    const char *uid;           /* of the service account, or NULL */
+    const char *const *groups; /* NULL-terminated */
+    const char *pod, *pod_uid; /* the pod whose token it is, or NULL */
+};
+
+static inline bool identity_is_in(const struct identity *identity, const char *group)
+{
+    for (const char *const *at = identity->groups; at && *at; at++)
+        if (str_eq(*at, group))
+            return true;
+    return false;
+}
+
+/* May do everything, whatever the roles say: so that no role can lock the owner out. */
+static inline bool identity_is_master(const struct identity *identity)
+{
+    return identity_is_in(identity, "system:masters");
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* Tokens as anybody may send them: as they are, and with a right seal, so that what is sealed is
+ * looked into as well. */
+#include "base/hash.h"
+#include "engine/token.h"
+#include "kube/base64.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static int seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
+                struct err *err)
+{
+    const struct hash_key key = {{1, 2}};
+    uint64_t part = hash_bytes(&key, data, size);
+    for (size_t i = 0; i < ENGINE_SEAL_SIZE; i += sizeof(part))
+        memcpy(ret + i, &part, sizeof(part));
+    return 0;
+}
+
+static void verify(struct arena *arena, const char *text)
+{
+    const struct engine_seal own = {seal, NULL};
+    struct token_claims claims;
+    struct err err;
+    if (token_verify(arena, &own, text, 1700000000, &claims, &err) == 0 &&
+        (!claims.account || !claims.account_uid[0] || claims.expires_s <= 1700000000))
+        __builtin_trap();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size > 2 * TOKEN_MAX)
+        return 0;
+    struct arena *arena = arena_new();
+    unsigned char made[ENGINE_SEAL_SIZE];
+    char *text = arena_strndup(arena, (const char *)data, size);
+    verify(arena, text);
+    (void)seal(NULL, text, strlen(text), made, NULL);
+    verify(arena, arena_printf(arena, "%s.%s", text, base64_encode_url(arena, made, sizeof(made))));
+    /* The same with the payload as plain text, which a mutation changes in more interesting ways.
+     */
+    static const char header[] = "{\"alg\":\"HS256\"}";
+    char *sealed =
+        arena_printf(arena, "%s.%s", base64_encode_url(arena, header, sizeof(header) - 1),
+                     base64_encode_url(arena, text, strlen(text)));
+    (void)seal(NULL, sealed, strlen(sealed), made, NULL);
+    verify(arena,
+           arena_printf(arena, "%s.%s", sealed, base64_encode_url(arena, made, sizeof(made))));
+    arena_free(arena);
+    return 0;
+}

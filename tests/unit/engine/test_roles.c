@@ -1,0 +1,323 @@
+/* Accounts, tokens and roles through the API: who is refused what, and in which words. */
+#include "api.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DEFAULT  "/api/v1/namespaces/default/"
+#define RBAC     "/apis/rbac.authorization.k8s.io/v1/"
+#define RBAC_IN  RBAC "namespaces/default/"
+#define SELF_CAN "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+static const char *token_of(struct api *api, const char *account, const char *spec)
+{
+    const char *path = arena_printf(api->arena, DEFAULT "serviceaccounts/%s/token", account);
+    struct answer answer = api_post(api, path, arena_printf(api->arena, "{\"spec\":{%s}}", spec));
+    if (answer.status != 201)
+        fail_msg("no token: %s", answer.body);
+    return answer_at(api, &answer, "status.token");
+}
+
+static void let_read_pods(struct api *api)
+{
+    assert_int_equal(api_post(api, RBAC_IN "roles",
+                              "{\"metadata\":{\"name\":\"pod-reader\"},\"rules\":[{\"verbs\":["
+                              "\"get\",\"list\",\"watch\"],\"apiGroups\":[\"\"],\"resources\":["
+                              "\"pods\"]}]}")
+                         .status,
+                     201);
+    assert_int_equal(
+        api_post(api, RBAC_IN "rolebindings",
+                 "{\"metadata\":{\"name\":\"read-pods\"},\"roleRef\":{\"kind\":\"Role\",\"name\":"
+                 "\"pod-reader\"},\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"default\","
+                 "\"namespace\":\"default\"}]}")
+            .status,
+        201);
+}
+
+/* Each namespace has an account and a certificate from its first moment. */
+static void test_namespace_content(void **state)
+{
+    struct api own, *api = &own;
+    api_open_with_ca(api, 1, "CA\n");
+    struct answer answer = api_get(api, DEFAULT "configmaps/kube-root-ca.crt");
+    assert_string_equal(json_get_string(json_get(answer.json, "data"), "ca.crt", ""), "CA\n");
+    assert_int_equal(api_get(api, "/api/v1/namespaces/n/serviceaccounts/default").status, 404);
+    assert_int_equal(
+        api_post(api, "/api/v1/namespaces?dryRun=All", "{\"metadata\":{\"name\":\"n\"}}").status,
+        201);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/n/serviceaccounts/default").status, 404);
+    assert_int_equal(api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}").status,
+                     201);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/n/serviceaccounts/default").status, 200);
+    assert_int_equal(api_get(api, "/api/v1/namespaces/n/configmaps/kube-root-ca.crt").status, 200);
+    api_close(api);
+}
+
+static void test_allowed_and_refused(void **state)
+{
+    struct api *api = *state;
+    const char *token = token_of(api, "default", "");
+    struct answer answer = api_call_as(api, token, "GET", DEFAULT "pods", NULL);
+    assert_int_equal(answer.status, 403);
+    assert_string_equal(answer_reason(&answer), "Forbidden");
+    assert_string_equal(answer_message(&answer),
+                        "pods is forbidden: User \"system:serviceaccount:default:default\" cannot "
+                        "list resource \"pods\" in API group \"\" in the namespace \"default\"");
+    assert_string_equal(answer_at(api, &answer, "details.kind"), "pods");
+    /* Everybody who is known may look around and ask about himself. */
+    assert_int_equal(api_call_as(api, token, "GET", "/apis", NULL).status, 200);
+    assert_int_equal(api_call_as(api, token, "GET", "/api/v1", NULL).status, 200);
+    assert_int_equal(api_call_as(api, token, "GET", "/openapi/v2", NULL).status, 200);
+    answer = api_call_as(api, token, "GET", "/metrics", NULL);
+    assert_string_equal(answer_message(&answer),
+                        "forbidden: User \"system:serviceaccount:default:default\" cannot get path "
+                        "\"/metrics\"");
+
+    let_read_pods(api);
+    assert_int_equal(api_call_as(api, token, "GET", DEFAULT "pods", NULL).status, 200);
+    assert_int_equal(api_call_as(api, token, "GET", "/api/v1/pods", NULL).status, 403);
+    assert_int_equal(api_call_as(api, token, "GET", DEFAULT "pods/x", NULL).status, 404);
+    assert_int_equal(api_call_as(api, token, "GET", DEFAULT "secrets", NULL).status, 403);
+    assert_int_equal(api_call_as(api, token, "POST", DEFAULT "pods", POD_X).status, 403);
+    assert_int_equal(api_call_as(api, token, "DELETE", DEFAULT "pods", "").status, 403);
+    answer = api_call_as(api, token, "GET", DEFAULT "pods/x/log", NULL);
+    assert_string_equal(answer_message(&answer),
+                        "pods \"x\" is forbidden: User \"system:serviceaccount:default:default\" "
+                        "cannot get resource \"pods/log\" in API group \"\" in the namespace "
+                        "\"default\"");
+    answer = api_call_as(api, token, "PATCH", "/api/v1/nodes/n", "{}");
+    assert_string_equal(answer_message(&answer),
+                        "nodes \"n\" is forbidden: User \"system:serviceaccount:default:default\" "
+                        "cannot patch resource \"nodes\" in API group \"\" at the cluster scope");
+    /* What is taken away is gone with the next request. */
+    assert_int_equal(api_delete(api, RBAC_IN "rolebindings/read-pods", NULL).status, 200);
+    assert_int_equal(api_call_as(api, token, "GET", DEFAULT "pods", NULL).status, 403);
+}
+
+/* A list that is narrowed to one name is a question about that one. */
+static void test_names(void **state)
+{
+    struct api *api = *state;
+    const char *token = token_of(api, "default", "");
+    api_post(api, RBAC_IN "roles",
+             "{\"metadata\":{\"name\":\"one\"},\"rules\":[{\"verbs\":[\"get\",\"list\",\"watch\"],"
+             "\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"],\"resourceNames\":[\"c\"]},"
+             "{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"namespaces\"]}]}");
+    api_post(api, RBAC_IN "rolebindings",
+             "{\"metadata\":{\"name\":\"one\"},\"roleRef\":{\"kind\":\"Role\",\"name\":\"one\"},"
+             "\"subjects\":[{\"kind\":\"Group\",\"name\":\"system:serviceaccounts:default\"}]}");
+    assert_int_equal(
+        api_call_as(api, token, "GET", DEFAULT "configmaps?fieldSelector=metadata.name%3Dc", NULL)
+            .status,
+        200);
+    assert_int_equal(api_call_as(api, token, "GET", DEFAULT "configmaps", NULL).status, 403);
+    assert_int_equal(api_call_as(api, token, "GET", DEFAULT "configmaps/d", NULL).status, 403);
+    assert_int_equal(api_call_as(api, token, "GET", "/api/v1/namespaces/default", NULL).status,
+                     200);
+    assert_int_equal(api_call_as(api, token, "GET", "/api/v1/namespaces/kube-system", NULL).status,
+                     403);
+}
+
+/* A token ends with its account, and with its pod where it has one. */
+static void test_end_of_tokens(void **state)
+{
+    struct api *api = *state;
+    assert_int_equal(
+        api_post(api, DEFAULT "serviceaccounts", "{\"metadata\":{\"name\":\"b\"}}").status, 201);
+    const char *token = token_of(api, "b", "");
+    assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 200);
+    assert_int_equal(api_delete(api, DEFAULT "serviceaccounts/b", NULL).status, 200);
+    struct answer answer = api_call_as(api, token, "GET", "/api", NULL);
+    assert_int_equal(answer.status, 401);
+    assert_string_equal(answer_message(&answer), "Unauthorized");
+    /* One of the same name is another one. */
+    api_post(api, DEFAULT "serviceaccounts", "{\"metadata\":{\"name\":\"b\"}}");
+    assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 401);
+
+    assert_int_equal(api_post(api, DEFAULT "pods", POD_X).status, 201);
+    token = token_of(api, "default", "\"boundObjectRef\":{\"kind\":\"Pod\",\"name\":\"x\"}");
+    answer =
+        api_call_as(api, token, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}");
+    assert_string_equal(answer_at(api, &answer, "status.userInfo.username"),
+                        "system:serviceaccount:default:default");
+    assert_string_equal(answer_at(api, &answer, "status.userInfo.groups.1"),
+                        "system:serviceaccounts:default");
+    const struct json *extra = json_at(answer.json, "status", "userInfo", "extra", NULL);
+    assert_string_equal(
+        json_text(json_element(json_get(extra, "authentication.kubernetes.io/pod-name"), 0)), "x");
+    assert_int_equal(api_delete(api, DEFAULT "pods/x?gracePeriodSeconds=0", NULL).status, 200);
+    assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 401);
+}
+
+static void test_token_request(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *spec, *message;
+        int status;
+    } rows[] = {
+        {"\"expirationSeconds\":60",
+         "spec.expirationSeconds: may not specify a duration less than 10 minutes", 422},
+        {"\"audiences\":\"x\"", "spec.audiences: must be a list of at most 16 strings", 422},
+        {"\"boundObjectRef\":{\"kind\":\"Secret\",\"name\":\"x\"}",
+         "spec.boundObjectRef: cannot bind token to object of kind \"Secret\", only to a Pod", 422},
+        {"\"boundObjectRef\":{\"kind\":\"Pod\",\"name\":\"x\"}", "pods \"x\" not found", 404},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer answer = api_post(api, DEFAULT "serviceaccounts/default/token",
+                                        arena_printf(api->arena, "{\"spec\":{%s}}", rows[i].spec));
+        assert_int_equal(answer.status, rows[i].status);
+        assert_string_equal(answer_message(&answer), rows[i].message);
+    }
+    assert_int_equal(api_post(api, DEFAULT "serviceaccounts/none/token", "{}").status, 404);
+    /* Meant for somebody else: not for us. */
+    const char *token = token_of(api, "default", "\"audiences\":[\"vault\"]");
+    assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 401);
+    token = token_of(api, "default", "\"expirationSeconds\":600");
+    api_run(api, 590 * 1000);
+    assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 200);
+    api_run(api, 10 * 1000);
+    assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 401);
+}
+
+static void test_can_i(void **state)
+{
+    struct api *api = *state;
+    const char *token = token_of(api, "default", "");
+    static const char list_pods[] = "{\"spec\":{\"resourceAttributes\":{\"verb\":\"list\","
+                                    "\"resource\":\"pods\",\"namespace\":\"default\"}}}";
+    struct answer answer = api_post(api, SELF_CAN, list_pods);
+    assert_string_equal(answer_at(api, &answer, "status.allowed"), "true");
+    answer = api_call_as(api, token, "POST", SELF_CAN, list_pods);
+    assert_string_equal(answer_at(api, &answer, "status.allowed"), "false");
+    let_read_pods(api);
+    answer = api_call_as(api, token, "POST", SELF_CAN, list_pods);
+    assert_string_equal(answer_at(api, &answer, "status.allowed"), "true");
+    assert_string_equal(answer_at(api, &answer, "status.reason"),
+                        "RBAC: allowed by RoleBinding \"read-pods/default\" of Role \"pod-reader\" "
+                        "to ServiceAccount \"default/default\"");
+    answer = api_call_as(api, token, "POST", SELF_CAN, "{\"spec\":{}}");
+    assert_int_equal(answer.status, 422);
+    answer =
+        api_call_as(api, token, "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+                    "{\"spec\":{\"namespace\":\"default\"}}");
+    const struct json *rules = json_at(answer.json, "status", "resourceRules", NULL);
+    assert_string_equal(
+        json_to_string(api->arena, json_element(rules, json_count(rules) - 1)),
+        "{\"verbs\":[\"get\",\"list\",\"watch\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}");
+}
+
+/* Who may write roles gives away what he has, and no more. */
+static void test_escalation(void **state)
+{
+    struct api *api = *state;
+    const char *token = token_of(api, "default", "");
+    let_read_pods(api);
+    api_post(api, RBAC_IN "rolebindings",
+             "{\"metadata\":{\"name\":\"give\"},\"roleRef\":{\"kind\":\"Role\",\"name\":\"giver\"},"
+             "\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"default\",\"namespace\":"
+             "\"default\"}]}");
+    api_post(api, RBAC_IN "roles",
+             "{\"metadata\":{\"name\":\"giver\"},\"rules\":[{\"verbs\":[\"create\",\"patch\"],"
+             "\"apiGroups\":[\"rbac.authorization.k8s.io\"],\"resources\":[\"roles\","
+             "\"rolebindings\"]}]}");
+    struct answer answer = api_call_as(
+        api, token, "POST", RBAC_IN "roles",
+        "{\"metadata\":{\"name\":\"mine\"},\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],"
+        "\"resources\":[\"secrets\"]}]}");
+    assert_int_equal(answer.status, 403);
+    assert_string_equal(
+        answer_message(&answer),
+        "roles.rbac.authorization.k8s.io \"mine\" is forbidden: user "
+        "\"system:serviceaccount:default:default\" (groups=[\"system:serviceaccounts\" "
+        "\"system:serviceaccounts:default\" \"system:authenticated\"]) is attempting to grant RBAC "
+        "permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"secrets\"], "
+        "Verbs:[\"get\"]}");
+    assert_int_equal(api_call_as(api, token, "PATCH", RBAC_IN "roles/giver",
+                                 "{\"rules\":[{\"verbs\":[\"*\"],\"apiGroups\":[\"*\"],"
+                                 "\"resources\":[\"*\"]}]}")
+                         .status,
+                     403);
+    assert_int_equal(api_call_as(api, token, "POST", RBAC_IN "roles",
+                                 "{\"metadata\":{\"name\":\"mine\"},\"rules\":[{\"verbs\":[\"get\"]"
+                                 ",\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]}")
+                         .status,
+                     201);
+    static const char bind[] =
+        "{\"metadata\":{\"name\":\"%s\"},\"roleRef\":{\"kind\":\"%s\",\"name\":\"%s\"},"
+        "\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"default\",\"namespace\":"
+        "\"default\"}]}";
+    struct arena *arena = api->arena;
+    answer = api_call_as(api, token, "POST", RBAC_IN "rolebindings",
+                         arena_printf(arena, bind, "all", "ClusterRole", "cluster-admin"));
+    assert_int_equal(answer.status, 403);
+    answer = api_call_as(api, token, "POST", RBAC_IN "rolebindings",
+                         arena_printf(arena, bind, "none", "Role", "none"));
+    assert_int_equal(answer.status, 404);
+    answer = api_call_as(api, token, "POST", RBAC_IN "rolebindings",
+                         arena_printf(arena, bind, "fine", "Role", "mine"));
+    assert_int_equal(answer.status, 201);
+}
+
+static void test_refused_objects(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *path, *body, *message;
+    } rows[] = {
+        {RBAC_IN "roles", "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"verbs\":[\"get\"]}]}",
+         "Role.rbac.authorization.k8s.io \"r\" is invalid: [rules[0].apiGroups: Required value: "
+         "resource rules must supply at least one api group, rules[0].resources: Required value: "
+         "resource rules must supply at least one resource]"},
+        {RBAC_IN "roles",
+         "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"verbs\":[\"get\"],\"nonResourceURLs\":["
+         "\"/x\"]}]}",
+         "Role.rbac.authorization.k8s.io \"r\" is invalid: rules[0].nonResourceURLs: Invalid "
+         "value: [\"/x\"]: namespaced rules cannot apply to non-resource URLs"},
+        {RBAC "clusterrolebindings",
+         "{\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"Role\",\"name\":\"r\"}}",
+         "ClusterRoleBinding.rbac.authorization.k8s.io \"b\" is invalid: roleRef.kind: Unsupported "
+         "value: \"Role\": supported values: \"ClusterRole\""},
+        {RBAC_IN "rolebindings",
+         "{\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"Role\",\"name\":\"r\"},"
+         "\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"x\"}]}",
+         "RoleBinding.rbac.authorization.k8s.io \"b\" is invalid: subjects[0].namespace: Required "
+         "value"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer answer = api_post(api, rows[i].path, rows[i].body);
+        assert_int_equal(answer.status, 422);
+        assert_string_equal(answer_message(&answer), rows[i].message);
+    }
+    let_read_pods(api);
+    struct answer answer =
+        api_merge(api, RBAC_IN "rolebindings/read-pods", "{\"roleRef\":{\"name\":\"other\"}}");
+    assert_string_equal(answer_message(&answer),
+                        "RoleBinding.rbac.authorization.k8s.io \"read-pods\" is invalid: roleRef: "
+                        "Invalid value: {\"kind\":\"Role\",\"name\":\"other\",\"apiGroup\":"
+                        "\"rbac.authorization.k8s.io\"}: cannot change roleRef");
+    assert_int_equal(api_get(api, RBAC "clusterroles/system:discovery").status, 200);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_namespace_content),
+        TEST(test_allowed_and_refused),
+        TEST(test_names),
+        TEST(test_end_of_tokens),
+        TEST(test_token_request),
+        TEST(test_can_i),
+        TEST(test_escalation),
+        TEST(test_refused_objects),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

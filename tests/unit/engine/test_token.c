@@ -1,0 +1,169 @@
+/* Tokens: what is issued is known again, and nothing else is. */
+#include "api.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/token.h"
+#include "kube/base64.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { NOW_S = 1700000000 };
+
+static const struct engine_seal SEAL = {api_seal, NULL};
+
+static struct token_claims claims_of_builder(void)
+{
+    return (struct token_claims){.namespace_ = "default",
+                                 .account = "builder",
+                                 .account_uid = "uid-1",
+                                 .pod = "p",
+                                 .pod_uid = "uid-2",
+                                 .issued_s = NOW_S,
+                                 .expires_s = NOW_S + 600};
+}
+
+static const char *make(struct arena *arena, const struct token_claims *claims)
+{
+    const char *token = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(token_make(arena, &SEAL, claims, &token, &err), 0);
+    return token;
+}
+
+/* A token of any header and payload, sealed as ours are. */
+static const char *forge(struct arena *arena, const char *header, const char *payload)
+{
+    unsigned char seal[ENGINE_SEAL_SIZE];
+    const char *sealed =
+        arena_printf(arena, "%s.%s", base64_encode_url(arena, header, strlen(header)),
+                     base64_encode_url(arena, payload, strlen(payload)));
+    api_seal(NULL, sealed, strlen(sealed), seal, NULL);
+    return arena_printf(arena, "%s.%s", sealed, base64_encode_url(arena, seal, sizeof(seal)));
+}
+
+static const char *refusal(struct arena *arena, const char *token, int64_t now_s)
+{
+    struct token_claims claims;
+    struct err err = ERR_INIT;
+    int r = token_verify(arena, &SEAL, token, now_s, &claims, &err);
+    assert_int_equal(r, -ERR_UNAUTHORIZED);
+    return arena_strdup(arena, err.message);
+}
+
+static void test_round_trip(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct token_claims claims = claims_of_builder(), back;
+    assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S + 599, &back, NULL), 0);
+    assert_string_equal(back.namespace_, "default");
+    assert_string_equal(back.account, "builder");
+    assert_string_equal(back.account_uid, "uid-1");
+    assert_string_equal(back.pod, "p");
+    assert_string_equal(back.pod_uid, "uid-2");
+    assert_int_equal(back.expires_s, NOW_S + 600);
+    claims.pod = NULL;
+    assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S, &back, NULL), 0);
+    assert_null(back.pod);
+}
+
+static void test_times(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct token_claims claims = claims_of_builder();
+    const char *token = make(arena, &claims);
+    assert_string_equal(refusal(arena, token, NOW_S + 600), "the token has expired");
+    assert_string_equal(refusal(arena, token, NOW_S - 3600), "the token does not hold yet");
+}
+
+static void test_audience(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct token_claims claims = claims_of_builder(), back;
+    struct json *audiences = json_array(arena);
+    json_append(audiences, json_string(arena, "vault"));
+    claims.audiences = audiences;
+    assert_string_equal(refusal(arena, make(arena, &claims), NOW_S),
+                        "the token is meant for somebody else");
+    json_append(audiences, json_string(arena, TOKEN_ISSUER));
+    assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S, &back, NULL), 0);
+}
+
+/* One letter changed anywhere, a piece cut off or added: refused. */
+static void test_damage(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct token_claims claims = claims_of_builder();
+    const char *token = make(arena, &claims);
+    size_t size = strlen(token);
+    for (size_t i = 0; i < size; i++) {
+        char *damaged = arena_strdup(arena, token);
+        damaged[i] = damaged[i] == 'A' ? 'B' : 'A';
+        refusal(arena, damaged, NOW_S);
+        refusal(arena, arena_strndup(arena, token, i), NOW_S);
+        arena_reset(arena);
+        token = make(arena, &claims);
+    }
+    static const char *const tails[] = {"A", "=", ".", ".A", " ", "\n"};
+    for (size_t i = 0; i < ARRAY_SIZE(tails); i++)
+        refusal(arena, arena_printf(arena, "%s%s", token, tails[i]), NOW_S);
+    static const char *const wholes[] = {"", ".", "..", "...", "a.b.c", "secret"};
+    for (size_t i = 0; i < ARRAY_SIZE(wholes); i++)
+        refusal(arena, wholes[i], NOW_S);
+}
+
+static void test_forged(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const char header[] = "{\"alg\":\"HS256\",\"typ\":\"JWT\"}";
+    static const char payload[] =
+        "{\"aud\":[\"" TOKEN_ISSUER "\"],\"exp\":1700000600,\"iat\":1700000000,\"nbf\":1700000000,"
+        "\"iss\":\"" TOKEN_ISSUER "\",\"sub\":\"system:serviceaccount:default:builder\","
+        "\"kubernetes.io\":{\"namespace\":\"default\",\"serviceaccount\":{\"name\":\"builder\","
+        "\"uid\":\"uid-1\"}}}";
+    struct token_claims claims;
+    assert_int_equal(
+        token_verify(arena, &SEAL, forge(arena, header, payload), NOW_S, &claims, NULL), 0);
+    /* No algorithm at all, with and without a signature. */
+    static const char none[] = "{\"alg\":\"none\"}";
+    assert_string_equal(refusal(arena, forge(arena, none, payload), NOW_S),
+                        "the token names another way of signing");
+    assert_string_equal(
+        refusal(arena,
+                arena_printf(arena, "%s.%s.", base64_encode_url(arena, none, strlen(none)),
+                             base64_encode_url(arena, payload, strlen(payload))),
+                NOW_S),
+        "the token was not signed by this cluster");
+    static const struct {
+        const char *what, *with, *reason;
+    } rows[] = {
+        {"\"iss\":\"https:", "\"iss\":\"http:", "the token is of no service account"},
+        {"sub\":\"system:", "sub\":\"System:", "the token is of no service account"},
+        {"default:builder", "default:other", "the token is of no service account"},
+        {"\"uid\":\"uid-1\"", "\"uid\":\"\"", "the token is of no service account"},
+        {"\"exp\":1700000600", "\"exp\":\"never\"", "the token has expired"},
+        {"\"nbf\":1700000000", "\"nbf\":null", "the token does not hold yet"},
+        {"\"aud\":[\"", "\"aud\":\"", "the token cannot be read"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const char *at = strstr(payload, rows[i].what);
+        assert_non_null(at);
+        const char *changed = arena_printf(arena, "%.*s%s%s", (int)(at - payload), payload,
+                                           rows[i].with, at + strlen(rows[i].what));
+        assert_string_equal(refusal(arena, forge(arena, header, changed), NOW_S), rows[i].reason);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_times),
+        cmocka_unit_test(test_audience),   cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_forged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
