@@ -74,6 +74,14 @@ void field_unsupported(struct field_errors *errors, const char *field, const cha
     add(errors, field, "FieldValueNotSupported", arena_strdup(errors->arena, text.data));
 }
 
+void field_errors_take(struct field_errors *errors, const struct field_errors *from,
+                       const char *prefix)
+{
+    for (const struct field_error *error = from->first; error; error = error->next)
+        add(errors, arena_printf(errors->arena, "%s%s", prefix, error->field), error->reason,
+            error->message);
+}
+
 const char *field_path(struct field_errors *errors, const char *format, ...)
 {
     va_list args;

@@ -35,6 +35,10 @@ void field_not_found(struct field_errors *errors, const char *field, const char 
 void field_unsupported(struct field_errors *errors, const char *field, const char *value,
                        const char *const *supported);
 
+/* All of `from`, with the prefix before each field: the errors of a part of an object. */
+void field_errors_take(struct field_errors *errors, const struct field_errors *from,
+                       const char *prefix);
+
 /* "spec.ports[2].name" for the reports above, in the errors' arena. */
 const char *field_path(struct field_errors *errors, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -277,6 +277,30 @@ static const struct field_schema POD_TEMPLATE[] = {
     {NULL},
 };
 
+static const struct field_schema JOB_SPEC[] = {
+    {"parallelism"},
+    {"completions"},
+    {"activeDeadlineSeconds"},
+    {"podFailurePolicy"},
+    {"successPolicy"},
+    {"backoffLimit"},
+    {"backoffLimitPerIndex"},
+    {"maxFailedIndexes"},
+    {"selector"},
+    {"manualSelector"},
+    {"template", POD_TEMPLATE},
+    {"ttlSecondsAfterFinished"},
+    {"completionMode"},
+    {"suspend"},
+    {"podReplacementPolicy"},
+    {"managedBy"},
+    {NULL},
+};
+
+static const struct field_schema JOB[] = {
+    {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", JOB_SPEC}, {NULL},
+};
+
 static const struct field_schema SCHEDULING_POLICY[] = {
     {"minAvailable"},           {"queue"}, {"minResources"}, {"priorityClass"},
     {"scheduleTimeoutSeconds"}, {NULL},
@@ -423,6 +447,7 @@ static const struct {
     {"v1", "Secret", SECRET},
     {"v1", "Service", SERVICE},
     {"v1", "ServiceAccount", SERVICE_ACCOUNT},
+    {"batch/v1", "Job", JOB},
     {"kubeflow.org/v1", "TFJob", TFJOB},
     {"rbac.authorization.k8s.io/v1", "ClusterRole", CLUSTER_ROLE},
     {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", ROLE_BINDING},

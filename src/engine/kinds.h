@@ -34,6 +34,11 @@ void kind_volume_create(struct arena *arena, struct json *volume);
 void kind_volume_validate(struct field_errors *errors, const struct json *volume,
                           const struct json *old);
 
+/* job_defaults.c, job_validate.c */
+void kind_job_defaults(struct arena *arena, struct json *job);
+void kind_job_create(struct arena *arena, struct json *job);
+void kind_job_validate(struct field_errors *errors, const struct json *job, const struct json *old);
+
 /* namespace.c */
 void kind_namespace_create(struct arena *arena, struct json *namespace_);
 

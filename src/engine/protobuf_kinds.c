@@ -122,6 +122,51 @@ static const struct protobuf_field SERVICE[] = {
     END,
 };
 
+/* Of a pod, what 'kubectl create job' can say. */
+static const struct protobuf_field CONTAINER[] = {
+    TEXT(1, "name"),
+    TEXT(2, "image"),
+    TEXTS(3, "command"),
+    TEXTS(4, "args"),
+    TEXT(5, "workingDir"),
+    TEXT(14, "imagePullPolicy"),
+    END,
+};
+
+static const struct protobuf_field POD_SPEC[] = {
+    MESSAGES(2, "containers", CONTAINER),
+    TEXT(3, "restartPolicy"),
+    MAP(7, "nodeSelector"),
+    TEXT(8, "serviceAccountName"),
+    TEXT(16, "hostname"),
+    TEXT(17, "subdomain"),
+    END,
+};
+
+static const struct protobuf_field POD_TEMPLATE[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(2, "spec", POD_SPEC),
+    END,
+};
+
+static const struct protobuf_field JOB_SPEC[] = {
+    {.number = 1, .name = "parallelism", .type = PROTOBUF_INT, .keep_zero = true},
+    {.number = 2, .name = "completions", .type = PROTOBUF_INT, .keep_zero = true},
+    {.number = 3, .name = "activeDeadlineSeconds", .type = PROTOBUF_INT, .keep_zero = true},
+    MESSAGE(6, "template", POD_TEMPLATE),
+    {.number = 7, .name = "backoffLimit", .type = PROTOBUF_INT, .keep_zero = true},
+    {.number = 8, .name = "ttlSecondsAfterFinished", .type = PROTOBUF_INT, .keep_zero = true},
+    TEXT(9, "completionMode"),
+    FLAG(10, "suspend"),
+    END,
+};
+
+static const struct protobuf_field JOB[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(2, "spec", JOB_SPEC),
+    END,
+};
+
 static const struct protobuf_field PRECONDITIONS[] = {
     TEXT(1, "uid"),
     TEXT(2, "resourceVersion"),
@@ -249,6 +294,7 @@ static const struct {
     {"v1", "Secret", SECRET},
     {"v1", "ServiceAccount", SERVICE_ACCOUNT},
     {"v1", "Service", SERVICE},
+    {"batch/v1", "Job", JOB},
     {"v1", "DeleteOptions", DELETE_OPTIONS},
     {"meta.k8s.io/v1", "DeleteOptions", DELETE_OPTIONS},
     {"authentication.k8s.io/v1", "SelfSubjectReview", SELF_REVIEW},

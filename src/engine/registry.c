@@ -180,6 +180,17 @@ static const struct registry_resource RESOURCES[] = {
         .transient = true,
     },
     {
+        GROUPED("batch", "v1", "jobs", "Job", true),
+        .singular = "job",
+        .categories = ALL,
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_OF("Job"),
+        .generation = true,
+        .hooks = {.defaults = kind_job_defaults,
+                  .create = kind_job_create,
+                  .validate = kind_job_validate},
+    },
+    {
         GROUPED("coordination.k8s.io", "v1", "leases", "Lease", true),
         .singular = "lease",
         .verbs = VERBS_ALL,

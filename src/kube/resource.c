@@ -24,6 +24,13 @@ const struct kube_resource KUBE_PVCS =
 const struct kube_resource KUBE_PVS = CORE("persistentvolumes", "PersistentVolume", false);
 const struct kube_resource KUBE_EVENTS = CORE("events", "Event", true);
 const struct kube_resource KUBE_ENDPOINTS = CORE("endpoints", "Endpoints", true);
+const struct kube_resource KUBE_JOBS = {
+    .group = "batch",
+    .version = "v1",
+    .plural = "jobs",
+    .kind = "Job",
+    .namespaced = true,
+};
 const struct kube_resource KUBE_TFJOBS = {
     .group = "kubeflow.org",
     .version = "v1",
@@ -62,6 +69,7 @@ static const struct kube_resource *const KNOWN[] = {
     &KUBE_PVS,
     &KUBE_EVENTS,
     &KUBE_ENDPOINTS,
+    &KUBE_JOBS,
     &KUBE_TFJOBS,
 };
 

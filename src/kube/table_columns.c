@@ -122,6 +122,16 @@ static const struct kube_column EVENTS[] = {
     {"Name", "string", "name", "Name of the event.", 1, table_name},
 };
 
+static const struct kube_column JOBS[] = {
+    NAME,
+    TEXT("Completions", "How many pods have succeeded, of how many.", table_job_completions),
+    TEXT("Duration", "Time from its start to its end.", table_job_duration),
+    AGE,
+    WIDE("Containers", "Names of the containers.", table_job_containers),
+    WIDE("Images", "Images of the containers.", table_job_images),
+    WIDE("Selector", "Labels of its pods.", table_job_selector),
+};
+
 static const struct kube_column TFJOBS[] = {
     NAME,
     TEXT("State", "The job's latest condition.", table_last_condition),
@@ -169,6 +179,7 @@ static const struct {
     {&KUBE_PVCS, COLUMNS(PVCS)},
     {&KUBE_PVS, COLUMNS(PVS)},
     {&KUBE_EVENTS, COLUMNS(EVENTS)},
+    {&KUBE_JOBS, COLUMNS(JOBS)},
     {&KUBE_TFJOBS, COLUMNS(TFJOBS)},
     {&KUBE_SERVICEACCOUNTS, COLUMNS(SERVICEACCOUNTS)},
     {&KUBE_ROLES, COLUMNS(ROLES)},

@@ -228,6 +228,14 @@ static void words_the_others(void **state)
          "{'type': 'Created'}, {'type': 'Running'}]}}",
          "j | Running | 24h"},
         {&KUBE_TFJOBS, "{'metadata': {'name': 'j'}}", "j |  | <unknown>"},
+        {&KUBE_JOBS,
+         "{'metadata': {'name': 'j'}, 'spec': {'completions': 4, 'selector': {'matchLabels':"
+         "{'a': 'b'}}, 'template': {'spec': {'containers': [{'name': 'x', 'image': 'i'},"
+         "{'name': 'y', 'image': 'k'}]}}}, 'status': {'succeeded': 3,"
+         "'startTime': '1970-01-01T00:00:00Z', 'completionTime': '1970-01-01T00:01:30Z'}}",
+         "j | 3/4 | 90s | <unknown> | x,y | i,k | a=b"},
+        {&KUBE_JOBS, "{'metadata': {'name': 'j'}, 'spec': {'parallelism': 3}}",
+         "j | 0/1 of 3 |  | <unknown> |  |  | <none>"},
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)

@@ -1,0 +1,65 @@
+/* What a Job is when it does not say, and the labels by which its pods are known: as Kubernetes
+ * 1.28 writes them. */
+#include "engine/kinds.h"
+
+#include "base/str.h"
+#include "engine/defaults.h"
+#include "engine/job.h"
+#include "kube/object.h"
+
+void kind_job_defaults(struct arena *arena, struct json *job)
+{
+    const struct json *given = json_get(job, "spec");
+    if (!given || given->type != JSON_OBJECT)
+        return;
+    struct json *spec = json_get(job, "spec");
+    if (default_is_missing(spec, "completions") && default_is_missing(spec, "parallelism"))
+        json_set_int(arena, spec, "completions", 1);
+    default_int(arena, spec, "parallelism", 1);
+    default_int(arena, spec, "backoffLimit", 6);
+    default_string(arena, spec, "completionMode", "NonIndexed");
+    default_bool(arena, spec, "suspend", false);
+    struct json *template_ = json_get(spec, "template");
+    if (template_ && template_->type == JSON_OBJECT)
+        kind_pod_defaults(arena, template_);
+}
+
+static void label(struct arena *arena, struct json *labels, const char *key, const char *value)
+{
+    if (!json_get(labels, key)) /* one that says otherwise is refused by validation */
+        json_set_string(arena, labels, key, value);
+}
+
+static bool may_hold(const struct json *object, const char *name)
+{
+    const struct json *value = json_get(object, name);
+    return !value || value->type == JSON_NULL || value->type == JSON_OBJECT;
+}
+
+/* The uid in the selector makes the pods of this job match this job only, also after another of its
+ * name. */
+static void generate_selector(struct arena *arena, struct json *job, struct json *spec)
+{
+    struct json *template_ = json_get(spec, "template");
+    if (!may_hold(spec, "selector") || !template_ || template_->type != JSON_OBJECT ||
+        !may_hold(template_, "metadata") || !may_hold(json_get(template_, "metadata"), "labels") ||
+        !may_hold(json_get(spec, "selector"), "matchLabels"))
+        return;
+    struct json *labels =
+        json_ensure_object(arena, json_ensure_object(arena, template_, "metadata"), "labels");
+    label(arena, labels, JOB_UID_LABEL, kube_meta_uid(job));
+    label(arena, labels, JOB_NAME_LABEL, kube_meta_name(job));
+    label(arena, labels, JOB_UID_LABEL_OLD, kube_meta_uid(job));
+    label(arena, labels, JOB_NAME_LABEL_OLD, kube_meta_name(job));
+    label(arena,
+          json_ensure_object(arena, json_ensure_object(arena, spec, "selector"), "matchLabels"),
+          JOB_UID_LABEL, kube_meta_uid(job));
+}
+
+void kind_job_create(struct arena *arena, struct json *job)
+{
+    struct json *spec = json_get(job, "spec");
+    json_set(arena, job, "status", json_object(arena)); /* the controller's word alone */
+    if (spec && spec->type == JSON_OBJECT && !json_get_bool(spec, "manualSelector", false))
+        generate_selector(arena, job, spec);
+}
