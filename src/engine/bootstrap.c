@@ -123,7 +123,10 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
 
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
 {
-    static const char *const namespaces[] = {"default", "kube-public", "kube-system"};
+    static const char *const namespaces[] = {
+        "default", "kube-public", "kube-system",
+        /* Where Kubeflow's tutorials put their jobs and those of their example user. */
+        "kubeflow", "kubeflow-user-example-com"};
     int r = fill_namespaces(bootstrap, err);
     for (size_t i = 0; r == 0 && i < ARRAY_SIZE(namespaces); i++) {
         r = make_namespace(bootstrap, namespaces[i], err);

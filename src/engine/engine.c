@@ -8,6 +8,7 @@
 #include "engine/bootstrap.h"
 #include "engine/discovery.h"
 #include "engine/rest.h"
+#include "engine/service_addresses.h"
 #include "engine/watchers.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct engine {
     struct access_cache *access;
     struct engine_pod_backend backend;
     struct watcher_link watchers;
+    struct service_addresses *service_addresses;
 };
 
 struct store *engine_store(struct engine *engine)
@@ -58,6 +60,11 @@ struct bootstrap engine_bootstrap(struct engine *engine)
         .store = engine->store, .now_ms = loop_wall_ms(engine->loop), .ca_pem = engine->ca_pem};
 }
 
+struct service_addresses *engine_service_addresses(struct engine *engine)
+{
+    return engine->service_addresses;
+}
+
 struct watcher_link *engine_watchers(struct engine *engine)
 {
     return &engine->watchers;
@@ -74,6 +81,7 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->token = mem_strdup(options->token);
     engine->version = mem_strdup(options->version ? options->version : "0");
     watcher_ring_init(&engine->watchers);
+    engine->service_addresses = service_addresses_new(store);
     engine->ca_pem = options->ca_pem ? mem_strdup(options->ca_pem) : NULL;
     engine->seal = options->seal;
     engine->access = access_cache_new(store);
@@ -93,6 +101,7 @@ struct engine *engine_free(struct engine *engine)
         return NULL;
     while (engine->watchers.next != &engine->watchers)
         engine->watchers.next->end(engine->watchers.next);
+    service_addresses_free(engine->service_addresses);
     free(engine->token);
     free(engine->version);
     free(engine->ca_pem);

@@ -1,17 +1,22 @@
 /* The hooks of each kind, named kind_<kind>_<hook>, one file a kind; the registry's table names
- * them. All are pure: an object in, an object or complaints out. */
+ * them. All but `assign` are pure: an object in, an object or complaints out. */
 #ifndef TRAINYARD_ENGINE_KINDS_H
 #define TRAINYARD_ENGINE_KINDS_H
 
 #include "base/json.h"
 #include "engine/field_error.h"
 
+struct engine;
+
 /* pod_defaults.c, pod_validate.c */
 void kind_pod_defaults(struct arena *arena, struct json *pod);
 void kind_pod_create(struct arena *arena, struct json *pod);
 void kind_pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old);
 
-/* service.c */
+/* service.c. A service without an address of its own has this for one. */
+#define KIND_SERVICE_HEADLESS "None"
+void kind_service_assign(struct engine *engine, struct field_errors *errors, struct json *service,
+                         const struct json *old);
 void kind_service_defaults(struct arena *arena, struct json *service);
 void kind_service_create(struct arena *arena, struct json *service);
 void kind_service_validate(struct field_errors *errors, const struct json *service,

@@ -157,6 +157,7 @@ static const struct registry_resource RESOURCES[] = {
         .name_rule = NAME_LABEL1035,
         .hooks = {.defaults = kind_service_defaults,
                   .create = kind_service_create,
+                  .assign = kind_service_assign,
                   .validate = kind_service_validate},
     },
     {

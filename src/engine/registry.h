@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct engine;
+
 enum registry_verb {
     VERB_CREATE = 1 << 0,
     VERB_DELETE = 1 << 1,
@@ -53,10 +55,12 @@ struct rest;
 /* What a kind adds to a write; each may be NULL. They see objects whose metadata is complete and
  * right. `old` is NULL on create. `defaults` comes first, on every write of the main resource, so
  * what a client leaves out stays what it was by default; `create` sets what only the server may say
- * at birth. */
+ * at birth, `assign` what must be unlike that of every other object of the kind. */
 struct registry_hooks {
     void (*defaults)(struct arena *arena, struct json *object);
     void (*create)(struct arena *arena, struct json *object);
+    void (*assign)(struct engine *engine, struct field_errors *errors, struct json *object,
+                   const struct json *old);
     void (*validate)(struct field_errors *errors, const struct json *object,
                      const struct json *old);
     /* After validation, with the store and who asks at hand: may complete or refuse. */

@@ -246,6 +246,8 @@ static int prepare_create(struct rest *rest, struct json *object, struct err *er
         resource->hooks.defaults(rest->arena, object);
     if (resource->hooks.create)
         resource->hooks.create(rest->arena, object);
+    if (resource->hooks.assign)
+        resource->hooks.assign(rest->engine, &rest->invalid, object, NULL);
     meta_validate(&rest->invalid, resource, object, NULL);
     if (resource->hooks.validate)
         resource->hooks.validate(&rest->invalid, object, NULL);
@@ -344,6 +346,8 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
     if (resource->hooks.defaults)
         resource->hooks.defaults(rest->arena, object);
     meta_prepare_update(rest->arena, resource, object, old);
+    if (resource->hooks.assign)
+        resource->hooks.assign(rest->engine, &rest->invalid, object, old);
     meta_validate(&rest->invalid, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&rest->invalid, object, old);
