@@ -227,3 +227,21 @@ int tls_make_cert(const struct tls_pair *ca, const char *common_name, const char
                                common_name);
     return write_pair(cert, key, ret, err);
 }
+
+int tls_cert_names_all(const char *cert_pem, const char *const *hosts, bool *ret, struct err *err)
+{
+    _cleanup_(release_bio) BIO *bio = BIO_new_mem_buf(cert_pem, -1);
+    _cleanup_(release_x509) X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+    if (!cert)
+        return openssl_err_set(err, ERR_BAD_REQUEST, "cannot read a certificate as PEM");
+    *ret = true;
+    for (; *hosts; hosts++) {
+        unsigned char address[sizeof(struct in6_addr)];
+        bool is_address =
+            inet_pton(AF_INET, *hosts, address) == 1 || inet_pton(AF_INET6, *hosts, address) == 1;
+        if ((is_address ? X509_check_ip_asc(cert, *hosts, 0)
+                        : X509_check_host(cert, *hosts, 0, 0, NULL)) != 1)
+            *ret = false;
+    }
+    return 0;
+}

@@ -21,6 +21,9 @@ int tls_make_ca(const char *common_name, int days, struct tls_pair *ret, struct 
 int tls_make_cert(const struct tls_pair *ca, const char *common_name, const char *const *hosts,
                   int days, struct tls_pair *ret, struct err *err);
 
+/* Whether a certificate is for all of these hosts. */
+int tls_cert_names_all(const char *cert_pem, const char *const *hosts, bool *ret, struct err *err);
+
 /* HMAC-SHA256 of the data under a key of up to 4096 bytes. */
 enum { TLS_HMAC_SIZE = 32 };
 int tls_hmac(const void *key, size_t key_size, const void *data, size_t size,
