@@ -12,6 +12,7 @@ struct pod_facts {
     const char *hostname;
     const char *address;      /* status.podIP */
     const char *host_address; /* status.hostIP */
+    int api_port; /* of the API on 127.0.0.1, for pods on the machine's network; else 0 */
 };
 
 /* $(NAME) becomes the value of NAME, $$ becomes $, and an unknown name stays as it stands. */
@@ -28,6 +29,10 @@ void environment_set(struct arena *arena, struct pod_strings *environment, const
  * with the path in the message. */
 int environment_field(struct arena *arena, const struct pod_facts *facts, const char *path,
                       const char **ret, struct err *err);
+
+/* The variables of the namespace's services, unless the pod wants none, and of the API. */
+void environment_add_services(struct arena *arena, const struct pod_facts *facts,
+                              const struct node_objects *objects, struct pod_strings *ret);
 
 /* The container's env and envFrom over `ret`, which holds the defaults. */
 int environment_build(struct arena *arena, const struct pod_facts *facts,

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "kube/selector.h"
+#include "node/pod_network.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -33,6 +34,9 @@ static int lookup_service(const struct names_source *source, const char *namespa
     const struct json *service = source->service(source->context, namespace_, name);
     if (!service)
         return -1;
+    const char *own = json_get_string(json_get(service, "spec"), "clusterIP", "");
+    if (!hostname && inet_pton(AF_INET, own, &ret[0]) == 1)
+        return 1;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_selector selector;
     if (kube_selector_from_map(arena, json_at(service, "spec", "selector", NULL), &selector, NULL) <
@@ -75,6 +79,9 @@ int names_lookup(const struct names_source *source, const char *name, struct in_
         ret[0].s_addr = htonl(INADDR_LOOPBACK);
         return 1;
     }
+    /* Where people who come from a cluster on their desktop expect the API. */
+    if (str_eq(copy, "kubernetes.docker.internal"))
+        return inet_pton(AF_INET, POD_NETWORK_GATEWAY, &ret[0]);
     static const char suffix[] = ".cluster.local";
     if (str_has_suffix(copy, suffix))
         copy[strlen(copy) - strlen(suffix)] = '\0';

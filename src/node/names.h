@@ -1,6 +1,6 @@
-/* What the names of the cluster stand for: services and the pods behind them. Services have no
- * address of their own here; a service's name gives the addresses of its pods, as that of a
- * headless one does. A pure function of the objects; the DNS responder asks it. */
+/* What the names of the cluster stand for: a service's name gives its cluster address, that of a
+ * headless one the addresses of its pods. A pure function of the objects; the DNS responder asks
+ * it. */
 #ifndef TRAINYARD_NODE_NAMES_H
 #define TRAINYARD_NODE_NAMES_H
 
@@ -16,7 +16,8 @@ struct names_source {
     void *context;
 };
 
-/* The addresses of "<service>.<namespace>.svc[.cluster.local]",
+/* The addresses of "kubernetes.docker.internal" (the API),
+ * "<service>.<namespace>.svc[.cluster.local]",
  * "<hostname>.<service>.<namespace>.svc…" and "<a-b-c-d>.<namespace>.pod…"; lower case, no final
  * dot. Returns how many, 0 for a service nobody answers yet, -1 where there is no such name. */
 int names_lookup(const struct names_source *source, const char *name, struct in_addr *ret, int max);

@@ -222,6 +222,29 @@ int netlink_address_add(int fd, const char *name, struct in_addr address, int pr
     return finish(fd, &message, err, "give an address to link", name);
 }
 
+int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix,
+                            struct err *err)
+{
+    int index;
+    int result = link_index(fd, name, &index, err);
+    if (result < 0)
+        return result;
+    struct netlink_message message;
+    struct rtmsg info = {.rtm_family = AF_INET,
+                         .rtm_dst_len = (unsigned char)prefix,
+                         .rtm_table = RT_TABLE_LOCAL,
+                         .rtm_protocol = RTPROT_STATIC,
+                         .rtm_scope = RT_SCOPE_HOST,
+                         .rtm_type = RTN_LOCAL};
+    netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
+    netlink_attr(&message, RTA_DST, &range, sizeof(range));
+    netlink_attr_u32(&message, RTA_OIF, (uint32_t)index);
+    result = talk(fd, &message);
+    return result < 0 && result != -EEXIST
+               ? err_set_errno(err, -result, "cannot make addresses local on link '%s'", name)
+               : 0;
+}
+
 int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err)
 {
     struct netlink_message message;

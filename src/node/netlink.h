@@ -1,5 +1,5 @@
 /* The pod network's links, addresses and routes by rtnetlink: a message builder with a fixed size,
- * and the five requests the network is made of. Used by the static trainyard-step only, which is
+ * and the six requests the network is made of. Used by the static trainyard-step only, which is
  * why no library stands behind it. */
 #ifndef TRAINYARD_NODE_NETLINK_H
 #define TRAINYARD_NODE_NETLINK_H
@@ -43,6 +43,9 @@ int netlink_veth_add(int fd, const char *name, const char *bridge, const char *p
                      const unsigned char peer_mac[6], struct err *err);
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
                         struct err *err);
+/* A whole range of addresses becomes this namespace's own; it may be there already. */
+int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix,
+                            struct err *err);
 int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err);
 
 #endif

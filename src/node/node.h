@@ -11,6 +11,7 @@
 struct node_options {
     const char *state_dir;         /* pods, volumes, logs lie below */
     const char *const *node_names; /* NULL-terminated */
+    int api_port;                  /* on the machine's loopback */
     const char *step_path;         /* the trainyard-step binary */
     const char *trainer_path;      /* what trainyard/trainer stands for */
 };
@@ -20,6 +21,9 @@ struct node_options {
 struct node_space;
 int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err);
 struct node_space *node_space_free(struct node_space *space);
+/* A listening TCP socket on the gateway of the pod network, non-blocking: where pods find the API.
+ */
+int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err);
 /* End every pod and the holder, whoever started them: for `down`. */
 int node_space_destroy(const char *state_dir, struct err *err);
 

@@ -11,6 +11,8 @@ struct node_objects {
     const struct json *(*get)(void *context, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
     void *context;
+    /* The services of a namespace: start with *position = 0; NULL behind the last. May be NULL. */
+    const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 
 static inline const struct json *node_objects_get(const struct node_objects *objects,

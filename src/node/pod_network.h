@@ -6,8 +6,15 @@
 #define POD_NETWORK_BRIDGE  "ty0"
 #define POD_NETWORK_GATEWAY "10.244.0.1"
 
+/* Addresses of services, which the API gives out (engine/service_addresses.h) and the service proxy
+ * answers; the first is the API's own. */
+#define POD_NETWORK_SERVICES    "10.96.0.0"
+#define POD_NETWORK_API_SERVICE "10.96.0.1"
+
 enum {
     POD_NETWORK_PREFIX = 16,
+    POD_NETWORK_SERVICES_PREFIX = 16,
+    POD_NETWORK_API_PORT = 6443, /* of the API on the gateway */
     POD_NETWORK_NODES_MAX = 254,
     POD_NETWORK_PODS_MAX = 254, /* a node */
 };

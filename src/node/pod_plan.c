@@ -80,6 +80,9 @@ static const char *make_hosts(struct planner *p)
         buf_printf(&text, "\t%s.%s.%s.svc.cluster.local", p->facts.hostname, subdomain,
                    kube_meta_namespace(pod));
     buf_printf(&text, "\t%s\n", p->facts.hostname);
+    /* In the pod network the responder answers this one. */
+    if (pod_uses_host_network(pod))
+        buf_append_str(&text, "127.0.0.1\tkubernetes.docker.internal\n");
     JSON_EACH (alias, json_get(spec, "hostAliases")) {
         buf_append_str(&text, json_get_string(alias, "ip", ""));
         JSON_EACH (name, json_get(alias, "hostnames")) {
@@ -247,17 +250,6 @@ static int plan_command(struct planner *p, const struct json *container, struct 
     return 0;
 }
 
-static int check_ports(struct planner *p, const struct json *container)
-{
-    JSON_EACH (port, json_get(container, "ports")) {
-        if (json_get_int(port, "hostPort", 0) && !pod_uses_host_network(p->input->pod))
-            return err_set(p->err, ERR_UNSUPPORTED,
-                           "hostPort is not supported on this machine: use port-forward or "
-                           "hostNetwork");
-    }
-    return 0;
-}
-
 static int plan_container(struct planner *p, const struct json *container, bool init)
 {
     const char *name = json_get_string(container, "name", "");
@@ -269,11 +261,12 @@ static int plan_container(struct planner *p, const struct json *container, bool 
     const char *directory = json_get_string(container, "workingDir", "");
     ret->directory = directory[0] ? directory : NULL;
     add_default_environment(p, &ret->environment);
+    environment_add_services(p->arena, &p->facts, p->input->objects, &ret->environment);
     int result;
     if ((result = environment_build(p->arena, &p->facts, p->input->objects, container,
                                     &ret->environment, p->err)) < 0 ||
         (result = plan_security(p, container, ret)) < 0 ||
-        (result = check_ports(p, container)) < 0 || (result = plan_mounts(p, container, ret)) < 0)
+        (result = plan_mounts(p, container, ret)) < 0)
         return refuse(p, "CreateContainerConfigError", name, result);
     return plan_command(p, container, ret);
 }
@@ -282,6 +275,7 @@ int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod
              struct pod_plan_refusal *ret_refusal, struct err *err)
 {
     const struct json *spec = json_get(input->pod, "spec");
+    bool on_machine = pod_uses_host_network(input->pod);
     struct planner *p = ARENA_NEW(arena, struct planner);
     *p = (struct planner){.arena = arena,
                           .input = input,
@@ -289,11 +283,12 @@ int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod
                           .facts = {.pod = input->pod,
                                     .hostname = pod_hostname(arena, input->pod),
                                     .address = input->address,
-                                    .host_address = input->host_address},
+                                    .host_address = input->host_address,
+                                    .api_port = on_machine ? input->api_port : 0},
                           .refusal = ret_refusal,
                           .err = err};
     p->spec->hostname = p->facts.hostname;
-    p->spec->network = pod_uses_host_network(input->pod) ? NULL : input->network;
+    p->spec->network = on_machine ? NULL : input->network;
     p->spec->address = input->address;
     p->spec->nested = input->nested;
     p->spec->hosts = make_hosts(p);

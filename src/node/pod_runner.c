@@ -157,6 +157,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .nested = host->nested,
         .address = runner->address,
         .host_address = runner->node_address,
+        .api_port = host->api_port,
         .trainer_path = host->trainer_path,
         .home = host->home,
         .machine_resolv_conf = host->resolv_conf,

@@ -16,6 +16,7 @@ struct pod_host {
     struct kube_client *client;
     struct node_space *space;
     const char *state_dir;
+    int api_port; /* on the machine's loopback */
     const char *step_path;
     const char *trainer_path;
     const char *network; /* lock of the pod network's holder */

@@ -2,6 +2,7 @@
  * together and decides nothing itself. */
 #include "node/node.h"
 
+#include "node/api_service.h"
 #include "node/claim_data.h"
 #include "node/log_read.h"
 #include "node/log_stream.h"
@@ -9,6 +10,7 @@
 #include "node/node_object.h"
 #include "node/pod_network.h"
 #include "node/pod_runner.h"
+#include "node/service_proxy.h"
 #include "node/space.h"
 
 #include "base/cleanup.h"
@@ -28,14 +30,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { SYNC_POLL_MS = 10, DNS_PORT = 53, DNS_BACKLOG = 64 };
+enum { SYNC_POLL_MS = 10, DNS_PORT = 53 };
 
 struct node_runtime {
     struct loop *loop;
     struct kube_client *client;
-    struct kube_informer *pods, *services, *configmaps, *secrets, *claims, *volumes;
+    struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
     struct dns_server *dns;
+    struct service_proxy *proxy;
     struct arena *arena; /* what lives as long as we do */
     const char *const *node_names;
     struct pod_host host;
@@ -63,8 +66,24 @@ static const struct json *get_object(void *context, const struct kube_resource *
     return object ? object->json : NULL;
 }
 
+static const struct json *next_service(void *context, const char *namespace_, size_t *position)
+{
+    struct node_runtime *runtime = context;
+    struct kube_object *service = kube_informer_next(runtime->services, namespace_, position);
+    return service ? service->json : NULL;
+}
+
 static void ignore_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
+}
+
+static void on_service_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct node_runtime *runtime = context;
+    if (!new_ && node_api_service_is(old))
+        node_api_service_make(runtime->client);
+    if (!runtime->sync.running)
+        service_proxy_changed(runtime->proxy);
 }
 
 static void on_volume_change(void *context, struct kube_object *old, struct kube_object *new_)
@@ -114,6 +133,7 @@ static void on_pod_change(void *context, struct kube_object *old, struct kube_ob
         forget_pod(runtime, old);
     if (new_)
         see_pod(runtime, new_);
+    service_proxy_changed(runtime->proxy);
 }
 
 static void on_runner_done(void *context, const char *uid)
@@ -169,8 +189,9 @@ static void sweep(struct node_runtime *runtime, const char *uid, const char *dir
 static void on_sync(struct loop_timer *timer)
 {
     struct node_runtime *runtime = CONTAINER_OF(timer, struct node_runtime, sync);
-    struct kube_informer *const all[] = {runtime->pods,    runtime->services, runtime->configmaps,
-                                         runtime->secrets, runtime->claims,   runtime->volumes};
+    struct kube_informer *const all[] = {runtime->pods,       runtime->services, runtime->endpoints,
+                                         runtime->configmaps, runtime->secrets,  runtime->claims,
+                                         runtime->volumes};
     for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
         if (!kube_informer_synced(all[i])) {
             loop_timer_start(timer, SYNC_POLL_MS);
@@ -181,6 +202,7 @@ static void on_sync(struct loop_timer *timer)
     for (struct kube_object *pod; (pod = kube_informer_next(runtime->pods, NULL, &position));)
         see_pod(runtime, pod);
     each_directory(runtime, sweep);
+    service_proxy_changed(runtime->proxy);
 }
 
 /* ---- Names ---- */
@@ -205,18 +227,15 @@ static int lookup_name(void *context, const char *name, struct in_addr *ret_addr
     return names_lookup(&source, name, ret_addresses, DNS_ADDRESSES_MAX);
 }
 
-static int bind_dns(struct node_space *space, int type, int *ret_fd, struct err *err)
+static int bind_dns(struct node_space *space, int *ret_fd, struct err *err)
 {
     _cleanup_fd_ int fd = -1;
-    int result = node_space_socket(space, AF_INET, type, 0, &fd, err);
+    int result = node_space_socket(space, AF_INET, SOCK_DGRAM, 0, &fd, err);
     if (result < 0)
         return result;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(DNS_PORT)};
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &address.sin_addr);
-    const int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        (type == SOCK_STREAM && listen(fd, DNS_BACKLOG) < 0))
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
         return err_set_errno(err, errno,
                              "cannot serve names on " POD_NETWORK_GATEWAY
                              ": is another trainyard using this state");
@@ -228,13 +247,25 @@ static int serve_names(struct node_runtime *runtime, struct node_space *space, s
 {
     _cleanup_fd_ int udp = -1, tcp = -1;
     int result;
-    if ((result = bind_dns(space, SOCK_DGRAM, &udp, err)) < 0 ||
-        (result = bind_dns(space, SOCK_STREAM, &tcp, err)) < 0 ||
+    if ((result = bind_dns(space, &udp, err)) < 0 ||
+        (result = node_space_listen(space, DNS_PORT, &tcp, err)) < 0 ||
         (result =
              dns_server_new(runtime->loop, udp, tcp, lookup_name, runtime, &runtime->dns, err)) < 0)
         return result;
     udp = tcp = -1; /* the server's now */
     return 0;
+}
+
+static int serve_services(struct node_runtime *runtime, struct err *err)
+{
+    const struct service_proxy_options options = {
+        .host = &runtime->host,
+        .node_names = runtime->node_names,
+        .services = runtime->services,
+        .endpoints = runtime->endpoints,
+        .pods = runtime->pods,
+    };
+    return service_proxy_new(&options, &runtime->proxy, err);
 }
 
 /* ---- Logs ---- */
@@ -317,13 +348,14 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
         /* The real path: it is what must be covered in sandboxes. */
         .state_dir =
             arena_strdup(arena, realpath(options->state_dir, path) ? path : options->state_dir),
+        .api_port = options->api_port,
         .step_path = arena_strdup(arena, options->step_path),
         .trainer_path = options->trainer_path ? arena_strdup(arena, options->trainer_path) : NULL,
         .network = arena_strdup(arena, node_space_network(space)),
         .nested = node_space_is_nested(space),
         .home = getenv("HOME") ? arena_strdup(arena, getenv("HOME")) : NULL,
         .resolv_conf = arena_strndup(arena, resolv.data, resolv.size),
-        .objects = {get_object, runtime},
+        .objects = {get_object, runtime, next_service},
         .done = on_runner_done,
         .context = runtime,
     };
@@ -353,17 +385,23 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     const struct {
         struct kube_informer **informer;
         const struct kube_resource *resource;
-    } watched[] = {{&runtime->services, &KUBE_SERVICES},
-                   {&runtime->configmaps, &KUBE_CONFIGMAPS},
-                   {&runtime->secrets, &KUBE_SECRETS},
-                   {&runtime->claims, &KUBE_PVCS}};
+        kube_informer_change *change;
+    } watched[] = {{&runtime->services, &KUBE_SERVICES, on_service_change},
+                   {&runtime->endpoints, &KUBE_ENDPOINTS, on_service_change},
+                   {&runtime->configmaps, &KUBE_CONFIGMAPS, ignore_change},
+                   {&runtime->secrets, &KUBE_SECRETS, ignore_change},
+                   {&runtime->claims, &KUBE_PVCS, ignore_change},
+                   {&runtime->volumes, &KUBE_PVS, on_volume_change},
+                   {&runtime->pods, &KUBE_PODS, on_pod_change}};
     for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
         *watched[i].informer = kube_informer_new(runtime->client, watched[i].resource, NULL, NULL,
-                                                 ignore_change, runtime);
-    runtime->volumes =
-        kube_informer_new(runtime->client, &KUBE_PVS, NULL, NULL, on_volume_change, runtime);
-    runtime->pods =
-        kube_informer_new(runtime->client, &KUBE_PODS, NULL, NULL, on_pod_change, runtime);
+                                                 watched[i].change, runtime);
+    result = serve_services(runtime, err);
+    if (result < 0) {
+        node_runtime_free(runtime);
+        return result;
+    }
+    node_api_service_make(runtime->client); /* before the nodes: who finds them finds it */
     runtime->registrar = node_registrar_new(loop, runtime->client, options->node_names);
     loop_timer_start(&runtime->sync, 0);
     *ret = runtime;
@@ -377,6 +415,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     loop_timer_stop(&runtime->sync);
     if (runtime->dns)
         dns_server_close(runtime->dns);
+    service_proxy_free(runtime->proxy);
     node_log_streams_release(&runtime->logs);
     const char *uid;
     void *runner;
@@ -385,6 +424,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     map_release(&runtime->runners);
     kube_informer_free(runtime->pods);
     kube_informer_free(runtime->services);
+    kube_informer_free(runtime->endpoints);
     kube_informer_free(runtime->configmaps);
     kube_informer_free(runtime->secrets);
     kube_informer_free(runtime->claims);

@@ -5,14 +5,18 @@
  * control process. */
 #include "node/space.h"
 
+#include "node/pod_network.h"
 #include "node/pod_state.h"
 #include "node/process_lock.h"
+#include "node/proxy_process.h"
+#include "node/step_start.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +31,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     STOP_GRACE_MS = 5 * 1000, /* `down` gives pods this long */
     STOP_SLACK_MS = 3 * 1000, /* and their supervisors this much more to write it down */
+    BACKLOG = 1024,
 };
 
 struct node_space {
@@ -107,52 +111,10 @@ static int join_user_namespace(int pidfd, pid_t pid, struct err *err)
     return 0;
 }
 
-/* Read what the holder says before it has nothing more to say. */
-static int read_verdict(int fd, char *text, size_t size)
-{
-    size_t used = 0;
-    for (;;) {
-        ssize_t got = read(fd, text + used, size - 1 - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        used += (size_t)got;
-    }
-    text[used] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    return strcmp(text, "ready") == 0 ? 0 : -1;
-}
-
 static int start_holder(const char *step_path, const char *lock, struct err *err)
 {
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) < 0)
-        return err_set_errno(err, errno, "cannot make a pipe");
-    pid_t pid = fork();
-    if (pid == 0) {
-        /* Twice, so that the holder is nobody's child to reap. */
-        if (fork() == 0) {
-            int null = open("/dev/null", O_RDONLY);
-            dup2(null, STDIN_FILENO);
-            dup2(fds[1], STDOUT_FILENO);
-            dup2(fds[1], STDERR_FILENO);
-            execl(step_path, step_path, "hold", lock, (char *)NULL);
-            dprintf(STDERR_FILENO, "%s\n", strerror(errno));
-        }
-        _exit(0);
-    }
-    close(fds[1]);
-    char verdict[ERR_MESSAGE_MAX] = "";
-    int result = -1;
-    if (pid > 0) {
-        waitpid(pid, NULL, 0);
-        result = read_verdict(fds[0], verdict, sizeof(verdict));
-    }
-    close(fds[0]);
-    return result < 0 ? err_set(err, ERR_UNAVAILABLE, "cannot hold the pod network ('%s'): %s",
-                                step_path, verdict)
-                      : 0;
+    int result = step_start((const char *[]){step_path, "hold", lock, NULL}, err);
+    return result < 0 ? err_wrap(err, "cannot hold the pod network") : 0;
 }
 
 /* Tell a pod's supervisor to end it; the pidfd to wait for, or -1 if none lives. */
@@ -224,6 +186,8 @@ static int find_holder(struct node_space *space, const char *state_dir, const ch
     } else {
         /* Pods that outlived their network can reach nobody: they go on in the new one. */
         result = end_pods(state_dir, err);
+        if (result == 0)
+            result = proxy_process_end(state_dir, err);
         if (result == 0 && space->nested)
             result = make_user_namespace(err);
         if (result == 0)
@@ -239,6 +203,16 @@ static int find_holder(struct node_space *space, const char *state_dir, const ch
     if (space->network_fd < 0)
         return err_set_errno(err, errno, "cannot open the pod network");
     return 0;
+}
+
+/* It lives in the network that was found or made just now. */
+static int find_proxy(const struct node_space *space, const struct node_options *options,
+                      struct err *err)
+{
+    _cleanup_fd_ int pidfd = -1;
+    if (proxy_process_find(options->state_dir, &pidfd, NULL) == 0)
+        return 0;
+    return proxy_process_start(options->state_dir, options->step_path, space->lock, err);
 }
 
 /* Each pod takes descriptors here; the usual soft limit is for programs that use select(). */
@@ -266,6 +240,8 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
     space->network_fd = -1;
     space->lock = mem_printf("%s/run/holder", options->state_dir);
     int result = find_holder(space, options->state_dir, options->step_path, err);
+    if (result == 0)
+        result = find_proxy(space, options, err);
     if (result < 0) {
         node_space_free(space);
         return result;
@@ -318,9 +294,30 @@ int node_space_socket(struct node_space *space, int domain, int type, int protoc
     return 0;
 }
 
+int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err)
+{
+    _cleanup_fd_ int fd = -1;
+    int result = node_space_socket(space, AF_INET, SOCK_STREAM, 0, &fd, err);
+    if (result < 0)
+        return result;
+    const int on = 1;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &address.sin_addr);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, BACKLOG) < 0)
+        return err_set_errno(err, errno,
+                             "cannot listen on " POD_NETWORK_GATEWAY
+                             ":%d of the pod network: is another trainyard using this state",
+                             port);
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}
+
 int node_space_destroy(const char *state_dir, struct err *err)
 {
     int result = end_pods(state_dir, err);
+    if (result == 0)
+        result = proxy_process_end(state_dir, err);
     if (result < 0)
         return result;
     _cleanup_free_ char *lock = mem_printf("%s/run/holder", state_dir);

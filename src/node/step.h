@@ -1,6 +1,7 @@
 /* The modes of trainyard-step, the small static program that outlives the control process: it holds
- * the pod network, supervises a pod, and is the first process of each sandbox. Each mode is a
- * function that returns the exit code. Nothing here runs inside trainyard itself. */
+ * the pod network, answers for services, supervises a pod, and is the first process of each
+ * sandbox. Each mode is a function that returns the exit code. Nothing here runs inside trainyard
+ * itself. */
 #ifndef TRAINYARD_NODE_STEP_H
 #define TRAINYARD_NODE_STEP_H
 
@@ -13,6 +14,9 @@
 int step_hold(int argc, char **argv);
 /* pod DIRECTORY: supervise the pod whose spec lies there, in the background. */
 int step_pod(int argc, char **argv);
+
+/* proxy HOLDER LOCK TABLE: answer at the addresses of services, holding the lock. */
+int step_proxy(int argc, char **argv);
 
 /* Leave the starter behind: a new session, no terminal, no inherited descriptor above stderr. */
 int step_detach(struct err *err);

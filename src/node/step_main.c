@@ -13,6 +13,7 @@ static const struct {
 } MODES[] = {
     {"hold", step_hold},
     {"pod", step_pod},
+    {"proxy", step_proxy},
 };
 
 int main(int argc, char **argv)

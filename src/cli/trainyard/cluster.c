@@ -23,7 +23,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READY_POLL_MS = 10 };
+enum {
+    READY_POLL_MS = 10,
+    API_SOCKETS = 3,
+    API_PORT = 6443, /* where pods find the API, whatever port it has on the machine */
+};
 
 struct cluster {
     const struct cluster_options *options;
@@ -36,8 +40,8 @@ struct cluster {
     struct store *store;
     struct engine *engine;
     struct tls_server *tls;
-    struct http_server *server;
-    struct http_transport *transport; /* the controllers' way to the API: in process */
+    struct http_server *servers[API_SOCKETS]; /* on the machine, and in the pod network */
+    struct http_transport *transport;         /* the controllers' way to the API: in process */
     struct engine_controllers *controllers;
     struct tfjob_controller *tfjobs;
     struct node_runtime *runtime;
@@ -89,6 +93,30 @@ static int seal(void *context, const void *data, size_t size, unsigned char ret[
     return tls_hmac(key, strlen(key), data, size, ret, err);
 }
 
+static int serve_on(struct cluster *cluster, int listen_fd, struct http_server **ret,
+                    struct err *err)
+{
+    struct http_server_options server = {
+        .listen_fd = listen_fd, .tls = cluster->tls, .write_refusal = engine_write_refusal};
+    return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, ret, err);
+}
+
+/* On the machine, and in the pod network at the usual port and at the one the kubeconfig names. */
+static int serve_api(struct cluster *cluster, struct err *err)
+{
+    const int ports[] = {API_PORT, cluster->options->port};
+    int result = serve_on(cluster, cluster->options->listen_fd, &cluster->servers[0], err);
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(ports); i++) {
+        int fd;
+        if (i > 0 && ports[i] == ports[0])
+            break;
+        result = node_space_listen(cluster->space, ports[i], &fd, err);
+        if (result == 0)
+            result = serve_on(cluster, fd, &cluster->servers[i + 1], err);
+    }
+    return result;
+}
+
 static int open_api(struct cluster *cluster, struct err *err)
 {
     struct store_options store = {.path = cluster->options->state->database};
@@ -96,8 +124,6 @@ static int open_api(struct cluster *cluster, struct err *err)
                                     .version = TRAINYARD_VERSION,
                                     .ca_pem = cluster->credentials.ca_pem,
                                     .seal = {seal, cluster}};
-    struct http_server_options server = {.listen_fd = cluster->options->listen_fd,
-                                         .write_refusal = engine_write_refusal};
     int result = store_open(cluster->loop, &store, &cluster->store, err);
     if (result == 0)
         result = engine_new(cluster->loop, cluster->store, &engine, &cluster->engine, err);
@@ -108,9 +134,7 @@ static int open_api(struct cluster *cluster, struct err *err)
     if (result < 0)
         return err_wrap(err, "'%s' is damaged (move it away: 'trainyard up' then makes a new one)",
                         cluster->options->state->pki);
-    server.tls = cluster->tls;
-    return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, &cluster->server,
-                           err);
+    return serve_api(cluster, err);
 }
 
 static int open_controllers(struct cluster *cluster, struct err *err)
@@ -200,9 +224,11 @@ static void close_cluster(struct cluster *cluster)
         tfjob_controller_free(cluster->tfjobs);
         engine_controllers_free(cluster->controllers);
         cluster->closing = 1;
-        if (cluster->server) {
-            cluster->closing++;
-            http_server_close(cluster->server, on_closed, cluster);
+        for (size_t i = 0; i < API_SOCKETS; i++) {
+            if (cluster->servers[i]) {
+                cluster->closing++;
+                http_server_close(cluster->servers[i], on_closed, cluster);
+            }
         }
         if (cluster->store) {
             cluster->closing++;
@@ -228,6 +254,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
     cluster.node_options = (struct node_options){
         .state_dir = options->state->path,
         .node_names = options->node_names,
+        .api_port = options->port,
         .step_path = beside_me(cluster.arena, "trainyard-step"),
         .trainer_path = beside_me(cluster.arena, "trainer"),
     };

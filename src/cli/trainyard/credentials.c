@@ -2,13 +2,15 @@
 #include "cli/trainyard/credentials.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/rand.h"
 #include "tls/tls.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { DAYS = 3650, FILE_MAX = 64 * 1024, TOKEN_BYTES = 32 };
+enum { NODES_MAX = 64, DAYS = 3650, FILE_MAX = 64 * 1024, TOKEN_BYTES = 32 };
 
 static const char TOKEN_LETTERS[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=";
@@ -32,11 +34,48 @@ struct pki_paths {
     const char *ca, *cert, *key;
 };
 
-/* The key of the authority is not kept: it signs one certificate in its life. */
-static int make_certificates(const struct pki_paths *paths, struct err *err)
+/* By which names and addresses the API is reached: from the machine, and from pods at the gateway
+ * and at its service. A node's address is 127.0.0.<n>; all that may ever be are named, so that more
+ * nodes need no new certificate. */
+static const char *const *server_hosts(struct arena *arena)
 {
-    static const char *const hosts[] = {"localhost",  "127.0.0.1",          "::1",
-                                        "kubernetes", "kubernetes.default", NULL};
+    static const char *const NAMES[] = {
+        "localhost",
+        "::1",
+        "10.244.0.1",
+        "10.96.0.1",
+        "kubernetes",
+        "kubernetes.default",
+        "kubernetes.default.svc",
+        "kubernetes.default.svc.cluster.local",
+        "kubernetes.docker.internal",
+    };
+    const char **hosts = ARENA_ARRAY(arena, const char *, ARRAY_SIZE(NAMES) + NODES_MAX + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+        hosts[count++] = NAMES[i];
+    for (int node = 1; node <= NODES_MAX; node++)
+        hosts[count++] = arena_printf(arena, "127.0.0.%d", node);
+    return hosts;
+}
+
+/* True for one of an older program: it lacks a name. One that cannot be read is not ours to judge:
+ * whoever uses it says what is wrong. */
+static bool is_outdated(struct arena *arena, const struct pki_paths *paths,
+                        const char *const *hosts)
+{
+    const char *cert = NULL;
+    bool complete = true;
+    if (read_text(arena, paths->cert, &cert, NULL) < 0 ||
+        tls_cert_names_all(cert, hosts, &complete, NULL) < 0)
+        return false;
+    return !complete;
+}
+
+/* The key of the authority is not kept: it signs one certificate in its life. */
+static int make_certificates(const struct pki_paths *paths, const char *const *hosts,
+                             struct err *err)
+{
     _cleanup_(tls_pair_release) struct tls_pair ca = {0}, server = {0};
     int result = tls_make_ca("trainyard", DAYS, &ca, err);
     if (result == 0)
@@ -81,9 +120,12 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
         .key = arena_printf(arena, "%s/server.key", state->pki),
     };
     const char *account_key = arena_printf(arena, "%s/service-account.key", state->pki);
+    const char *const *hosts = server_hosts(arena);
     int result = 0;
+    if (is_outdated(arena, &paths, hosts))
+        unlink(paths.cert); /* first, so that no half of the new ones is ever taken for whole */
     if (!file_exists(paths.cert))
-        result = make_certificates(&paths, err);
+        result = make_certificates(&paths, hosts, err);
     if (result == 0 && !file_exists(state->token))
         result = make_secret(state->token, err);
     if (result == 0 && !file_exists(account_key))

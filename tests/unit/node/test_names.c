@@ -51,7 +51,9 @@ static void lookups(void **state)
         "[{'metadata':{'name':'mnist-worker-0','namespace':'default'},"
         "  'spec':{'clusterIP':'None','publishNotReadyAddresses':true,'selector':{'i':'0'}}},"
         " {'metadata':{'name':'web','namespace':'default'},'spec':{'selector':{'app':'web'}}},"
-        " {'metadata':{'name':'hand','namespace':'default'},'spec':{}}]");
+        " {'metadata':{'name':'hand','namespace':'default'},'spec':{}},"
+        " {'metadata':{'name':'own','namespace':'default'},'spec':{'clusterIP':'10.96.0.9',"
+        "  'selector':{'app':'web'}}}]");
     pods = read_json(
         arena,
         "[{'metadata':{'name':'a','namespace':'default','labels':{'i':'0'}},"
@@ -70,6 +72,9 @@ static void lookups(void **state)
     assert_string_equal(lookup("mnist-worker-0.default.svc.cluster.local"), "1 10.244.1.1");
     assert_string_equal(lookup("mnist-worker-0.default.svc"), "1 10.244.1.1");
     assert_string_equal(lookup("web.default.svc"), "1 10.244.1.2");
+    assert_string_equal(lookup("own.default.svc.cluster.local"), "1 10.96.0.9");
+    assert_string_equal(lookup("kubernetes.docker.internal"), "1 10.244.0.1");
+    assert_string_equal(lookup("host.docker.internal"), "-1");
     assert_string_equal(lookup("b.web.default.svc.cluster.local"), "1 10.244.1.2");
     assert_string_equal(lookup("x.web.default.svc"), "-1");
     assert_string_equal(lookup("hand.default.svc"), "0");

@@ -114,9 +114,6 @@ static void refusals(void **state)
          "CreateContainerConfigError", "m", "privileged containers are not supported", false},
         {"{'containers':[{'name':'m','command':['a'],'securityContext':{'runAsNonRoot':true}}]}",
          "CreateContainerConfigError", "m", "give it a runAsUser", false},
-        {"{'containers':[{'name':'m','command':['a'],'ports':[{'containerPort':1,'hostPort':2}]}]"
-         "}",
-         "CreateContainerConfigError", "m", "hostPort is not supported", false},
         {"{'volumes':[{'name':'v','configMap':{'name':'none'}}],'containers':[{'name':'m',"
          "'command':['a']}]}",
          "FailedMount", NULL, "configmap 'none' not found", true},

@@ -1,0 +1,54 @@
+/* The service proxy's life; see proxy_process.h. */
+#include "node/proxy_process.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "node/process_lock.h"
+#include "node/step_start.h"
+
+#include <signal.h>
+#include <sys/pidfd.h>
+
+enum { END_MS = 3 * 1000 };
+
+int proxy_process_find(const char *state_dir, int *ret_pidfd, struct err *err)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/run/proxy", state_dir);
+    pid_t pid;
+    return process_lock_holder(lock, ret_pidfd, &pid, err);
+}
+
+int proxy_process_start(const char *state_dir, const char *step_path, const char *holder,
+                        struct err *err)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/run/proxy", state_dir);
+    _cleanup_free_ char *table = mem_printf("%s/run/services", state_dir);
+    int result = step_start((const char *[]){step_path, "proxy", holder, lock, table, NULL}, err);
+    return result < 0 ? err_wrap(err, "cannot start the proxy of services") : 0;
+}
+
+int proxy_process_set_table(const char *state_dir, const struct buf *text, struct err *err)
+{
+    _cleanup_free_ char *table = mem_printf("%s/run/services", state_dir);
+    if (text->overflowed)
+        return err_set(err, ERR_TOO_LARGE, "the table of services is larger than %zu bytes",
+                       text->max);
+    int result = file_write_atomic(table, text->data, text->size, 0600, err);
+    _cleanup_fd_ int pidfd = -1;
+    /* One that is not there yet will read it when it starts. */
+    if (result == 0 && proxy_process_find(state_dir, &pidfd, NULL) == 0)
+        pidfd_send_signal(pidfd, SIGHUP, NULL, 0);
+    return result;
+}
+
+int proxy_process_end(const char *state_dir, struct err *err)
+{
+    _cleanup_fd_ int pidfd = -1;
+    if (proxy_process_find(state_dir, &pidfd, NULL) < 0)
+        return 0;
+    if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 || !process_wait_end(pidfd, END_MS))
+        return err_set(err, ERR_FORBIDDEN,
+                       "cannot end the proxy of services: was the cluster started by another user");
+    return 0;
+}

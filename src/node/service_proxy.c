@@ -1,0 +1,280 @@
+/* Reaching services; see service_proxy.h. */
+#include "node/service_proxy.h"
+
+#include "node/proxy.h"
+#include "node/proxy_process.h"
+#include "node/service_table.h"
+#include "node/space.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#define COMPONENT "trainyard-node"
+
+enum { RESPAWN_MS = 200 };
+
+struct service_proxy {
+    struct service_proxy_options options;
+    struct loop *loop;
+    struct loop_task task;
+    char *table; /* what the service proxy was told last, or NULL */
+
+    /* The proxy of the services' addresses: another process. */
+    int pidfd; /* -1: none known to live */
+    uv_poll_t life;
+    bool life_open;
+    struct loop_timer respawn;
+
+    /* The proxy of the machine's ports: in this process. */
+    struct proxy *outside;
+    uv_poll_t turns;
+    bool turns_open;
+    struct loop_timer wake;
+
+    int open_handles; /* of libuv */
+    bool freed;       /* waits for them to close */
+};
+
+static void release(struct service_proxy *self)
+{
+    if (self->freed && self->open_handles == 0) {
+        free(self->table);
+        free(self);
+    }
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct service_proxy *self = handle->data;
+    self->open_handles--;
+    release(self);
+}
+
+static void watch(struct service_proxy *self, uv_poll_t *poll, bool *is_open, int fd,
+                  uv_poll_cb callback)
+{
+    if (uv_poll_init(loop_uv(self->loop), poll, fd) < 0)
+        return;
+    poll->data = self;
+    *is_open = true;
+    self->open_handles++;
+    uv_poll_start(poll, UV_READABLE, callback);
+}
+
+static void unwatch(uv_poll_t *poll, bool *is_open)
+{
+    if (!*is_open)
+        return;
+    *is_open = false;
+    uv_close((uv_handle_t *)poll, on_closed);
+}
+
+/* ---- the service proxy ----------------------------------------------------------------------- */
+
+static void find_or_start(struct service_proxy *self);
+
+static void on_life(uv_poll_t *poll, int status, int events)
+{
+    struct service_proxy *self = poll->data;
+    log_warning("services", "the proxy of services has ended: starting another");
+    unwatch(&self->life, &self->life_open);
+    close(self->pidfd);
+    self->pidfd = -1;
+    loop_timer_start(&self->respawn, RESPAWN_MS);
+}
+
+static void on_respawn(struct loop_timer *timer)
+{
+    find_or_start(CONTAINER_OF(timer, struct service_proxy, respawn));
+}
+
+static void find_or_start(struct service_proxy *self)
+{
+    const struct pod_host *host = self->options.host;
+    struct err err = ERR_INIT;
+    if (proxy_process_find(host->state_dir, &self->pidfd, NULL) < 0 &&
+        (proxy_process_start(host->state_dir, host->step_path, host->network, &err) < 0 ||
+         proxy_process_find(host->state_dir, &self->pidfd, &err) < 0)) {
+        log_warning("services", "%s", err.message);
+        loop_timer_start(&self->respawn, RESPAWN_MS);
+        return;
+    }
+    watch(self, &self->life, &self->life_open, self->pidfd, on_life);
+}
+
+/* ---- ports of the machine -------------------------------------------------------------------- */
+
+static void run_outside(struct service_proxy *self)
+{
+    int again_ms = proxy_run(self->outside, 0, NULL);
+    if (again_ms >= 0)
+        loop_timer_start(&self->wake, again_ms);
+    else
+        loop_timer_stop(&self->wake);
+}
+
+static void on_turn(uv_poll_t *poll, int status, int events)
+{
+    run_outside(poll->data);
+}
+
+static void on_wake(struct loop_timer *timer)
+{
+    run_outside(CONTAINER_OF(timer, struct service_proxy, wake));
+}
+
+/* Pods are in their network, those with hostNetwork on the machine. */
+static int make_socket(void *context, const struct proxy_place *to, int *ret_fd, struct err *err)
+{
+    const struct service_proxy *self = context;
+    const unsigned char *octets = (const unsigned char *)&to->address.s_addr;
+    if (octets[0] != 127)
+        return node_space_socket(self->options.host->space, AF_INET, SOCK_STREAM, 0, ret_fd, err);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot make a socket");
+    *ret_fd = fd;
+    return 0;
+}
+
+static const struct json *find_owner(const struct service_proxy *self, const char *owner)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    size_t count;
+    char **parts = str_split(arena, owner, '/', &count);
+    if (count != 3)
+        return NULL;
+    struct kube_informer *informer =
+        str_eq(parts[0], "Pod") ? self->options.pods : self->options.services;
+    struct kube_object *object = kube_informer_get(informer, parts[1], parts[2]);
+    return object ? object->json : NULL;
+}
+
+static void on_news(void *context, const char *owner, const struct proxy_place *listen,
+                    const struct err *err)
+{
+    struct service_proxy *self = context;
+    const struct json *about = find_owner(self, owner);
+    char address[INET_ADDRSTRLEN];
+    inet_ntop(AF_INET, &listen->address, address, sizeof(address));
+    if (!about)
+        return;
+    if (!err)
+        kube_event(self->options.host->client, about, COMPONENT, "Normal", "PortReady",
+                   "port %u of %s is free now and leads here", listen->port, address);
+    else if (err->sys == EADDRINUSE)
+        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortTaken",
+                   "port %u of %s is taken by another program of this machine ('ss -ltnp sport = "
+                   ":%u' names it): waiting until it is free",
+                   listen->port, address, listen->port);
+    else
+        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortRefused",
+                   "port %u of %s cannot be had (%s): trying again", listen->port, address,
+                   strerror(err->sys));
+}
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+static const struct json *next_service(void *context, size_t *position)
+{
+    const struct service_proxy *self = context;
+    struct kube_object *object = kube_informer_next(self->options.services, NULL, position);
+    return object ? object->json : NULL;
+}
+
+static const struct json *next_pod(void *context, size_t *position)
+{
+    const struct service_proxy *self = context;
+    struct kube_object *object = kube_informer_next(self->options.pods, NULL, position);
+    return object ? object->json : NULL;
+}
+
+static const struct json *get_endpoints(void *context, const char *namespace_, const char *name)
+{
+    const struct service_proxy *self = context;
+    struct kube_object *object = kube_informer_get(self->options.endpoints, namespace_, name);
+    return object ? object->json : NULL;
+}
+
+static void tell_service_proxy(struct service_proxy *self, const struct proxy_table *table)
+{
+    _cleanup_buf_ struct buf text;
+    struct err err = ERR_INIT;
+    buf_init(&text, PROXY_TABLE_MAX);
+    proxy_table_write(table, &text);
+    if (str_eq(self->table, text.data))
+        return;
+    if (proxy_process_set_table(self->options.host->state_dir, &text, &err) < 0) {
+        log_warning("services", "%s", err.message);
+        return;
+    }
+    free(self->table);
+    self->table = buf_take(&text);
+}
+
+static void on_task(struct loop_task *task)
+{
+    struct service_proxy *self = CONTAINER_OF(task, struct service_proxy, task);
+    const struct service_table_source source = {next_service, next_pod, get_endpoints, self};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct proxy_table table;
+    service_table_inside(arena, &source, &table);
+    tell_service_proxy(self, &table);
+    service_table_outside(arena, &source, self->options.node_names, &table);
+    proxy_set(self->outside, &table);
+    run_outside(self);
+}
+
+void service_proxy_changed(struct service_proxy *self)
+{
+    loop_defer(self->loop, &self->task);
+}
+
+int service_proxy_new(const struct service_proxy_options *options, struct service_proxy **ret,
+                      struct err *err)
+{
+    struct service_proxy *self = mem_zalloc(sizeof(*self));
+    const struct proxy_options outside = {make_socket, on_news, self};
+    self->options = *options;
+    self->loop = options->host->loop;
+    self->task.callback = on_task;
+    self->pidfd = -1;
+    loop_timer_init(self->loop, &self->respawn, on_respawn);
+    loop_timer_init(self->loop, &self->wake, on_wake);
+    int result = proxy_new(&outside, &self->outside, err);
+    if (result < 0) {
+        free(self);
+        return result;
+    }
+    watch(self, &self->turns, &self->turns_open, proxy_fd(self->outside), on_turn);
+    find_or_start(self);
+    *ret = self;
+    return 0;
+}
+
+struct service_proxy *service_proxy_free(struct service_proxy *self)
+{
+    if (!self)
+        return NULL;
+    loop_defer_cancel(self->loop, &self->task);
+    loop_timer_stop(&self->respawn);
+    loop_timer_stop(&self->wake);
+    unwatch(&self->turns, &self->turns_open);
+    unwatch(&self->life, &self->life_open);
+    self->outside = proxy_free(self->outside);
+    if (self->pidfd >= 0)
+        close(self->pidfd);
+    self->freed = true;
+    release(self);
+    return NULL;
+}
