@@ -1,14 +1,10 @@
 /* Training a face model from beginning to end; see face_fit.h. */
 #include "models/face_fit.h"
 
-#include "base/file.h"
 #include "base/mem.h"
-#include "base/moment.h"
-#include "base/str.h"
 #include "models/face_pictures.h"
 #include "train/checkpoint.h"
-
-#include <string.h>
+#include "train/fit_loop.h"
 
 /* What lives as long as one run. */
 struct fit {
@@ -23,8 +19,6 @@ struct fit {
     int *labels;
     float *inputs; /* of this worker's share */
     int first, count;
-    struct progress progress;
-    bool speaks; /* rank 0 with a stream */
 };
 
 static void fit_release(struct fit *fit)
@@ -36,20 +30,6 @@ static void fit_release(struct fit *fit)
     free(fit->samples);
     free(fit->labels);
     free(fit->inputs);
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    for (int i = 0; i < 8; i++, value >>= 8)
-        hash = (hash ^ (value & 0xff)) * 0x100000001b3u;
-    return hash;
-}
-
-static uint64_t mix_float(uint64_t hash, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return mix(hash, bits);
 }
 
 uint64_t face_fit_hash(const struct face_fit_options *options, const struct dataset *dataset)
@@ -71,13 +51,11 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         options->warm_up,
         dataset_persons(dataset),
         dataset_total(dataset),
+        fit_loop_bits(options->triplet.margin),
+        fit_loop_bits(options->rate),
+        fit_loop_bits(options->weight_decay),
     };
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-        hash = mix(hash, numbers[i]);
-    hash = mix_float(hash, options->triplet.margin);
-    hash = mix_float(hash, options->rate);
-    return mix_float(hash, options->weight_decay);
+    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
 }
 
 void face_fit_model_path(const char *model_dir, char *path, size_t size)
@@ -138,118 +116,10 @@ static int fit_start(struct fit *fit, struct err *err)
     return 0;
 }
 
-/* Newest first; one that is damaged is passed over with a word about it, one that is of another
- * model is an error. */
-static int restore_newest(struct fit *fit, uint64_t *ret_step, struct err *err)
+static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                    struct err *err)
 {
-    _cleanup_free_ uint64_t *steps = NULL;
-    size_t count = 0;
-    int result = checkpoint_list(fit->options->model_dir, &steps, &count, err);
-    for (size_t i = 0; result == 0 && i < count; i++) {
-        _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
-        char path[CHECKPOINT_PATH_MAX];
-        struct err problem = ERR_INIT;
-        checkpoint_path(fit->options->model_dir, steps[i], path);
-        if (checkpoint_read(path, &checkpoint, &problem) < 0) {
-            if (fit->speaks)
-                progress_note(&fit->progress, "warning", "%s; looking for an older one",
-                              problem.message);
-            continue;
-        }
-        if (checkpoint->info.seed != fit->options->seed)
-            return err_set(err, ERR_INVALID,
-                           "'%s' was made with seed %llu, this run has %llu: use another "
-                           "--model-dir, or the same seed",
-                           path, (unsigned long long)checkpoint->info.seed,
-                           (unsigned long long)fit->options->seed);
-        result = checkpoint_restore(checkpoint, path, face_model_params(fit->model),
-                                    face_trainer_optimizer(fit->trainer), err);
-        if (result < 0)
-            return err_wrap(err, "cannot resume (use another --model-dir, or remove the old one)");
-        *ret_step = checkpoint->info.step;
-        return 0;
-    }
-    return result;
-}
-
-/* All workers take over the state of the one that came farthest: at the start that is rank 0 with
- * its checkpoint, after a loss any that lived on. */
-static int agree(struct fit *fit, bool ready, uint64_t *step, struct err *err)
-{
-    enum { HALF = 20 }; /* bits of a step in one float, which holds 24 exactly */
-    struct reducer *reducer = fit->reducer;
-    float own[3] = {ready ? 1 : 0, (float)(*step >> HALF), (float)(*step & ((1 << HALF) - 1))};
-    _cleanup_free_ float *all = mem_calloc((size_t)reducer->size * ARRAY_SIZE(own), sizeof(*all));
-    int result = reducer->allgather(reducer, own, ARRAY_SIZE(own), all, err);
-    if (result < 0)
-        return result;
-    int holder = 0;
-    uint64_t farthest = 0;
-    for (int rank = 0; rank < reducer->size; rank++) {
-        const float *theirs = all + (size_t)rank * ARRAY_SIZE(own);
-        uint64_t there = ((uint64_t)theirs[1] << HALF) + (uint64_t)theirs[2];
-        if (theirs[0] == 0)
-            return err_set(err, ERR_UNAVAILABLE, "the first worker cannot start; its log says why");
-        if (there > farthest) {
-            farthest = there;
-            holder = rank;
-        }
-    }
-    struct params *params = face_model_params(fit->model);
-    struct optimizer *optimizer = face_trainer_optimizer(fit->trainer);
-    size_t slots = (size_t)optimizer->slot_count * optimizer->floats;
-    if (reducer->rank != holder) { /* so that the sum over all is what the holder has */
-        memset(params->values, 0, params->floats * sizeof(float));
-        memset(optimizer->slots, 0, slots * sizeof(float));
-    }
-    result = reducer->allreduce(reducer, params->values, params->floats, err);
-    if (result == 0)
-        result = reducer->allreduce(reducer, optimizer->slots, slots, err);
-    if (result < 0)
-        return result;
-    face_model_changed(fit->model);
-    face_trainer_restart(fit->trainer);
-    *step = farthest;
-    return 0;
-}
-
-/* Rank 0 reads the newest checkpoint, and the others hear of it, also if that fails. */
-static int fit_resume(struct fit *fit, uint64_t *ret_step, struct err *err)
-{
-    struct err problem = ERR_INIT;
-    int restored = 0;
-    uint64_t step = 0;
-    if (fit->reducer->rank == 0 && fit->options->model_dir) {
-        restored = restore_newest(fit, &step, &problem);
-        if (restored == 0)
-            restored = file_make_dirs(fit->options->model_dir, 0755, &problem);
-    }
-    int result = agree(fit, restored == 0, &step, err);
-    if (restored < 0)
-        return err_set(err, problem.code, "%s", problem.message);
-    if (result == 0)
-        *ret_step = step;
-    return result;
-}
-
-static int save(struct fit *fit, uint64_t step, struct err *err)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char path[CHECKPOINT_PATH_MAX];
-    struct checkpoint_info info = {.model = "face",
-                                   .config = face_config_to_json(arena, &fit->options->model),
-                                   .step = step,
-                                   .seed = fit->options->seed};
-    checkpoint_path(fit->options->model_dir, step, path);
-    int result = checkpoint_write(path, face_model_params(fit->model),
-                                  face_trainer_optimizer(fit->trainer), &info, err);
-    if (result == 0)
-        result = checkpoint_prune(fit->options->model_dir, fit->options->keep, err);
-    return result;
-}
-
-static int one_step(struct fit *fit, uint64_t step, struct face_trainer_step *ret, struct err *err)
-{
+    struct fit *fit = context;
     const struct face_fit_options *options = fit->options;
     size_t sample = face_config_sample(&options->model);
     int result =
@@ -263,75 +133,24 @@ static int one_step(struct fit *fit, uint64_t step, struct face_trainer_step *re
             (uint64_t)fit->first + (uint64_t)i, fit->inputs + (size_t)i * sample, err);
     if (result < 0)
         return result;
-    bool stop = options->stop && *options->stop;
-    return face_trainer_step(fit->trainer, step, fit->inputs, fit->labels, stop, ret, err);
+    struct face_trainer_step done;
+    result = face_trainer_step(fit->trainer, step, fit->inputs, fit->labels, stop, &done, err);
+    if (result == 0)
+        *ret = (struct fit_loop_step){.loss = done.loss.loss, .rate = done.rate, .stop = done.stop};
+    return result;
 }
 
-/* A step that failed has changed nothing here, though it may have succeeded elsewhere. What was
- * done is saved, in case nobody comes back; then the workers find together and go on. */
-static int recover(struct fit *fit, int failed, struct face_fit_result *result, struct err *err)
+static void values_changed(void *context)
 {
-    if (fit->reducer->rank == 0 && fit->options->model_dir && result->last > result->first)
-        (void)save(fit, result->last, NULL);
-    bool stopping = fit->options->stop && *fit->options->stop;
-    while (failed == -ERR_UNAVAILABLE && fit->reducer->reform && !stopping) {
-        if (fit->speaks)
-            progress_note(&fit->progress, "lost", "%s; waiting for all workers to be there again",
-                          err->message);
-        failed = fit->reducer->reform(fit->reducer, err);
-        if (failed == 0)
-            failed = agree(fit, true, &result->last, err);
-        stopping = fit->options->stop && *fit->options->stop;
-    }
-    if (failed == 0 && fit->speaks)
-        progress_note(&fit->progress, "reformed", "all workers are there; going on after step %llu",
-                      (unsigned long long)result->last);
-    return failed;
+    struct fit *fit = context;
+    face_model_changed(fit->model);
+    face_trainer_restart(fit->trainer);
 }
 
-static int run_steps(struct fit *fit, struct face_fit_result *result, struct err *err)
+static struct json *config_of(void *context, struct arena *arena)
 {
-    const struct face_fit_options *options = fit->options;
-    bool writes = fit->reducer->rank == 0 && options->model_dir;
-    for (uint64_t step = result->first + 1; step <= options->steps; step++) {
-        struct face_trainer_step done;
-        int failed = one_step(fit, step, &done, err);
-        if (failed < 0) {
-            failed = recover(fit, failed, result, err);
-            if (failed < 0)
-                return err_wrap(err, "step %llu", (unsigned long long)step);
-            step = result->last;
-            continue;
-        }
-        result->last = step;
-        result->loss = done.loss.loss;
-        if (fit->speaks) {
-            struct progress_step shown = {
-                .step = step,
-                .loss = done.loss.loss,
-                .pictures = options->batch_persons * options->batch_pictures,
-                .rate = (double)done.rate,
-            };
-            progress_show(&fit->progress, &shown, moment_monotonic_ns());
-        }
-        bool last = done.stop || step == options->steps;
-        if (writes &&
-            (last || (options->checkpoint_every && step % options->checkpoint_every == 0))) {
-            failed = save(fit, step, err);
-            if (failed < 0)
-                return failed;
-        }
-        if (done.stop && step < options->steps) {
-            result->stopped = true;
-            if (fit->speaks)
-                progress_note(&fit->progress, "stopped",
-                              writes ? "stopped after step %llu; the next run goes on from there"
-                                     : "stopped after step %llu",
-                              (unsigned long long)step);
-            return 0;
-        }
-    }
-    return 0;
+    const struct fit *fit = context;
+    return face_config_to_json(arena, &fit->options->model);
 }
 
 /* Rank 0: the judgement on people held out, and the model file with it. */
@@ -363,35 +182,45 @@ static int conclude(struct fit *fit, struct face_fit_result *result, struct err 
 static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
 {
     const struct face_fit_options *options = fit->options;
-    fit->speaks = fit->reducer->rank == 0 && options->stream;
-    if (fit->speaks)
-        progress_init(&fit->progress, options->stream, options->log, 0, options->steps,
-                      moment_monotonic_ns());
     int failed = fit_start(fit, err);
-    if (failed == 0)
-        failed = fit_resume(fit, &result->first, err);
     if (failed < 0)
         return failed;
-    result->last = result->first;
-    if (fit->speaks) {
-        progress_note(&fit->progress, "start",
-                      "face model: %zu parameters, pictures of %d×%d, %zu people to train on, %zu "
-                      "held out, %d worker%s, kernels %s",
-                      params_trainable(face_model_params(fit->model)), options->model.side,
-                      options->model.side, fit->split.train.count, fit->split.held_out.count,
-                      fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels_best()->name);
-        if (result->first)
-            progress_note(&fit->progress, "resumed", "resumed after step %llu",
-                          (unsigned long long)result->first);
-        progress_init(&fit->progress, options->stream, options->log, result->first, options->steps,
-                      moment_monotonic_ns());
-    }
-    failed = run_steps(fit, result, err);
-    if (fit->speaks)
-        progress_finish(&fit->progress);
-    if (failed == 0 && !result->stopped && fit->reducer->rank == 0)
-        failed = conclude(fit, result, err);
-    return failed;
+    char start[256];
+    snprintf(start, sizeof(start),
+             "face model: %zu parameters, pictures of %d×%d, %zu people to train on, %zu held "
+             "out, %d worker%s, kernels %s",
+             params_trainable(face_model_params(fit->model)), options->model.side,
+             options->model.side, fit->split.train.count, fit->split.held_out.count,
+             fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels_best()->name);
+    struct fit_loop loop = {
+        .model = "face",
+        .seed = options->seed,
+        .steps = options->steps,
+        .batch = options->batch_persons * options->batch_pictures,
+        .model_dir = options->model_dir,
+        .checkpoint_every = options->checkpoint_every,
+        .keep = options->keep,
+        .log = options->log,
+        .stream = options->stream,
+        .stop = options->stop,
+        .start = start,
+        .reducer = fit->reducer,
+        .params = face_model_params(fit->model),
+        .optimizer = face_trainer_optimizer(fit->trainer),
+        .context = fit,
+        .step = one_step,
+        .changed = values_changed,
+        .config = config_of,
+    };
+    struct fit_loop_result done;
+    failed = fit_loop_run(&loop, &done, err);
+    if (failed < 0)
+        return failed;
+    result->first = done.first;
+    result->last = done.last;
+    result->stopped = done.stopped;
+    result->loss = done.loss;
+    return !done.stopped && fit->reducer->rank == 0 ? conclude(fit, result, err) : 0;
 }
 
 int face_fit(const struct face_fit_options *options, const struct dataset *dataset,

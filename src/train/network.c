@@ -201,6 +201,11 @@ int network_finish(struct network *network, struct err *err)
     return 0;
 }
 
+const struct shape *network_input_shape(const struct network *network)
+{
+    return &network->input;
+}
+
 const struct shape *network_output_shape(const struct network *network)
 {
     return tensor_shape(network, network->count);

@@ -38,6 +38,7 @@ int network_l2_normalise(struct network *network, const char *name, int input);
 /* Declares the parameters and makes the arenas (params_allocate); the last layer is the output. */
 int network_finish(struct network *network, struct err *err);
 
+const struct shape *network_input_shape(const struct network *network);
 const struct shape *network_output_shape(const struct network *network);
 size_t network_layer_count(const struct network *network);
 

@@ -1,0 +1,63 @@
+/* The course of synchronous training, whatever the model: resumption from the newest checkpoint,
+ * steps, progress, checkpoints, an end when asked, and the way on after a worker was lost. Every
+ * worker runs it with its own reducer; rank 0 speaks and writes for all. The model brings one
+ * function for a step and owns everything else. */
+#ifndef TRAINYARD_TRAIN_FIT_LOOP_H
+#define TRAINYARD_TRAIN_FIT_LOOP_H
+
+#include "base/json.h"
+#include "train/optimizer.h"
+#include "train/params.h"
+#include "train/progress.h"
+#include "train/reducer.h"
+
+#include <signal.h>
+
+struct fit_loop_step {
+    double loss; /* of the global batch, before the step */
+    float rate;  /* learning rate used */
+    bool stop;   /* some worker wants to end: all do, after this step */
+};
+
+struct fit_loop {
+    const char *model; /* "face": what a checkpoint is called */
+    uint64_t seed;
+    uint64_t steps;        /* in all, those of an earlier run that is resumed included */
+    size_t batch;          /* pictures of a step, of all workers */
+    const char *model_dir; /* NULL: nothing is written or resumed */
+    uint64_t checkpoint_every;
+    size_t keep; /* checkpoints */
+    enum progress_style log;
+    FILE *stream;                      /* for progress, on rank 0; NULL: silent */
+    const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
+    const char *start;                 /* a sentence about what is going to be trained */
+
+    struct reducer *reducer;
+    struct params *params;
+    struct optimizer *optimizer;
+    void *context;
+    /* One step of this worker, counted from 1; `stop` asks all workers to end. One that fails has
+     * changed nothing. */
+    int (*step)(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                struct err *err);
+    void (*changed)(void *context); /* the values are others now, without a step */
+    struct json *(*config)(void *context, struct arena *arena); /* of the model, for checkpoints */
+
+    /* Its own. */
+    struct progress progress;
+    bool speaks;
+};
+
+struct fit_loop_result {
+    uint64_t first, last; /* steps done before and after */
+    bool stopped;         /* asked to end before the last step */
+    double loss;          /* of the last step */
+};
+
+int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err *err);
+
+/* One number for all that workers must agree on before they train together. */
+uint64_t fit_loop_hash(const uint64_t *numbers, size_t count);
+uint64_t fit_loop_bits(float value); /* a float as such a number */
+
+#endif

@@ -1,0 +1,41 @@
+/* The threads of one worker, which work off its share of a batch in parts: small enough that what
+ * flows between layers stays in the cache, large enough to fill the kernels' tiles. Gradients are
+ * added so that the grouping does not count (exact_sum.h): where every worker's share is whole
+ * parts, the parts are the same for any number of workers and threads, and so is every bit of the
+ * result. Used by the training of each model; knows nothing of losses. */
+#ifndef TRAINYARD_TRAIN_TEAM_H
+#define TRAINYARD_TRAIN_TEAM_H
+
+#include "train/network.h"
+
+struct team_options {
+    struct network *network; /* both must outlive the team */
+    struct params *params;
+    int samples; /* of a share */
+    int part;    /* samples */
+    int threads;
+};
+
+enum { TEAM_THREADS_MAX = 64 };
+
+struct team;
+
+int team_new(const struct team_options *options, struct team **ret, struct err *err);
+struct team *team_free(struct team *team); /* NULL-safe; returns NULL */
+DEFINE_CLEANUP(team)
+
+/* Of the whole share: `inputs` must live until team_backward(). `draw` is that of the first sample;
+ * NULL where nothing is left to chance. */
+int team_forward(struct team *team, const float *inputs, const struct layer_draw *draw,
+                 float *ret_outputs, struct err *err);
+
+/* Sets params->gradients to the sum over the share. */
+int team_backward(struct team *team, const float *d_outputs, struct err *err);
+
+/* With the sum over all workers in params->gradients: choose how finely the next step adds. */
+void team_learn(struct team *team);
+
+/* Forget what was learned from steps that another worker may not have seen. */
+void team_restart(struct team *team);
+
+#endif
