@@ -71,6 +71,12 @@ int classifier_config_from_json(const struct json *json, struct classifier_confi
     return result;
 }
 
+void classifier_prepare(const uint8_t *from, size_t count, float *to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)from[i] / 255;
+}
+
 static void add_convolutions(struct network *network)
 {
     int x = network_conv(network, "conv1", NETWORK_INPUT, FIRST, WINDOW, 1);

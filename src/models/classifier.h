@@ -33,4 +33,7 @@ int classifier_config_from_json(const struct json *json, struct classifier_confi
 int classifier_network_new(const struct classifier_config *config, struct params *params,
                            struct network **ret, struct err *err);
 
+/* Pixels of one byte as the classifier takes them, from 0 to 1. */
+void classifier_prepare(const uint8_t *from, size_t count, float *to);
+
 #endif

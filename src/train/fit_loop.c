@@ -199,6 +199,11 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
         if (result.first)
             progress_note(&loop->progress, "resumed", "resumed after step %llu",
                           (unsigned long long)result.first);
+        if (result.first >= loop->steps)
+            progress_note(&loop->progress, "done",
+                          "all %llu steps were done before: to train further raise --steps, to "
+                          "train anew use another --model-dir",
+                          (unsigned long long)loop->steps);
         progress_init(&loop->progress, loop->stream, loop->log, result.first, loop->steps,
                       moment_monotonic_ns());
     }

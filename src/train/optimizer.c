@@ -19,6 +19,9 @@ struct optimizer *optimizer_new(enum optimizer_kind kind, float weight_decay,
         .floats = params->floats,
     };
     optimizer->slots = mem_calloc((size_t)optimizer->slot_count * params->floats, sizeof(float));
+    if (kind == OPTIMIZER_ADAGRAD)
+        for (size_t i = 0; i < params->floats; i++)
+            optimizer->slots[i] = OPTIMIZER_ADAGRAD_START;
     return optimizer;
 }
 
@@ -33,7 +36,7 @@ struct optimizer *optimizer_free(struct optimizer *optimizer)
 
 const char *optimizer_name(enum optimizer_kind kind)
 {
-    return kind == OPTIMIZER_ADAM ? "adam" : "sgd";
+    return kind == OPTIMIZER_ADAM ? "adam" : kind == OPTIMIZER_ADAGRAD ? "adagrad" : "sgd";
 }
 
 static void sgd(const struct optimizer *o, float rate, float decay, size_t count, float *value,
@@ -42,6 +45,16 @@ static void sgd(const struct optimizer *o, float rate, float decay, size_t count
     for (size_t i = 0; i < count; i++) {
         velocity[i] = o->momentum * velocity[i] + gradient[i] + decay * value[i];
         value[i] -= rate * velocity[i];
+    }
+}
+
+static void adagrad(float rate, float decay, size_t count, float *value, const float *gradient,
+                    float *square)
+{
+    for (size_t i = 0; i < count; i++) {
+        float slope = gradient[i] + decay * value[i];
+        square[i] += slope * slope;
+        value[i] -= rate * slope / sqrtf(square[i]);
     }
 }
 
@@ -71,6 +84,8 @@ void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t
         if (optimizer->kind == OPTIMIZER_ADAM)
             adam(optimizer, step, rate, decay, entry->count, value, gradient, slot,
                  slot + optimizer->floats);
+        else if (optimizer->kind == OPTIMIZER_ADAGRAD)
+            adagrad(rate, decay, entry->count, value, gradient, slot);
         else
             sgd(optimizer, rate, decay, entry->count, value, gradient, slot);
     }

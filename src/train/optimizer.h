@@ -1,6 +1,6 @@
-/* How a gradient changes the parameters: SGD with momentum, or Adam with the weight decay kept out
- * of the moments. The state is slots laid out like the parameter arena, so a checkpoint writes them
- * as they are. Every worker runs the same step on the same reduced gradient. */
+/* How a gradient changes the parameters: SGD with momentum, Adagrad, or Adam with the weight decay
+ * kept out of the moments. The state is slots laid out like the parameter arena, so a checkpoint
+ * writes them as they are. Every worker runs the same step on the same reduced gradient. */
 #ifndef TRAINYARD_TRAIN_OPTIMIZER_H
 #define TRAINYARD_TRAIN_OPTIMIZER_H
 
@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM };
+enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAGRAD };
+
+#define OPTIMIZER_ADAGRAD_START 0.1f /* of the sums of squares */
 
 struct optimizer {
     enum optimizer_kind kind;
@@ -17,7 +19,7 @@ struct optimizer {
     float decay_square; /* Adam: of the mean square (beta 2) */
     float epsilon;      /* Adam */
     float weight_decay; /* of weights, not of biases, scales and shifts */
-    int slot_count;     /* SGD 1, Adam 2 */
+    int slot_count;     /* SGD and Adagrad 1, Adam 2 */
     float *slots;       /* slot_count · params->floats */
     size_t floats;
 };
@@ -27,7 +29,7 @@ struct optimizer *optimizer_new(enum optimizer_kind kind, float weight_decay,
 struct optimizer *optimizer_free(struct optimizer *optimizer); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(optimizer)
 
-const char *optimizer_name(enum optimizer_kind kind); /* "sgd", "adam" */
+const char *optimizer_name(enum optimizer_kind kind); /* "sgd", "adam", "adagrad" */
 
 /* `step` counts from 1: Adam's correction of the first steps depends on it. */
 void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t step, float rate);

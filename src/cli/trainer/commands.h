@@ -8,10 +8,10 @@
 
 #include <stddef.h>
 
-extern const struct command COMMAND_FIT, COMMAND_PREDICT, COMMAND_DATA, COMMAND_SERVE;
-extern const struct command COMMAND_RECOMMEND;
-extern const struct command COMMAND_FIT_FACE; /* one a model, under COMMAND_FIT */
-extern const struct command COMMAND_FIT_RECOMMENDER;
+extern const struct command COMMAND_FIT, COMMAND_EVALUATE, COMMAND_PREDICT, COMMAND_RECOMMEND,
+    COMMAND_DATA, COMMAND_SERVE;
+/* One a model, under COMMAND_FIT. */
+extern const struct command COMMAND_FIT_CLASSIFIER, COMMAND_FIT_FACE, COMMAND_FIT_RECOMMENDER;
 
 /* --data: "procedural" draws people from the seed, anything else is a folder of folders, one a
  * person. */

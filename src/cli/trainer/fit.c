@@ -1,7 +1,12 @@
 /* trainer fit: a table of the models that can be trained, one file each. */
 #include "cli/trainer/commands.h"
 
-static const struct command *const MODELS[] = {&COMMAND_FIT_FACE, &COMMAND_FIT_RECOMMENDER, NULL};
+static const struct command *const MODELS[] = {
+    &COMMAND_FIT_CLASSIFIER,
+    &COMMAND_FIT_FACE,
+    &COMMAND_FIT_RECOMMENDER,
+    NULL,
+};
 
 const struct command COMMAND_FIT = {
     .name = "fit",

@@ -153,6 +153,15 @@ static void relu_gradient(const float *d_out, const float *out, size_t count, bo
             d_in[i] = out[i] > 0 ? d_out[i] : 0;
 }
 
+static void max_gradient(const float *in, const float *out, int c, float *left, float *d_in)
+{
+    for (int i = 0; i < c; i++) {
+        bool here = in[i] == out[i];
+        d_in[i] += here ? left[i] : 0;
+        left[i] = here ? 0 : left[i];
+    }
+}
+
 static void add_rounded(const float *x, float quantum, size_t count, float *total)
 {
     /* Adding this pushes what is below the quantum out of the mantissa; |x| up to 2^22 quanta. */
@@ -189,6 +198,7 @@ const struct kernels SIMD(kernels) = {
     .channel_gradient = channel_gradient,
     .add_relu = add_relu,
     .relu_gradient = relu_gradient,
+    .max_gradient = max_gradient,
     .add_rounded = add_rounded,
     .largest = largest,
 };

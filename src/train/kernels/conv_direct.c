@@ -193,14 +193,30 @@ static size_t direct_scratch_count(const struct conv_shape *s)
 }
 
 /* Rows of `columns` values into panels: packed[panel][row][PANEL]. */
-static void pack_row(const float *row, size_t step, int columns, size_t depth, size_t position,
-                     float *packed)
+static void pack_row(const float *row, int columns, size_t depth, size_t position, float *packed)
 {
     for (int column = 0; column < columns; column += PANEL) {
         int width = columns - column < PANEL ? columns - column : PANEL;
         float *to = packed + (size_t)column * depth + position * (size_t)width;
         for (int i = 0; i < width; i++)
-            to[i] = row[(size_t)(column + i) * step];
+            to[i] = row[column + i];
+    }
+}
+
+/* The same for the columns of one tap's turned weights: rows packed[position …][PANEL] are its
+ * columns. A vector of rows at a time, so that a line of the weights is read once. */
+static void pack_turned(const float *tap, int rows, int columns, size_t depth, size_t position,
+                        float *packed)
+{
+    for (int column = 0; column < columns; column += PANEL) {
+        int width = columns - column < PANEL ? columns - column : PANEL;
+        for (int row = 0; row < rows; row += LANES) {
+            float *to = packed + (size_t)column * depth + (position + (size_t)row) * (size_t)width;
+            const float *from = tap + (size_t)column * (size_t)rows + row;
+            for (int i = 0; i < width; i++, from += rows)
+                for (int l = 0; l < LANES; l++)
+                    to[l * width + i] = from[l];
+        }
     }
 }
 
@@ -208,7 +224,7 @@ static void direct_pack(const struct conv_shape *s, const float *weights, float 
 {
     size_t depth = (size_t)s->kernel * (size_t)s->kernel * (size_t)s->in;
     for (size_t k = 0; k < depth; k++)
-        pack_row(weights + k * (size_t)s->out, 1, s->out, depth, k, packed);
+        pack_row(weights + k * (size_t)s->out, s->out, depth, k, packed);
     packed += conv_weights_count(s);
     if (!back_fits(s)) {
         memcpy(packed, weights, conv_weights_count(s) * sizeof(*weights));
@@ -225,8 +241,8 @@ static void direct_pack(const struct conv_shape *s, const float *weights, float 
                            kx = (size_t)x.kernel_first + (size_t)tx * (size_t)s->stride;
                     const float *tap =
                         weights + (ky * (size_t)s->kernel + kx) * (size_t)s->in * (size_t)s->out;
-                    for (int o = 0; o < s->out; o++)
-                        pack_row(tap + o, (size_t)s->out, s->in, depth, position++, packed);
+                    pack_turned(tap, s->out, s->in, depth, position, packed);
+                    position += (size_t)s->out;
                 }
             packed += depth * (size_t)s->in;
         }

@@ -86,6 +86,8 @@ struct kernels {
     /* d_in = [d_in +] d_out where out > 0 */
     void (*relu_gradient)(const float *d_out, const float *out, size_t count, bool accumulate,
                           float *d_in);
+    /* d_in += left where in == out, and nothing is left there: one pixel of a maximum's window */
+    void (*max_gradient)(const float *in, const float *out, int c, float *left, float *d_in);
     /* total += x rounded to a multiple of the quantum (a power of 2) */
     void (*add_rounded)(const float *x, float quantum, size_t count, float *total);
     float (*largest)(const float *x, size_t count); /* of the magnitudes; 0 for none */
@@ -118,8 +120,12 @@ static inline int pool_out_w(const struct pool_shape *s)
 
 /* The gradient of a maximum goes to the first place that holds it. */
 void max_pool_forward(const struct pool_shape *s, const float *in, float *out);
-void max_pool_backward(const struct pool_shape *s, const float *in, const float *out,
-                       const float *d_out, float *d_in, bool accumulate);
+void ref_max_pool_backward(const struct pool_shape *s, const float *in, const float *out,
+                           const float *d_out, float *d_in, bool accumulate);
+/* scratch: c floats */
+void max_pool_backward(const struct kernels *k, const struct pool_shape *s, const float *in,
+                       const float *out, const float *d_out, float *d_in, bool accumulate,
+                       float *scratch);
 void average_pool_forward(const struct pool_shape *s, const float *in, float *out);
 void average_pool_backward(const struct pool_shape *s, const float *d_out, float *d_in,
                            bool accumulate);

@@ -42,8 +42,8 @@ void max_pool_forward(const struct pool_shape *s, const float *in, float *out)
     }
 }
 
-void max_pool_backward(const struct pool_shape *s, const float *in, const float *out,
-                       const float *d_out, float *d_in, bool accumulate)
+void ref_max_pool_backward(const struct pool_shape *s, const float *in, const float *out,
+                           const float *d_out, float *d_in, bool accumulate)
 {
     clear_unless(accumulate, s, d_in);
     for (size_t o = 0; o < window_count(s); o++, out += s->c, d_out += s->c)
@@ -53,6 +53,20 @@ void max_pool_backward(const struct pool_shape *s, const float *in, const float 
                 i++;
             d_in[pixel(s, o, i) + (size_t)c] += d_out[c];
         }
+}
+
+void max_pool_backward(const struct kernels *k, const struct pool_shape *s, const float *in,
+                       const float *out, const float *d_out, float *d_in, bool accumulate,
+                       float *scratch)
+{
+    clear_unless(accumulate, s, d_in);
+    for (size_t o = 0; o < window_count(s); o++, out += s->c, d_out += s->c) {
+        memcpy(scratch, d_out, (size_t)s->c * sizeof(*d_out));
+        for (size_t i = 0; i < window_size(s); i++) {
+            size_t at = pixel(s, o, i);
+            k->max_gradient(in + at, out, s->c, scratch, d_in + at);
+        }
+    }
 }
 
 void average_pool_forward(const struct pool_shape *s, const float *in, float *out)

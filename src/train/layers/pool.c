@@ -38,18 +38,24 @@ static void max_forward(const struct layer *layer, const struct layer_pass *pass
     max_pool_forward(&s, in[0], out);
 }
 
+static size_t max_scratch_count(const struct layer *layer, int n)
+{
+    return (size_t)layer->in.c;
+}
+
 static void max_backward(const struct layer *layer, const struct layer_pass *pass, int n,
                          const float *const *in, const float *out, const float *d_out,
                          float *const *d_in, const bool *accumulate)
 {
     struct pool_shape s = shape_of(layer, n);
-    max_pool_backward(&s, in[0], out, d_out, d_in[0], accumulate[0]);
+    max_pool_backward(pass->kernels, &s, in[0], out, d_out, d_in[0], accumulate[0], pass->scratch);
 }
 
 const struct layer_ops layer_max_pool = {
     .kind = "max pool",
     .inputs = 1,
     .infer = pool_infer,
+    .scratch_count = max_scratch_count,
     .forward = max_forward,
     .backward = max_backward,
 };

@@ -95,6 +95,7 @@ static void convolutions_agree_on_the_shapes_of_models(void **state)
     static const struct conv_shape shapes[] = {
         {2, 24, 24, 1, 16, 3, 2, 1}, {2, 12, 12, 16, 32, 3, 1, 1}, {3, 6, 6, 32, 64, 3, 2, 1},
         {3, 6, 6, 32, 64, 1, 2, 0},  {5, 3, 3, 64, 96, 3, 1, 1},   {9, 1, 1, 96, 128, 1, 1, 0},
+        {3, 9, 9, 1, 32, 5, 1, 2},   {3, 7, 7, 32, 64, 5, 1, 2},   {3, 1, 1, 208, 64, 1, 1, 0},
     };
     struct rand rand;
     rand_init(&rand, 2);
@@ -153,6 +154,39 @@ static void group_norm_agrees_with_its_reference(void **state)
     }
 }
 
+static void max_pool_agrees_with_its_reference(void **state)
+{
+    struct rand rand;
+    rand_init(&rand, 12);
+    for (int round = 0; round < 60; round++) {
+        int window = 1 + (int)rand_below(&rand, 3);
+        struct pool_shape s = {.n = 1 + (int)rand_below(&rand, 3),
+                               .h = window + (int)rand_below(&rand, 7),
+                               .w = window + (int)rand_below(&rand, 7),
+                               .c = 1 + (int)rand_below(&rand, 40),
+                               .window = window,
+                               .stride = 1 + (int)rand_below(&rand, 3)};
+        size_t count = (size_t)s.n * (size_t)s.h * (size_t)s.w * (size_t)s.c;
+        size_t outs = (size_t)s.n * (size_t)pool_out_h(&s) * (size_t)pool_out_w(&s) * (size_t)s.c;
+        float *in = random_floats(&rand, count), *out = zero_floats(outs);
+        for (size_t i = 0; i < count; i++) /* equal maxima, as behind a rectifier */
+            in[i] = in[i] > 0 ? in[i] : 0;
+        float *d_out = random_floats(&rand, outs), *before = random_floats(&rand, count);
+        float *want = zero_floats(count), *got = zero_floats(count), *scratch = zero_floats(40);
+        max_pool_forward(&s, in, out);
+        for (int accumulate = 0; accumulate < 2; accumulate++) {
+            memcpy(want, before, count * sizeof(float));
+            ref_max_pool_backward(&s, in, out, d_out, want, accumulate);
+            for (size_t k = 0; kernels_at(k); k++) {
+                memcpy(got, before, count * sizeof(float));
+                max_pool_backward(kernels_at(k), &s, in, out, d_out, got, accumulate, scratch);
+                assert_true(apart(want, got, count) < 1e-6);
+            }
+        }
+        free(in), free(out), free(d_out), free(before), free(want), free(got), free(scratch);
+    }
+}
+
 static void rectifiers_cut_and_pass(void **state)
 {
     enum { COUNT = 37 };
@@ -184,6 +218,7 @@ int main(void)
         cmocka_unit_test(convolutions_agree_on_the_shapes_of_models),
         cmocka_unit_test(a_shape_with_odd_channels_is_left_to_blas),
         cmocka_unit_test(group_norm_agrees_with_its_reference),
+        cmocka_unit_test(max_pool_agrees_with_its_reference),
         cmocka_unit_test(rectifiers_cut_and_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

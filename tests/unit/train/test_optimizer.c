@@ -21,9 +21,11 @@ static struct params *three_values(void)
     return params;
 }
 
-static void both_reach_the_bottom(void **state)
+static void all_reach_the_bottom(void **state)
 {
-    for (int kind = 0; kind < 2; kind++) {
+    static const float RATE[] = {
+        [OPTIMIZER_SGD] = 0.02f, [OPTIMIZER_ADAM] = 0.05f, [OPTIMIZER_ADAGRAD] = 0.5f};
+    for (int kind = OPTIMIZER_SGD; kind <= OPTIMIZER_ADAGRAD; kind++) {
         struct params *params = three_values();
         struct optimizer *optimizer = optimizer_new((enum optimizer_kind)kind, 0, params);
         for (uint64_t step = 1; step <= 400; step++) {
@@ -31,7 +33,7 @@ static void both_reach_the_bottom(void **state)
                 params_gradient(params, 0)[i] = params_value(params, 0)[i] - (float)i;
             for (int i = 0; i < 2; i++)
                 params_gradient(params, 1)[i] = 4 * (params_value(params, 1)[i] + 2);
-            optimizer_step(optimizer, params, step, kind == OPTIMIZER_ADAM ? 0.05f : 0.02f);
+            optimizer_step(optimizer, params, step, RATE[kind]);
         }
         for (int i = 0; i < 3; i++)
             assert_true(fabsf(params_value(params, 0)[i] - (float)i) < 0.02f);
@@ -59,6 +61,14 @@ static void the_first_steps_follow_the_formulas(void **state)
     optimizer = optimizer_new(OPTIMIZER_ADAM, 0, params);
     optimizer_step(optimizer, params, 1, 0.1f); /* the first step has the length of the rate */
     assert_true(fabsf(value[0] + 0.1f) < 1e-5f);
+    optimizer_free(optimizer);
+
+    value[0] = 0;
+    optimizer = optimizer_new(OPTIMIZER_ADAGRAD, 0, params);
+    optimizer_step(optimizer, params, 1, 0.1f); /* 0.1·2 / √(0.1 + 2²) */
+    assert_true(fabsf(value[0] + 0.2f / sqrtf(4.1f)) < 1e-6f);
+    optimizer_step(optimizer, params, 2, 0.1f);
+    assert_true(fabsf(value[0] + 0.2f / sqrtf(4.1f) + 0.2f / sqrtf(8.1f)) < 1e-6f);
     optimizer_free(optimizer);
     params_free(params);
 }
@@ -94,7 +104,7 @@ static void schedules_rise_and_fall(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_reach_the_bottom),
+        cmocka_unit_test(all_reach_the_bottom),
         cmocka_unit_test(the_first_steps_follow_the_formulas),
         cmocka_unit_test(weight_decay_spares_biases),
         cmocka_unit_test(schedules_rise_and_fall),

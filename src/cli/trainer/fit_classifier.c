@@ -1,0 +1,359 @@
+/* trainer fit classifier: train the classifier of the TFJob workshop, alone, in step with other
+ * workers, or with parameter servers, as the cluster says. Its environment names are those of the
+ * workshop, so that its YAML works as it is. */
+#include "cli/trainer/commands.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/trainer/fit_cluster.h"
+#include "models/classifier_fit.h"
+#include "train/reducer_comm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct fit_values {
+    struct fit_cluster_values cluster;
+    const char *data, *model, *optimizer, *schedule, *model_dir, *export_dir, *log;
+    int64_t steps, batch, seed, threads, checkpoint_every, keep;
+    double rate;
+};
+
+static int kind_of(const char *name, enum classifier_kind *ret, struct err *err)
+{
+    for (enum classifier_kind kind = CLASSIFIER_CNN; kind <= CLASSIFIER_LINEAR; kind++)
+        if (str_eq_nocase(name, classifier_kind_name(kind))) {
+            *ret = kind;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "no such model type '%s': use --model cnn or linear", name);
+}
+
+/* The workshop keeps its models in an object store; a volume does the same here. */
+static int check_path(const char *option, const char *path, struct err *err)
+{
+    if (!path || !strstr(path, "://"))
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "--%s '%s' is in an object store, which trainer does not reach: mount a volume "
+                   "(a PersistentVolumeClaim) and give the path of a directory on it",
+                   option, path);
+}
+
+static int options_of(const struct fit_values *values, struct classifier_fit_options *ret,
+                      struct err *err)
+{
+    struct classifier_fit_options options = CLASSIFIER_FIT_DEFAULT;
+    options.seed = (uint64_t)values->seed;
+    options.steps = (uint64_t)values->steps;
+    options.batch = (int)values->batch;
+    options.threads = (int)values->threads;
+    options.optimizer = str_eq(values->optimizer, "sgd")    ? OPTIMIZER_SGD
+                        : str_eq(values->optimizer, "adam") ? OPTIMIZER_ADAM
+                                                            : OPTIMIZER_ADAGRAD;
+    options.schedule = str_eq(values->schedule, "cosine") ? SCHEDULE_COSINE : SCHEDULE_CONSTANT;
+    options.rate = (float)values->rate;
+    options.data = values->data;
+    options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
+    options.export_dir = str_is_empty(values->export_dir) ? NULL : values->export_dir;
+    options.checkpoint_every = (uint64_t)values->checkpoint_every;
+    options.keep = (size_t)values->keep;
+    options.log = fit_log_style(values->log);
+    options.stream = stdout;
+    options.stop = &fit_stop_asked;
+    int result = kind_of(values->model, &options.kind, err);
+    if (result == 0)
+        result = check_path("data", options.data, err);
+    if (result == 0)
+        result = check_path("model-dir", options.model_dir, err);
+    if (result == 0)
+        result = check_path("export-dir", options.export_dir, err);
+    if (result == 0)
+        result = classifier_fit_check(&options, err);
+    if (result == 0)
+        *ret = options;
+    return result;
+}
+
+/* The words of the workshop's program, which people look for in the logs. */
+static void announce(const struct classifier_fit_options *options, bool chief)
+{
+    if (options->log == PROGRESS_JSON)
+        return;
+    if (!chief)
+        printf("Will not export model: the chief does\n");
+    else if (options->export_dir)
+        printf("Will export model to %s\n", options->export_dir);
+    fflush(stdout);
+}
+
+static void report_json(const struct classifier_fit_options *options, const char *path,
+                        const struct classifier_fit_result *result)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *line = json_object(arena);
+    json_set_string(arena, line, "event", "result");
+    json_set_int(arena, line, "steps", (int64_t)result->last);
+    json_set(arena, line, "loss", json_real(arena, result->loss));
+    json_set_int(arena, line, "testPictures", (int64_t)result->eval.pictures);
+    json_set(arena, line, "testAccuracy", json_real(arena, result->eval.accuracy));
+    if (options->model_dir)
+        json_set_string(arena, line, "model", path);
+    if (result->version) {
+        json_set_string(arena, line, "exportDir", options->export_dir);
+        json_set_int(arena, line, "version", result->version);
+    }
+    printf("%s\n", json_to_string(arena, line));
+}
+
+static void report(const struct classifier_fit_options *options,
+                   const struct classifier_fit_result *result)
+{
+    char text[128], path[4096];
+    if (options->model_dir)
+        classifier_fit_model_path(options->model_dir, path, sizeof(path));
+    if (options->log == PROGRESS_JSON) {
+        report_json(options, path, result);
+        return;
+    }
+    classifier_eval_sentence(&result->eval, text, sizeof(text));
+    printf("%s\n", text);
+    if (options->model_dir)
+        printf("model: %s\n", path);
+    if (result->version)
+        printf("exported version %lld to %s\n", (long long)result->version, options->export_dir);
+}
+
+static int serve_variables(const struct fit_values *values,
+                           const struct classifier_fit_options *options,
+                           const struct ty_tf_config *config, struct err *err)
+{
+    int result = options->model_dir ? file_make_dirs(options->model_dir, 0755, err) : 0;
+    struct ps_server_options server = {
+        .config = config,
+        .shape = classifier_fit_hash(options),
+        .directory = options->model_dir,
+        .stop = &fit_stop_asked,
+        .report = fit_say_line,
+    };
+    bool stopped = false;
+    if (result == 0)
+        result = ps_server_run(&server, &stopped, err);
+    return result == 0 && stopped ? FIT_EXIT_STOPPED : result;
+}
+
+static int train_with_servers(const struct fit_values *values,
+                              const struct classifier_fit_options *options,
+                              const struct ty_tf_config *config, size_t workers,
+                              struct classifier_fit_result *ret, struct err *err)
+{
+    _cleanup_(cleanup_ps_client) struct ps_client *client = NULL;
+    struct ps_options ps = {
+        .config = config,
+        .shape = classifier_fit_hash(options),
+        .join_timeout_ms = values->cluster.join_timeout * 1000,
+        .report = fit_say_line,
+    };
+    fit_joining = 1; /* nothing is lost when a signal ends the wait */
+    int result = ps_client_open(&ps, &client, err);
+    fit_joining = 0;
+    if (result == 0)
+        result =
+            classifier_fit_async(options, client, ty_tf_config_is_chief(config), workers, ret, err);
+    return result;
+}
+
+static int train_in_step(const struct fit_values *values,
+                         const struct classifier_fit_options *options,
+                         const struct ty_tf_config *config, size_t workers,
+                         struct classifier_fit_result *ret, struct err *err)
+{
+    _cleanup_(reducer_comm_close) struct reducer_comm several = {0};
+    struct reducer alone = reducer_single(), *reducer = &alone;
+    int result = 0;
+    if (workers > 1) {
+        struct comm_options comm = {
+            .config = config,
+            .shape = classifier_fit_hash(options),
+            .join_timeout_ms = values->cluster.join_timeout * 1000,
+            .report = fit_say_line,
+        };
+        result = reducer_comm_open(&several, &comm, &fit_joining, err);
+        reducer = &several.reducer;
+    }
+    return result == 0 ? classifier_fit(options, reducer, ret, err) : result;
+}
+
+static int train(const struct fit_values *values, const struct ty_tf_config *config,
+                 struct err *err)
+{
+    struct classifier_fit_options options;
+    int result = options_of(values, &options, err);
+    if (result < 0)
+        return result;
+    enum ty_role role = config->tasks[config->self].role;
+    if (role == TY_ROLE_EVALUATOR)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "this task is 'evaluator', which is not needed: the chief judges the model "
+                       "at the end; leave it out of the job");
+    if (role == TY_ROLE_PS)
+        return serve_variables(values, &options, config, err);
+    size_t workers =
+        ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER);
+    announce(&options, ty_tf_config_is_chief(config));
+    struct classifier_fit_result done = {0};
+    result = ty_tf_config_count(config, TY_ROLE_PS)
+                 ? train_with_servers(values, &options, config, workers, &done, err)
+                 : train_in_step(values, &options, config, workers, &done, err);
+    if (result == 0 && done.judged)
+        report(&options, &done);
+    if (result == 0 && done.stopped)
+        result = FIT_EXIT_STOPPED;
+    classifier_fit_result_release(&done);
+    return result;
+}
+
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+{
+    (void)count, (void)arguments;
+    const struct fit_values *fit = values;
+    struct ty_tf_config *config = NULL;
+    fit_begin();
+    int result = fit_cluster_read(&fit->cluster, &config, err);
+    if (result == 0)
+        result = train(fit, config, err);
+    ty_tf_config_free(config);
+    return result;
+}
+
+#define FIELD(name) .offset = offsetof(struct fit_values, name)
+
+static const struct option OPTIONS[] = {
+    {.name = "data",
+     .type = OPTION_STRING,
+     FIELD(data),
+     .environment = "TF_DATA_DIR",
+     .fallback = IDX_DIRECTORY_DEFAULT,
+     .value = "DIR",
+     .help = "directory with the four IDX files of MNIST or of a data set like it"},
+    {.name = "model",
+     .type = OPTION_STRING,
+     FIELD(model),
+     .environment = "TF_MODEL_TYPE",
+     .fallback = "cnn",
+     .value = "cnn|linear",
+     .help = "two convolutions and a hidden layer, or no hidden layer at all"},
+    {.name = "steps",
+     .type = OPTION_INT,
+     FIELD(steps),
+     .environment = "TF_TRAIN_STEPS",
+     .fallback = "200",
+     .min = 1,
+     .max = 100000000,
+     .value = "N",
+     .help = "steps of all workers together, those of a run that is resumed included"},
+    {.name = "batch",
+     .type = OPTION_INT,
+     FIELD(batch),
+     .environment = "TF_BATCH_SIZE",
+     .fallback = "100",
+     .min = 1,
+     .max = 4096,
+     .value = "N",
+     .help = "pictures of a step: shared by all workers, or of one worker with parameter servers"},
+    {.name = "optimizer",
+     .type = OPTION_CHOICE,
+     FIELD(optimizer),
+     .fallback = "adagrad",
+     .choices = "adagrad|sgd|adam",
+     .value = "KIND",
+     .help = "how a gradient changes the parameters; adam not with parameter servers"},
+    {.name = "learning-rate",
+     .type = OPTION_REAL,
+     FIELD(rate),
+     .environment = "TF_LEARNING_RATE",
+     .fallback = "0.01",
+     .value = "X",
+     .help = "at its highest"},
+    {.name = "schedule",
+     .type = OPTION_CHOICE,
+     FIELD(schedule),
+     .fallback = "constant",
+     .choices = "constant|cosine",
+     .value = "KIND",
+     .help = "of the learning rate"},
+    {.name = "seed",
+     .type = OPTION_INT,
+     FIELD(seed),
+     .fallback = "1",
+     .min = 0,
+     .max = INT64_MAX,
+     .value = "N",
+     .help = "of everything drawn by chance"},
+    {.name = "threads",
+     .type = OPTION_INT,
+     FIELD(threads),
+     .environment = "TRAINER_THREADS",
+     .fallback = "1",
+     .min = 1,
+     .max = 64,
+     .value = "N",
+     .help = "threads of this worker"},
+    {.name = "model-dir",
+     .type = OPTION_STRING,
+     FIELD(model_dir),
+     .environment = "TF_MODEL_DIR",
+     .value = "DIR",
+     .help = "where checkpoints and the model go; a run that was broken off goes on from there"},
+    {.name = "export-dir",
+     .type = OPTION_STRING,
+     FIELD(export_dir),
+     .environment = "TF_EXPORT_DIR",
+     .value = "DIR",
+     .help = "where the chief publishes the model as the next version, for 'trainer serve'"},
+    {.name = "checkpoint-every",
+     .type = OPTION_INT,
+     FIELD(checkpoint_every),
+     .fallback = "100",
+     .min = 0,
+     .max = 100000000,
+     .value = "N",
+     .help = "steps between checkpoints, or snapshots of the servers; 0: only at the end"},
+    {.name = "keep",
+     .type = OPTION_INT,
+     FIELD(keep),
+     .fallback = "3",
+     .min = 1,
+     .max = 1000,
+     .value = "N",
+     .help = "checkpoints to keep"},
+    FIT_CLUSTER_OPTIONS(struct fit_values),
+    {.name = "log",
+     .type = OPTION_CHOICE,
+     FIELD(log),
+     .environment = "TRAINER_LOG",
+     .fallback = "auto",
+     .choices = "auto|plain|json",
+     .value = "FORM",
+     .help = "a bar on a terminal and a line a second elsewhere, a line a step, or JSON lines"},
+    {0},
+};
+
+const struct command COMMAND_FIT_CLASSIFIER = {
+    .name = "classifier",
+    .summary = "train a classifier of small pictures (digits, clothes)",
+    .description =
+        "Trains the network of the TFJob workshop on MNIST, Fashion-MNIST or any data set of that "
+        "form. Where the cluster has a chief and workers only, they train in step, and the result "
+        "is that of one worker. Where it has parameter servers, these hold the variables, and "
+        "chief and workers pull, compute and push without waiting for each other.\n\n"
+        "The chief, or worker 0, shows the progress; at the end it judges the model on the test "
+        "pictures and exports it as the next version. SIGTERM saves and ends with code 143; the "
+        "same command then goes on from there.",
+    .examples = "trainer fit classifier --model-dir model --export-dir export\n"
+                "trainer fit classifier --ps_hosts=a:2222 --worker_hosts=b:2222,c:2222 "
+                "--job_name=worker --task_index=0",
+    .options = OPTIONS,
+    .values_size = sizeof(struct fit_values),
+    .run = run,
+};

@@ -1,0 +1,260 @@
+/* Training a classifier: beginning, end, and the way of workers in step; see classifier_fit.h. */
+#include "models/classifier_fit_internal.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "train/checkpoint.h"
+#include "train/fit_loop.h"
+#include "train/model_versions.h"
+
+#include <stdio.h>
+
+int classifier_fit_check(const struct classifier_fit_options *options, struct err *err)
+{
+    if (!(options->rate > 0 && options->rate < 100))
+        return err_set(err, ERR_INVALID, "a learning rate of %g does not lie between 0 and 100",
+                       (double)options->rate);
+    if (options->batch < 1 || options->batch > CLASSIFIER_BATCH_MAX)
+        return err_set(err, ERR_INVALID, "a batch of %d pictures is not in 1 … %d", options->batch,
+                       CLASSIFIER_BATCH_MAX);
+    return 0;
+}
+
+uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
+{
+    const uint64_t numbers[] = {
+        (uint64_t)options->kind,
+        options->seed,
+        options->steps,
+        (uint64_t)options->batch,
+        (uint64_t)options->optimizer,
+        (uint64_t)options->schedule,
+        fit_loop_bits(options->rate),
+    };
+    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+}
+
+void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s", model_dir, CLASSIFIER_MODEL_FILE);
+}
+
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct err *err)
+{
+    const struct classifier_fit_options *options = fit->options;
+    int result = classifier_fit_check(options, err);
+    if (result == 0)
+        result = idx_open(options->data, IDX_TRAIN, &fit->train, err);
+    if (result < 0)
+        return result;
+    if (fit->train->height != fit->train->width)
+        return err_set(err, ERR_UNSUPPORTED, "pictures of %d×%d in '%s' are not square",
+                       fit->train->width, fit->train->height, options->data);
+    struct classifier_config config = {.kind = options->kind,
+                                       .side = fit->train->height,
+                                       .channels = 1,
+                                       .classes = fit->train->classes};
+    result = classifier_model_new(&config, &fit->model, err);
+    if (result < 0)
+        return err_wrap(err, "'%s'", options->data);
+    for (int i = 0; i < config.classes; i++) {
+        char label[CLASSIFIER_LABEL_MAX];
+        classifier_model_set_label(fit->model, i,
+                                   idx_label_name(options->data, i, label, sizeof(label)));
+    }
+    params_initialise(classifier_model_params(fit->model), options->seed);
+    classifier_model_changed(fit->model);
+    fit->schedule = (struct schedule){
+        .kind = options->schedule, .rate = options->rate, .steps = options->steps};
+    struct classifier_trainer_options trainer = {.seed = options->seed,
+                                                 .batch = options->batch,
+                                                 .rank = rank,
+                                                 .size = size,
+                                                 .threads = options->threads};
+    return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
+}
+
+void classifier_fit_release(struct classifier_fit *fit)
+{
+    classifier_trainer_free(fit->trainer);
+    optimizer_free(fit->optimizer);
+    classifier_model_free(fit->model);
+    idx_free(fit->train);
+}
+
+void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, size_t servers,
+                             char *text, size_t size)
+{
+    const struct classifier_config *config = classifier_model_config(fit->model);
+    char with[64] = "";
+    if (servers)
+        snprintf(with, sizeof(with), ", %zu parameter server%s", servers, servers == 1 ? "" : "s");
+    snprintf(text, size,
+             "%s classifier: %zu parameters, %zu pictures of %d×%d, %d classes, %zu worker%s%s, "
+             "kernels %s",
+             classifier_kind_name(config->kind),
+             params_trainable(classifier_model_params(fit->model)), fit->train->count, config->side,
+             config->side, config->classes, workers, workers == 1 ? "" : "s", with,
+             kernels_best()->name);
+}
+
+int classifier_fit_check_loss(double loss, struct err *err)
+{
+    if (loss < SOFTMAX_LOSS_MAX / 2)
+        return 0;
+    return err_set(err, ERR_INVALID, "the loss is not a number any more: lower the learning rate");
+}
+
+struct model_writer {
+    const struct classifier_fit *fit;
+    uint64_t step;
+};
+
+static int write_model(void *context, const char *path, struct err *err)
+{
+    const struct model_writer *writer = context;
+    return classifier_model_save(writer->fit->model, path, writer->step, writer->fit->options->seed,
+                                 err);
+}
+
+int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *result,
+                            struct err *err)
+{
+    const struct classifier_fit_options *options = fit->options;
+    struct model_writer writer = {.fit = fit, .step = result->last};
+    _cleanup_(cleanup_idx) struct idx *test = NULL;
+    int failed = idx_open(options->data, IDX_TEST, &test, err);
+    if (failed == 0)
+        failed = classifier_eval_run(fit->model, test, &result->eval, err);
+    if (failed < 0)
+        return failed;
+    result->judged = true;
+    classifier_model_set_accuracy(fit->model, result->eval.accuracy);
+    if (options->model_dir) {
+        char path[CHECKPOINT_PATH_MAX];
+        classifier_fit_model_path(options->model_dir, path, sizeof(path));
+        failed = write_model(&writer, path, err);
+    }
+    if (failed == 0 && options->export_dir) {
+        failed = model_versions_publish(options->export_dir, CLASSIFIER_MODEL_FILE,
+                                        moment_wall_ms() / 1000, write_model, &writer,
+                                        &result->version, err);
+        if (failed < 0)
+            return err_wrap(err, "cannot export the model");
+    }
+    return failed;
+}
+
+/* ---- In step */
+
+/* What is summed with the gradients: whether a worker wants to end, and the loss, in digits small
+ * enough that their sum over the workers is exact. */
+enum { TAIL_STOP, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
+
+static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                    struct err *err)
+{
+    struct classifier_fit *fit = context;
+    struct params *params = classifier_model_params(fit->model);
+    struct softmax_result own;
+    int result = classifier_trainer_gradient(fit->trainer, step, &own, err);
+    if (result < 0)
+        return result;
+    float *tail = params->gradients + params->floats;
+    tail[TAIL_STOP] = stop ? 1 : 0;
+    for (int i = 0; i < TAIL_DIGITS; i++)
+        tail[TAIL_LOSS + i] = (float)(own.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
+    result =
+        fit->reducer->allreduce(fit->reducer, params->gradients, params->floats + PARAMS_TAIL, err);
+    if (result < 0)
+        return result;
+    double loss = 0;
+    for (int i = TAIL_DIGITS - 1; i >= 0; i--)
+        loss = loss * (1 << DIGIT_BITS) + (double)tail[TAIL_LOSS + i];
+    loss /= (double)SOFTMAX_UNITS * fit->options->batch;
+    result = classifier_fit_check_loss(loss, err); /* every worker sees the same, so all end here */
+    if (result < 0)
+        return result;
+    classifier_trainer_learn(fit->trainer);
+    float rate = schedule_rate(&fit->schedule, step);
+    optimizer_step(fit->optimizer, params, step, rate);
+    classifier_model_changed(fit->model);
+    *ret = (struct fit_loop_step){.loss = loss, .rate = rate, .stop = tail[TAIL_STOP] > 0};
+    return 0;
+}
+
+static void values_changed(void *context)
+{
+    struct classifier_fit *fit = context;
+    classifier_model_changed(fit->model);
+    classifier_trainer_restart(fit->trainer);
+}
+
+static struct json *config_of(void *context, struct arena *arena)
+{
+    const struct classifier_fit *fit = context;
+    return classifier_config_to_json(arena, classifier_model_config(fit->model));
+}
+
+static int run(struct classifier_fit *fit, struct classifier_fit_result *result, struct err *err)
+{
+    const struct classifier_fit_options *options = fit->options;
+    struct reducer *reducer = fit->reducer;
+    int failed = classifier_fit_start(fit, reducer->rank, reducer->size, err);
+    if (failed < 0)
+        return failed;
+    fit->optimizer = optimizer_new(options->optimizer, 0, classifier_model_params(fit->model));
+    if (options->optimizer == OPTIMIZER_SGD)
+        fit->optimizer->momentum = 0; /* as the servers have it, and the workshop */
+    char start[256];
+    classifier_fit_sentence(fit, (size_t)reducer->size, 0, start, sizeof(start));
+    struct fit_loop loop = {
+        .model = "classifier",
+        .seed = options->seed,
+        .steps = options->steps,
+        .batch = (size_t)options->batch,
+        .model_dir = options->model_dir,
+        .checkpoint_every = options->checkpoint_every,
+        .keep = options->keep,
+        .log = options->log,
+        .stream = options->stream,
+        .stop = options->stop,
+        .start = start,
+        .reducer = reducer,
+        .params = classifier_model_params(fit->model),
+        .optimizer = fit->optimizer,
+        .context = fit,
+        .step = one_step,
+        .changed = values_changed,
+        .config = config_of,
+    };
+    struct fit_loop_result done;
+    failed = fit_loop_run(&loop, &done, err);
+    if (failed < 0)
+        return failed;
+    result->first = done.first;
+    result->last = done.last;
+    result->stopped = done.stopped;
+    result->loss = done.loss;
+    return !done.stopped && reducer->rank == 0 ? classifier_fit_conclude(fit, result, err) : 0;
+}
+
+int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
+                   struct classifier_fit_result *ret, struct err *err)
+{
+    struct classifier_fit_result result = {0};
+    _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options,
+                                                                   .reducer = reducer};
+    int failed = run(&fit, &result, err);
+    if (failed < 0) {
+        classifier_fit_result_release(&result);
+        return failed;
+    }
+    *ret = result;
+    return 0;
+}
+
+void classifier_fit_result_release(struct classifier_fit_result *result)
+{
+    classifier_eval_release(&result->eval);
+}

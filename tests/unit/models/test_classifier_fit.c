@@ -1,0 +1,340 @@
+/* Training a classifier from beginning to end on drawn pictures: it learns, N workers equal one, it
+ * stops and goes on, workers with common variables learn together, and what was learned is
+ * exported. */
+#include "thread_reducer.h"
+
+#include "base/file.h"
+#include "base/rand.h"
+#include "comm/tf_config.h"
+#include "models/classifier_fit.h"
+#include "train/checkpoint.h"
+#include "train/model_versions.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { SIDE = 8, CLASSES = 4, TRAIN = 600, TEST = 100 };
+
+static char directory[64];
+
+static void put_number(struct buf *buf, uint32_t value)
+{
+    const uint8_t bytes[] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
+                             (uint8_t)value};
+    buf_append(buf, bytes, sizeof(bytes));
+}
+
+static void put_file(const char *name, const struct buf *buf)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    assert_int_equal(file_write_atomic(path, buf->data, buf->size, 0644, NULL), 0);
+}
+
+/* A bright quarter that says the class, under noise. */
+static void put_part(const char *part, uint32_t count)
+{
+    _cleanup_buf_ struct buf images, labels;
+    buf_init(&images, 1 << 20);
+    buf_init(&labels, 1 << 20);
+    struct rand rand;
+    rand_init(&rand, count);
+    put_number(&images, 0x803);
+    put_number(&images, count);
+    put_number(&images, SIDE);
+    put_number(&images, SIDE);
+    put_number(&labels, 0x801);
+    put_number(&labels, count);
+    for (uint32_t i = 0; i < count; i++) {
+        int label = (int)rand_below(&rand, CLASSES);
+        buf_append_char(&labels, (char)label);
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++) {
+                int quarter = y / (SIDE / 2) * 2 + x / (SIDE / 2);
+                buf_append_char(&images,
+                                (char)(rand_below(&rand, 180) + (quarter == label ? 60 : 0)));
+            }
+    }
+    char name[64];
+    snprintf(name, sizeof(name), "%s-images-idx3-ubyte", part);
+    put_file(name, &images);
+    snprintf(name, sizeof(name), "%s-labels-idx1-ubyte", part);
+    put_file(name, &labels);
+}
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/test_classifier_fit.XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    put_part("train", TRAIN);
+    put_part("t10k", TEST);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    return file_remove_tree(directory, NULL);
+}
+
+static struct classifier_fit_options small_run(uint64_t steps)
+{
+    struct classifier_fit_options options = CLASSIFIER_FIT_DEFAULT;
+    options.data = directory;
+    options.steps = steps;
+    options.batch = 48;
+    return options;
+}
+
+static struct classifier_fit_result fit_alone(const struct classifier_fit_options *options)
+{
+    struct reducer reducer = reducer_single();
+    struct classifier_fit_result result = {0};
+    struct err err = ERR_INIT;
+    if (classifier_fit(options, &reducer, &result, &err) < 0)
+        fail_msg("%s", err.message);
+    return result;
+}
+
+static void both_kinds_learn_with_each_optimizer(void **state)
+{
+    static const struct {
+        enum classifier_kind kind;
+        enum optimizer_kind optimizer;
+        float rate;
+    } CASES[] = {
+        {CLASSIFIER_CNN, OPTIMIZER_ADAGRAD, 0.01f},
+        {CLASSIFIER_CNN, OPTIMIZER_SGD, 0.05f},
+        {CLASSIFIER_CNN, OPTIMIZER_ADAM, 0.001f},
+        {CLASSIFIER_LINEAR, OPTIMIZER_ADAGRAD, 0.1f},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        struct classifier_fit_options options = small_run(40);
+        options.kind = CASES[i].kind;
+        options.optimizer = CASES[i].optimizer;
+        options.rate = CASES[i].rate;
+        struct classifier_fit_result result = fit_alone(&options);
+        assert_true(result.judged);
+        assert_int_equal(result.eval.pictures, TEST);
+        if (result.eval.accuracy < 0.9)
+            fail_msg("case %zu: test accuracy %.3f", i, result.eval.accuracy);
+        size_t pictures = 0, right = 0;
+        for (int c = 0; c < result.eval.classes; c++) {
+            pictures += result.eval.rows[c].pictures;
+            right += result.eval.rows[c].right;
+        }
+        assert_int_equal(pictures, TEST);
+        assert_int_equal(right, result.eval.right);
+        classifier_fit_result_release(&result);
+    }
+}
+
+struct worker {
+    struct thread_reducer reducer;
+    struct classifier_fit_options options;
+    pthread_t thread;
+    int failed;
+};
+
+static void *run_worker(void *argument)
+{
+    struct worker *worker = argument;
+    struct classifier_fit_result result = {0};
+    worker->failed = classifier_fit(&worker->options, &worker->reducer.reducer, &result, NULL);
+    classifier_fit_result_release(&result);
+    return NULL;
+}
+
+static struct checkpoint *fit_together(int workers, int threads, int batch, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    struct thread_group group = {.size = workers};
+    struct worker worker[THREAD_WORKERS_MAX];
+    pthread_barrier_init(&group.barrier, NULL, (unsigned)workers);
+    for (int i = 0; i < workers; i++) {
+        worker[i] = (struct worker){.reducer = thread_reducer(&group, i), .options = small_run(8)};
+        worker[i].options.batch = batch;
+        worker[i].options.model_dir = path;
+        worker[i].options.threads = threads;
+        assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
+    }
+    for (int i = 0; i < workers; i++) {
+        pthread_join(worker[i].thread, NULL);
+        assert_int_equal(worker[i].failed, 0);
+    }
+    pthread_barrier_destroy(&group.barrier);
+    char file[300];
+    struct checkpoint *checkpoint = NULL;
+    classifier_fit_model_path(path, file, sizeof(file));
+    assert_int_equal(checkpoint_read(file, &checkpoint, NULL), 0);
+    return checkpoint;
+}
+
+static void any_number_of_workers_trains_the_same_bits(void **state)
+{
+    static const int WORKERS[] = {1, 2, 3, 1}, THREADS[] = {1, 1, 2, 3};
+    struct checkpoint *first = NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(WORKERS); i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "run%zu", i);
+        /* shares of whole parts: 192 = 6 · 32 */
+        struct checkpoint *other = fit_together(WORKERS[i], THREADS[i], 192, name);
+        if (first) {
+            assert_int_equal(other->floats, first->floats);
+            assert_memory_equal(other->values, first->values, first->floats * sizeof(float));
+            checkpoint_free(other);
+        } else {
+            first = other;
+        }
+    }
+    checkpoint_free(first);
+}
+
+static void it_goes_on_where_it_was_stopped(void **state)
+{
+    char whole[256], broken[256], file[2][300];
+    snprintf(whole, sizeof(whole), "%s/whole", directory);
+    snprintf(broken, sizeof(broken), "%s/broken", directory);
+    struct classifier_fit_options options = small_run(9);
+    options.model_dir = whole;
+    struct classifier_fit_result result = fit_alone(&options);
+    classifier_fit_result_release(&result);
+
+    static const volatile sig_atomic_t asked = 1;
+    options.model_dir = broken;
+    options.stop = &asked;
+    for (int i = 1; i < 9; i++) {
+        result = fit_alone(&options);
+        assert_true(result.stopped);
+        assert_false(result.judged);
+        assert_int_equal(result.last, i);
+    }
+    result = fit_alone(&options);
+    assert_false(result.stopped);
+    assert_int_equal(result.first, 8);
+    classifier_fit_result_release(&result);
+    struct classifier_model *model[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        classifier_fit_model_path(i ? broken : whole, file[i], sizeof(file[i]));
+        assert_int_equal(classifier_model_load(file[i], &model[i], NULL), 0);
+    }
+    /* the first step after a resumption adds as usual: equal within rounding */
+    const struct params *a = classifier_model_params(model[0]),
+                        *b = classifier_model_params(model[1]);
+    float largest = 0;
+    for (size_t i = 0; i < a->floats; i++)
+        largest = fmaxf(largest, fabsf(a->values[i] - b->values[i]));
+    assert_true(largest < 1e-3f);
+    classifier_model_free(model[0]);
+    classifier_model_free(model[1]);
+}
+
+static void the_model_is_exported_with_its_labels(void **state)
+{
+    char exports[256], path[MODEL_VERSIONS_PATH_MAX];
+    snprintf(exports, sizeof(exports), "%s/export", directory);
+    struct classifier_fit_options options = small_run(20);
+    options.export_dir = exports;
+    struct buf labels = {.data = (char *)"north-west\nnorth-east\n", .size = 22};
+    put_file("LABELS", &labels);
+    for (int64_t before = 0, i = 0; i < 2; i++) {
+        struct classifier_fit_result result = fit_alone(&options);
+        assert_true(result.version > before);
+        before = result.version;
+        int64_t newest;
+        assert_int_equal(model_versions_newest(exports, CLASSIFIER_MODEL_FILE, &newest, path, NULL),
+                         0);
+        assert_int_equal(newest, result.version);
+        struct classifier_model *model = NULL;
+        assert_int_equal(classifier_model_load(path, &model, NULL), 0);
+        assert_true(classifier_model_accuracy(model) == result.eval.accuracy);
+        assert_string_equal(classifier_model_label(model, 1), "north-east");
+        assert_string_equal(classifier_model_label(model, 2), "2");
+        classifier_model_free(model);
+        classifier_fit_result_release(&result);
+    }
+}
+
+static struct ps_client *local_client(struct ty_tf_config **ret_config)
+{
+    struct ps_client *client = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(tf_config_parse("{}", 2, ret_config, &err), 0);
+    struct ps_options options = {.config = *ret_config, .shape = 1};
+    if (ps_client_open(&options, &client, &err) < 0)
+        fail_msg("%s", err.message);
+    return client;
+}
+
+static void common_variables_are_learned(void **state)
+{
+    struct classifier_fit_options options = small_run(40);
+    struct classifier_fit_result result = {0};
+    struct ty_tf_config *config = NULL;
+    struct err err = ERR_INIT;
+    struct ps_client *client = local_client(&config);
+    char text[4096] = "";
+    options.stream = fmemopen(text, sizeof(text), "w");
+    options.log = PROGRESS_PLAIN;
+    if (classifier_fit_async(&options, client, true, 1, &result, &err) < 0)
+        fail_msg("%s", err.message);
+    fclose(options.stream);
+    assert_int_equal(result.last, 40);
+    assert_true(result.judged);
+    if (result.eval.accuracy < 0.9)
+        fail_msg("test accuracy %.3f", result.eval.accuracy);
+    assert_non_null(strstr(text, "step 40/40"));
+    classifier_fit_result_release(&result);
+    ps_client_free(client);
+    ty_tf_config_free(config);
+}
+
+static void what_cannot_be_trained_is_refused(void **state)
+{
+    struct reducer reducer = reducer_single();
+    struct classifier_fit_result result;
+    struct ty_tf_config *config = NULL;
+    struct err err = ERR_INIT;
+    struct classifier_fit_options options = small_run(1);
+    options.data = "/nowhere";
+    assert_int_equal(classifier_fit(&options, &reducer, &result, &err), -ERR_NOT_FOUND);
+    options = small_run(1);
+    options.rate = 0;
+    assert_int_equal(classifier_fit(&options, &reducer, &result, &err), -ERR_INVALID);
+    options = small_run(200);
+    options.rate = 50;
+    options.optimizer = OPTIMIZER_SGD;
+    assert_int_equal(classifier_fit(&options, &reducer, &result, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "lower the learning rate"));
+    options = small_run(1);
+    options.optimizer = OPTIMIZER_ADAM;
+    struct ps_client *client = local_client(&config);
+    assert_int_equal(classifier_fit_async(&options, client, true, 1, &result, &err),
+                     -ERR_UNSUPPORTED);
+    ps_client_free(client);
+    ty_tf_config_free(config);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+
+int main(void)
+{
+    kernels_set_blas_threads(1);
+    const struct CMUnitTest tests[] = {
+        CASE(both_kinds_learn_with_each_optimizer),
+        CASE(any_number_of_workers_trains_the_same_bits),
+        CASE(it_goes_on_where_it_was_stopped),
+        CASE(the_model_is_exported_with_its_labels),
+        CASE(common_variables_are_learned),
+        CASE(what_cannot_be_trained_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
