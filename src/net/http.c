@@ -219,6 +219,19 @@ size_t http_pending(struct http_exchange *exchange)
     return exchange->ops->pending(exchange);
 }
 
+int http_upgrade(struct http_exchange *exchange, const char *protocol,
+                 const struct http_header *headers, struct stream **ret, struct err *err)
+{
+    struct stream *stream =
+        exchange->ops->upgrade ? exchange->ops->upgrade(exchange, protocol, headers) : NULL;
+    if (!stream)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "this exchange has no connection that could change to %s", protocol);
+    exchange->begun = exchange->ended = true;
+    *ret = stream;
+    return 0;
+}
+
 void http_respond(struct http_exchange *exchange, int status, const char *content_type,
                   const void *body, size_t size)
 {

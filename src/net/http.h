@@ -49,6 +49,7 @@ const char *http_status_text(int status);
  * ---------------------------------------------------------------------------- */
 
 struct http_exchange;
+struct stream;
 
 struct http_exchange_ops {
     void (*begin)(struct http_exchange *exchange, int status, const struct http_header *headers,
@@ -56,6 +57,9 @@ struct http_exchange_ops {
     void (*write)(struct http_exchange *exchange, const void *data, size_t size);
     void (*end)(struct http_exchange *exchange);
     size_t (*pending)(struct http_exchange *exchange); /* bytes not yet taken by the peer */
+    /* NULL: there is no connection to hand over. */
+    struct stream *(*upgrade)(struct http_exchange *exchange, const char *protocol,
+                              const struct http_header *headers);
 };
 
 /* One request and its answer. The answerer must call http_end() exactly once, except after
@@ -81,6 +85,15 @@ void http_begin(struct http_exchange *exchange, int status, const char *content_
 void http_write(struct http_exchange *exchange, const void *data, size_t size);
 void http_end(struct http_exchange *exchange);
 size_t http_pending(struct http_exchange *exchange);
+
+/* Answer with "101 Switching Protocols" and take the connection: `ret` is the line to the peer,
+ * with what it sent ahead still in it, and must be started before the handler returns to the loop.
+ * The exchange ends as by http_end(). Needs an exchange that has not begun, of a peer that asked
+ * for the protocol; fails, with the exchange still to be answered, where there is no connection:
+ * in-process.
+ */
+int http_upgrade(struct http_exchange *exchange, const char *protocol,
+                 const struct http_header *headers, struct stream **ret, struct err *err);
 
 /* A whole answer in one call. */
 void http_respond(struct http_exchange *exchange, int status, const char *content_type,

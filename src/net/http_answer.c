@@ -99,11 +99,34 @@ static size_t pending(struct http_exchange *exchange)
     return answer->connection ? stream_pending(answer->connection->stream) : 0;
 }
 
+static struct stream *upgrade(struct http_exchange *exchange, const char *protocol,
+                              const struct http_header *headers)
+{
+    struct http_answer *answer = answer_of(exchange);
+    struct http_connection *connection = answer->connection;
+    if (!connection)
+        return NULL;
+    struct buf head;
+    buf_init(&head, 1024 * 1024);
+    buf_printf(&head, "HTTP/1.1 101 %s\r\nDate: %s\r\nConnection: Upgrade\r\n",
+               http_status_text(101), http_service_date(connection->service));
+    write_header(&head, "Upgrade", protocol);
+    for (; headers; headers = headers->next)
+        write_header(&head, headers->name, headers->value);
+    buf_append_str(&head, "\r\n");
+    stream_write(connection->stream, head.data, head.size);
+    buf_release(&head);
+    struct stream *stream = http_connection_upgrade(connection);
+    http_connection_answered(connection);
+    return stream;
+}
+
 static const struct http_exchange_ops OPS = {
     .begin = begin,
     .write = write_data,
     .end = end,
     .pending = pending,
+    .upgrade = upgrade,
 };
 
 struct http_answer *http_answer_new(struct http_connection *connection)

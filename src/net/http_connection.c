@@ -10,7 +10,16 @@
 #include <string.h>
 #include <time.h>
 
-enum state { OPENING, IDLE, READING_HEAD, READING_BODY, ANSWERING, FINISHING, CLOSED };
+enum state {
+    OPENING,
+    IDLE,
+    READING_HEAD,
+    READING_BODY,
+    ANSWERING,
+    UPGRADED,
+    FINISHING,
+    CLOSED,
+};
 
 static const struct state_row STATES[] = {
     [OPENING] = {"opening", STATE_BIT(IDLE) | STATE_BIT(CLOSED)},
@@ -19,7 +28,9 @@ static const struct state_row STATES[] = {
                                               STATE_BIT(FINISHING) | STATE_BIT(CLOSED)},
     [READING_BODY] = {"reading a body",
                       STATE_BIT(ANSWERING) | STATE_BIT(FINISHING) | STATE_BIT(CLOSED)},
-    [ANSWERING] = {"answering", STATE_BIT(IDLE) | STATE_BIT(FINISHING) | STATE_BIT(CLOSED)},
+    [ANSWERING] = {"answering", STATE_BIT(IDLE) | STATE_BIT(UPGRADED) | STATE_BIT(FINISHING) |
+                                    STATE_BIT(CLOSED)},
+    [UPGRADED] = {"upgraded", STATE_BIT(CLOSED)},
     [FINISHING] = {"finishing", STATE_BIT(CLOSED)},
     [CLOSED] = {"closed", 0, .final = true},
 };
@@ -60,11 +71,15 @@ void http_connection_close(struct http_connection *self)
 {
     if (state_of(self) == CLOSED)
         return;
+    bool upgraded = state_of(self) == UPGRADED;
     move(self, CLOSED);
     loop_defer_cancel(self->service->loop, &self->task);
     stream_close(self->stream);
-    if (self->answer)
+    /* An upgrader may close while it is on the stack as the answerer still. */
+    if (self->answer && !(upgraded && self->in_handler))
         http_answer_abandon(TAKE(self->answer));
+    if (upgraded)
+        http_upgrade_cancel(self);
 }
 
 /* No further request: let the peer read what is written, then close. */
@@ -100,6 +115,13 @@ static void refuse(struct http_connection *self, int status, const char *sentenc
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+/* Whether requests are still to come. */
+static bool is_http(const struct http_connection *self)
+{
+    int state = state_of(self);
+    return state != UPGRADED && state != CLOSED && state != FINISHING;
+}
+
 /* Free the answer that is through, and say what comes after it. */
 static void end_answer(struct http_connection *self)
 {
@@ -107,6 +129,8 @@ static void end_answer(struct http_connection *self)
     bool cut = answer->left > 0 && !answer->no_body; /* less was written than was promised */
     bool keep_alive = answer->keep_alive;
     self->spare = http_answer_free(answer);
+    if (!is_http(self)) /* another protocol's now, or over */
+        return;
     if (cut)
         http_connection_close(self);
     else if (keep_alive)
@@ -131,6 +155,13 @@ void http_connection_answered(struct http_connection *self)
     /* The answerer is still on the stack and may look at its exchange once more. */
     if (!self->in_handler)
         loop_defer(self->service->loop, &self->task);
+}
+
+struct stream *http_connection_upgrade(struct http_connection *self)
+{
+    move(self, UPGRADED);
+    http_upgrade_init(self);
+    return &self->upgrade.stream;
 }
 
 /* Feed the parser; the bytes it took. */
@@ -196,7 +227,7 @@ static void go_on(struct http_connection *self)
             buf_append(&self->in, in.data + used, in.size - used);
         buf_release(&in);
     }
-    if (state_of(self) == CLOSED || state_of(self) == FINISHING)
+    if (!is_http(self))
         return;
     if (self->peer_ended && is_reading(self) && !self->in.size)
         finish(self);
@@ -275,12 +306,13 @@ static void on_end(void *context, const struct err *err)
         go_on(self);
 }
 
-static void on_closed(void *context)
+void http_connection_gone(struct http_connection *self)
 {
-    struct http_connection *self = context;
     struct http_service *service = self->service;
     if (state_of(self) != CLOSED)
         move(self, CLOSED);
+    if (self->answer) /* of an upgrade that was over before its turn */
+        self->spare = http_answer_free(TAKE(self->answer));
     loop_defer_cancel(service->loop, &self->task);
     *self->link = self->next;
     if (self->next)
@@ -294,6 +326,11 @@ static void on_closed(void *context)
     state_machine_release(&self->life);
     free(self);
     service->on_closed(service);
+}
+
+static void on_closed(void *context)
+{
+    http_connection_gone(context);
 }
 
 static const struct stream_handler STREAM_HANDLER = {

@@ -14,6 +14,15 @@ struct http_connection;
 
 enum { HTTP_DATE_MAX = 32 };
 
+/* The line that an upgrader gets: it stands on the connection's own stream, gives first what was
+ * read ahead, and is counted among the server's connections until it ends. */
+struct http_upgrade {
+    struct stream stream;
+    struct loop_task task; /* give what was read ahead */
+    bool opened, paused, end_told;
+    bool left; /* the upgrader closed or finished it: only on_closed is told any more */
+};
+
 /* What all connections of a server have in common. */
 struct http_service {
     struct loop *loop;
@@ -43,6 +52,7 @@ struct http_connection {
     struct http_answer *answer; /* of the request that is being answered, or NULL */
     bool peer_ended;            /* sends no more, but may still read */
     bool in_handler;
+    struct http_upgrade upgrade; /* after it, another protocol's line */
 };
 
 /* Takes the stream; the connection frees itself when that is closed, and tells the service. */
@@ -54,6 +64,15 @@ void http_connection_close(struct http_connection *connection);
 /* From the answer: its last byte is written. It is freed by the connection, in a later turn if the
  * answerer still runs. */
 void http_connection_answered(struct http_connection *connection);
+
+/* The stream is closed: take the connection out of the world. */
+void http_connection_gone(struct http_connection *connection);
+
+/* From the answer: its "101" is written, and from here on the connection is the upgrader's. */
+struct stream *http_connection_upgrade(struct http_connection *connection);
+/* The parts of it that http_connection.c needs. */
+void http_upgrade_init(struct http_connection *connection);
+void http_upgrade_cancel(struct http_connection *connection);
 
 /* "Sun, 15 Nov 2026 02:00:00 GMT", made once a second. */
 const char *http_service_date(struct http_service *service);

@@ -274,22 +274,21 @@ static void go_on_shutting(struct socket_stream *self)
 
 static void tell_owner(struct socket_stream *self)
 {
-    const struct stream_handler *handler = self->stream.handler;
-    void *context = self->stream.context;
-    if (!self->sent_told && pending(&self->stream) == 0 && !self->broken) {
+    struct stream *stream = &self->stream; /* its handler may change with each call */
+    if (!self->sent_told && pending(stream) == 0 && !self->broken) {
         self->sent_told = true;
-        handler->on_sent(context);
+        stream->handler->on_sent(stream->context);
     }
     /* Also to a paused owner: what it has not read is lost, but it need not serve the dead. */
     if (self->ended && !self->end_told && !self->broken && !self->finishing && !self->closed) {
         self->end_told = true;
-        handler->on_end(context, NULL);
+        stream->handler->on_end(stream->context, NULL);
     }
     if (self->broken && !self->finishing && !self->closed) {
         self->end_told = self->ended = true;
-        handler->on_end(context, &self->err);
+        stream->handler->on_end(stream->context, &self->err);
         if (!self->closed)
-            stream_close(&self->stream);
+            stream_close(stream);
     }
 }
 
@@ -392,6 +391,11 @@ static void pause_reading(struct stream *stream, bool paused)
         loop_defer(self->loop, &self->task);
 }
 
+static void set_patience(struct stream *stream, int64_t stall_timeout_ms)
+{
+    self_of(stream)->stall_timeout_ms = stall_timeout_ms;
+}
+
 static void shut(struct stream *stream)
 {
     struct socket_stream *self = self_of(stream);
@@ -447,6 +451,7 @@ static const struct stream_ops OPS = {
     .write = write_bytes,
     .pending = pending,
     .pause = pause_reading,
+    .set_patience = set_patience,
     .shut = shut,
     .finish = finish,
     .close = close_stream,

@@ -60,27 +60,27 @@ static void give(struct memory_stream *self)
 static void on_task(struct loop_task *task)
 {
     struct memory_stream *self = CONTAINER_OF(task, struct memory_stream, task);
-    const struct stream_handler *handler = self->stream.handler;
+    struct stream *stream = &self->stream; /* its handler may change with each call */
     if (!self->opened) {
         self->opened = true;
-        handler->on_open(self->stream.context);
+        stream->handler->on_open(stream->context);
     }
     give(self);
     if (!self->holds)
         self->taken = self->out.size;
     if (is_open(self) && !self->finishing && !self->sent_told && !pending(&self->stream)) {
         self->sent_told = true;
-        handler->on_sent(self->stream.context);
+        stream->handler->on_sent(stream->context);
     }
     if (is_open(self) && !self->finishing && self->end_sent && !self->end_told &&
         (!self->in.size || self->paused)) {
         self->end_told = true;
-        handler->on_end(self->stream.context, NULL);
+        stream->handler->on_end(stream->context, NULL);
     }
     if (is_open(self) && self->broken && !self->finishing) {
         struct err err;
         err_set(&err, ERR_UNAVAILABLE, "peer left");
-        handler->on_end(self->stream.context, &err);
+        stream->handler->on_end(stream->context, &err);
     }
     if (is_open(self) && self->finishing && (self->broken || !pending(&self->stream)))
         close_stream(&self->stream);
@@ -108,6 +108,11 @@ static void pause_reading(struct stream *stream, bool paused)
     schedule(self);
 }
 
+static void shut(struct stream *stream)
+{
+    self_of(stream)->shut = true;
+}
+
 static void finish(struct stream *stream)
 {
     struct memory_stream *self = self_of(stream);
@@ -120,6 +125,7 @@ static const struct stream_ops OPS = {
     .write = write_bytes,
     .pending = pending,
     .pause = pause_reading,
+    .shut = shut,
     .finish = finish,
     .close = close_stream,
 };

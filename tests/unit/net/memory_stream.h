@@ -15,7 +15,7 @@ struct memory_stream {
     size_t taken;   /* of out, by the peer */
     size_t piece;   /* the most bytes given at once; 0: any */
     bool holds;     /* the peer takes nothing */
-    bool opened, paused, end_sent, end_told, broken, sent_told, finishing;
+    bool opened, paused, end_sent, end_told, broken, sent_told, shut, finishing;
     bool *ret_closed; /* set to true when the stream is gone */
 };
 
