@@ -19,11 +19,20 @@ struct engine_pod_logs {
     int64_t since_ms;    /* wall time; 0: all */
     int64_t limit_bytes; /* -1: all */
 };
+/* `stream` is the asker's, to be started and closed; NULL where the connection failed, and `err`
+ * says why. */
+struct stream;
+typedef void engine_connect_done(void *context, struct stream *stream, const struct err *err);
 struct engine_pod_backend {
     /* Stream the log as text/plain into the exchange and end it; an error is answered as a Status.
      */
     void (*logs)(void *context, struct http_exchange *exchange, const struct json *pod,
                  const struct engine_pod_logs *options);
+    /* Connect to a port of the pod as its own programs do, at localhost. `done` is called once,
+     * from the loop, never from within this call; then what was returned is no more. */
+    void *(*connect)(void *context, const struct json *pod, int port, engine_connect_done *done,
+                     void *done_context);
+    void (*connect_cancel)(void *connect); /* `done` is not called */
     void *context;
 };
 

@@ -119,6 +119,10 @@ static const struct registry_resource RESOURCES[] = {
             (const struct registry_subresource[]){
                 {.id = SUB_BINDING, .name = "binding", .kind = "Binding", .verbs = VERB_CREATE},
                 {.id = SUB_LOG, .name = "log", .kind = "Pod", .verbs = VERB_GET},
+                {.id = SUB_PORT_FORWARD,
+                 .name = "portforward",
+                 .kind = "PodPortForwardOptions",
+                 .verbs = VERB_CREATE | VERB_GET},
                 {.id = SUB_STATUS, .name = "status", .kind = "Pod", .verbs = VERBS_STATUS},
                 {.id = SUB_NONE},
             },

@@ -31,6 +31,7 @@ enum registry_sub {
     SUB_STATUS,
     SUB_LOG,
     SUB_BINDING,
+    SUB_PORT_FORWARD,
     SUB_FINALIZE, /* a namespace's spec.finalizers */
     SUB_TOKEN,    /* a service account's */
 };

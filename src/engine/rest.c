@@ -177,6 +177,9 @@ static void dispatch(struct rest *rest)
     case SUB_LOG:
         rest_log(rest);
         return;
+    case SUB_PORT_FORWARD:
+        rest_port_forward(rest);
+        return;
     case SUB_BINDING:
         rest_bind(rest);
         return;

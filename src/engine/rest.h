@@ -152,5 +152,6 @@ void rest_review(struct rest *rest);
 void rest_bind(struct rest *rest);
 void rest_log(struct rest *rest);
 void rest_token(struct rest *rest);
+void rest_port_forward(struct rest *rest);
 
 #endif

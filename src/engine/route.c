@@ -35,8 +35,7 @@ static int no_subresource(const struct registry_resource *resource, const char *
     } known[] = {
         {"exec", "run what you need as the command of a pod"},
         {"attach", "read what a pod says with 'kubectl logs -f'"},
-        {"portforward", "give the pod 'hostNetwork: true' and connect to 127.0.0.1"},
-        {"proxy", "give the pod 'hostNetwork: true' and connect to 127.0.0.1"},
+        {"proxy", "reach the pod with 'kubectl port-forward'"},
         {"ephemeralcontainers", "run what you need as the command of a pod"},
         {"eviction", "delete the pod"},
         {"scale", "change the replicas in the object itself"},

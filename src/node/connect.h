@@ -1,5 +1,6 @@
 /* A new TCP connection to a pod, as a stream of the control process: into the pod network, where
- * this process is not, or on the machine for pods with hostNetwork. Port forwarding stands on it.
+ * this process is not, or on the machine for pods with hostNetwork. What
+ * forwards ports stands on it.
  */
 #ifndef TRAINYARD_NODE_CONNECT_H
 #define TRAINYARD_NODE_CONNECT_H
@@ -21,6 +22,12 @@ typedef void node_connect_done(void *context, struct stream *stream, const struc
 struct node_connect *node_connect_pod(struct loop *loop, struct node_space *space,
                                       const char *address, int port, node_connect_done *done,
                                       void *context);
+/* Connect as the pod's own programs do: to localhost in its network, where servers may listen that
+ * nobody outside can reach, and only then to its own address. `directory` is the pod's; NULL: it
+ * has the machine's network. */
+struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
+                                         const char *address, int port, node_connect_done *done,
+                                         void *context);
 /* Give it up: `done` is not called. */
 void node_connect_cancel(struct node_connect *connect);
 

@@ -4,6 +4,7 @@
 
 #include "node/api_service.h"
 #include "node/claim_data.h"
+#include "node/connect.h"
 #include "node/log_read.h"
 #include "node/log_stream.h"
 #include "node/names.h"
@@ -315,9 +316,36 @@ static void send_logs(void *context, struct http_exchange *exchange, const struc
                          options);
 }
 
+/* ---- Ports ---- */
+
+static void *connect_port(void *context, const struct json *pod, int port,
+                          engine_connect_done *done, void *done_context)
+{
+    struct node_runtime *runtime = context;
+    const struct json *spec = json_get(pod, "spec"), *status = json_get(pod, "status");
+    const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
+    bool host_network = json_get_bool(spec, "hostNetwork", false);
+    /* Of a pod that is gone there is no directory, and the message says that it is not running. */
+    return node_connect_inside(runtime->loop,
+                               host_network ? NULL
+                               : runner     ? pod_runner_directory(runner)
+                                            : "",
+                               json_get_string(status, "podIP", NULL), port, done, done_context);
+}
+
+static void cancel_connect(void *connect)
+{
+    node_connect_cancel(connect);
+}
+
 struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
 {
-    return (struct engine_pod_backend){.logs = send_logs, .context = runtime};
+    return (struct engine_pod_backend){
+        .logs = send_logs,
+        .connect = connect_port,
+        .connect_cancel = cancel_connect,
+        .context = runtime,
+    };
 }
 
 /* ---- The whole ---- */

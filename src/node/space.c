@@ -262,7 +262,7 @@ struct node_space *node_space_free(struct node_space *space)
 }
 
 struct socket_request {
-    int network_fd;
+    int network_fd; /* of the namespace, or of a process in it */
     int domain, type, protocol;
     int fd, error;
 };
@@ -279,10 +279,10 @@ static void *make_socket(void *context)
 
 /* A namespace belongs to a thread, descriptors to all of them: a thread goes there and hands the
  * socket over. It lives for one system call, because a lasting one would have to be shut down. */
-int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
-                      struct err *err)
+static int socket_inside(int network_fd, int domain, int type, int protocol, int *ret_fd,
+                         struct err *err)
 {
-    struct socket_request request = {space->network_fd, domain, type, protocol, -1, 0};
+    struct socket_request request = {network_fd, domain, type, protocol, -1, 0};
     pthread_t thread;
     int result = pthread_create(&thread, NULL, make_socket, &request);
     if (result != 0)
@@ -292,6 +292,25 @@ int node_space_socket(struct node_space *space, int domain, int type, int protoc
         return err_set_errno(err, request.error, "cannot make a socket in the pod network");
     *ret_fd = request.fd;
     return 0;
+}
+
+int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
+                      struct err *err)
+{
+    return socket_inside(space->network_fd, domain, type, protocol, ret_fd, err);
+}
+
+int node_pod_socket(const char *directory, int domain, int type, int protocol, int *ret_fd,
+                    struct err *err)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/lock", directory);
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    /* The supervisor lives in the pod's network. */
+    int result = process_lock_holder(lock, &pidfd, &pid, err);
+    if (result < 0)
+        return err_set(err, ERR_UNAVAILABLE, "the pod is not running");
+    return socket_inside(pidfd, domain, type, protocol, ret_fd, err);
 }
 
 int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err)

@@ -17,6 +17,10 @@ const char *node_space_network(const struct node_space *space);
 int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
                       struct err *err);
 
+/* The same inside the own network of the pod whose directory this is; it must be running. */
+int node_pod_socket(const char *directory, int domain, int type, int protocol, int *ret_fd,
+                    struct err *err);
+
 /* End the pod whose directory this is, whoever started it, and wait for that; nothing to do is
  * fine. Blocks for the grace period at most, and a moment. */
 int node_pod_end(const char *directory, int64_t grace_ms, struct err *err);

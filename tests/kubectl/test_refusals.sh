@@ -30,8 +30,6 @@ wait_for_phase sleeper Running
 
 refused "pods/exec is not supported by this server yet: run what you need" exec sleeper -- ls
 refused "pods/attach is not supported by this server yet: read what a pod says" attach sleeper
-refused "pods/portforward is not supported by this server yet: give the pod 'hostNetwork: true'" \
-    port-forward sleeper 8080:80
 refused "this server has no deployments.apps: 'kubectl api-resources' lists what it has" \
     create deployment d --image=x
 refused "server-side apply is not supported" apply --server-side -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}'

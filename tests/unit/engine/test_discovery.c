@@ -47,6 +47,7 @@ static void test_resources(void **state)
                         "\"get\",\"list\",\"patch\",\"update\",\"watch\"],\"shortNames\":[\"po\"],"
                         "\"categories\":[\"all\"]}");
     assert_non_null(entry(&answer, "resources", "pods/log"));
+    assert_non_null(entry(&answer, "resources", "pods/portforward"));
     assert_null(entry(&answer, "resources", "tfjobs"));
     answer = api_get(api, "/apis/kubeflow.org/v1");
     assert_string_equal(answer_at(api, &answer, "groupVersion"), "kubeflow.org/v1");

@@ -52,7 +52,7 @@ static const struct row ROWS[] = {
     {"POST", "/apis/apps/v1/namespaces/a/deployments", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/cats", "", -ERR_NOT_FOUND},
     {"POST", "/api/v1/namespaces/a/pods/b/exec", "", -ERR_UNSUPPORTED},
-    {"GET", "/api/v1/namespaces/a/pods/b/portforward", "", -ERR_UNSUPPORTED},
+    {"GET", "/api/v1/namespaces/a/pods/b/attach", "", -ERR_UNSUPPORTED},
     {"PUT", "/apis/kubeflow.org/v1/namespaces/a/tfjobs/b/scale", "", -ERR_UNSUPPORTED},
     {"GET", "/api/v1/namespaces/a/pods/b/log/x", "", -ERR_NOT_FOUND},
     {"GET", "/apis/kubeflow.org/v1/pods", "", -ERR_NOT_FOUND},

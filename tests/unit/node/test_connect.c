@@ -170,6 +170,42 @@ static void a_refusal(void **state)
     assert_non_null(strstr(peer->err.message, "cannot connect to 127.0.0.1:"));
 }
 
+/* Where nobody listens on 127.0.0.1, the next place is tried; the message is about the first. */
+static void inside(void **state)
+{
+    struct peer *peer = *state;
+    node_connect_inside(peer->loop, NULL, NULL, peer->port, on_connected, peer);
+    while (!peer->done)
+        loop_run(peer->loop);
+    assert_non_null(peer->stream);
+    stream_start(peer->stream, &HANDLER, peer);
+    int fd = accept4(peer->listener, NULL, NULL, SOCK_CLOEXEC);
+    assert_true(fd >= 0);
+    close(peer->listener);
+    peer->listener = -1;
+    peer->done = false;
+    struct stream *first = peer->stream;
+    node_connect_inside(peer->loop, NULL, NULL, peer->port, on_connected, peer);
+    while (!peer->done)
+        loop_run(peer->loop);
+    assert_null(peer->stream);
+    peer->stream = first;
+    assert_int_equal(peer->err.code, ERR_UNAVAILABLE);
+    assert_non_null(strstr(peer->err.message, "cannot connect to localhost:"));
+    assert_non_null(strstr(peer->err.message, " in the pod: "));
+    close(fd);
+}
+
+static void inside_a_pod_that_is_gone(void **state)
+{
+    struct peer *peer = *state;
+    node_connect_inside(peer->loop, "/nonexistent", "10.244.1.2", 80, on_connected, peer);
+    assert_false(peer->done);
+    while (!peer->done)
+        loop_run(peer->loop);
+    assert_string_equal(peer->err.message, "the pod is not running");
+}
+
 static void no_address(void **state)
 {
     struct peer *peer = *state;
@@ -193,7 +229,9 @@ static void given_up(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(half_an_end), TEST(nothing_is_lost_to_a_pause),
-                                       TEST(a_refusal), TEST(no_address), TEST(given_up)};
+    const struct CMUnitTest tests[] = {
+        TEST(half_an_end), TEST(nothing_is_lost_to_a_pause), TEST(a_refusal),
+        TEST(inside),      TEST(inside_a_pod_that_is_gone),  TEST(no_address),
+        TEST(given_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

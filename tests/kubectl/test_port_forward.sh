@@ -1,0 +1,173 @@
+#!/bin/bash
+# 'kubectl port-forward' into pods: a server that only listens on 127.0.0.1 of its pod, transfers that must come
+# out byte by byte, many connections at once, half an end, nobody listening, a pod that goes. As root and as an
+# ordinary user, with kubectl of Debian 12 and, where there is one, the machine's own.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+FORWARD_PID=
+
+forward_log() { cat "$SCRATCH/forward.log"; }
+forwards() { [ "$(grep -c '^Forwarding from 127' "$SCRATCH/forward.log")" -ge "$1" ]; }
+local_port() { sed -n "s/^Forwarding from 127.0.0.1:\([0-9]*\) -> $1\$/\1/p" "$SCRATCH/forward.log" | tail -1; }
+forward_says() { grep -qF -- "$1" "$SCRATCH/forward.log"; }
+forward_ended() { ! is_alive "$FORWARD_PID"; }
+
+# forward COUNT ARGUMENT…: until so many ports are open.
+forward() {
+    local count=$1
+    shift
+    : >"$SCRATCH/forward.log"
+    as_user "$KUBECTL" port-forward "$@" >>"$SCRATCH/forward.log" 2>&1 &
+    FORWARD_PID=$!
+    wait_until "port-forward $*" forwards "$count"
+}
+
+stop_forward() {
+    kill "$FORWARD_PID" 2>/dev/null || true
+    wait "$FORWARD_PID" 2>/dev/null || true
+}
+
+# Sends SIZE bytes on each of COUNT connections at once, ends its side, and compares what comes back: the digest
+# of what was sent, and all of it again.
+cat >"$SCRATCH/client.py" <<'PY'
+import hashlib, os, socket, sys, threading
+port, count, size = map(int, sys.argv[1:4])
+failures = []
+def talk():
+    try:
+        data = os.urandom(size)
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            line.sendall(data)
+            line.shutdown(socket.SHUT_WR)
+            answer = b"".join(iter(lambda: line.recv(65536), b""))
+        if answer != hashlib.sha256(data).hexdigest().encode() + data:
+            failures.append("sent %d bytes, got %d that are others" % (size, len(answer)))
+    except OSError as error:
+        failures.append(str(error))
+threads = [threading.Thread(target=talk) for _ in range(count)]
+for each in threads: each.start()
+for each in threads: each.join()
+sys.exit("\n".join(failures) if failures else 0)
+PY
+# Sends and receives at the same time; what comes back must be what was sent.
+cat >"$SCRATCH/echo.py" <<'PY'
+import os, socket, sys, threading
+data = os.urandom(int(sys.argv[2]))
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
+    def send():
+        line.sendall(data)
+        line.shutdown(socket.SHUT_WR)
+    threading.Thread(target=send).start()
+    answer = b"".join(iter(lambda: line.recv(65536), b""))
+sys.exit(0 if answer == data else "%d bytes came back of %d" % (len(answer), len(data)))
+PY
+cat >"$SCRATCH/pod.yaml" <<'YAML'
+apiVersion: v1
+kind: Service
+metadata: {name: digest}
+spec:
+  selector: {app: digest}
+  ports: [{name: digest, port: 8987}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: digest, labels: {app: digest}}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [python3, -u, -c]
+    args:
+    - |
+      import hashlib, socket, threading
+      def read_all(line): return b"".join(iter(lambda: line.recv(65536), b""))
+      def digest(line):
+          data = read_all(line)
+          line.sendall(hashlib.sha256(data).hexdigest().encode() + data)
+      def echo(line):
+          for piece in iter(lambda: line.recv(65536), b""): line.sendall(piece)
+      def talk(function, line):
+          with line: function(line)
+      def serve(host, port, function):
+          listener = socket.create_server((host, port), backlog=128)
+          while True:
+              line, _ = listener.accept()
+              threading.Thread(target=talk, args=(function, line)).start()
+      address = socket.gethostbyname(socket.gethostname())
+      for host, port, function in (("127.0.0.1", 8987, digest), ("0.0.0.0", 8988, echo), (address, 8989, digest)):
+          threading.Thread(target=serve, args=(host, port, function)).start()
+      print("serving")
+    ports: [{containerPort: 8987}]
+YAML
+
+check() { # with the kubectl of $KUBECTL
+    echo "port-forward with $("$KUBECTL" version --client 2>/dev/null | grep -o 'v1\.[0-9.]*' | head -1)"
+    kubectl apply -f "$SCRATCH/pod.yaml"
+    wait_for_log digest serving
+
+    # Ports of our choice, and several at once.
+    forward 3 pod/digest :8987 :8988 :8989
+    python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 $((5 << 20)) || fail "5 MB both ways"
+    python3 "$SCRATCH/client.py" "$(local_port 8987)" $((20 * SCALE)) 100000 || fail "many connections at once"
+    python3 "$SCRATCH/echo.py" "$(local_port 8988)" $((5 << 20)) || fail "both ways at the same time"
+    python3 "$SCRATCH/client.py" "$(local_port 8989)" 1 1000 || fail "a server on the pod's own address"
+    python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 0 || fail "nothing at all, and its end"
+    stop_forward
+
+    # By the service, on a port that we name.
+    local free
+    free=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    forward 1 svc/digest "$free:8987"
+    forward_says "127.0.0.1:$free -> 8987" || fail "the service's port: $(forward_log)"
+    python3 "$SCRATCH/client.py" "$free" 1 1000 || fail "by the service"
+    stop_forward
+
+    # Nobody listens: the client sees the end of its connection, kubectl says why.
+    forward 1 pod/digest :9999
+    python3 "$SCRATCH/client.py" "$(local_port 9999)" 1 10 2>/dev/null && fail "a port where nobody listens"
+    wait_until "kubectl to say why" forward_says "error forwarding port 9999 to pod digest, uid"
+    forward_says "Connection refused" || fail "no reason in: $(forward_log)"
+    stop_forward
+
+    # The pod goes: so does kubectl.
+    forward 1 pod/digest :8987
+    python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 1000 || fail "before the pod goes"
+    kubectl delete pod digest --wait=false
+    wait_until "port-forward to end with its pod" forward_ended
+    forward_says "lost connection to pod" || fail "no word about the end in: $(forward_log)"
+    stop_forward
+    pod_gone() { ! kubectl get pod digest; }
+    wait_until "the pod to be gone" pod_gone
+}
+
+both_kubectls() {
+    cluster_up
+    check
+    if [ -x /usr/bin/kubectl ] && [ "$KUBECTL" != /usr/bin/kubectl ]; then (KUBECTL=/usr/bin/kubectl && check); fi
+    # A pod that does not run yet, and a request that is none.
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: waiting}
+spec:
+  nodeSelector: {nowhere: at-all}
+  containers: [{name: main, image: trainyard/tools, command: [sleep, infinity]}]
+YAML
+    assert_contains "a pod that does not run" "unable to forward port because pod is not running" \
+        "$(kubectl port-forward waiting :80 2>&1 || true)"
+    # The server ends with a session open: it does so in order, and kubectl ends, too.
+    kubectl apply -f "$SCRATCH/pod.yaml"
+    wait_for_log digest serving
+    forward 1 pod/digest :8987
+    cluster_wipe
+    wait_until "port-forward to end with the server" forward_ended
+    stop_forward
+}
+
+both_kubectls
+if [ "$(id -u)" = 0 ]; then
+    become_ordinary_user
+    both_kubectls
+fi
