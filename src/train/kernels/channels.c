@@ -134,6 +134,12 @@ static void channel_gradient(const float *dy, const float *y, const float *x, si
 #undef GO
 }
 
+static void relu(const float *in, size_t count, float *out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = in[i] > 0 ? in[i] : 0;
+}
+
 static void add_relu(const float *a, const float *b, size_t count, float *out)
 {
     for (size_t i = 0; i < count; i++) {
@@ -196,6 +202,7 @@ const struct kernels SIMD(kernels) = {
     .channel_affine = channel_affine,
     .channel_gradient_sums = channel_gradient_sums,
     .channel_gradient = channel_gradient,
+    .relu = relu,
     .add_relu = add_relu,
     .relu_gradient = relu_gradient,
     .max_gradient = max_gradient,

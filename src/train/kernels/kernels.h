@@ -82,6 +82,7 @@ struct kernels {
     void (*channel_gradient)(const float *dy, const float *y, const float *x, size_t rows, int c,
                              const float *a, const float *b, const float *d, bool accumulate,
                              float *dx);
+    void (*relu)(const float *in, size_t count, float *out);
     void (*add_relu)(const float *a, const float *b, size_t count, float *out);
     /* d_in = [d_in +] d_out where out > 0 */
     void (*relu_gradient)(const float *d_out, const float *out, size_t count, bool accumulate,

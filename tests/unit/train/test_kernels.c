@@ -195,6 +195,9 @@ static void rectifiers_cut_and_pass(void **state)
     float *a = random_floats(&rand, COUNT), *b = random_floats(&rand, COUNT);
     for (size_t k = 0; kernels_at(k); k++) {
         float out[COUNT], d_in[COUNT];
+        kernels_at(k)->relu(a, COUNT, out);
+        for (int i = 0; i < COUNT; i++)
+            assert_float_equal(out[i], fmaxf(a[i], 0), 0);
         kernels_at(k)->add_relu(a, b, COUNT, out);
         for (int i = 0; i < COUNT; i++) {
             assert_float_equal(out[i], fmaxf(a[i] + b[i], 0), 0);
