@@ -201,6 +201,7 @@ static int run_batches(struct fit *fit, struct recommender_fit_result *result, s
         if (failed < 0)
             return err_wrap(err, "batch %llu", (unsigned long long)taken);
         result->own++;
+        result->steps = taken;
         if (fit->options->stream) {
             struct progress_step shown = {
                 .step = taken,
@@ -251,7 +252,8 @@ static int write_model(struct fit *fit, struct recommender_fit_result *result, s
     _cleanup_(recommender_rows_release) struct recommender_rows rows = {0};
     const struct recommender_fit_options *options = fit->options;
     struct json *notes = json_object(arena);
-    json_set(arena, notes, "test", recommender_eval_to_json(arena, &result->eval));
+    if (result->judged)
+        json_set(arena, notes, "test", recommender_eval_to_json(arena, &result->eval));
     struct checkpoint_info info = {.notes = notes, .step = result->steps, .seed = options->seed};
     char path[CHECKPOINT_PATH_MAX];
     recommender_fit_model_path(options->model_dir, path, sizeof(path));
@@ -320,6 +322,9 @@ static int run(struct fit *fit, struct recommender_fit_result *result, struct er
     failed = run_batches(fit, result, err);
     if (fit->options->stream)
         progress_finish(&fit->progress);
+    if (fit->options->stream && result->stopped)
+        progress_note(&fit->progress, "stopped", "stopped after batch %llu of %llu",
+                      (unsigned long long)result->steps, (unsigned long long)fit->steps);
     if (failed == 0 && !result->stopped)
         failed = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
     /* That all is done must not be forgotten with a server. */

@@ -283,12 +283,11 @@ const struct command COMMAND_FIT_RECOMMENDER = {
         "gradients without waiting for another; batches are handed out from one row, so a worker "
         "that dies or comes late costs nothing but its own. Without TF_CONFIG one process does it "
         "all.\n\n"
-        "At the end the chief, or worker 0, judges the model on the ratings that were kept out "
-        "(the "
-        "AUC: how often one that was liked is scored above one that was not) and writes it. "
-        "SIGTERM "
-        "saves and ends with code 143; with --model-dir on a volume that lasts, the same command "
-        "then goes on from there.",
+        "At the end the chief, or worker 0, judges the model on the ratings that were kept out, by "
+        "the AUC (how often one that was liked is scored above one that was not), and writes "
+        "it.\n\n"
+        "SIGTERM ends a process with code 143. Parameter servers save first: with --model-dir on a "
+        "volume that lasts, a job that is started again goes on from there.",
     .examples = "trainer fit recommender --data ratings.csv --model-dir model\n"
                 "trainer fit recommender --data ratings.csv --kind mlp --buckets 1000",
     .options = OPTIONS,
