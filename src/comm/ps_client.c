@@ -18,11 +18,6 @@ static int check_config(const struct ty_tf_config *config, size_t *ret_servers, 
     if (self->role != TY_ROLE_CHIEF && self->role != TY_ROLE_WORKER)
         return err_set(err, ERR_UNSUPPORTED, "%s %d does not train: only a chief and workers do",
                        ty_role_name(self->role), self->index);
-    if (config->sparse)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "this TF_CONFIG has the sparse form of dynamic workers, which does not name "
-                       "the other workers, so that no server knows when all are done: set "
-                       "enableDynamicWorker to false");
     if (servers == 0 && workers > 1)
         return err_set(err, ERR_INVALID,
                        "the cluster has %zu workers and no ps, so that each would train a model of "

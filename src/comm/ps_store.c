@@ -27,15 +27,21 @@ struct ps_store *ps_store_new(size_t memory_max)
     return store;
 }
 
-struct ps_store *ps_store_free(struct ps_store *store)
+void ps_store_clear(struct ps_store *store)
 {
-    if (!store)
-        return NULL;
     for (size_t i = 0; i < store->table_count; i++)
         embedding_table_free(store->tables[i]);
     free(store->values);
     free(store->state);
     vec_release(&store->tallies);
+    *store = (struct ps_store){.memory_max = store->memory_max};
+}
+
+struct ps_store *ps_store_free(struct ps_store *store)
+{
+    if (!store)
+        return NULL;
+    ps_store_clear(store);
     free(store);
     return NULL;
 }
@@ -70,6 +76,7 @@ int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *sha
                        (unsigned long long)store->dense.total);
     if (!store->dense.total) {
         store->dense = *shape;
+        store->seeded = shape->count == 0; /* fewer values than servers */
         store->values = mem_calloc(shape->count, sizeof(float));
         store->state = mem_calloc(ps_update_state(&shape->update, shape->count), sizeof(float));
         ps_update_init(&shape->update, store->state, shape->count);
@@ -237,6 +244,14 @@ void ps_store_set_finished(struct ps_store *store, uint32_t worker, bool finishe
     tally->finished = finished;
 }
 
+bool ps_store_is_finished(const struct ps_store *store, uint32_t worker)
+{
+    for (size_t i = 0; i < store->tallies.count; i++)
+        if (store->tallies.items[i].worker == worker)
+            return store->tallies.items[i].finished;
+    return false;
+}
+
 size_t ps_store_finished(const struct ps_store *store)
 {
     size_t count = 0;
@@ -257,11 +272,12 @@ struct ps_store_view ps_store_view(const struct ps_store *store)
     return view;
 }
 
-void ps_store_restore_counts(struct ps_store *store, const uint64_t counted[PS_COUNTERS],
-                             const struct ps_tally *tallies, size_t count)
+void ps_store_restore_counts(struct ps_store *store, const uint64_t counted[PS_COUNTERS])
 {
     memcpy(store->counted, counted, sizeof(store->counted));
-    store->tallies.count = 0;
-    for (size_t i = 0; i < count; i++)
-        vec_push(&store->tallies, tallies[i]);
+}
+
+void ps_store_restore_tally(struct ps_store *store, const struct ps_tally *tally)
+{
+    *tally_of(store, tally->worker) = *tally;
 }

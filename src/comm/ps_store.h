@@ -13,6 +13,8 @@ struct ps_store *ps_store_new(size_t memory_max); /* of each table; 0: no limit 
 struct ps_store *ps_store_free(struct ps_store *store);
 DEFINE_CLEANUP(ps_store)
 
+void ps_store_clear(struct ps_store *store); /* as new */
+
 /* Counts every change, so that who writes snapshots sees whether there is something to write. */
 uint64_t ps_store_changes(const struct ps_store *store);
 
@@ -65,6 +67,7 @@ struct ps_tally {
 int ps_store_count(struct ps_store *store, uint32_t worker, uint64_t life, uint64_t counter,
                    uint64_t total, uint64_t *ret, struct err *err);
 void ps_store_set_finished(struct ps_store *store, uint32_t worker, bool finished);
+bool ps_store_is_finished(const struct ps_store *store, uint32_t worker);
 size_t ps_store_finished(const struct ps_store *store); /* how many are */
 
 /* ---- For snapshots */
@@ -78,7 +81,7 @@ struct ps_store_view {
     size_t tally_count;
 };
 struct ps_store_view ps_store_view(const struct ps_store *store);
-void ps_store_restore_counts(struct ps_store *store, const uint64_t counted[PS_COUNTERS],
-                             const struct ps_tally *tallies, size_t count);
+void ps_store_restore_counts(struct ps_store *store, const uint64_t counted[PS_COUNTERS]);
+void ps_store_restore_tally(struct ps_store *store, const struct ps_tally *tally);
 
 #endif

@@ -147,7 +147,7 @@ static int give_up(struct rendezvous *r, struct err *err)
     if (missing > NAMED_MAX)
         buf_printf(&text, "; and %d more", missing - NAMED_MAX);
     return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not come within %g s: %s", missing,
-                   r->options->size, (double)r->options->timeout_ms / 1000, text.data);
+                   r->wanted, (double)r->options->timeout_ms / 1000, text.data);
 }
 
 static void wait_for_something(struct rendezvous *r, int64_t now)
@@ -242,32 +242,57 @@ static void release(struct rendezvous *r)
     free(r->addresses);
 }
 
+void rendezvous_identify(const struct rendezvous_options *options, struct handshake_identity *ret)
+{
+    *ret = (struct handshake_identity){.rank = (uint32_t)options->rank,
+                                       .size = (uint32_t)options->size,
+                                       .channels = (uint16_t)options->channels,
+                                       .shape = options->shape,
+                                       .secret = options->secret,
+                                       .secret_size = options->secret_size};
+    hash_job(options, ret->job);
+}
+
+static struct rendezvous begin(const struct rendezvous_options *options, int wanted)
+{
+    struct rendezvous r = {
+        .options = options, .wanted = wanted, .listener = -1, .started = moment_monotonic_ms()};
+    r.deadline = r.started + options->timeout_ms;
+    r.next_report = r.started + options->report_ms;
+    r.addresses = mem_calloc((size_t)options->size, sizeof(*r.addresses));
+    rendezvous_identify(options, &r.identity);
+    return r;
+}
+
 int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
                     struct err *err)
 {
     const struct ty_task *self = &options->tasks[options->rank];
-    struct rendezvous r = {.options = options, .listener = -1, .started = moment_monotonic_ms()};
-    r.deadline = r.started + options->timeout_ms;
-    r.next_report = r.started + options->report_ms;
+    struct rendezvous r = begin(options, options->size);
     int result = 0;
     if (options->size > 1)
         result = socket_listen(self->port, strchr(self->host, ':') != NULL, options->size + 64,
                                &r.listener, err);
     if (result == 0) {
-        r.addresses = mem_calloc((size_t)options->size, sizeof(*r.addresses));
-        r.identity = (struct handshake_identity){.rank = (uint32_t)options->rank,
-                                                 .size = (uint32_t)options->size,
-                                                 .channels = (uint16_t)options->channels,
-                                                 .shape = options->shape,
-                                                 .secret = options->secret,
-                                                 .secret_size = options->secret_size};
         r.identity.listen_port = (uint16_t)(r.listener < 0 ? 0 : socket_local_port(r.listener));
-        hash_job(options, r.identity.job);
         plan_bonds(&r);
         result = meet(&r, err);
     }
     if (result == 0)
         hand_over(&r, ret);
+    release(&r);
+    return result;
+}
+
+int rendezvous_call(const struct rendezvous_options *options, const int *peers, int count,
+                    int *ret_fds, struct err *err)
+{
+    struct rendezvous r = begin(options, count);
+    for (int i = 0; i < count; i++)
+        add_bond(&r, peers[i], 0, true);
+    int result = meet(&r, err);
+    for (int i = 0; result == 0 && i < count; i++)
+        ret_fds[i] = TAKE_FD(r.bonds.items[i].fd);
     release(&r);
     return result;
 }

@@ -2,11 +2,14 @@
  * the others, again and again until they are there: names may not resolve yet, processes may start
  * in any order, die and come back. Between each two members there is one control connection, made
  * by the higher rank; each member makes its data connections to the next rank, so that all form a
- * ring. Called by comm/group; it never waits longer than it is told, and says for whom it waits. */
+ * ring. Called by comm/group and, for connections
+ * to parameter servers, by ps; it never waits longer than it is told, and says for whom it waits.
+ */
 #ifndef TRAINYARD_COMM_RENDEZVOUS_H
 #define TRAINYARD_COMM_RENDEZVOUS_H
 
 #include "base/err.h"
+#include "comm/handshake.h"
 
 #include <trainyard/tf_config.h>
 
@@ -35,5 +38,14 @@ struct rendezvous_links {
 int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
                     struct err *err);
 void rendezvous_links_release(struct rendezvous_links *links, int size, int channels);
+
+/* Only connections from here to some members that listen, one each: how a worker reaches its
+ * parameter servers. ret_fds as `peers`; options->channels is 0. */
+int rendezvous_call(const struct rendezvous_options *options, const int *peers, int count,
+                    int *ret_fds, struct err *err);
+
+/* What a member says about itself, for those who accept connections on their own; keeps pointers
+ * into `options`. */
+void rendezvous_identify(const struct rendezvous_options *options, struct handshake_identity *ret);
 
 #endif

@@ -131,7 +131,7 @@ static int progress_each(struct rendezvous *r, int64_t now, struct err *err)
 
 static void accept_guests(struct rendezvous *r, int64_t now)
 {
-    while (r->guests.count < GUESTS_MAX + (size_t)r->options->size) {
+    while (r->listener >= 0 && r->guests.count < GUESTS_MAX + (size_t)r->options->size) {
         int fd = socket_accept(r->listener);
         if (fd < 0)
             return;

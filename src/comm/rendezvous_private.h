@@ -45,7 +45,8 @@ struct guest {
 struct rendezvous {
     const struct rendezvous_options *options;
     struct handshake_identity identity;
-    int listener;
+    int wanted;   /* how many others there are to meet, and this one */
+    int listener; /* -1: nobody is expected to connect */
     int64_t started, deadline, next_report;
     VEC(struct bond) bonds;
     VEC(struct guest *) guests;

@@ -205,7 +205,9 @@ static void counts_survive_lives(void **state)
     assert_int_equal(count, 13);
     struct ps_store_view view = ps_store_view(store);
     _cleanup_(cleanup_ps_store) struct ps_store *old = ps_store_new(0);
-    ps_store_restore_counts(old, view.counted, view.tallies, view.tally_count);
+    ps_store_restore_counts(old, view.counted);
+    for (size_t i = 0; i < view.tally_count; i++)
+        ps_store_restore_tally(old, &view.tallies[i]);
     assert_int_equal(ps_store_count(old, 1, 21, PS_COUNTER_STEP, 4, &count, &err), 0);
     assert_int_equal(count, 16);
     assert_int_equal(ps_store_count(old, 1, 21, PS_COUNTERS, 4, &count, &err), -ERR_INVALID);
