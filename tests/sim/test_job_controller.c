@@ -1,0 +1,246 @@
+/* Whole lives of Jobs in virtual time on the real API with its controllers, which are killed and
+ * started again at any moment while pods are deleted, evicted and killed, all drawn from a seed.
+ * What must hold: never more pods than may run, no index twice at a time or again after it
+ * succeeded; each job ends, and its numbers are what an auditor who watched the pods has counted.
+ * TRAINYARD_SIM_SEED runs one seed alone. */
+#include "sim_cluster.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "engine/job.h"
+#include "kube/informer.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    SEEDS_DEFAULT = 60,
+    JOBS = 3,
+    SLICE_MS = 10 * 1000,
+    TROUBLE_MS = 120 * 1000,
+    PATIENCE_MS = 4 * 3600 * 1000,
+};
+
+/* What the auditor knows of a pod. */
+struct sight {
+    char job[32];
+    char index[8]; /* "": none */
+    bool ended, succeeded, stopped;
+};
+
+struct run {
+    struct sim_cluster cluster;
+    uint64_t seed;
+    struct loop_timer trouble;
+    struct kube_informer *jobs, *pods; /* the auditor's eyes */
+    struct map sights;                 /* uid: struct sight */
+};
+
+#define check(run, condition, ...)                                                                 \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            print_error("seed %llu: ", (unsigned long long)(run)->seed);                           \
+            fail_msg(__VA_ARGS__);                                                                 \
+        }                                                                                          \
+    } while (0)
+
+/* ---- The auditor ----------------------------------------------------------------------------- */
+
+static void audit_new_pod(struct run *run, const struct sight *made)
+{
+    const struct kube_object *job = kube_informer_get(run->jobs, "default", made->job);
+    const char *key;
+    void *value;
+    int64_t active = 0;
+    for (size_t i = 0; map_next(&run->sights, &i, &key, &value);) {
+        const struct sight *other = value;
+        if (!str_eq(other->job, made->job))
+            continue;
+        active += !other->ended;
+        if (other != made && made->index[0] && str_eq(other->index, made->index))
+            check(run, other->ended && !other->succeeded, "index %s of %s %s", made->index,
+                  made->job, other->ended ? "had succeeded and runs again" : "runs twice");
+    }
+    if (job)
+        check(run, active <= json_get_int(json_get(job->json, "spec"), "parallelism", 0),
+              "%s has %" PRId64 " pods", made->job, active);
+}
+
+static void see_job(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    if (new_)
+        check((struct run *)context,
+              !kube_condition_is_true(new_->json, "Complete") ||
+                  !kube_condition_is_true(new_->json, "Failed"),
+              "%s is complete and failed", new_->name);
+}
+
+static void see_pod(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct run *run = context;
+    const struct kube_object *pod = new_ ? new_ : old;
+    const char *phase = json_get_string(json_get(pod->json, "status"), "phase", "");
+    const char *index = kube_meta_annotation(pod->json, JOB_INDEX_KEY);
+    struct sight *sight = map_get(&run->sights, pod->uid);
+    bool is_new = !sight;
+    if (is_new) {
+        sight = mem_zalloc(sizeof(*sight));
+        str_copy(sight->job, sizeof(sight->job), kube_meta_label(pod->json, "job-name"));
+        str_copy(sight->index, sizeof(sight->index), index ? index : "");
+        map_put(&run->sights, pod->uid, sight);
+    }
+    if (!sight->ended) {
+        sight->succeeded = str_eq(phase, "Succeeded");
+        sight->stopped = kube_meta_annotation(pod->json, JOB_STOPPED_ANNOTATION) != NULL;
+        sight->ended = sight->succeeded || str_eq(phase, "Failed") || !new_;
+    }
+    if (is_new && new_)
+        audit_new_pod(run, sight);
+}
+
+static void audit_end(struct run *run, const struct kube_object *job)
+{
+    const struct json *status = json_get(job->json, "status");
+    int64_t succeeded = 0, failed = 0;
+    const char *key;
+    void *value;
+    for (size_t i = 0; map_next(&run->sights, &i, &key, &value);) {
+        const struct sight *sight = value;
+        if (!str_eq(sight->job, job->name))
+            continue;
+        check(run, sight->ended, "a pod outlives %s", job->name);
+        succeeded += sight->succeeded;
+        failed += !sight->succeeded && !sight->stopped;
+    }
+    check(run, json_get_int(status, "succeeded", 0) == succeeded,
+          "%s counted %" PRId64 " that succeeded, there were %" PRId64, job->name,
+          json_get_int(status, "succeeded", 0), succeeded);
+    check(run, json_get_int(status, "failed", 0) == failed,
+          "%s counted %" PRId64 " that failed, there were %" PRId64, job->name,
+          json_get_int(status, "failed", 0), failed);
+}
+
+/* ---- Trouble --------------------------------------------------------------------------------- */
+
+static void on_trouble(struct loop_timer *timer)
+{
+    struct run *run = CONTAINER_OF(timer, struct run, trouble);
+    struct sim_cluster *cluster = &run->cluster;
+    if (rand_below(cluster->rand, 3) == 0) {
+        engine_controllers_free(cluster->controllers);
+        cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
+    } else {
+        sim_node_hurt_one(cluster->node);
+    }
+    loop_timer_start(timer, 1 + (int64_t)rand_below(cluster->rand, 5000));
+}
+
+static void ignore(void *context, struct json *object, const struct err *err)
+{
+    if (err)
+        fail_msg("%s", err->message);
+}
+
+static void make_job(struct run *run, int number)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct rand *rand = run->cluster.rand;
+    bool indexed = rand_below(rand, 3) > 0;
+    const char *text = arena_printf(
+        arena,
+        "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"job-%d\"},\"spec\":"
+        "{\"completions\":%" PRIu64 ",\"parallelism\":%" PRIu64 ",\"backoffLimit\":%" PRIu64
+        ",\"completionMode\":\"%s\",\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
+        "\"containers\":[{\"name\":\"m\",\"image\":\"i\"}]}}}}",
+        number, 1 + rand_below(rand, 8), 1 + rand_below(rand, 5), rand_below(rand, 10),
+        indexed ? "Indexed" : "NonIndexed");
+    struct json *job;
+    assert_int_equal(json_parse(arena, text, strlen(text), NULL, &job, NULL), 0);
+    kube_create(run->cluster.client, &KUBE_JOBS, "default", job, ignore, NULL);
+}
+
+static size_t count_ended(struct run *run)
+{
+    size_t ended = 0;
+    const struct kube_object *job;
+    for (size_t i = 0; (job = kube_informer_next(run->jobs, NULL, &i));)
+        ended += kube_condition_is_true(job->json, "Complete") ||
+                 kube_condition_is_true(job->json, "Failed");
+    return ended;
+}
+
+static void run_seed(uint64_t seed)
+{
+    struct run run = {.seed = seed};
+    struct sim_cluster *cluster = &run.cluster;
+    int64_t waited = 0;
+    sim_cluster_init(cluster, seed);
+    map_init(&run.sights);
+    run.jobs = kube_informer_new(cluster->client, &KUBE_JOBS, NULL, NULL, see_job, &run);
+    run.pods = kube_informer_new(cluster->client, &KUBE_PODS, NULL, NULL, see_pod, &run);
+    for (int i = 0; i < JOBS; i++)
+        make_job(&run, i);
+    loop_timer_init(cluster->loop, &run.trouble, on_trouble);
+    loop_timer_start(&run.trouble, 500);
+    while (count_ended(&run) < JOBS) {
+        sim_loop_run_for(cluster->loop, SLICE_MS);
+        waited += SLICE_MS;
+        if (waited == TROUBLE_MS)
+            loop_timer_stop(&run.trouble);
+        check(&run, waited < PATIENCE_MS, "%zu of %d jobs ended", count_ended(&run), JOBS);
+    }
+    loop_timer_stop(&run.trouble);
+    sim_loop_run_for(cluster->loop, SLICE_MS);
+    const struct kube_object *job;
+    for (size_t i = 0; (job = kube_informer_next(run.jobs, NULL, &i));)
+        audit_end(&run, job);
+    /* A pod is held no longer than it must be: with the jobs, all goes. */
+    for (int i = 0; i < JOBS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "job-%d", i);
+        struct kube_delete_options options = {.grace_period_seconds = -1,
+                                              .propagation = "Background"};
+        kube_delete(cluster->client, &KUBE_JOBS, "default", name, &options, ignore, NULL);
+    }
+    sim_loop_run_for(cluster->loop, SLICE_MS);
+    size_t none = 0;
+    check(&run, !kube_informer_next(run.pods, NULL, &none), "pods are left of jobs that are gone");
+
+    kube_informer_free(run.jobs);
+    kube_informer_free(run.pods);
+    const char *key;
+    void *sight;
+    for (size_t i = 0; map_next(&run.sights, &i, &key, &sight);)
+        free(sight);
+    map_release(&run.sights);
+    sim_cluster_release(cluster);
+}
+
+static void test_jobs(void **state)
+{
+    const char *one = getenv("TRAINYARD_SIM_SEED"), *scale = getenv("TRAINYARD_TEST_SCALE");
+    uint64_t seeds = SEEDS_DEFAULT * (scale && atoi(scale) > 0 ? (uint64_t)atoi(scale) : 1);
+    if (one) {
+        run_seed(strtoull(one, NULL, 10));
+        return;
+    }
+    for (uint64_t seed = 1; seed <= seeds; seed++)
+        run_seed(seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs)};
+    return cmocka_run_group_tests_name("sim_job_controller", tests, NULL, NULL);
+}
