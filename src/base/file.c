@@ -60,7 +60,8 @@ static int sync_directory_of(const char *path)
     return fd < 0 ? -1 : fsync(fd);
 }
 
-int file_write_atomic(const char *path, const void *data, size_t size, mode_t mode, struct err *err)
+static int write_aside(const char *path, const void *data, size_t size, mode_t mode, bool durable,
+                       struct err *err)
 {
     _cleanup_free_ char *aside = mem_printf("%s.XXXXXX", path);
     _cleanup_fd_ int fd = mkostemp(aside, O_CLOEXEC);
@@ -69,12 +70,22 @@ int file_write_atomic(const char *path, const void *data, size_t size, mode_t mo
     int result = file_write_all(fd, data, size, err);
     if (result < 0)
         err_wrap(err, "'%s'", path);
-    else if (fchmod(fd, mode) < 0 || fsync(fd) < 0 || rename(aside, path) < 0 ||
-             sync_directory_of(path) < 0)
+    else if (fchmod(fd, mode) < 0 || (durable && fsync(fd) < 0) || rename(aside, path) < 0 ||
+             (durable && sync_directory_of(path) < 0))
         result = err_set_errno(err, errno, "cannot write '%s'", path);
     if (result < 0)
         unlink(aside);
     return result;
+}
+
+int file_write_atomic(const char *path, const void *data, size_t size, mode_t mode, struct err *err)
+{
+    return write_aside(path, data, size, mode, true, err);
+}
+
+int file_replace(const char *path, const void *data, size_t size, mode_t mode, struct err *err)
+{
+    return write_aside(path, data, size, mode, false, err);
 }
 
 int file_write_into(const char *path, const char *text, struct err *err)

@@ -16,6 +16,10 @@ int file_read(const char *path, struct buf *buf, struct err *err);
 int file_write_atomic(const char *path, const void *data, size_t size, mode_t mode,
                       struct err *err);
 
+/* Write aside and rename, without waiting for the disk: whoever reads sees the old or the new one,
+ * but after a crash of the machine it may be empty. For what is made anew after a start. */
+int file_replace(const char *path, const void *data, size_t size, mode_t mode, struct err *err);
+
 /* Write into a file that is there, neither made nor cut: the switches of /proc and /sys. */
 int file_write_into(const char *path, const char *text, struct err *err);
 

@@ -130,7 +130,8 @@ static const struct registry_resource RESOURCES[] = {
         .graceful = true,
         .hooks = {.defaults = kind_pod_defaults,
                   .create = kind_pod_create,
-                  .validate = kind_pod_validate},
+                  .validate = kind_pod_validate,
+                  .admit = rest_admit_pod},
     },
     {
         CORE("secrets", "Secret", true),

@@ -136,6 +136,7 @@ int rest_admit_binding(struct rest *rest, struct json *binding, const struct jso
                        struct err *err);
 
 /* ---- rest_admit.c: what else the store must have or hold; hooks of the registry */
+int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, struct err *err);
 int rest_admit_namespace(struct rest *rest, struct json *namespace_, const struct json *old,
                          struct err *err);
 

@@ -148,7 +148,8 @@ static int prepare_volumes(struct planner *p)
     const struct volume_context context = {.state_dir = p->input->state_dir,
                                            .pod_dir = p->input->pod_dir,
                                            .facts = &p->facts,
-                                           .objects = p->input->objects};
+                                           .objects = p->input->objects,
+                                           .tokens = p->input->tokens};
     JSON_EACH (volume, json_at(p->input->pod, "spec", "volumes", NULL)) {
         int result =
             p->volume_count == VOLUMES_MAX

@@ -19,6 +19,7 @@ struct pod_plan_input {
     const char *machine_resolv_conf; /* content of the machine's /etc/resolv.conf */
     const struct json *images;
     const struct node_objects *objects;
+    const struct map *tokens; /* of the service account, by audience */
 };
 
 /* Why not: the waiting reason of the containers, "CreateContainerConfigError", and the one

@@ -98,8 +98,8 @@ static void end(struct pod_runner *runner)
 
 /* ---- Starting ---- */
 
-static void refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
-                   const struct err *err)
+void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+                       const struct err *err)
 {
     bool is_news = !str_eq(runner->refusal_message, err->message);
     str_copy(runner->refusal_reason, sizeof(runner->refusal_reason), refusal->reason);
@@ -124,6 +124,32 @@ static int take_address(struct pod_runner *runner, struct err *err)
                : addresses_take(&runner->host->addresses, runner->node, runner->address, err);
 }
 
+/* Volumes are filled without waiting for the disk, so a spec counts only while the machine has not
+ * been started anew: then the pod is planned again, with fresh files. */
+static void read_boot(struct buf *ret)
+{
+    buf_init(ret, 64);
+    (void)file_read("/proc/sys/kernel/random/boot_id", ret, NULL);
+}
+
+static int mark_boot(const struct pod_runner *runner, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/boot", runner->directory);
+    _cleanup_buf_ struct buf boot;
+    read_boot(&boot);
+    return file_replace(path, boot.data, boot.size, 0600, err);
+}
+
+static bool is_of_this_boot(const struct pod_runner *runner)
+{
+    _cleanup_free_ char *path = mem_printf("%s/boot", runner->directory);
+    _cleanup_buf_ struct buf boot, marked;
+    read_boot(&boot);
+    buf_init(&marked, 64);
+    /* A spec without a mark is of an older version of this program, which waited for the disk. */
+    return file_read(path, &marked, NULL) < 0 || str_eq(marked.data, boot.data);
+}
+
 static int write_spec(struct pod_runner *runner, const struct pod_spec *spec, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
@@ -134,7 +160,8 @@ static int write_spec(struct pod_runner *runner, const struct pod_spec *spec, st
         return err_set(err, ERR_TOO_LARGE,
                        "arguments and environment of the pod are larger than %d bytes",
                        POD_SPEC_MAX);
-    return file_write_atomic(path, text.data, text.size, 0600, err);
+    int result = file_write_atomic(path, text.data, text.size, 0600, err);
+    return result < 0 ? result : mark_boot(runner, err);
 }
 
 static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, struct err *err)
@@ -163,6 +190,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .machine_resolv_conf = host->resolv_conf,
         .images = images,
         .objects = &host->objects,
+        .tokens = &runner->tokens,
     };
     result = pod_plan(arena, &input, &spec, refusal, err);
     return result < 0 ? result : write_spec(runner, &spec, err);
@@ -185,7 +213,7 @@ static void announce_limits(struct pod_runner *runner)
 static bool has_spec(const struct pod_runner *runner)
 {
     _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
-    return file_exists(path);
+    return file_exists(path) && is_of_this_boot(runner);
 }
 
 static void start(struct pod_runner *runner)
@@ -199,11 +227,14 @@ static void start(struct pod_runner *runner)
         return;
     }
     if (!has_spec(runner)) {
+        if (!pod_runner_has_tokens(runner))
+            return;
         if (plan(runner, &refusal, &err) < 0) {
-            refuse(runner, &refusal, &err);
+            pod_runner_refuse(runner, &refusal, &err);
             return;
         }
         announce_limits(runner);
+        pod_runner_forget_tokens(runner);
     }
     runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
     runner->stopped_with_ms = -1;
@@ -238,7 +269,7 @@ static void on_gone(void *context, const struct err *err)
         state_machine_move(&runner->machine, WAITING);
         if (err) {
             const struct pod_plan_refusal refusal = {.reason = "FailedCreatePodSandBox"};
-            refuse(runner, &refusal, err);
+            pod_runner_refuse(runner, &refusal, err);
         }
         loop_timer_start(&runner->retry, runner->respawn_ms);
         runner->respawn_ms =
@@ -355,6 +386,9 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
     supervisor_link_free(runner->link);
     if (runner->call)
         runner->call->runner = NULL;
+    if (runner->token_call)
+        runner->token_call->runner = NULL;
+    pod_runner_forget_tokens(runner);
     kube_object_unref(runner->object);
     pod_state_release(&runner->state);
     free(runner->uid);

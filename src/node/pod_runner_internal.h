@@ -1,16 +1,19 @@
-/* What the files of a pod's runner share: pod_runner.c orders its life, pod_report.c tells the API.
- */
+/* What the files of a pod's runner share: pod_runner.c orders its life, pod_report.c tells the API,
+ * pod_token_call.c asks it for tokens. */
 #ifndef TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 #define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 
+#include "node/pod_plan.h"
 #include "node/pod_runner.h"
 #include "node/supervisor.h"
 
+#include "base/map.h"
 #include "base/state_machine.h"
 
 /* A request to the API under way: it may outlive the runner. */
 struct runner_call {
     struct pod_runner *runner; /* NULL: freed meanwhile */
+    char *audience;            /* of the token asked for, or NULL */
 };
 
 struct pod_runner {
@@ -31,8 +34,10 @@ struct pod_runner {
     int64_t respawn_ms;
     int64_t stopped_with_ms; /* the shortest grace the supervisor was told, or -1 */
     struct runner_call *call;
-    char *published; /* the status last accepted by the API */
-    bool deleted;    /* we have confirmed the deletion */
+    struct runner_call *token_call; /* a token is on its way; what waits for it is WAITING */
+    struct map tokens;              /* of the service account, by audience; until it is planned */
+    char *published;                /* the status last accepted by the API */
+    bool deleted;                   /* we have confirmed the deletion */
 };
 
 static inline const struct json *runner_pod(const struct pod_runner *runner)
@@ -42,6 +47,14 @@ static inline const struct json *runner_pod(const struct pod_runner *runner)
 
 /* Do what is to be done now. The runner may be gone afterwards. */
 void pod_runner_work(struct pod_runner *runner);
+
+/* Ask for the tokens its volumes want; true if they are all there. Otherwise the answer brings us
+ * back to pod_runner_work(), or to pod_runner_refuse(). */
+bool pod_runner_has_tokens(struct pod_runner *runner);
+void pod_runner_forget_tokens(struct pod_runner *runner);
+/* It cannot be started as it is, for now. */
+void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+                       const struct err *err);
 
 /* Take over a newer version; an informer may lag behind the answers to our own writes. */
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object);

@@ -40,8 +40,7 @@ static int put_file(struct filling *f, const char *path, const char *data, size_
     *slash = '\0';
     int result = file_make_dirs(whole, 0755, f->err);
     *slash = '/';
-    return result < 0 ? result
-                      : file_write_atomic(whole, data, size, (mode_t)(mode & 0777), f->err);
+    return result < 0 ? result : file_replace(whole, data, size, (mode_t)(mode & 0777), f->err);
 }
 
 /* Every key that is asked for must be there: a program would miss its file and not know why. */
@@ -136,19 +135,30 @@ static int put_downward(struct filling *f, const struct json *source)
     return 0;
 }
 
+static int put_token(struct filling *f, const struct json *source)
+{
+    const struct map *tokens = f->context->tokens;
+    const char *token = tokens ? map_get(tokens, json_get_string(source, "audience", "")) : NULL;
+    if (!token)
+        return err_set(f->err, ERR_NOT_FOUND, "the token of the service account is not there yet");
+    return put_file(f, json_get_string(source, "path", ""), token, strlen(token), f->default_mode);
+}
+
 static int put_projected(struct filling *f, const struct json *projected)
 {
     JSON_EACH (source, json_get(projected, "sources")) {
         const struct json *config = json_get(source, "configMap");
         const struct json *secret = json_get(source, "secret");
         const struct json *downward = json_get(source, "downwardAPI");
+        const struct json *token = json_get(source, "serviceAccountToken");
         int result = 0;
         if (config || secret)
             result = put_keys(f, config ? config : secret,
                               json_get_string(config ? config : secret, "name", ""), !config);
         else if (downward)
             result = put_downward(f, downward);
-        /* A service account's token: there are no service accounts here, and nobody needs one. */
+        else if (token)
+            result = put_token(f, token);
         if (result < 0)
             return result;
     }

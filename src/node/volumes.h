@@ -4,6 +4,7 @@
 #ifndef TRAINYARD_NODE_VOLUMES_H
 #define TRAINYARD_NODE_VOLUMES_H
 
+#include "base/map.h"
 #include "node/environment.h"
 
 struct volume_context {
@@ -11,6 +12,7 @@ struct volume_context {
     const char *pod_dir;
     const struct pod_facts *facts;
     const struct node_objects *objects;
+    const struct map *tokens; /* of the service account, by audience */
 };
 
 struct volume {

@@ -306,6 +306,75 @@ static void test_refused_objects(void **state)
     assert_int_equal(api_get(api, RBAC "clusterroles/system:discovery").status, 200);
 }
 
+/* ---- What a pod is given --------------------------------------------------------------------- */
+
+#define TOKEN_PATH "/var/run/secrets/kubernetes.io/serviceaccount"
+
+static const struct json *mounts_of(const struct answer *pod, const char *list)
+{
+    return json_get(json_first(json_at(pod->json, "spec", list, NULL)), "volumeMounts");
+}
+
+static struct answer make_pod(struct api *api, const char *name, const char *spec)
+{
+    const char *text =
+        arena_printf(api->arena,
+                     "{\"metadata\":{\"name\":\"%s\"},\"spec\":{%s\"containers\":[{\"name\":"
+                     "\"m\",\"image\":\"x\"}]}}",
+                     name, spec);
+    return api_post(api, DEFAULT "pods", text);
+}
+
+static void test_pod_access(void **state)
+{
+    struct api own, *api = &own;
+    api_open_with_ca(api, 1, "CA\n");
+    struct answer pod =
+        make_pod(api, "a", "\"initContainers\":[{\"name\":\"i\",\"image\":\"x\"}],");
+    const struct json *volume = json_first(json_at(pod.json, "spec", "volumes", NULL));
+    const char *name = json_get_string(volume, "name", "");
+    assert_true(str_has_prefix(name, "kube-api-access-"));
+    assert_string_equal(
+        json_to_string(api->arena, json_at(volume, "projected", "sources", NULL)),
+        "[{\"serviceAccountToken\":{\"expirationSeconds\":3607,\"path\":\"token\"}},"
+        "{\"configMap\":{\"name\":\"kube-root-ca.crt\",\"items\":[{\"key\":\"ca.crt\",\"path\":"
+        "\"ca.crt\"}]}},{\"downwardAPI\":{\"items\":[{\"path\":\"namespace\",\"fieldRef\":{"
+        "\"apiVersion\":\"v1\",\"fieldPath\":\"metadata.namespace\"}}]}}]");
+    const char *mount = arena_printf(
+        api->arena, "[{\"name\":\"%s\",\"readOnly\":true,\"mountPath\":\"" TOKEN_PATH "\"}]", name);
+    assert_string_equal(json_to_string(api->arena, mounts_of(&pod, "containers")), mount);
+    assert_string_equal(json_to_string(api->arena, mounts_of(&pod, "initContainers")), mount);
+
+    /* Not wanted by the pod, not wanted by its account, wanted by the pod all the same. */
+    pod = make_pod(api, "b", "\"automountServiceAccountToken\":false,");
+    assert_null(json_at(pod.json, "spec", "volumes", NULL));
+    api_post(api, DEFAULT "serviceaccounts",
+             "{\"metadata\":{\"name\":\"shy\"},\"automountServiceAccountToken\":false}");
+    pod = make_pod(api, "c", "\"serviceAccountName\":\"shy\",");
+    assert_null(json_at(pod.json, "spec", "volumes", NULL));
+    pod =
+        make_pod(api, "d", "\"serviceAccountName\":\"shy\",\"automountServiceAccountToken\":true,");
+    assert_int_equal(json_count(json_at(pod.json, "spec", "volumes", NULL)), 1);
+    /* The old name of the field. */
+    pod = make_pod(api, "e", "\"serviceAccount\":\"shy\",");
+    assert_string_equal(answer_at(api, &pod, "spec.serviceAccountName"), "shy");
+    /* What the container has there itself stays. */
+    pod = api_post(api, DEFAULT "pods",
+                   "{\"metadata\":{\"name\":\"f\"},\"spec\":{\"volumes\":[{\"name\":\"own\","
+                   "\"emptyDir\":{}}],\"containers\":[{\"name\":\"m\",\"image\":\"x\","
+                   "\"volumeMounts\":[{\"name\":\"own\",\"mountPath\":\"" TOKEN_PATH "\"}]}]}}");
+    assert_int_equal(pod.status, 201);
+    assert_int_equal(json_count(json_at(pod.json, "spec", "volumes", NULL)), 1);
+    assert_int_equal(json_count(mounts_of(&pod, "containers")), 1);
+
+    pod = make_pod(api, "g", "\"serviceAccountName\":\"none\",");
+    assert_int_equal(pod.status, 403);
+    assert_string_equal(answer_message(&pod),
+                        "pods \"g\" is forbidden: error looking up service account default/none: "
+                        "serviceaccount \"none\" not found");
+    api_close(api);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
@@ -318,6 +387,7 @@ int main(void)
         TEST(test_can_i),
         TEST(test_escalation),
         TEST(test_refused_objects),
+        cmocka_unit_test(test_pod_access),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,11 +31,17 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
                   " 'secrets':{'s':{'data':{'p':'aHVzaA=='}}},"
                   " 'persistentvolumeclaims':{'claim':{},'by-hand':{'spec':{'volumeName':'v'}}},"
                   " 'persistentvolumes':{'v':{'spec':{'hostPath':{'path':'/usr/share'}}}}}")};
+    struct map tokens = {0};
+    map_put(&tokens, "", (char[]){"of the API"});
+    map_put(&tokens, "vault", (char[]){"of the vault"});
     const struct volume_context context = {.state_dir = root,
                                            .pod_dir = arena_printf(arena, "%s/pod", root),
                                            .facts = &facts,
-                                           .objects = &objects};
-    return volume_prepare(arena, &context, read_json(arena, volume), ret, err);
+                                           .objects = &objects,
+                                           .tokens = &tokens};
+    int result = volume_prepare(arena, &context, read_json(arena, volume), ret, err);
+    map_release(&tokens);
+    return result;
 }
 
 static void has_file(const struct volume *volume, const char *name, const char *content)
@@ -85,9 +91,12 @@ static void contents(void **state)
     has_file(&v, "name", "p");
     assert_int_equal(prepare(arena,
                              "{'name':'p','projected':{'sources':[{'configMap':{'name':'c'}},{'"
-                             "secret':{'name':'s'}},{'serviceAccountToken':{'path':'t'}}]}}",
+                             "secret':{'name':'s'}},{'serviceAccountToken':{'path':'t'}},"
+                             "{'serviceAccountToken':{'path':'deep/v','audience':'vault'}}]}}",
                              &v, &err),
                      0);
+    has_file(&v, "t", "of the API");
+    has_file(&v, "deep/v", "of the vault");
     has_file(&v, "b.txt", "B");
     has_file(&v, "p", "hush");
     assert_int_equal(
@@ -111,6 +120,11 @@ static void refusals(void **state)
          -ERR_NOT_FOUND},
         {"{'name':'x','configMap':{'name':'c','items':[{'key':'none','path':'p'}]}}",
          "volume 'x': configmap 'c' has no key 'none'", -ERR_NOT_FOUND},
+        {"{'name':'x','projected':{'sources':[{'serviceAccountToken':{'path':'t','audience':"
+         "'unknown'}}]}}",
+         "volume 'x': the token of the service account is not there yet", -ERR_NOT_FOUND},
+        {"{'name':'x','projected':{'sources':[{'serviceAccountToken':{'path':'../t'}}]}}",
+         "volume 'x': '../t' is no path inside a volume", -ERR_INVALID},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'none'}}",
          "volume 'x': persistentvolumeclaim 'none' not found", -ERR_NOT_FOUND},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'../up'}}",

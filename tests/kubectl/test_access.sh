@@ -1,0 +1,111 @@
+#!/bin/bash
+# Who asks, and what he may do: accounts, tokens and roles with the real kubectl, on this side of the API and from
+# inside a pod; as root and as an ordinary user.
+. "$(dirname "$0")/../lib/lib.sh"
+
+refused() { # WHAT TEXT COMMAND…
+    local what=$1 text=$2
+    shift 2
+    if "$@" >"$SCRATCH/out" 2>&1; then fail "$what was not refused: $(cat "$SCRATCH/out")"; fi
+    assert_contains "$what" "$text" "$(cat "$SCRATCH/out")"
+}
+
+# A pod in the machine's network, so that it reaches the API where this test knows it to be, and with this test's
+# kubectl, which may lie where a pod does not look.
+pod() { # NAME SCRIPT [MORE-SPEC]
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  restartPolicy: Never
+  hostNetwork: true
+${3:-}
+  volumes: [{name: tools, hostPath: {path: $(dirname "$KUBECTL")}}]
+  containers:
+  - name: main
+    image: any
+    volumeMounts: [{name: tools, mountPath: /tools}]
+    command: [sh, -c, '$2']
+    env:
+    - {name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}
+    - {name: KUBERNETES_SERVICE_PORT, value: "$PORT"}
+YAML
+}
+
+# The token of an account, as a client without `create token` asks for it.
+token_of() { # ACCOUNT
+    kubectl create --raw "/api/v1/namespaces/default/serviceaccounts/$1/token" -f - <<<'{}' |
+        sed -n 's/.*"token":"\([^"]*\)".*/\1/p'
+}
+
+# kubectl as somebody else.
+with_token() { # TOKEN ARGUMENT…
+    local token=$1
+    shift
+    sed "s/token: .*/token: $token/" "$KUBECONFIG" >"$SCRATCH/other"
+    chmod 644 "$SCRATCH/other"
+    kubectl --kubeconfig "$SCRATCH/other" "$@"
+}
+
+check() {
+    local who='User "system:serviceaccount:default:builder"' token server
+    server=$(sed -n 's/.*server: //p' "$KUBECONFIG")
+    PORT=${server##*:}
+
+    assert_contains "the first roles" 'cluster-admin' "$(kubectl get clusterroles)"
+    assert_eq "the owner" yes "$(kubectl auth can-i '*' '*')"
+    refused "to ask as another" 'is not supported by this server: ask with a token' kubectl get pods --as builder
+
+    kubectl create serviceaccount builder >/dev/null
+    token=$(token_of builder)
+    refused "a list without a right" \
+        "pods is forbidden: $who cannot list resource \"pods\" in API group \"\" in the namespace \"default\"" \
+        with_token "$token" get pods
+    refused "nodes without a right" 'in API group "" at the cluster scope' with_token "$token" get nodes
+    assert_eq "a right it has not" no "$(with_token "$token" auth can-i list pods || true)"
+
+    kubectl create role pod-reader --verb=get,list,watch --resource=pods >/dev/null
+    kubectl create rolebinding read-pods --role=pod-reader --serviceaccount=default:builder >/dev/null
+    assert_contains "roles as a table" 'Role/pod-reader' "$(kubectl get rolebindings)"
+    assert_eq "a right it has now" yes "$(with_token "$token" auth can-i list pods)"
+    with_token "$token" get pods >/dev/null 2>&1
+    refused "another namespace" 'in the namespace "kube-system"' with_token "$token" -n kube-system get pods
+    kubectl create secret generic hush --from-literal=a=b >/dev/null
+    refused "a secret" "secrets \"hush\" is forbidden: $who cannot get" with_token "$token" get secret hush
+
+    # Who may write roles gives away what he has, and no more.
+    kubectl create role giver --verb=create --resource=roles.rbac.authorization.k8s.io >/dev/null
+    kubectl create rolebinding give --role=giver --serviceaccount=default:builder >/dev/null
+    with_token "$token" create role copy --verb=get --resource=pods >/dev/null
+    refused "a role beyond its own" 'is attempting to grant RBAC permissions not currently held' \
+        with_token "$token" create role more --verb=get --resource=secrets
+    refused "a binding to another role" 'cannot change roleRef' \
+        kubectl patch rolebinding give -p '{"roleRef":{"name":"pod-reader"}}'
+
+    # In a pod: the token is at its place, whoever the container runs as.
+    pod reader "/tools/kubectl get pods -o name" '  serviceAccountName: builder'
+    pod stranger "/tools/kubectl get pods || true; cat /var/run/secrets/kubernetes.io/serviceaccount/namespace"
+    pod none 'ls /var/run/secrets/kubernetes.io || echo nothing' '  automountServiceAccountToken: false'
+    local name
+    for name in reader stranger none; do wait_for_phase $name Succeeded; done
+    assert_contains "a pod that may" 'pod/reader' "$(kubectl logs reader)"
+    assert_contains "a pod that may not" \
+        'pods is forbidden: User "system:serviceaccount:default:default" cannot list' "$(kubectl logs stranger)"
+    assert_contains "its namespace" default "$(kubectl logs stranger)"
+    assert_contains "a pod without a token" nothing "$(kubectl logs none)"
+    refused "a pod of nobody" 'error looking up service account default/ghost: serviceaccount "ghost" not found' \
+        pod ghost true '  serviceAccountName: ghost'
+
+    # A token ends with its account.
+    kubectl delete serviceaccount builder >/dev/null
+    refused "a token of a deleted account" 'must be logged in' with_token "$token" get pods
+    refused "a token of nobody" 'must be logged in' with_token "${token%?????}AAAAA" get pods
+}
+
+cluster_up
+check
+cluster_wipe
+become_ordinary_user
+cluster_up
+check
