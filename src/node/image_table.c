@@ -49,6 +49,8 @@ int image_table_lookup(struct arena *arena, const struct json *table, const char
     }
     if (!command.count && str_eq(name, "trainyard/trainer"))
         pod_strings_add(arena, &command, IMAGE_TRAINER_PATH);
+    if (!command.count && str_eq(name, "trainyard/step"))
+        pod_strings_add(arena, &command, IMAGE_STEP_PATH);
     if (!command.count && str_eq(name, "trainyard/tools"))
         return err_set(err, ERR_NOT_FOUND,
                        "image '%s' is a plain shell environment: give the container a command",

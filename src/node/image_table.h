@@ -1,4 +1,4 @@
-/* Images are names for commands of this machine. Two are built in; `trainyard image add` writes the
+/* Images are names for commands of this machine. Three are built in; `trainyard image add` writes the
  * others into <state>/images.json: {"name": ["command", "argument"…]}. */
 #ifndef TRAINYARD_NODE_IMAGE_TABLE_H
 #define TRAINYARD_NODE_IMAGE_TABLE_H
@@ -11,6 +11,8 @@
 /* Where the trainer is found inside every pod, wherever it lies on the machine. */
 #define IMAGE_TOOLS_DIRECTORY "/run/trainyard/bin"
 #define IMAGE_TRAINER_PATH    IMAGE_TOOLS_DIRECTORY "/trainer"
+/* And trainyard-step, in the containers of its image. */
+#define IMAGE_STEP_PATH IMAGE_TOOLS_DIRECTORY "/trainyard-step"
 
 /* The content of images.json; an empty object where there is none. */
 int image_table_load(struct arena *arena, const char *state_dir, struct json **ret,

@@ -2,11 +2,13 @@
 #include "node/pod_plan.h"
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
 #include "node/image_table.h"
 #include "node/pod_network.h"
+#include "node/pod_state.h"
 
 #include <string.h>
 
@@ -170,11 +172,31 @@ static const struct volume *find_volume(const struct planner *p, const char *nam
     return NULL;
 }
 
+static bool is_step_image(const char *image)
+{
+    static const char name[] = "trainyard/step";
+    return str_has_prefix(image, name) && strchr(":@", image[strlen(name)]);
+}
+
+/* Its last words: a file of its own where Kubernetes says it is. */
+static void plan_message(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const char *target =
+        json_get_string(container, "terminationMessagePath", "/dev/termination-log");
+    _cleanup_free_ char *source = pod_message_path(p->input->pod_dir, ret->name);
+    if (target[0] == '/' && target[1])
+        pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
+}
+
 static int plan_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     if (p->input->trainer_path)
         pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH, p->input->trainer_path)
             ->read_only = true;
+    if (p->input->step_path && is_step_image(json_get_string(container, "image", "")))
+        pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH, p->input->step_path)->read_only =
+            true;
+    plan_message(p, container, ret);
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *name = json_get_string(mount, "name", "");
         const char *path = json_get_string(mount, "mountPath", "");

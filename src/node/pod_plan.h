@@ -15,6 +15,7 @@ struct pod_plan_input {
     const char *host_address;
     int api_port; /* of the API on the machine's loopback */
     const char *trainer_path;
+    const char *step_path;
     const char *home;                /* of the machine's user, or NULL */
     const char *machine_resolv_conf; /* content of the machine's /etc/resolv.conf */
     const struct json *images;

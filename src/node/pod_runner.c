@@ -186,6 +186,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .host_address = runner->node_address,
         .api_port = host->api_port,
         .trainer_path = host->trainer_path,
+        .step_path = host->step_path,
         .home = host->home,
         .machine_resolv_conf = host->resolv_conf,
         .images = images,

@@ -255,3 +255,8 @@ char *pod_log_path(const char *directory, const char *container, int64_t run)
 {
     return mem_printf("%s/logs/%s.%lld.log", directory, container, (long long)run);
 }
+
+char *pod_message_path(const char *directory, const char *container)
+{
+    return mem_printf("%s/messages/%s", directory, container);
+}

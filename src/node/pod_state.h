@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 enum {
-    POD_STATE_MAX = 256 * 1024,
+    /* Every container's last message of this run and the one before, escaped, and the rest. */
+    POD_STATE_MAX = 2 * 1024 * 1024,
     POD_REASON_MAX = 64,
     POD_MESSAGE_MAX = ERR_MESSAGE_MAX,
+    POD_LAST_WORDS_MAX = 4096, /* bytes of a termination message, as in Kubernetes */
 };
 
 enum container_phase { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
@@ -24,7 +26,7 @@ struct container_end {
     int signal; /* that ended it, or 0 */
     int64_t started_ms, finished_ms;
     char reason[POD_REASON_MAX]; /* "Completed", "Error", "StartError", "ContainerStatusUnknown" */
-    char message[POD_MESSAGE_MAX];
+    char message[POD_LAST_WORDS_MAX + 1];
 };
 
 struct container_state {
@@ -71,5 +73,7 @@ int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err);
 
 /* <directory>/logs/<container>.<run>.log: runs are counted by restarts. */
 char *pod_log_path(const char *directory, const char *container, int64_t run);
+/* <directory>/messages/<container>: what the container writes to its terminationMessagePath. */
+char *pod_message_path(const char *directory, const char *container);
 
 #endif

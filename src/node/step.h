@@ -17,6 +17,11 @@ int step_pod(int argc, char **argv);
 
 /* proxy HOLDER LOCK TABLE: answer at the addresses of services, holding the lock. */
 int step_proxy(int argc, char **argv);
+/* install PROGRAM [SCRIPT]: put a copy of this program there, and the text of TRAINYARD_SCRIPT. */
+int step_install(int argc, char **argv);
+/* output LOG NAME=FILE… -- COMMAND…: run the command; when it has succeeded, write what the files
+ * hold to the log, as one line of JSON. */
+int step_output(int argc, char **argv);
 
 /* Leave the starter behind: a new session, no terminal, no inherited descriptor above stderr. */
 int step_detach(struct err *err);

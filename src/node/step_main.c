@@ -12,6 +12,8 @@ static const struct {
     int (*run)(int argc, char **argv);
 } MODES[] = {
     {"hold", step_hold},
+    {"install", step_install},
+    {"output", step_output},
     {"pod", step_pod},
     {"proxy", step_proxy},
 };

@@ -286,6 +286,7 @@ static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
     if ((result = process_lock_take(lock_path, &lock, err)) < 0 ||
         (result = load_spec(s, arena, err)) < 0 ||
         (result = make_directory(s->directory, "logs", err)) < 0 ||
+        (result = make_directory(s->directory, "messages", err)) < 0 ||
         (result = make_directory(s->directory, "root", err)) < 0)
         return result;
     s->signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);

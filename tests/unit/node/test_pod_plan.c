@@ -78,12 +78,14 @@ static void a_whole_pod(void **state)
     assert_string_equal(main->arguments.items[2], "echo you");
     assert_string_equal(main->directory, "/work");
     assert_string_equal(environment_get(&main->environment, "HOSTNAME"), "w-0");
-    assert_int_equal(main->mount_count, 2);
+    assert_int_equal(main->mount_count, 3);
     assert_string_equal(main->mounts[0].target, "/data");
     assert_string_equal(main->mounts[0].sub_path, "a");
     assert_true(main->mounts[0].read_only);
-    assert_string_equal(main->mounts[1].target, IMAGE_TRAINER_PATH);
-    assert_string_equal(main->mounts[1].source, "/opt/trainer");
+    assert_string_equal(main->mounts[1].target, "/dev/termination-log");
+    assert_false(main->mounts[1].read_only);
+    assert_string_equal(main->mounts[2].target, IMAGE_TRAINER_PATH);
+    assert_string_equal(main->mounts[2].source, "/opt/trainer");
 }
 
 static void host_network(void **state)
