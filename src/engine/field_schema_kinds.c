@@ -1,6 +1,7 @@
 /* The names of the fields of the kinds people write by hand, as Kubernetes and Kubeflow define
  * them. */
 #include "engine/field_schema.h"
+#include "engine/field_schema_parts.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -129,7 +130,7 @@ static const struct field_schema PROBE[] = {
     {NULL},
 };
 
-static const struct field_schema CONTAINER[] = {
+const struct field_schema FIELD_SCHEMA_CONTAINER[] = {
     {"name"},
     {"image"},
     {"command"},
@@ -184,7 +185,7 @@ static const struct field_schema SECRET_SOURCE[] = {
     {"secretName"}, {"items"}, {"defaultMode"}, {"optional"}, {NULL},
 };
 
-static const struct field_schema VOLUME[] = {
+const struct field_schema FIELD_SCHEMA_VOLUME[] = {
     {"name"},
     {"gcePersistentDisk"},
     {"awsElasticBlockStore"},
@@ -219,7 +220,7 @@ static const struct field_schema VOLUME[] = {
     {NULL},
 };
 
-static const struct field_schema TOLERATION[] = {
+const struct field_schema FIELD_SCHEMA_TOLERATION[] = {
     {"key"}, {"operator"}, {"value"}, {"effect"}, {"tolerationSeconds"}, {NULL},
 };
 
@@ -260,10 +261,10 @@ static const struct field_schema POD_SPEC[] = {
     {"schedulingGates"},
     {"resourceClaims"},
     {"resources"},
-    {"containers", CONTAINER},
-    {"initContainers", CONTAINER},
-    {"volumes", VOLUME},
-    {"tolerations", TOLERATION},
+    {"containers", FIELD_SCHEMA_CONTAINER},
+    {"initContainers", FIELD_SCHEMA_CONTAINER},
+    {"volumes", FIELD_SCHEMA_VOLUME},
+    {"tolerations", FIELD_SCHEMA_TOLERATION},
     {NULL},
 };
 
@@ -437,10 +438,20 @@ static const struct field_schema ROLE_BINDING[] = {
     {"subjects", SUBJECT}, {NULL},
 };
 
+static const struct field_schema WORKFLOW[] = {
+    {"apiVersion"},
+    {"kind"},
+    {"status"},
+    {"metadata", METADATA},
+    {"spec", FIELD_SCHEMA_WORKFLOW_SPEC},
+    {NULL},
+};
+
 static const struct {
     const char *api_version, *kind;
     const struct field_schema *schema;
 } KINDS[] = {
+    {"argoproj.io/v1alpha1", "Workflow", WORKFLOW},
     {"v1", "ConfigMap", CONFIG_MAP},
     {"v1", "PersistentVolumeClaim", CLAIM},
     {"v1", "Pod", POD},

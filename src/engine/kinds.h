@@ -60,4 +60,8 @@ void kind_tfjob_create(struct arena *arena, struct json *job);
 void kind_tfjob_validate(struct field_errors *errors, const struct json *job,
                          const struct json *old);
 
+/* workflow.c */
+void kind_workflow_validate(struct field_errors *errors, const struct json *workflow,
+                            const struct json *old);
+
 #endif

@@ -166,6 +166,14 @@ static const struct registry_resource RESOURCES[] = {
                   .validate = kind_service_validate},
     },
     {
+        GROUPED("argoproj.io", "v1alpha1", "workflows", "Workflow", true),
+        .singular = "workflow",
+        .short_names = NAMES("wf"),
+        .verbs = VERBS_ALL,
+        .generation = true,
+        .hooks = {.validate = kind_workflow_validate},
+    },
+    {
         GROUPED("authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", false),
         .singular = "selfsubjectreview",
         .verbs = VERB_CREATE,

@@ -39,6 +39,14 @@ const struct kube_resource KUBE_TFJOBS = {
     .namespaced = true,
 };
 
+const struct kube_resource KUBE_WORKFLOWS = {
+    .group = "argoproj.io",
+    .version = "v1alpha1",
+    .plural = "workflows",
+    .kind = "Workflow",
+    .namespaced = true,
+};
+
 const struct kube_resource KUBE_SERVICEACCOUNTS = CORE("serviceaccounts", "ServiceAccount", true);
 
 #define RBAC(plural_, kind_, namespaced_)                                                          \
@@ -71,6 +79,7 @@ static const struct kube_resource *const KNOWN[] = {
     &KUBE_ENDPOINTS,
     &KUBE_JOBS,
     &KUBE_TFJOBS,
+    &KUBE_WORKFLOWS,
 };
 
 char *kube_resource_api_version(struct arena *arena, const struct kube_resource *resource)

@@ -49,6 +49,11 @@ struct json *table_phase(struct arena *arena, const struct json *object, int64_t
     return json_string(arena, json_get_string(json_get(object, "status"), "phase", ""));
 }
 
+struct json *table_status_message(struct arena *arena, const struct json *object, int64_t now_ms)
+{
+    return json_string(arena, json_get_string(json_get(object, "status"), "message", ""));
+}
+
 struct json *table_data_count(struct arena *arena, const struct json *object, int64_t now_ms)
 {
     size_t count =

@@ -29,6 +29,7 @@ table_cell table_created_at, table_account_secrets, table_binding_role, table_bi
     table_binding_groups, table_binding_accounts;
 table_cell table_job_completions, table_job_duration, table_job_containers, table_job_images,
     table_job_selector;
-table_cell table_phase, table_data_count, table_secret_type, table_last_condition;
+table_cell table_phase, table_status_message, table_data_count, table_secret_type,
+    table_last_condition;
 
 #endif

@@ -158,6 +158,13 @@ static const struct kube_column BINDINGS[] = {
     WIDE("ServiceAccounts", "The service accounts that have it.", table_binding_accounts),
 };
 
+static const struct kube_column WORKFLOWS[] = {
+    NAME,
+    TEXT("Status", "The phase of the workflow.", table_phase),
+    {"Age", "date", "", "Time since the object was created.", 0, table_age_cell},
+    TEXT("Message", "Why it is so.", table_status_message),
+};
+
 #define COLUMNS(array)                                                                             \
     {                                                                                              \
         array, ARRAY_SIZE(array)                                                                   \
@@ -186,6 +193,7 @@ static const struct {
     {&KUBE_CLUSTERROLES, COLUMNS(ROLES)},
     {&KUBE_ROLEBINDINGS, COLUMNS(BINDINGS)},
     {&KUBE_CLUSTERROLEBINDINGS, COLUMNS(BINDINGS)},
+    {&KUBE_WORKFLOWS, COLUMNS(WORKFLOWS)},
 };
 
 const struct kube_columns *kube_columns_of(const struct kube_resource *resource)
