@@ -15,6 +15,7 @@
 #include "net/http_server.h"
 #include "node/node.h"
 #include "operator/controller.h"
+#include "pipeline/controller.h"
 #include "store/store.h"
 #include "tls/tls.h"
 
@@ -44,6 +45,7 @@ struct cluster {
     struct http_transport *transport;         /* the controllers' way to the API: in process */
     struct engine_controllers *controllers;
     struct tfjob_controller *tfjobs;
+    struct workflow_controller *workflows;
     struct node_runtime *runtime;
 
     struct kube_client *probe; /* asks whether the nodes are ready */
@@ -143,6 +145,7 @@ static int open_controllers(struct cluster *cluster, struct err *err)
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
     cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
     cluster->tfjobs = tfjob_controller_new(cluster->loop, cluster->transport, NULL);
+    cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, NULL);
     int result = node_runtime_new(cluster->loop, cluster->transport, cluster->space,
                                   &cluster->node_options, &cluster->runtime, err);
     if (result < 0)
@@ -221,6 +224,7 @@ static void close_cluster(struct cluster *cluster)
         loop_timer_stop(&cluster->probe_timer);
         kube_client_free(cluster->probe);
         node_runtime_free(cluster->runtime);
+        workflow_controller_free(cluster->workflows);
         tfjob_controller_free(cluster->tfjobs);
         engine_controllers_free(cluster->controllers);
         cluster->closing = 1;

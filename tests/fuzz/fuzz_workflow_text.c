@@ -1,0 +1,36 @@
+/* References in the texts of workflows, conditions and paths: whatever is written, the answer is a
+ * text or an error. */
+#include "pipeline/condition.h"
+#include "pipeline/json_path.h"
+#include "pipeline/text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const char *resolve(void *context, const char *reference, struct err *err)
+{
+    /* What is handed out is well-formed and short. */
+    if (strlen(reference) == 0 || strlen(reference) >= WORKFLOW_REFERENCE_MAX ||
+        strpbrk(reference, "{} \t\n"))
+        __builtin_trap();
+    return reference[0] == 'u' ? NULL : "{{value}}";
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char object_text[] = "{\"a\":{\"b\":[{\"c\":1}],\"d\":\"x\"}}";
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *text = arena_strndup(arena, (const char *)data, size), *got;
+    struct err err = ERR_INIT;
+    struct json *object;
+    bool holds;
+
+    if (workflow_text_expand(arena, text, resolve, NULL, &got, &err) == 0 && !got)
+        __builtin_trap();
+    if (json_parse(arena, object_text, sizeof(object_text) - 1, NULL, &object, NULL) < 0)
+        __builtin_trap();
+    (void)workflow_condition_eval(arena, text, &holds, &err);
+    (void)workflow_condition_eval_object(arena, text, object, &holds, &err);
+    (void)workflow_json_path(arena, object, text, &got, &err);
+    return 0;
+}
