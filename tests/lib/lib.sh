@@ -81,6 +81,24 @@ server_pid() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\
 # A process that has ended but was not waited for yet is gone, too.
 is_alive() { [ -d "/proc/$1" ] && ! grep -q '^State:.*Z' "/proc/$1/status"; }
 
+# The processes of a pod that are called so. Those of other clusters on this machine are never met: a pod's uid is its own.
+pod_processes() { # POD COMMAND [KUBECTL-OPTION…]
+    local uid parents pid
+    uid=$(kubectl get pod "$1" "${@:3}" -o jsonpath='{.metadata.uid}') || return
+    parents=$(pgrep -f "trainyard-step pod .*/$uid\$") || return
+    while parents=$(pgrep -P "$(paste -sd, <<<"$parents")"); do
+        for pid in $parents; do
+            [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "$2" ] || echo "$pid"
+        done
+    done
+}
+kill_in_pod() { # POD COMMAND [KUBECTL-OPTION…]: kill -9, as a lost machine would
+    local pids
+    pids=$(pod_processes "$@")
+    # shellcheck disable=SC2086 # one word each
+    [ -n "$pids" ] && kill -9 $pids
+}
+
 # wait_until WHAT COMMAND…: run the command until it succeeds.
 wait_until() {
     local what=$1 deadline=$((SECONDS + 120))
