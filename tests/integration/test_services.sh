@@ -1,0 +1,274 @@
+#!/bin/bash
+# Services as pods and people reach them: by name and cluster address, at node ports and host ports of the machine,
+# while pods come and go and while the server is away; and the API from inside a pod by all its names.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+# A pod that answers each caller with its name, and keeps the line open until the caller ends.
+server() { # NAME [NODE] [PORTS]
+    cat <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, labels: {pod-name: serving}}
+spec:
+  terminationGracePeriodSeconds: 0
+  ${2:+nodeSelector: {kubernetes.io/hostname: $2\}}
+  containers:
+  - name: main
+    image: trainyard/tools
+    ports: [{containerPort: 3000${3:+, $3}}]
+    command: [python3, -u, -c]
+    args:
+    - |
+      import socketserver
+      class Handler(socketserver.StreamRequestHandler):
+          def handle(self):
+              self.wfile.write(b"this is $1\n")
+              for line in self.rfile:
+                  self.wfile.write(b"$1 heard " + line)
+              self.wfile.write(b"$1 says goodbye\n")
+      class Server(socketserver.ThreadingTCPServer):
+          daemon_threads = True
+      server = Server(("0.0.0.0", 3000), Handler)
+      print("listening", flush=True)
+      server.serve_forever()
+---
+YAML
+}
+
+# The shape of the FaceNet tutorial.
+service() { # TYPE [NODE-PORT]
+    cat <<YAML
+apiVersion: v1
+kind: Service
+metadata: {name: serving}
+spec:
+  ${1:+type: $1}
+  selector: {pod-name: serving}
+  ports: [{port: 3000, targetPort: 3000${2:+, nodePort: $2}}]
+YAML
+}
+
+# A pod with tools, in which the test types: a line into the file is a command, its output goes to the log.
+SHELL_POD=$(
+    cat <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: shell}
+spec:
+  terminationGracePeriodSeconds: 0
+  volumes: [{name: work, persistentVolumeClaim: {claimName: work}}]
+  containers:
+  - name: main
+    image: trainyard/tools
+    volumeMounts: [{name: work, mountPath: /work}]
+    command: [bash, -c]
+    args:
+    - |
+      cd /work
+      echo ready
+      while true; do
+          for script in *.sh; do
+              [ -e "$script" ] || continue
+              mv "$script" "$script.running"
+              { bash "$script.running" >"$script.out" 2>&1; mv "$script.out" "$script.done"; } &
+          done
+          read -rt 0.05 <> <(:)
+      done
+YAML
+)
+
+# Run a command in the shell pod and print what it printed. The volume is a directory of the state.
+inside() { # COMMAND
+    local work=$TRAINYARD_STATE/volumes/default/work id
+    id=$(date +%s%N) # this runs in subshells, which cannot count
+    as_user tee "$work/$id.tmp" >/dev/null <<<"$1"
+    as_user mv "$work/$id.tmp" "$work/$id.sh"
+    wait_until "the shell pod to run: $1" test -e "$work/$id.sh.done"
+    cat "$work/$id.sh.done"
+}
+
+first_line() { # ADDRESS PORT: what is said there, from the machine
+    local line=
+    exec 5<>"/dev/tcp/$1/$2" && read -r line <&5 && echo "$line"
+    exec 5>&-
+} 2>/dev/null
+says() { [ "$(first_line "$1" "$2")" = "$3" ]; }
+inside_says() { [ "$(inside "exec 3<>/dev/tcp/$1/$2 && head -1 <&3" | head -1)" = "$3" ]; }
+
+# By all its names, with its certificate checked. Who is not known may ask for the version.
+check_api() {
+    local name answer
+    as_user cp "$TRAINYARD_STATE/pki/ca.crt" "$TRAINYARD_STATE/volumes/default/work/ca.crt"
+    # shellcheck disable=SC2016 # the pod's variables
+    for name in kubernetes.default.svc kubernetes kubernetes.default kubernetes.default.svc.cluster.local 10.96.0.1 \
+        kubernetes.docker.internal:6443 10.244.0.1:6443 '$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT'; do
+        answer=$(inside "curl -sS --cacert /work/ca.crt https://$name/version")
+        assert_contains "the API at $name" gitVersion "$answer"
+    done
+    # The port of the kubeconfig is good in a pod, too.
+    local port
+    port=$(sed -n 's|.*server: https://127.0.0.1:||p' "$KUBECONFIG")
+    answer=$(inside "curl -sS --cacert /work/ca.crt https://kubernetes.docker.internal:$port/version")
+    assert_contains "the API at its own port" gitVersion "$answer"
+}
+
+check_node_port() {
+    service NodePort 30390 | kubectl apply -f -
+    assert_eq "the columns of a NodePort" "NodePort <none> 3000:30390/TCP" \
+        "$(kubectl get svc serving --no-headers | awk '{ print $2, $4, $5 }')"
+    server one node-1 | kubectl apply -f -
+    wait_for_log one listening
+    wait_until "the service from a pod by name" inside_says serving 3000 "this is one"
+    inside_says serving.default.svc.cluster.local 3000 "this is one" || fail "the long name"
+    local address
+    address=$(kubectl get svc serving -o jsonpath='{.spec.clusterIP}')
+    assert_contains "a cluster address" 10.96. "$address"
+    assert_contains "the name gives the address" "$address" "$(inside "getent hosts serving")"
+    wait_until "the service from the machine" says 127.0.0.1 30390 "this is one"
+    wait_until "the service at the second node" says 127.0.0.2 30390 "this is one"
+    assert_contains "variables of the service" "SERVING_SERVICE_HOST=$address" "$(inside env)"
+    # A caller that has said all still hears the answer.
+    assert_contains "half an end" "one says goodbye" \
+        "$(inside 'python3 -c "
+import socket
+s = socket.create_connection((\"serving\", 3000))
+s.sendall(b\"hello\\n\")
+s.shutdown(socket.SHUT_WR)
+print(b\"\".join(iter(lambda: s.recv(4096), b\"\")).decode())"')"
+    if kubectl create service nodeport other --tcp=1:1 --node-port=30390 2>"$SCRATCH/err"; then
+        fail "a node port was given out twice"
+    fi
+    assert_contains "a node port that is taken" "provided port is already allocated" "$(cat "$SCRATCH/err")"
+}
+
+# An open line through the service, from the shell pod: it says a line each time the file `say` appears.
+open_line() {
+    as_user tee "$TRAINYARD_STATE/volumes/default/work/line.sh" >/dev/null <<'SH'
+exec 3<>/dev/tcp/serving/3000
+while read -r line <&3; do
+    echo "$line" >>/work/heard
+    while [ ! -e /work/say ]; do read -rt 0.05 <> <(:); done
+    rm /work/say
+    echo word >&3
+done
+echo "the line has ended" >>/work/heard
+SH
+    wait_until "a line through the service" test -s "$TRAINYARD_STATE/volumes/default/work/heard"
+}
+heard() { [ "$(wc -l <"$TRAINYARD_STATE/volumes/default/work/heard")" -ge "$1" ]; }
+line_lives() { # WHEN
+    local before
+    before=$(wc -l <"$TRAINYARD_STATE/volumes/default/work/heard")
+    as_user touch "$TRAINYARD_STATE/volumes/default/work/say"
+    wait_until "an answer on the open line, $1" heard $((before + 1))
+    assert_eq "the open line, $1" "one heard word" "$(tail -1 "$TRAINYARD_STATE/volumes/default/work/heard")"
+}
+
+# Pods come and go behind the service; what is open stays open, what is new goes where pods are.
+check_endpoints() {
+    open_line
+    line_lives "at first"
+    server two node-2 | kubectl apply -f -
+    wait_for_log two listening
+    wait_until "the second pod to be reached" inside_says serving 3000 "this is two"
+    kubectl label pod one pod-name- >/dev/null
+    only_two() { for _ in 1 2 3 4; do inside_says serving 3000 "this is two" || return 1; done; }
+    wait_until "the first pod to be left out" only_two
+    line_lives "after its pod was left out"
+    kubectl label pod one pod-name=serving >/dev/null
+    kubectl delete pod two >/dev/null
+    only_one() { for _ in 1 2 3 4; do inside_says serving 3000 "this is one" || return 1; done; }
+    wait_until "the second pod to be left out" only_one
+}
+
+# The server dies: lines through services live on, and new ones are made.
+check_kill() {
+    kill -KILL "$(server_pid)"
+    line_lives "without a server"
+    address=$1
+    for _ in 1 2 3; do
+        inside_says "$address" 3000 "this is one" || fail "no new line while the server is away"
+    done
+    if says 127.0.0.1 30390 "this is one"; then fail "a port of the machine is served by nobody"; fi
+    cluster_up
+    line_lives "after up"
+    wait_until "the service from a pod after up" inside_says serving 3000 "this is one"
+    wait_until "the service from the machine after up" says 127.0.0.1 30390 "this is one"
+    assert_eq "the address is the same after up" "$address" "$(kubectl get svc serving -o jsonpath='{.spec.clusterIP}')"
+    check_api
+    # Nor is the end of the proxy the end of services.
+    proxy=$(pgrep -f "trainyard-step proxy $TRAINYARD_STATE/run/holder")
+    kill -KILL "$proxy"
+    wait_until "the service after its proxy was killed" inside_says serving 3000 "this is one"
+}
+
+# Each node has its own port 3000.
+check_host_ports() {
+    for node in 1 2 3; do
+        server "host-$node" "node-$node" "hostPort: 3000" | kubectl apply -f -
+    done
+    for node in 1 2 3; do
+        wait_for_log "host-$node" listening
+        wait_until "host port 3000 of node $node" says "127.0.0.$node" 3000 "this is host-$node"
+    done
+    # A fourth finds no node.
+    server host-4 "" "hostPort: 3000" | kubectl apply -f -
+    waits_for_port() { kubectl describe pod host-4 | grep -q "FailedScheduling"; }
+    wait_until "the fourth to wait for a node" waits_for_port
+    kubectl delete pod host-1 host-2 host-3 host-4 >/dev/null
+}
+
+# A port of the machine that somebody has is told on the object, waited for, and had when it is free.
+check_taken_port() {
+    python3 -c '
+import socket, sys
+s = socket.create_server(("127.0.0.1", 30391))
+print("taken", flush=True)
+sys.stdin.read()' <"$SCRATCH/squatter" >"$SCRATCH/squatter.out" &
+    exec 7>"$SCRATCH/squatter"
+    wait_until "a program to take the port" grep -q taken "$SCRATCH/squatter.out"
+    kubectl create service nodeport late --tcp=3000:3000 --node-port=30391 >/dev/null
+    kubectl set selector svc late pod-name=serving >/dev/null
+    told() { kubectl describe svc late | grep -q "port 30391 of 127.0.0.1 is taken by another program"; }
+    wait_until "the port that is taken to be told" told
+    exec 7>&-
+    wait_until "the port to be had when it is free" says 127.0.0.1 30391 "this is one"
+}
+
+check() {
+    rm -f "$SCRATCH/squatter"
+    mkfifo "$SCRATCH/squatter"
+    cluster_up --nodes 3
+    for namespace in kubeflow kubeflow-user-example-com; do
+        kubectl get namespace "$namespace" >/dev/null || fail "no namespace $namespace"
+    done
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: work}
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Mi}}
+YAML
+    # The variables of a service are those of the moment when a pod starts.
+    service "" | kubectl apply -f -
+    echo "$SHELL_POD" | kubectl apply -f -
+    wait_for_log shell ready
+    check_api
+    check_node_port
+    check_endpoints
+    check_kill "$(kubectl get svc serving -o jsonpath='{.spec.clusterIP}')"
+    check_host_ports
+    check_taken_port
+    # The service of the API comes back when somebody deletes it.
+    kubectl delete svc kubernetes >/dev/null
+    wait_until "the service of the API to come back" kubectl get svc kubernetes
+    wait_until "the API through it" inside "curl -sSf --cacert /work/ca.crt https://kubernetes.default.svc/version"
+    cluster_wipe
+    if pgrep -f "$TRAINYARD_STATE/run" >/dev/null; then fail "a process is left"; fi
+}
+
+check
+become_ordinary_user
+check
