@@ -47,6 +47,7 @@ struct listener {
     bool wanted;      /* while a table is taken over */
     struct proxy_place *to;
     size_t count, next;
+    bool sticky;
 };
 
 struct pair_end {
@@ -240,7 +241,17 @@ static void on_pair_event(struct watched *watched, uint32_t events)
         move(pair);
 }
 
-static void pair_new(struct listener *listener, int fd)
+/* Where to begin: with the next in turn, or for all callers of one address with the same. */
+static size_t choose_first(struct listener *listener, const struct sockaddr_in *caller)
+{
+    size_t next = listener->next;
+    if (listener->sticky)
+        return (ntohl(caller->sin_addr.s_addr) * 2654435761U >> 16) % listener->count;
+    listener->next = (next + 1) % listener->count;
+    return next;
+}
+
+static void pair_new(struct listener *listener, int fd, const struct sockaddr_in *caller)
 {
     struct proxy *proxy = listener->proxy;
     struct pair *pair = mem_zalloc(sizeof(*pair));
@@ -250,9 +261,9 @@ static void pair_new(struct listener *listener, int fd)
     for (int side = 0; side < 2; side++)
         pair->ends[side] =
             (struct pair_end){.watched.on_event = on_pair_event, .pair = pair, .side = side};
+    size_t first = choose_first(listener, caller);
     for (size_t i = 0; i < listener->count && i < TRIES_MAX; i++)
-        pair->tries[pair->try_count++] = listener->to[(listener->next + i) % listener->count];
-    listener->next = (listener->next + 1) % listener->count;
+        pair->tries[pair->try_count++] = listener->to[(first + i) % listener->count];
     ring_add(&proxy->live, pair);
     proxy->connections++;
     set_options(fd);
@@ -273,11 +284,14 @@ static void on_caller(struct watched *watched, uint32_t events)
     struct listener *listener = CONTAINER_OF(watched, struct listener, watched);
     struct proxy *proxy = listener->proxy;
     for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+        struct sockaddr_in caller = {0};
+        socklen_t size = sizeof(caller);
         int fd = proxy->connections < CONNECTIONS_MAX
-                     ? accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)
+                     ? accept4(listener->fd, (struct sockaddr *)&caller, &size,
+                               SOCK_CLOEXEC | SOCK_NONBLOCK)
                      : -1;
         if (fd >= 0) {
-            pair_new(listener, fd);
+            pair_new(listener, fd, &caller);
         } else if (proxy->connections < CONNECTIONS_MAX &&
                    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
             return;
@@ -354,6 +368,7 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
     memcpy(listener->to, route->to, route->count * sizeof(*route->to));
     listener->count = route->count;
     listener->next %= route->count;
+    listener->sticky = route->sticky;
     listener->wanted = true;
     if (is_new)
         begin_to_listen(listener);

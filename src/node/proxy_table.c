@@ -64,6 +64,8 @@ void proxy_table_write(const struct proxy_table *table, struct buf *buf)
         const struct proxy_route *route = &table->routes[i];
         proxy_place_text(&route->listen, text);
         record_write(buf, "listen", text);
+        if (route->sticky)
+            record_write(buf, "sticky", "yes");
         for (size_t j = 0; j < route->count; j++) {
             proxy_place_text(&route->to[j], text);
             record_write(buf, "to", text);
@@ -83,6 +85,10 @@ int proxy_table_parse(struct arena *arena, char *text, size_t size, struct proxy
     record_reader_init(&reader, text, size);
     while ((result = record_next(&reader, &key, &value, err)) > 0) {
         struct proxy_place place;
+        if (str_eq(key, "sticky") && str_eq(value, "yes") && route) {
+            route->sticky = true;
+            continue;
+        }
         if ((result = proxy_place_parse(value, &place, err)) < 0)
             return err_wrap(err, "line %u", reader.line);
         if (str_eq(key, "listen"))

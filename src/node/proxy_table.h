@@ -1,6 +1,7 @@
 /* Where a proxy listens and where it leads: the text the control process writes for the service
- * proxy, one "listen ADDRESS:PORT" for each port of a service, each followed by its "to
- * ADDRESS:PORT" lines. The reader trusts nothing about its input. */
+ * proxy, one "listen ADDRESS:PORT" for each port of a service, each followed by "sticky
+ * yes" where callers are to stay with one place, and its "to ADDRESS:PORT" lines. The reader trusts
+ * nothing about its input. */
 #ifndef TRAINYARD_NODE_PROXY_TABLE_H
 #define TRAINYARD_NODE_PROXY_TABLE_H
 
@@ -9,6 +10,7 @@
 #include "base/err.h"
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +28,7 @@ struct proxy_route {
     struct proxy_place listen;
     struct proxy_place *to;
     size_t count, capacity;
+    bool sticky;       /* who comes from one address is led to one place, as long as it is there */
     const char *owner; /* who wants it, for the maker of the table; not written, may be NULL */
 };
 

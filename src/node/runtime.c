@@ -78,13 +78,21 @@ static void ignore_change(void *context, struct kube_object *old, struct kube_ob
 {
 }
 
-static void on_service_change(void *context, struct kube_object *old, struct kube_object *new_)
+static void on_route_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct node_runtime *runtime = context;
     if (!new_ && node_api_service_is(old))
         node_api_service_make(runtime->client);
     if (!runtime->sync.running)
         service_proxy_changed(runtime->proxy);
+}
+
+static void on_service_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct node_runtime *runtime = context;
+    on_route_change(runtime, old, new_);
+    if (!old && !runtime->sync.running) /* before, it is one we know from an earlier life */
+        service_proxy_announce(runtime->proxy, new_->json);
 }
 
 static void on_volume_change(void *context, struct kube_object *old, struct kube_object *new_)
@@ -415,7 +423,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
         const struct kube_resource *resource;
         kube_informer_change *change;
     } watched[] = {{&runtime->services, &KUBE_SERVICES, on_service_change},
-                   {&runtime->endpoints, &KUBE_ENDPOINTS, on_service_change},
+                   {&runtime->endpoints, &KUBE_ENDPOINTS, on_route_change},
                    {&runtime->configmaps, &KUBE_CONFIGMAPS, ignore_change},
                    {&runtime->secrets, &KUBE_SECRETS, ignore_change},
                    {&runtime->claims, &KUBE_PVCS, ignore_change},

@@ -1,6 +1,7 @@
 /* Reaching services; see service_proxy.h. */
 #include "node/service_proxy.h"
 
+#include "node/port_holder.h"
 #include "node/proxy.h"
 #include "node/proxy_process.h"
 #include "node/service_table.h"
@@ -165,7 +166,7 @@ static void on_news(void *context, const char *owner, const struct proxy_place *
 {
     struct service_proxy *self = context;
     const struct json *about = find_owner(self, owner);
-    char address[INET_ADDRSTRLEN];
+    char address[INET_ADDRSTRLEN], holder[128];
     inet_ntop(AF_INET, &listen->address, address, sizeof(address));
     if (!about)
         return;
@@ -174,13 +175,29 @@ static void on_news(void *context, const char *owner, const struct proxy_place *
                    "port %u of %s is free now and leads here", listen->port, address);
     else if (err->sys == EADDRINUSE)
         kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortTaken",
-                   "port %u of %s is taken by another program of this machine ('ss -ltnp sport = "
-                   ":%u' names it): waiting until it is free",
-                   listen->port, address, listen->port);
+                   "port %u of %s is taken by %s: waiting until it is free", listen->port, address,
+                   node_port_holder(listen->address, listen->port, holder, sizeof(holder))
+                       ? holder
+                       : "a program of another user");
     else
         kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortRefused",
                    "port %u of %s cannot be had (%s): trying again", listen->port, address,
                    strerror(err->sys));
+}
+
+void service_proxy_announce(struct service_proxy *self, const struct json *service)
+{
+    const struct json *spec = json_get(service, "spec");
+    if (str_eq(json_get_string(spec, "clusterIP", "None"), "None"))
+        return; /* its pods are reached directly, with whatever protocol */
+    JSON_EACH (port, json_get(spec, "ports")) {
+        const char *protocol = json_get_string(port, "protocol", "TCP");
+        if (!str_eq(protocol, "TCP"))
+            kube_event(self->options.host->client, service, COMPONENT, "Warning", "Unsupported",
+                       "port %lld/%s leads nowhere: services carry TCP here; with clusterIP: None "
+                       "the name leads to the pods themselves",
+                       (long long)json_get_int(port, "port", 0), protocol);
+    }
 }
 
 /* ---- the tables ------------------------------------------------------------------------------ */

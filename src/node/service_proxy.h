@@ -22,6 +22,9 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
 /* Ports of the machine are given back; the service proxy goes on. */
 struct service_proxy *service_proxy_free(struct service_proxy *self);
 
+/* A service is new: what it asks for and does not get is said on it. */
+void service_proxy_announce(struct service_proxy *self, const struct json *service);
+
 /* A service, an Endpoints or a pod may have changed: looked at in the next turn, however often this
  * is called. */
 void service_proxy_changed(struct service_proxy *self);

@@ -49,6 +49,11 @@ static void add_places(struct arena *arena, struct proxy_route *route, const str
     }
 }
 
+static bool is_sticky(const struct json *spec)
+{
+    return str_eq(json_get_string(spec, "sessionAffinity", ""), "ClientIP");
+}
+
 /* The order of informers is none; that of a table decides whether it has changed. */
 static int compare_places(const void *a, const void *b)
 {
@@ -92,7 +97,9 @@ void service_table_inside(struct arena *arena, const struct service_table_source
             if (!endpoints)
                 endpoints = source->endpoints(source->context, kube_meta_namespace(service),
                                               kube_meta_name(service));
-            add_places(arena, proxy_table_add(arena, ret, listen), port, endpoints, true);
+            struct proxy_route *route = proxy_table_add(arena, ret, listen);
+            route->sticky = is_sticky(spec);
+            add_places(arena, route, port, endpoints, true);
         }
     }
     sort(ret);
@@ -117,6 +124,7 @@ static void add_node_ports(struct arena *arena, const struct service_table_sourc
                 continue;
             struct proxy_route *route = proxy_table_add(arena, ret, listen);
             route->owner = owner;
+            route->sticky = is_sticky(spec);
             add_places(arena, route, port, endpoints, false);
         }
     }

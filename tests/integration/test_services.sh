@@ -230,7 +230,7 @@ sys.stdin.read()' <"$SCRATCH/squatter" >"$SCRATCH/squatter.out" &
     wait_until "a program to take the port" grep -q taken "$SCRATCH/squatter.out"
     kubectl create service nodeport late --tcp=3000:3000 --node-port=30391 >/dev/null
     kubectl set selector svc late pod-name=serving >/dev/null
-    told() { kubectl describe svc late | grep -q "port 30391 of 127.0.0.1 is taken by another program"; }
+    told() { kubectl describe svc late | grep -q "port 30391 of 127.0.0.1 is taken by .*: waiting until it is free"; }
     wait_until "the port that is taken to be told" told
     exec 7>&-
     wait_until "the port to be had when it is free" says 127.0.0.1 30391 "this is one"
@@ -261,6 +261,15 @@ YAML
     check_kill "$(kubectl get svc serving -o jsonpath='{.spec.clusterIP}')"
     check_host_ports
     check_taken_port
+    # What is not carried is told.
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Service
+metadata: {name: datagrams}
+spec: {selector: {pod-name: serving}, ports: [{port: 53, protocol: UDP}]}
+YAML
+    udp_told() { kubectl describe svc datagrams | grep -q "port 53/UDP leads nowhere"; }
+    wait_until "datagrams to be told" udp_told
     # The service of the API comes back when somebody deletes it.
     kubectl delete svc kubernetes >/dev/null
     wait_until "the service of the API to come back" kubectl get svc kubernetes

@@ -201,6 +201,34 @@ static void in_turn_and_past_the_dead(void **state)
     assert_int_equal(proxy_connections(fixture->proxy), 0);
 }
 
+static void stays_with_one(void **state)
+{
+    enum { CALLS = 5 };
+    struct fixture *fixture = *state;
+    struct proxy_place listen = make_void(), places[2];
+    int servers[2] = {make_server(&places[0]), make_server(&places[1])}, callers[CALLS];
+    struct proxy_route *route = proxy_table_add(fixture->arena, &fixture->table, listen);
+    route->sticky = true;
+    proxy_route_add(fixture->arena, route, places[0]);
+    proxy_route_add(fixture->arena, route, places[1]);
+    proxy_set(fixture->proxy, &fixture->table);
+    for (int i = 0; i < CALLS; i++) {
+        callers[i] = call(listen);
+        run(fixture);
+    }
+    int counts[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        fcntl(servers[i], F_SETFL, O_NONBLOCK);
+        for (int fd; (fd = accept(servers[i], NULL, NULL)) >= 0; close(fd))
+            counts[i]++;
+        close(servers[i]);
+    }
+    assert_int_equal(counts[0] + counts[1], CALLS);
+    assert_true(counts[0] == 0 || counts[1] == 0);
+    for (int i = 0; i < CALLS; i++)
+        close(callers[i]);
+}
+
 static void nobody_behind(void **state)
 {
     struct fixture *fixture = *state;
@@ -350,14 +378,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(half_ends),
-        TEST(resets),
-        TEST(in_turn_and_past_the_dead),
-        TEST(nobody_behind),
-        TEST(table_changes),
-        TEST(slow_reader),
-        TEST(taken_port),
-        TEST(out_of_descriptors),
+        TEST(half_ends),     TEST(resets),         TEST(in_turn_and_past_the_dead),
+        TEST(nobody_behind), TEST(stays_with_one), TEST(table_changes),
+        TEST(slow_reader),   TEST(taken_port),     TEST(out_of_descriptors),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,7 @@ static void load(struct arena *arena)
                " {'metadata':{'name':'headless','namespace':'default'},'spec':{'clusterIP':'None',"
                "   'ports':[{'port':2222}]}},"
                " {'metadata':{'name':'nobody','namespace':'other'},'spec':{'clusterIP':'10.96.0.3',"
+               "'sessionAffinity':'ClientIP',"
                "   'ports':[{'port':1}]}},"
                " {'metadata':{'name':'odd','namespace':'other'},'spec':{'clusterIP':'10.96.0.4',"
                "   'ports':[{'port':70000},{'port':'x'},null,7]}},"
@@ -83,6 +84,7 @@ static void inside(void **state)
     load(arena);
     service_table_inside(arena, &SOURCE, &table);
     assert_string_equal(text_of(arena, &table), "listen 10.96.0.3:1\n"
+                                                "sticky yes\n"
                                                 "listen 10.96.0.7:80\n"
                                                 "to 10.244.1.9:8080\n"
                                                 "to 10.244.2.1:8080\n"
@@ -121,6 +123,9 @@ static void as_text(void **state)
     } CASES[] = {
         {"", NULL},
         {"listen 10.96.0.1:443\nto 10.244.0.1:6443\nto 1.2.3.4:1\nlisten 10.96.0.2:65535\n", NULL},
+        {"listen 10.96.0.1:443\nsticky yes\nto 10.244.0.1:6443\n", NULL},
+        {"listen 10.96.0.1:443\nsticky no\n", "line 2: 'no' is no ADDRESS:PORT"},
+        {"sticky yes\n", "line 1: 'yes' is no ADDRESS:PORT"},
         {"to 10.244.0.1:1\n", "line 1: 'to' is not expected here"},
         {"listen 10.96.0.1\n", "line 1: '10.96.0.1' is no ADDRESS:PORT"},
         {"listen 10.96.0.1:0\n", "line 1: '10.96.0.1:0' is no ADDRESS:PORT"},
