@@ -1,5 +1,6 @@
-/* The life of namespaces: each gets its default service account; one that is deleted has all it
- * holds deleted, says what it still waits for, and is let go when it is empty. */
+/* The life of namespaces: each keeps its default service account and certificate; one that is
+ * deleted has all it holds deleted, says what it still waits for, and is let go when it is empty.
+ */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -170,12 +171,48 @@ static void clear_out(struct sweep *sweep)
 
 /* ---- Alive ----------------------------------------------------------------------------------- */
 
-static void make_account(struct sweep *sweep)
+/* What every namespace is born with, where somebody deleted it. */
+struct missing {
+    bool account;
+    const struct json *certificate; /* another namespace's copy to take, or NULL */
+};
+
+static struct missing look(struct hub *hub, const char *namespace_)
+{
+    static const char name[] = "kube-root-ca.crt";
+    struct kube_informer *maps = hub_informer(hub, "configmaps");
+    const struct kube_object *other = kube_informer_get(maps, "kube-system", name);
+    bool has_account =
+        kube_informer_get(hub_informer(hub, "serviceaccounts"), namespace_, "default") != NULL;
+    bool has_certificate = kube_informer_get(maps, namespace_, name) != NULL;
+    return (struct missing){.account = !has_account,
+                            .certificate = other && !has_certificate ? other->json : NULL};
+}
+
+static void made(void *context, struct json *object, const struct err *err)
+{
+    struct sweep *sweep = context;
+    if (err && err->code != ERR_NOT_FOUND && err->code != ERR_EXISTS)
+        sweep->failed = true;
+    if (--sweep->waiting == 0)
+        sweep_end(sweep);
+}
+
+static void make(struct sweep *sweep, const struct missing *missing)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *account = kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default");
-    kube_create(hub_client(sweep->namespaces->hub), &KUBE_SERVICEACCOUNTS, sweep->name, account,
-                last_answered, sweep);
+    struct kube_client *client = hub_client(sweep->namespaces->hub);
+    sweep->waiting = (missing->account ? 1 : 0) + (missing->certificate ? 1 : 0);
+    if (missing->account)
+        kube_create(client, &KUBE_SERVICEACCOUNTS, sweep->name,
+                    kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default"), made,
+                    sweep);
+    if (missing->certificate) {
+        struct json *map = kube_object_make(arena, &KUBE_CONFIGMAPS, sweep->name,
+                                            kube_meta_name(missing->certificate));
+        json_set(arena, map, "data", json_clone(arena, json_get(missing->certificate, "data")));
+        kube_create(client, &KUBE_CONFIGMAPS, sweep->name, map, made, sweep);
+    }
 }
 
 static void work(void *context, const char *name)
@@ -183,11 +220,10 @@ static void work(void *context, const char *name)
     struct namespaces *namespaces = context;
     struct kube_object *object =
         kube_informer_get(hub_informer(namespaces->hub, "namespaces"), "", name);
-    bool has_account = kube_informer_get(hub_informer(namespaces->hub, "serviceaccounts"), name,
-                                         "default") != NULL;
+    struct missing missing = look(namespaces->hub, name);
     bool dying = object && kube_meta_is_deleting(object->json);
-    bool done =
-        dying ? json_count(json_at(object->json, "spec", "finalizers", NULL)) == 0 : has_account;
+    bool done = dying ? json_count(json_at(object->json, "spec", "finalizers", NULL)) == 0
+                      : !missing.account && !missing.certificate;
     if (!object || done) {
         workqueue_done(namespaces->queue, name, false);
         return;
@@ -199,7 +235,7 @@ static void work(void *context, const char *name)
     if (dying)
         clear_out(sweep);
     else
-        make_account(sweep);
+        make(sweep, &missing);
 }
 
 /* ---- Hearing --------------------------------------------------------------------------------- */

@@ -10,16 +10,14 @@ refused() { # WHAT TEXT COMMAND…
     assert_contains "$what" "$text" "$(cat "$SCRATCH/out")"
 }
 
-# A pod in the machine's network, so that it reaches the API where this test knows it to be, and with this test's
-# kubectl, which may lie where a pod does not look.
+# A pod with this test's kubectl, which may lie where a pod does not look.
 pod() { # NAME SCRIPT [MORE-SPEC]
     kubectl apply -f - <<YAML >/dev/null
 apiVersion: v1
 kind: Pod
-metadata: {name: $1}
+metadata: {name: $1, labels: {app: $1}}
 spec:
   restartPolicy: Never
-  hostNetwork: true
 ${3:-}
   volumes: [{name: tools, hostPath: {path: $(dirname "$KUBECTL")}}]
   containers:
@@ -27,9 +25,6 @@ ${3:-}
     image: any
     volumeMounts: [{name: tools, mountPath: /tools}]
     command: [sh, -c, '$2']
-    env:
-    - {name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}
-    - {name: KUBERNETES_SERVICE_PORT, value: "$PORT"}
 YAML
 }
 
@@ -49,10 +44,7 @@ with_token() { # TOKEN ARGUMENT…
 }
 
 check() {
-    local who='User "system:serviceaccount:default:builder"' token server
-    server=$(sed -n 's/.*server: //p' "$KUBECONFIG")
-    PORT=${server##*:}
-
+    local who='User "system:serviceaccount:default:builder"' token
     assert_contains "the first roles" 'cluster-admin' "$(kubectl get clusterroles)"
     assert_eq "the owner" yes "$(kubectl auth can-i '*' '*')"
     refused "to ask as another" 'is not supported by this server: ask with a token' kubectl get pods --as builder
@@ -83,19 +75,25 @@ check() {
     refused "a binding to another role" 'cannot change roleRef' \
         kubectl patch rolebinding give -p '{"roleRef":{"name":"pod-reader"}}'
 
-    # In a pod: the token is at its place, whoever the container runs as.
-    pod reader "/tools/kubectl get pods -o name" '  serviceAccountName: builder'
+    # In a pod: the token is at its place, and a peer is found as programs in a cluster find theirs.
     pod stranger "/tools/kubectl get pods || true; cat /var/run/secrets/kubernetes.io/serviceaccount/namespace"
     pod none 'ls /var/run/secrets/kubernetes.io || echo nothing' '  automountServiceAccountToken: false'
-    local name
-    for name in reader stranger none; do wait_for_phase $name Succeeded; done
-    assert_contains "a pod that may" 'pod/reader' "$(kubectl logs reader)"
+    wait_for_phase stranger Succeeded
+    pod reader "/tools/kubectl get pods --selector app=stranger -o jsonpath={.items[0].status.podIP}" \
+        '  serviceAccountName: builder'
+    wait_for_phase reader Succeeded
+    wait_for_phase none Succeeded
+    assert_eq "a pod that may" "$(kubectl get pod stranger -o jsonpath='{.status.podIP}')" "$(kubectl logs reader)"
     assert_contains "a pod that may not" \
         'pods is forbidden: User "system:serviceaccount:default:default" cannot list' "$(kubectl logs stranger)"
     assert_contains "its namespace" default "$(kubectl logs stranger)"
     assert_contains "a pod without a token" nothing "$(kubectl logs none)"
     refused "a pod of nobody" 'error looking up service account default/ghost: serviceaccount "ghost" not found' \
         pod ghost true '  serviceAccountName: ghost'
+
+    # What every namespace has comes back.
+    kubectl delete configmap kube-root-ca.crt >/dev/null
+    wait_until "the certificate to come back" kubectl get configmap kube-root-ca.crt
 
     # A token ends with its account.
     kubectl delete serviceaccount builder >/dev/null
