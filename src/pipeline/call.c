@@ -107,10 +107,9 @@ static struct json *fail_call(struct workflow_pass *pass, const struct workflow_
 static struct json *dispatch(struct workflow_pass *pass, struct workflow_call *call,
                              const struct json *inputs)
 {
-    if (call->attempt < 0 && json_count(json_get(call->template_, "retryStrategy")))
-        return workflow_run_retry(pass, call, inputs);
-    if (call->attempt < 0 && json_get(call->template_, "retryStrategy") &&
-        json_get(call->template_, "retryStrategy")->type == JSON_OBJECT)
+    const struct json *retry = json_get(call->template_, "retryStrategy");
+
+    if (call->attempt < 0 && retry && retry->type == JSON_OBJECT)
         return workflow_run_retry(pass, call, inputs);
     switch (workflow_template_type(call->template_)) {
     case WORKFLOW_CONTAINER:

@@ -28,6 +28,7 @@ struct workflow_controller {
     struct kube_informer *workflows, *pods;
     struct workflow_run *runs; /* under way */
     size_t calls_max;
+    bool make_accounts;
 };
 
 static void on_workflow(void *context, struct kube_object *old, struct kube_object *new_)
@@ -111,6 +112,7 @@ static struct workflow_observed observe(struct workflow_controller *controller,
         .results = results,
         .result_count = run->result_count,
         .now_ms = loop_wall_ms(controller->loop),
+        .make_accounts = controller->make_accounts,
     };
 }
 
@@ -224,6 +226,7 @@ workflow_controller_new(struct loop *loop, struct http_transport *transport,
         options = &defaults;
     controller->loop = loop;
     controller->calls_max = options->calls_max ? options->calls_max : CALLS_MAX;
+    controller->make_accounts = options->make_accounts;
     workflow_cache_init(&controller->cache);
     controller->client = kube_client_new(loop, transport, "trainyard-workflow");
     controller->queue = workqueue_new(

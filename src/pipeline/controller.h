@@ -8,12 +8,14 @@
 #include "loop/loop.h"
 #include "net/http.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct workflow_controller_options {
     const char *namespace_; /* the only one to look at; NULL: all */
     size_t workflows_max;   /* worked on at a time; 0: 8 */
     size_t calls_max;       /* calls under way for one workflow; 0: 16 */
+    bool make_accounts;     /* make the service accounts that workflows name and that are missing */
 };
 
 struct workflow_controller;

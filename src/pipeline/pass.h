@@ -86,6 +86,14 @@ const struct workflow_result *workflow_pass_result(const struct workflow_pass *p
 
 /* What is to be tidied up: labels of ended pods, podGC, claims, the time to live. */
 void workflow_pass_tidy(struct workflow_pass *pass);
-void workflow_pass_make_claims(struct workflow_pass *pass);
+
+/* What must be there before the workflow begins. */
+struct workflow_wanted {
+    bool missing;      /* the plan makes it */
+    const char *error; /* it cannot be made */
+};
+struct workflow_wanted workflow_pass_prepare(struct workflow_pass *pass);
+void workflow_pass_list_claims(struct workflow_pass *pass);
+const char *workflow_claim_name(struct workflow_pass *pass, const struct json *claim);
 
 #endif

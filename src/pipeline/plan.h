@@ -12,6 +12,7 @@ enum workflow_action_type {
     WORKFLOW_DELETE_POD,
     WORKFLOW_LABEL_POD, /* as completed */
     WORKFLOW_CREATE_CLAIM,
+    WORKFLOW_CREATE_ACCOUNT, /* a service account, if it is not there */
     WORKFLOW_DELETE_CLAIM,
     /* The work of a resource template; its result is kept for the next pass. */
     WORKFLOW_CREATE_RESOURCE,

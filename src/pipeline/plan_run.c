@@ -89,13 +89,15 @@ static void take_answer(struct call *call, const struct json *object)
 
     if (call->action->type == WORKFLOW_CREATE_POD)
         workflow_entry_await_pod(run->entry, object, loop_now_ms(run->loop));
-    else if (is_resource(call->action))
+    else if (call->action->node_id)
         workflow_entry_keep_result(run->entry, call->action->node_id, object, NULL);
 }
 
 /* What exists under the name may be ours, made by a call whose answer was lost. */
 static bool is_ours(const struct call *call, const struct json *object)
 {
+    if (call->action->type == WORKFLOW_CREATE_ACCOUNT)
+        return true; /* whoever made it */
     if (call->action->type == WORKFLOW_CREATE_RESOURCE)
         return str_eq(kube_meta_annotation(object, WORKFLOW_MADE_BY_ANNOTATION),
                       kube_meta_annotation(call->action->object, WORKFLOW_MADE_BY_ANNOTATION));
@@ -112,6 +114,8 @@ static const struct kube_resource *resource_of(const struct workflow_action *act
     case WORKFLOW_CREATE_CLAIM:
     case WORKFLOW_DELETE_CLAIM:
         return &KUBE_PVCS;
+    case WORKFLOW_CREATE_ACCOUNT:
+        return &KUBE_SERVICEACCOUNTS;
     case WORKFLOW_DELETE_WORKFLOW:
         return &KUBE_WORKFLOWS;
     default:
@@ -215,6 +219,7 @@ static void start_action(struct workflow_run *run, const struct workflow_action 
     switch (action->type) {
     case WORKFLOW_CREATE_POD:
     case WORKFLOW_CREATE_CLAIM:
+    case WORKFLOW_CREATE_ACCOUNT:
     case WORKFLOW_CREATE_RESOURCE:
     case WORKFLOW_APPLY_RESOURCE:
         kube_create(run->client, resource_of(action), action->namespace_, action->object,

@@ -121,20 +121,28 @@ static void tell_artifacts(struct workflow_pass *pass)
                             count);
 }
 
+/* False where it cannot begin, or not yet. */
 static bool begin(struct workflow_pass *pass)
 {
     struct err why = ERR_INIT;
+    bool valid = workflow_validate(pass->workflow, &why) == 0;
+    struct workflow_wanted wanted = {0};
 
+    if (valid)
+        wanted = workflow_pass_prepare(pass);
+    if (wanted.missing)
+        return false;
     set_time(pass, pass->status, "startedAt");
-    if (workflow_validate(pass->workflow, &why) < 0) {
+    if (!valid || wanted.error) {
         end_workflow(pass, WORKFLOW_FAILED,
-                     arena_printf(pass->arena, "invalid spec: %s", why.message));
+                     valid ? wanted.error
+                           : arena_printf(pass->arena, "invalid spec: %s", why.message));
         return false;
     }
     set_phase(pass, WORKFLOW_RUNNING, NULL);
     workflow_plan_event(pass->plan, false, "WorkflowRunning", "Workflow Running");
     tell_artifacts(pass);
-    workflow_pass_make_claims(pass);
+    workflow_pass_list_claims(pass);
     return true;
 }
 
@@ -251,7 +259,8 @@ int workflow_reconcile(const struct workflow_observed *observed, struct arena *a
     if (!kube_meta_is_deleting(observed->workflow)) {
         pass_init(&pass, observed, arena, &plan);
         decide(&pass);
-        if (!json_equal(pass.status, json_get(observed->workflow, "status")))
+        if (json_get(pass.status, "phase") &&
+            !json_equal(pass.status, json_get(observed->workflow, "status")))
             plan.status = pass.status;
         pass_release(&pass);
     }

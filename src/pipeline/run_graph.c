@@ -234,6 +234,13 @@ static enum workflow_phase advance(struct graph *graph)
     return phase;
 }
 
+/* And nobody said to go on. */
+static bool has_failed(const struct workflow_dag_task *task)
+{
+    return (task->phase == WORKFLOW_FAILED && !task->continue_on_failed) ||
+           (task->phase == WORKFLOW_ERROR && !task->continue_on_error);
+}
+
 static void end_groups(struct graph *graph)
 {
     for (size_t group = 0; group < graph->group_count; group++) {
@@ -247,9 +254,7 @@ static void end_groups(struct graph *graph)
                 continue;
             if (!workflow_phase_is_final(task->phase))
                 phase = WORKFLOW_RUNNING;
-            else if (phase == WORKFLOW_SUCCEEDED &&
-                     ((task->phase == WORKFLOW_FAILED && !task->continue_on_failed) ||
-                      (task->phase == WORKFLOW_ERROR && !task->continue_on_error)))
+            else if (phase == WORKFLOW_SUCCEEDED && has_failed(task))
                 phase = task->phase;
         }
         if (node)
@@ -261,11 +266,13 @@ static void end_groups(struct graph *graph)
 static const char *failure_message(struct graph *graph)
 {
     for (size_t i = 0; i < graph->dag.count; i++) {
-        const struct workflow_dag_task *task = &graph->dag.tasks[i];
+        const char *name = graph->members[i].node_name;
+        const struct json *node = workflow_node_find(&graph->pass->nodes, name);
+        const char *why = json_get_string(node, "message", "");
 
-        if (task->phase == WORKFLOW_FAILED || task->phase == WORKFLOW_ERROR)
-            return arena_printf(graph->pass->arena, "child '%s' failed",
-                                graph->members[i].node_name);
+        if (has_failed(&graph->dag.tasks[i]))
+            return arena_printf(graph->pass->arena, "child '%s' failed%s%.300s", name,
+                                why[0] ? ": " : "", why);
     }
     return NULL;
 }
@@ -320,7 +327,5 @@ struct json *workflow_run_graph(struct workflow_pass *pass, struct workflow_call
     else
         workflow_pass_set(pass, graph.node, phase,
                           workflow_phase_is_final(phase) ? failure_message(&graph) : NULL);
-    if (workflow_node_phase(graph.node) == WORKFLOW_SUCCEEDED)
-        json_remove(graph.node, "message");
     return graph.node;
 }

@@ -51,34 +51,6 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
     }
 }
 
-static const char *claim_name(struct workflow_pass *pass, const struct json *claim)
-{
-    return arena_printf(pass->arena, "%s-%s", pass->name, kube_meta_name(claim));
-}
-
-/* Asked for once, when the workflow begins; listed in the status as Argo does. */
-void workflow_pass_make_claims(struct workflow_pass *pass)
-{
-    struct arena *arena = pass->arena;
-
-    JSON_EACH (template_, json_get(pass->spec, "volumeClaimTemplates")) {
-        const char *name = claim_name(pass, template_);
-        struct json *claim = json_clone(arena, template_);
-        struct json *listed = json_object(arena);
-
-        json_remove(claim, "status");
-        kube_object_set_kind(arena, claim, &KUBE_PVCS);
-        json_set_string(arena, listed, "name", kube_meta_name(template_));
-        json_set_string(arena, json_ensure_object(arena, listed, "persistentVolumeClaim"),
-                        "claimName", name);
-        json_append(json_ensure_array(arena, pass->status, "persistentVolumeClaims"), listed);
-        kube_meta_set_name(arena, claim, name);
-        kube_meta_add_owner(arena, claim, kube_owner_reference_new(arena, pass->workflow, true));
-        workflow_plan_add(pass->plan, WORKFLOW_CREATE_CLAIM, pass->namespace_, name)->object =
-            claim;
-    }
-}
-
 /* Data of a workflow that failed is kept for who looks into it. */
 static void tidy_claims(struct workflow_pass *pass)
 {
@@ -86,7 +58,7 @@ static void tidy_claims(struct workflow_pass *pass)
         return;
     JSON_EACH (template_, json_get(pass->spec, "volumeClaimTemplates")) {
         workflow_plan_add(pass->plan, WORKFLOW_DELETE_CLAIM, pass->namespace_,
-                          claim_name(pass, template_));
+                          workflow_claim_name(pass, template_));
     }
     json_remove(pass->status, "persistentVolumeClaims");
 }

@@ -141,11 +141,13 @@ static int open_api(struct cluster *cluster, struct err *err)
 
 static int open_controllers(struct cluster *cluster, struct err *err)
 {
+    /* Pipelines name accounts that an installation of Kubeflow would have made. */
+    struct workflow_controller_options workflows = {.make_accounts = true};
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
     cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
     cluster->tfjobs = tfjob_controller_new(cluster->loop, cluster->transport, NULL);
-    cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, NULL);
+    cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, &workflows);
     int result = node_runtime_new(cluster->loop, cluster->transport, cluster->space,
                                   &cluster->node_options, &cluster->runtime, err);
     if (result < 0)
