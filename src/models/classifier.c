@@ -15,6 +15,8 @@ enum {
 };
 
 static const float DROPOUT = 0.5f;
+/* Of pictures of digits and clothes, roughly. */
+static const float MEAN = 0.25f, SCALE = 3;
 
 const char *classifier_kind_name(enum classifier_kind kind)
 {
@@ -71,10 +73,16 @@ int classifier_config_from_json(const struct json *json, struct classifier_confi
     return result;
 }
 
-void classifier_prepare(const uint8_t *from, size_t count, float *to)
+void classifier_pixels(const uint8_t *from, size_t count, float *to)
 {
     for (size_t i = 0; i < count; i++)
         to[i] = (float)from[i] / 255;
+}
+
+void classifier_prepare(const float *from, size_t count, float *to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (from[i] - MEAN) * SCALE;
 }
 
 static void add_convolutions(struct network *network)

@@ -33,7 +33,11 @@ int classifier_config_from_json(const struct json *json, struct classifier_confi
 int classifier_network_new(const struct classifier_config *config, struct params *params,
                            struct network **ret, struct err *err);
 
-/* Pixels of one byte as the classifier takes them, from 0 to 1. */
-void classifier_prepare(const uint8_t *from, size_t count, float *to);
+/* Pixels of one byte as the model takes them, from 0 to 1. */
+void classifier_pixels(const uint8_t *from, size_t count, float *to);
+
+/* Pixels from 0 to 1 as the network wants them: about as often below 0 as above it, with a
+ * deviation near 1, which makes it learn in fewer steps. `to` may be `from`. */
+void classifier_prepare(const float *from, size_t count, float *to);
 
 #endif

@@ -70,7 +70,7 @@ int classifier_eval_run(struct classifier_model *model, const struct idx *data,
     _cleanup_free_ size_t *confusion = mem_calloc(classes * classes, sizeof(*confusion));
     for (size_t at = 0; at < data->count; at += PART) {
         size_t now = data->count - at < PART ? data->count - at : PART;
-        classifier_prepare(data->pixels + at * sample, now * sample, pixels);
+        classifier_pixels(data->pixels + at * sample, now * sample, pixels);
         result = classifier_model_predict(model, pixels, now, probabilities, err);
         if (result < 0)
             return result;

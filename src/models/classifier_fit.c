@@ -9,8 +9,13 @@
 
 #include <stdio.h>
 
-int classifier_fit_check(const struct classifier_fit_options *options, struct err *err)
+int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
+                         struct err *err)
 {
+    if (servers && options->optimizer == OPTIMIZER_ADAM)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "parameter servers do not know the optimizer 'adam': use --optimizer "
+                       "adagrad or sgd");
     if (!(options->rate > 0 && options->rate < 100))
         return err_set(err, ERR_INVALID, "a learning rate of %g does not lie between 0 and 100",
                        (double)options->rate);
@@ -42,7 +47,7 @@ void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
 int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
-    int result = classifier_fit_check(options, err);
+    int result = classifier_fit_check(options, !fit->reducer, err);
     if (result == 0)
         result = idx_open(options->data, IDX_TRAIN, &fit->train, err);
     if (result < 0)

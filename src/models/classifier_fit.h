@@ -42,7 +42,7 @@ struct classifier_fit_options {
         .threads = 1,                                                                              \
         .optimizer = OPTIMIZER_ADAGRAD,                                                            \
         .schedule = SCHEDULE_CONSTANT,                                                             \
-        .rate = 0.01f,                                                                             \
+        .rate = 0.003f,                                                                            \
         .data = IDX_DIRECTORY_DEFAULT,                                                             \
         .checkpoint_every = 100,                                                                   \
         .keep = 3,                                                                                 \
@@ -57,7 +57,9 @@ struct classifier_fit_result {
     int64_t version; /* that was exported; 0: none */
 };
 
-int classifier_fit_check(const struct classifier_fit_options *options, struct err *err);
+/* `servers`: whether there are parameter servers. */
+int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
+                         struct err *err);
 
 /* What all processes must agree on: nothing that only those with the data know. */
 uint64_t classifier_fit_hash(const struct classifier_fit_options *options);

@@ -18,10 +18,6 @@ static int open_variables(struct course *course, struct err *err)
 {
     const struct classifier_fit_options *options = course->fit->options;
     const struct params *params = classifier_model_params(course->fit->model);
-    if (options->optimizer == OPTIMIZER_ADAM)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "parameter servers do not know the optimizer 'adam': use --optimizer "
-                       "adagrad or sgd");
     struct ps_update update = {.rule = options->optimizer == OPTIMIZER_SGD ? PS_SGD : PS_ADAGRAD,
                                .accumulator = OPTIMIZER_ADAGRAD_START};
     return ps_dense_open(course->client, params->floats, params->values, &update, err);

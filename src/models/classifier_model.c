@@ -18,6 +18,7 @@ struct classifier_model {
     struct network *network;
     struct tape *tape;
     struct workspace *workspace;
+    float *input;                         /* PART prepared pictures */
     char (*labels)[CLASSIFIER_LABEL_MAX]; /* one a class */
     double accuracy;
 };
@@ -34,6 +35,7 @@ int classifier_model_new(const struct classifier_config *config, struct classifi
         return result;
     model->tape = tape_new(model->network, PART);
     model->workspace = workspace_new(model->network, PART);
+    model->input = mem_calloc(PART * classifier_config_sample(config), sizeof(*model->input));
     model->labels = mem_calloc((size_t)config->classes, sizeof(*model->labels));
     for (int i = 0; i < config->classes; i++)
         snprintf(model->labels[i], sizeof(model->labels[i]), "%d", i);
@@ -49,6 +51,7 @@ struct classifier_model *classifier_model_free(struct classifier_model *model)
     workspace_free(model->workspace);
     network_free(model->network);
     params_free(model->params);
+    free(model->input);
     free(model->labels);
     free(model);
     return NULL;
@@ -166,8 +169,9 @@ int classifier_model_predict(struct classifier_model *model, const float *pixels
             return err_set(err, ERR_INVALID, "the picture has a pixel that is not a number");
     for (size_t at = 0; at < count; at += PART) {
         int now = count - at < PART ? (int)(count - at) : PART;
-        const float *logits = network_forward(model->network, model->tape, model->workspace,
-                                              pixels + at * sample, now);
+        classifier_prepare(pixels + at * sample, (size_t)now * sample, model->input);
+        const float *logits =
+            network_forward(model->network, model->tape, model->workspace, model->input, now);
         softmax(logits, (size_t)now, classes, ret_probabilities + at * (size_t)classes);
     }
     return 0;

@@ -88,7 +88,9 @@ static void show_pictures(struct classifier_trainer *trainer, uint64_t step)
     uint64_t start = (step - 1) * (uint64_t)trainer->options.batch + (uint64_t)trainer->first;
     for (size_t i = 0; i < (size_t)trainer->count; i++) {
         size_t picture = shuffle_at(&trainer->shuffle, start + i);
-        classifier_prepare(data->pixels + picture * sample, sample, trainer->inputs + i * sample);
+        float *input = trainer->inputs + i * sample;
+        classifier_pixels(data->pixels + picture * sample, sample, input);
+        classifier_prepare(input, sample, input);
         trainer->labels[i] = data->labels[picture];
     }
 }

@@ -11,7 +11,8 @@
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAGRAD };
 
-#define OPTIMIZER_ADAGRAD_START 0.1f /* of the sums of squares */
+/* Of the sums of squares: small beside the square of any gradient that matters. */
+#define OPTIMIZER_ADAGRAD_START 1e-6f
 
 struct optimizer {
     enum optimizer_kind kind;

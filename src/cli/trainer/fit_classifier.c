@@ -40,8 +40,8 @@ static int check_path(const char *option, const char *path, struct err *err)
                    option, path);
 }
 
-static int options_of(const struct fit_values *values, struct classifier_fit_options *ret,
-                      struct err *err)
+static int options_of(const struct fit_values *values, bool servers,
+                      struct classifier_fit_options *ret, struct err *err)
 {
     struct classifier_fit_options options = CLASSIFIER_FIT_DEFAULT;
     options.seed = (uint64_t)values->seed;
@@ -69,7 +69,7 @@ static int options_of(const struct fit_values *values, struct classifier_fit_opt
     if (result == 0)
         result = check_path("export-dir", options.export_dir, err);
     if (result == 0)
-        result = classifier_fit_check(&options, err);
+        result = classifier_fit_check(&options, servers, err);
     if (result == 0)
         *ret = options;
     return result;
@@ -124,8 +124,7 @@ static void report(const struct classifier_fit_options *options,
         printf("exported version %lld to %s\n", (long long)result->version, options->export_dir);
 }
 
-static int serve_variables(const struct fit_values *values,
-                           const struct classifier_fit_options *options,
+static int serve_variables(const struct classifier_fit_options *options,
                            const struct ty_tf_config *config, struct err *err)
 {
     int result = options->model_dir ? file_make_dirs(options->model_dir, 0755, err) : 0;
@@ -188,7 +187,8 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
                  struct err *err)
 {
     struct classifier_fit_options options;
-    int result = options_of(values, &options, err);
+    bool servers = ty_tf_config_count(config, TY_ROLE_PS) > 0;
+    int result = options_of(values, servers, &options, err);
     if (result < 0)
         return result;
     enum ty_role role = config->tasks[config->self].role;
@@ -197,14 +197,13 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
                        "this task is 'evaluator', which is not needed: the chief judges the model "
                        "at the end; leave it out of the job");
     if (role == TY_ROLE_PS)
-        return serve_variables(values, &options, config, err);
+        return serve_variables(&options, config, err);
     size_t workers =
         ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER);
     announce(&options, ty_tf_config_is_chief(config));
     struct classifier_fit_result done = {0};
-    result = ty_tf_config_count(config, TY_ROLE_PS)
-                 ? train_with_servers(values, &options, config, workers, &done, err)
-                 : train_in_step(values, &options, config, workers, &done, err);
+    result = servers ? train_with_servers(values, &options, config, workers, &done, err)
+                     : train_in_step(values, &options, config, workers, &done, err);
     if (result == 0 && done.judged)
         report(&options, &done);
     if (result == 0 && done.stopped)
@@ -272,7 +271,7 @@ static const struct option OPTIONS[] = {
      .type = OPTION_REAL,
      FIELD(rate),
      .environment = "TF_LEARNING_RATE",
-     .fallback = "0.01",
+     .fallback = "0.003",
      .value = "X",
      .help = "at its highest"},
     {.name = "schedule",

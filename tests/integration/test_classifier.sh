@@ -1,0 +1,98 @@
+#!/bin/bash
+# The classifier of the TFJob workshop with the real trainer, without a cluster: a chief and two workers in step give the
+# losses of one process; workers and a parameter server, started by the four classic flags, learn together while one
+# of them is killed, and then the server; the chief exports a version a run; what cannot work is refused with a sentence.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+FASHION=/usr/share/datasets/fashion-mnist
+DATA=$SCRATCH/fashion
+mkdir "$DATA"
+
+# A part of the real data set, so that a run takes seconds. The header counts in bytes: 7·256 + 208 = 2000, 256 + 244 = 500.
+# subset PART COUNT COUNT-AS-BYTES
+subset() {
+    {
+        printf '\0\0\10\3%b\0\0\0\34\0\0\0\34' "$3"
+        head -c $(($2 * 784)) < <(zcat "$FASHION/$1-images-idx3-ubyte.gz" 2>/dev/null | tail -c +17)
+    } >"$DATA/$1-images-idx3-ubyte"
+    {
+        printf '\0\0\10\1%b' "$3"
+        head -c "$2" < <(zcat "$FASHION/$1-labels-idx1-ubyte.gz" 2>/dev/null | tail -c +9)
+    } >"$DATA/$1-labels-idx1-ubyte"
+}
+subset train 2000 '\0\0\07\0320'
+subset t10k 500 '\0\0\01\0364'
+
+losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1"; }
+
+# In step: every share is whole parts of the batch, so even the bits are those of one process.
+IN_STEP=(--data "$DATA" --steps 10 --batch 96 --log plain)
+"$TRAINER" fit classifier "${IN_STEP[@]}" >"$SCRATCH/alone"
+pids=()
+for task in chief-0 worker-0 worker-1; do
+    TF_CONFIG="{\"cluster\":{\"chief\":[\"127.0.0.1:28600\"],\"worker\":[\"127.0.0.1:28601\",\"127.0.0.1:28602\"]},
+        \"task\":{\"type\":\"${task%-*}\",\"index\":${task#*-}}}" TF_EXPORT_DIR=$SCRATCH/export TF_MODEL_DIR=$SCRATCH/model \
+        "$TRAINER" fit classifier "${IN_STEP[@]}" >"$SCRATCH/$task" 2>&1 &
+    pids+=($!)
+done
+for pid in "${pids[@]}"; do wait "$pid" || fail "a process failed: $(tail -n 3 "$SCRATCH"/{chief,worker}-*)"; done
+assert_eq "steps told" 10 "$(losses "$SCRATCH/chief-0" | wc -l)"
+cmp <(losses "$SCRATCH/alone") <(losses "$SCRATCH/chief-0") || fail "chief and two workers differ from one process"
+assert_eq "judgement of one and of three" "$(grep '^test accuracy' "$SCRATCH/alone")" "$(grep '^test accuracy' "$SCRATCH/chief-0")"
+assert_contains "who exports" "Will export model" "$(cat "$SCRATCH/chief-0")"
+assert_eq "what a worker says" "Will not export model: the chief does" "$(cat "$SCRATCH/worker-1")"
+first=$(sed -n "s|^exported version \([0-9]*\) to $SCRATCH/export$|\1|p" "$SCRATCH/chief-0")
+[ -s "$SCRATCH/export/$first/classifier.model" ] || fail "no version '$first' in: $(ls -R "$SCRATCH/export")"
+
+answer=$("$TRAINER" evaluate --model "$SCRATCH/export/$first/classifier.model" --data "$DATA")
+assert_contains "names of labels" "Ankle boot" "$answer"
+assert_eq "the same judgement" "$(grep '^test accuracy' "$SCRATCH/chief-0")" "$(tail -n 1 <<<"$answer")"
+assert_contains "JSON" '"label":"T-shirt/top","pictures":' "$("$TRAINER" evaluate --model "$SCRATCH/model/classifier.model" --data "$DATA" --log json)"
+
+# A second run finds everything done, says so, and exports again; more steps go on from there.
+TF_MODEL_TYPE=CNN "$TRAINER" fit classifier "${IN_STEP[@]}" --model-dir "$SCRATCH/model" --export-dir "$SCRATCH/export" >"$SCRATCH/again"
+assert_contains "nothing to do" "all 10 steps were done before" "$(cat "$SCRATCH/again")"
+assert_eq "versions" 2 "$(find "$SCRATCH/export" -name classifier.model | wc -l)"
+"$TRAINER" fit classifier "${IN_STEP[@]}" --steps 11 --model-dir "$SCRATCH/model" >"$SCRATCH/more"
+assert_contains "the resumption" "resumed after step 10" "$(cat "$SCRATCH/more")"
+
+# With a parameter server, by the classic flags. Worker 1 is killed and started again, then the server.
+STEPS=240
+start() { # ROLE INDEX
+    "$TRAINER" fit classifier --ps_hosts=127.0.0.1:28610 --worker_hosts=127.0.0.1:28611,127.0.0.1:28612 --job_name="$1" --task_index="$2" \
+        --data "$DATA" --steps $STEPS --batch 32 --model-dir "$SCRATCH/async" --export-dir "$SCRATCH/export" --checkpoint-every 40 --log plain \
+        >>"$SCRATCH/async-$1-$2" 2>&1 &
+    process["$1-$2"]=$!
+}
+declare -A process
+has_passed() { [ "$(losses "$SCRATCH/async-worker-0" | tail -n 1 | cut -d ' ' -f 1)" -ge "$1" ]; }
+for task in ps-0 worker-0 worker-1; do start "${task%-*}" "${task#*-}"; done
+for victim in worker-1 ps-0; do
+    wait_until "some steps" has_passed $([ $victim = ps-0 ] && echo 120 || echo 30)
+    kill -KILL "${process[$victim]}"
+    wait "${process[$victim]}" 2>/dev/null || true
+    start "${victim%-*}" "${victim#*-}"
+done
+for task in worker-0 worker-1 ps-0; do
+    wait "${process[$task]}" || fail "$task did not survive: $(tail -n 5 "$SCRATCH"/async-*)"
+done
+assert_contains "the end" "step $STEPS/$STEPS" "$(cat "$SCRATCH/async-worker-0")"
+accuracy=$(sed -n 's/^test accuracy 0\.\([0-9]*\) on 500 pictures$/\1/p' "$SCRATCH/async-worker-0")
+[ "${accuracy:-0}" -ge 650 ] || fail "test accuracy 0.$accuracy after asynchronous training"
+assert_eq "versions" 3 "$(find "$SCRATCH/export" -name classifier.model | wc -l)"
+
+refused() { # WHAT SENTENCE COMMAND…
+    local what=$1 sentence=$2
+    shift 2
+    if answer=$("$@" 2>&1); then fail "$what was not refused"; fi
+    assert_contains "$what" "$sentence" "$answer"
+}
+refused "an object store" "mount a volume (a PersistentVolumeClaim)" env TF_EXPORT_DIR=s3://user1/inception/export "$TRAINER" fit classifier
+refused "no such type" "no such model type 'TREE': use --model cnn or linear" env TF_MODEL_TYPE=TREE "$TRAINER" fit classifier
+refused "no data" "has no 'train-images-idx3-ubyte'" "$TRAINER" fit classifier --data "$SCRATCH"
+refused "an evaluator" "the chief judges the model" env \
+    'TF_CONFIG={"cluster":{"chief":["a:1"],"evaluator":["b:1"]},"task":{"type":"evaluator","index":0}}' "$TRAINER" fit classifier
+refused "adam at servers" "use --optimizer adagrad or sgd" "$TRAINER" fit classifier --optimizer adam \
+    --ps_hosts=127.0.0.1:28620 --worker_hosts=127.0.0.1:28621 --job_name=worker --data "$DATA"
+refused "no model" "use --model FILE" "$TRAINER" evaluate
