@@ -127,9 +127,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 static bool is_inside(const struct sockaddr_storage *address)
 {
     const struct sockaddr_in *in = (const void *)address;
-    const unsigned char *octets = (const unsigned char *)&in->sin_addr.s_addr;
-    return address->ss_family == AF_INET && octets[0] == 10 &&
-           (octets[1] == 244 || octets[1] == 96);
+    return address->ss_family == AF_INET &&
+           (pod_network_has(in->sin_addr) || pod_network_has_service(in->sin_addr));
 }
 
 static int make_socket(struct node_connect *self, const struct place *place, struct err *err)

@@ -1,7 +1,6 @@
 /* A new TCP connection to a pod, as a stream of the control process: into the pod network, where
- * this process is not, or on the machine for pods with hostNetwork. What
- * forwards ports stands on it.
- */
+ * this process is not, or on the machine for pods with hostNetwork. What forwards ports stands on
+ * it. */
 #ifndef TRAINYARD_NODE_CONNECT_H
 #define TRAINYARD_NODE_CONNECT_H
 

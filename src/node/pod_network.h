@@ -3,6 +3,9 @@
 #ifndef TRAINYARD_NODE_POD_NETWORK_H
 #define TRAINYARD_NODE_POD_NETWORK_H
 
+#include <netinet/in.h>
+#include <stdbool.h>
+
 #define POD_NETWORK_BRIDGE  "ty0"
 #define POD_NETWORK_GATEWAY "10.244.0.1"
 
@@ -18,5 +21,16 @@ enum {
     POD_NETWORK_NODES_MAX = 254,
     POD_NETWORK_PODS_MAX = 254, /* a node */
 };
+
+/* True for addresses of pods, the gateway's among them; services have others. */
+static inline bool pod_network_has(struct in_addr address)
+{
+    return (ntohl(address.s_addr) & 0xffff0000) == 0x0af40000; /* 10.244.0.0/16 */
+}
+
+static inline bool pod_network_has_service(struct in_addr address)
+{
+    return (ntohl(address.s_addr) & 0xffff0000) == 0x0a600000; /* 10.96.0.0/16 */
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* Reaching services; see service_proxy.h. */
 #include "node/service_proxy.h"
 
+#include "node/pod_network.h"
 #include "node/port_holder.h"
 #include "node/proxy.h"
 #include "node/proxy_process.h"
@@ -134,12 +135,11 @@ static void on_wake(struct loop_timer *timer)
     run_outside(CONTAINER_OF(timer, struct service_proxy, wake));
 }
 
-/* Pods are in their network, those with hostNetwork on the machine. */
+/* Pods are in their network; those with hostNetwork, and all others, are reached from here. */
 static int make_socket(void *context, const struct proxy_place *to, int *ret_fd, struct err *err)
 {
     const struct service_proxy *self = context;
-    const unsigned char *octets = (const unsigned char *)&to->address.s_addr;
-    if (octets[0] != 127)
+    if (pod_network_has(to->address))
         return node_space_socket(self->options.host->space, AF_INET, SOCK_STREAM, 0, ret_fd, err);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)

@@ -22,14 +22,8 @@ static bool make_place(const char *address, int64_t port, struct proxy_place *re
     return port > 0 && port <= 65535 && inet_pton(AF_INET, address, &ret->address) == 1;
 }
 
-/* Only what lies in the pod network can be reached from there: pods with hostNetwork do not. */
-static bool is_inside(const struct proxy_place *place)
-{
-    const unsigned char *octets = (const unsigned char *)&place->address.s_addr;
-    return octets[0] == 10 && octets[1] == 244;
-}
-
-/* The ready places behind one port of a service. */
+/* The ready places behind one port of a service. From inside the pod network nothing else can be
+ * reached: no pod with hostNetwork, and nobody outside. */
 static void add_places(struct arena *arena, struct proxy_route *route, const struct json *port,
                        const struct json *endpoints, bool from_inside)
 {
@@ -42,7 +36,7 @@ static void add_places(struct arena *arena, struct proxy_route *route, const str
                 struct proxy_place place;
                 if (make_place(json_get_string(address, "ip", ""), json_get_int(target, "port", 0),
                                &place) &&
-                    (!from_inside || is_inside(&place)))
+                    (!from_inside || pod_network_has(place.address)))
                     proxy_route_add(arena, route, place);
             }
         }

@@ -75,6 +75,14 @@ static void an_authority_signs_servers_and_clients(void **state)
                      X509_V_ERR_INVALID_PURPOSE);
     assert_int_not_equal(verify(other.cert_pem, server.cert_pem, for_server, NULL, NULL), 0);
 
+    static const char *const MORE[] = {"localhost", "10.96.0.1", NULL};
+    bool all = false;
+    assert_int_equal(tls_cert_names_all(server.cert_pem, HOSTS, &all, &err), 0);
+    assert_true(all);
+    assert_int_equal(tls_cert_names_all(server.cert_pem, MORE, &all, &err), 0);
+    assert_false(all);
+    assert_int_equal(tls_cert_names_all("none", MORE, &all, &err), -ERR_BAD_REQUEST);
+
     tls_pair_release(&ca);
     tls_pair_release(&other);
     tls_pair_release(&server);
