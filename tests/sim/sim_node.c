@@ -18,6 +18,8 @@ struct sim_pod {
     struct sim_node *node;
     char *namespace_, *name, *uid;
     char policy[16];
+    char container[64]; /* the first one's name */
+    bool leaves_words;  /* as a step of a workflow with outputs */
     bool endless;
     enum pod_state state;
     int restarts;
@@ -63,13 +65,19 @@ static void report(struct sim_pod *pod, const char *phase, const char *reason, i
     json_set_string(arena, status, "phase", phase);
     if (reason)
         json_set_string(arena, status, "reason", reason);
-    json_set_string(arena, container, "name", TFJOB_CONTAINER);
+    json_set_string(arena, container, "name", pod->container);
     json_set_int(arena, container, "restartCount", pod->restarts);
     state = json_ensure_object(arena, container, "state");
-    if (exit_code >= 0)
-        json_set_int(arena, json_ensure_object(arena, state, "terminated"), "exitCode", exit_code);
-    else
+    if (exit_code >= 0) {
+        struct json *end = json_ensure_object(arena, state, "terminated");
+
+        json_set_int(arena, end, "exitCode", exit_code);
+        if (pod->leaves_words && exit_code == 0)
+            json_set(arena, end, "message",
+                     json_stringf(arena, "{\"parameters\":{\"out\":\"%s\"}}", pod->name));
+    } else {
         json_ensure_object(arena, state, "running");
+    }
     json_append(json_ensure_array(arena, status, "containerStatuses"), container);
     kube_patch(pod->node->client, &KUBE_PODS, pod->namespace_, pod->name, "status", patch,
                ignore_answer, NULL);
@@ -121,6 +129,7 @@ static void on_timer(struct loop_timer *timer)
 static struct sim_pod *pod_new(struct sim_node *node, const struct kube_object *object)
 {
     struct sim_pod *pod = mem_zalloc(sizeof(*pod));
+    const struct json *container = json_first(json_at(object->json, "spec", "containers", NULL));
 
     pod->node = node;
     pod->namespace_ = mem_strdup(object->namespace_);
@@ -129,6 +138,9 @@ static struct sim_pod *pod_new(struct sim_node *node, const struct kube_object *
     pod->endless = str_eq(kube_meta_label(object->json, TFJOB_TYPE_LABEL), "ps");
     str_copy(pod->policy, sizeof(pod->policy),
              json_get_string(json_get(object->json, "spec"), "restartPolicy", "Always"));
+    str_copy(pod->container, sizeof(pod->container), json_get_string(container, "name", ""));
+    pod->leaves_words =
+        str_eq(json_text(json_element(json_get(container, "command"), 1)), "output");
     loop_timer_init(node->loop, &pod->timer, on_timer);
     loop_timer_start(&pod->timer, draw_ms(node, 1, 300));
     map_put(&node->by_uid, pod->uid, pod);
