@@ -24,6 +24,9 @@ static struct embedding_segment *new_segment(struct embedding_index *index, size
     struct embedding_segment *segment = mem_zalloc(sizeof(*segment));
     segment->mask = (uint32_t)slots - 1;
     segment->depth = depth;
+    /* Between a half and three quarters: beyond, the way to a free slot becomes long. */
+    segment->limit =
+        (uint32_t)(slots / 2 + embedding_hash(index->salt, (int64_t)index->made++) % (slots / 4));
     segment->slots = embedding_pages_map(bytes_of(segment));
     index->bytes += bytes_of(segment);
     return segment;
@@ -54,17 +57,6 @@ void embedding_index_release(struct embedding_index *index)
     }
     free(index->directory);
     *index = (struct embedding_index){0};
-}
-
-uint32_t embedding_index_find(const struct embedding_index *index, int64_t id)
-{
-    uint64_t hash = embedding_hash(index->salt, id);
-    const struct embedding_segment *segment = embedding_index_segment(index, hash);
-    for (uint64_t at = hash;; at++) {
-        const struct embedding_slot *slot = &segment->slots[at & segment->mask];
-        if (slot->row == 0 || slot->id == id)
-            return slot->row;
-    }
 }
 
 static void place(struct embedding_segment *segment, uint64_t hash, int64_t id, uint32_t row)
@@ -130,9 +122,7 @@ void embedding_index_add(struct embedding_index *index, int64_t id, uint32_t row
 {
     uint64_t hash = embedding_hash(index->salt, id);
     struct embedding_segment *segment;
-    /* Three quarters full at most: beyond, the way to a free slot becomes long. */
-    while (segment = embedding_index_segment(index, hash),
-           segment->used >= (segment->mask + 1) / 4 * 3)
+    while (segment = embedding_index_segment(index, hash), segment->used >= segment->limit)
         grow(index, hash);
     place(segment, hash, id, row);
 }

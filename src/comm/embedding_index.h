@@ -18,7 +18,7 @@ struct embedding_slot {
 struct embedding_segment {
     struct embedding_slot *slots;
     uint32_t mask; /* slots - 1 */
-    uint32_t used;
+    uint32_t used, limit;
     int depth; /* how many upper bits of the hash all ids in it share */
 };
 
@@ -26,14 +26,13 @@ struct embedding_index {
     uint64_t salt; /* drawn for each index: who chooses ids cannot choose where they crowd */
     struct embedding_segment **directory; /* 2^depth, by the upper bits; neighbours may be one */
     int depth;
-    size_t bytes; /* of all slots */
+    size_t bytes;  /* of all slots */
+    uint64_t made; /* segments, ever */
 };
 
 void embedding_index_init(struct embedding_index *index);
 void embedding_index_release(struct embedding_index *index);
 
-/* The row of an id, or 0. */
-uint32_t embedding_index_find(const struct embedding_index *index, int64_t id);
 /* An id that is not there yet. */
 void embedding_index_add(struct embedding_index *index, int64_t id, uint32_t row);
 
@@ -52,12 +51,25 @@ static inline struct embedding_segment *embedding_index_segment(const struct emb
     return index->directory[hash >> 1 >> (63 - index->depth)];
 }
 
-/* Ask the memory for the slot an id will be looked for in. */
-static inline void embedding_index_prefetch(const struct embedding_index *index, int64_t id)
+/* Ask the memory for the slot an id will be looked for in; returns the id's hash. */
+static inline uint64_t embedding_index_prefetch(const struct embedding_index *index, int64_t id)
 {
     uint64_t hash = embedding_hash(index->salt, id);
     const struct embedding_segment *segment = embedding_index_segment(index, hash);
     __builtin_prefetch(&segment->slots[hash & segment->mask]);
+    return hash;
+}
+
+/* The row of an id, or 0. */
+static inline uint32_t embedding_index_find(const struct embedding_index *index, int64_t id,
+                                            uint64_t hash)
+{
+    const struct embedding_segment *segment = embedding_index_segment(index, hash);
+    for (uint64_t at = hash;; at++) {
+        const struct embedding_slot *slot = &segment->slots[at & segment->mask];
+        if (slot->row == 0 || slot->id == id)
+            return slot->row;
+    }
 }
 
 #endif

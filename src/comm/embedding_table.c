@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    AHEAD = 16,         /* ids between asking for a slot, asking for its row, and using that */
+    GROUP = 32,         /* ids that are looked up together */
     LINE = 64,          /* bytes that memory brings at once */
     PREFETCH_LINES = 8, /* of one row; beyond, the processor has seen where this leads */
 };
@@ -95,9 +95,9 @@ static float *row_at(const struct embedding_table *table, size_t number)
     return block->rows + (number & (block_rows(table) - 1)) * table->stride;
 }
 
-static float *find(const struct embedding_table *table, int64_t id)
+static float *find(const struct embedding_table *table, int64_t id, uint64_t hash)
 {
-    uint32_t row = embedding_index_find(&table->index, id);
+    uint32_t row = embedding_index_find(&table->index, id, hash);
     return row ? row_at(table, row - 1) : NULL;
 }
 
@@ -120,9 +120,9 @@ static float *add(struct embedding_table *table, int64_t id)
     return row_at(table, number);
 }
 
-static float *find_or_make(struct embedding_table *table, int64_t id)
+static float *find_or_make(struct embedding_table *table, int64_t id, uint64_t hash)
 {
-    float *row = find(table, id);
+    float *row = find(table, id, hash);
     if (row || !(row = add(table, id)))
         return row;
     size_t dimensions = (size_t)table->shape.dimensions;
@@ -131,7 +131,19 @@ static float *find_or_make(struct embedding_table *table, int64_t id)
     return row;
 }
 
-static void prefetch(const float *row, size_t floats)
+/* Batches are looked up a group of ids at a time, in three steps that never wait for each other:
+ * while the rows of one group are on their way from memory, the slots of the next are asked for. */
+
+static size_t prefetch_group(const struct embedding_table *table, const int64_t *ids, size_t left,
+                             uint64_t hashes[GROUP])
+{
+    size_t count = left < GROUP ? left : GROUP;
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = embedding_index_prefetch(&table->index, ids[i]);
+    return count;
+}
+
+static void prefetch_row(const float *row, size_t floats)
 {
     size_t lines = (floats * sizeof(float) + LINE - 1) / LINE;
     for (size_t i = 0; i < lines && i < PREFETCH_LINES; i++)
@@ -142,27 +154,26 @@ void embedding_table_pull(const struct embedding_table *table, const int64_t *id
                           float *ret_rows)
 {
     size_t dimensions = (size_t)table->shape.dimensions;
-    const float *ready[AHEAD];
-    /* Three stages at once, each AHEAD ids behind the one before. */
-    for (size_t i = 0; i < count + 2 * AHEAD; i++) {
-        if (i >= 2 * AHEAD) {
-            size_t at = i - 2 * AHEAD;
-            const float *row = ready[at % AHEAD];
-            float *target = ret_rows + at * dimensions;
-            if (row)
-                memcpy(target, row, dimensions * sizeof(float));
+    uint64_t hashes[GROUP];
+    const float *rows[GROUP];
+    size_t group = prefetch_group(table, ids, count, hashes);
+    for (size_t at = 0; at < count;) {
+        for (size_t i = 0; i < group; i++) {
+            rows[i] = find(table, ids[at + i], hashes[i]);
+            if (rows[i])
+                prefetch_row(rows[i], dimensions);
+        }
+        size_t first = at, ready = group;
+        at += group;
+        group = prefetch_group(table, ids + at, count - at, hashes);
+        for (size_t i = 0; i < ready; i++) {
+            float *target = ret_rows + (first + i) * dimensions;
+            if (rows[i])
+                memcpy(target, rows[i], dimensions * sizeof(float));
             else
-                embedding_init_uniform(table->shape.seed, ids[at], table->shape.range, target,
-                                       dimensions);
+                embedding_init_uniform(table->shape.seed, ids[first + i], table->shape.range,
+                                       target, dimensions);
         }
-        if (i >= AHEAD && i - AHEAD < count) {
-            const float *row = find(table, ids[i - AHEAD]);
-            ready[i % AHEAD] = row;
-            if (row)
-                prefetch(row, dimensions);
-        }
-        if (i < count)
-            embedding_index_prefetch(&table->index, ids[i]);
     }
 }
 
@@ -178,26 +189,24 @@ int embedding_table_push(struct embedding_table *table, const int64_t *ids, size
                          const float *gradients, float rate, struct err *err)
 {
     size_t dimensions = (size_t)table->shape.dimensions;
-    float *ready[AHEAD];
+    uint64_t hashes[GROUP];
+    float *rows[GROUP];
     bool refused = false;
-    for (size_t i = 0; i < count + 2 * AHEAD; i++) {
-        if (i >= 2 * AHEAD) {
-            size_t at = i - 2 * AHEAD;
-            float *row = ready[at % AHEAD];
-            if (row)
-                ps_update_apply(&table->shape.update, row, row + dimensions,
-                                gradients + at * dimensions, dimensions, rate);
-            else
-                refused = true;
+    size_t group = prefetch_group(table, ids, count, hashes);
+    for (size_t at = 0; at < count;) {
+        for (size_t i = 0; i < group; i++) {
+            rows[i] = find_or_make(table, ids[at + i], hashes[i]);
+            if (rows[i])
+                prefetch_row(rows[i], table->stride);
+            refused |= !rows[i];
         }
-        if (i >= AHEAD && i - AHEAD < count) {
-            float *row = find_or_make(table, ids[i - AHEAD]);
-            ready[i % AHEAD] = row;
-            if (row)
-                prefetch(row, table->stride);
-        }
-        if (i < count)
-            embedding_index_prefetch(&table->index, ids[i]);
+        size_t first = at, ready = group;
+        at += group;
+        group = prefetch_group(table, ids + at, count - at, hashes);
+        for (size_t i = 0; i < ready; i++)
+            if (rows[i])
+                ps_update_apply(&table->shape.update, rows[i], rows[i] + dimensions,
+                                gradients + (first + i) * dimensions, dimensions, rate);
     }
     return refused ? full(table, err) : 0;
 }
@@ -216,7 +225,7 @@ size_t embedding_table_span(const struct embedding_table *table, size_t first,
 int embedding_table_put(struct embedding_table *table, int64_t id, const float *row,
                         struct err *err)
 {
-    float *place = find(table, id);
+    float *place = find(table, id, embedding_hash(table->index.salt, id));
     if (!place && !(place = add(table, id)))
         return full(table, err);
     memcpy(place, row, table->stride * sizeof(float));

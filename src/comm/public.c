@@ -1,5 +1,6 @@
 /* The public interface, <trainyard/comm.h> and <trainyard/tf_config.h>: the functions of this
  * module with the public error object. Nothing is decided here. */
+#include "comm/public.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/group.h"
@@ -36,8 +37,7 @@ static enum ty_error_code public_code(enum err_code code)
     }
 }
 
-/* The result of an inner call as a public one. */
-static int answer(int result, const struct err *err, struct ty_error *error)
+int comm_public_answer(int result, const struct err *err, struct ty_error *error)
 {
     if (result == 0)
         return 0;
@@ -52,21 +52,21 @@ static int answer(int result, const struct err *err, struct ty_error *error)
 int ty_tf_config_parse(const char *text, struct ty_tf_config **ret, struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return answer(tf_config_parse(text, strlen(text), ret, &err), &err, error);
+    return comm_public_answer(tf_config_parse(text, strlen(text), ret, &err), &err, error);
 }
 
 int ty_tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const char *job_name,
                             int task_index, struct ty_tf_config **ret, struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return answer(tf_config_from_flags(ps_hosts, worker_hosts, job_name, task_index, ret, &err),
-                  &err, error);
+    return comm_public_answer(
+        tf_config_from_flags(ps_hosts, worker_hosts, job_name, task_index, ret, &err), &err, error);
 }
 
 int ty_tf_config_from_environment(struct ty_tf_config **ret, struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return answer(tf_config_from_process_environment(ret, &err), &err, error);
+    return comm_public_answer(tf_config_from_process_environment(ret, &err), &err, error);
 }
 
 int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options *options,
@@ -90,7 +90,7 @@ int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options
     struct comm_group *group;
     int result = comm_group_open(&inner, &group, &err);
     if (result < 0)
-        return answer(result, &err, error);
+        return comm_public_answer(result, &err, error);
     struct ty_comm *comm = mem_zalloc(sizeof(*comm));
     comm->group = group;
     *ret = comm;
@@ -119,24 +119,24 @@ int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
                               struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return answer(comm_allreduce_sum_f32(comm->group, data, count, &err), &err, error);
+    return comm_public_answer(comm_allreduce_sum_f32(comm->group, data, count, &err), &err, error);
 }
 
 int ty_comm_broadcast(struct ty_comm *comm, void *data, size_t size, struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return answer(comm_broadcast(comm->group, data, size, &err), &err, error);
+    return comm_public_answer(comm_broadcast(comm->group, data, size, &err), &err, error);
 }
 
 int ty_comm_allgather(struct ty_comm *comm, const void *own, size_t size, void *ret_all,
                       struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return answer(comm_allgather(comm->group, own, size, ret_all, &err), &err, error);
+    return comm_public_answer(comm_allgather(comm->group, own, size, ret_all, &err), &err, error);
 }
 
 int ty_comm_barrier(struct ty_comm *comm, struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return answer(comm_barrier(comm->group, &err), &err, error);
+    return comm_public_answer(comm_barrier(comm->group, &err), &err, error);
 }

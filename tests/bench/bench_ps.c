@@ -1,0 +1,280 @@
+/* Rows pulled and pushed a second by one worker from one server on the loopback, 4096 different ids
+ * a call, rows of 32 values, through the public interface. Against two processes that only send the
+ * same bytes back and forth over a socket, and against memcpy of the rows. One line of JSON a
+ * figure; the best of a few rounds, in turns.
+ */
+#include <trainyard/ps.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    DIMENSIONS = 32,
+    BATCH = 4096,
+    TABLE = 1 << 20, /* rows there are */
+    CALLS = 400,
+    ROUNDS = 5,
+    WINDOW = 4,
+    HEAD = 32,
+    IDS_SIZE = BATCH * 8,
+    ROWS_SIZE = BATCH * DIMENSIONS * 4,
+};
+
+static int64_t ids[TABLE];
+static float rows[BATCH * DIMENSIONS], block[16 * BATCH * DIMENSIONS];
+
+static double now_s(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void must(int result, const struct ty_error *error)
+{
+    if (result == 0)
+        return;
+    fprintf(stderr, "bench_ps: %s\n", error->message);
+    exit(1);
+}
+
+static void need(int good, const char *what)
+{
+    if (good)
+        return;
+    perror(what);
+    exit(1);
+}
+
+/* ---- Ours */
+
+static struct ty_tf_config *config_of(int port, const char *role)
+{
+    char text[256];
+    struct ty_error error;
+    struct ty_tf_config *config;
+    snprintf(text, sizeof(text),
+             "{\"cluster\":{\"worker\":[\"127.0.0.1:1\"],\"ps\":[\"127.0.0.1:%d\"]},"
+             "\"task\":{\"type\":\"%s\",\"index\":0}}",
+             port, role);
+    must(ty_tf_config_parse(text, &config, &error), &error);
+    return config;
+}
+
+static void serve(int port)
+{
+    struct ty_error error;
+    const struct ty_ps_server_options options = {.secret = "bench"};
+    must(ty_ps_serve(config_of(port, "ps"), &options, &error), &error);
+}
+
+static const int64_t *draw(int call)
+{
+    return ids + (size_t)call * 7919 % (TABLE / BATCH) * BATCH;
+}
+
+static double pull(struct ty_ps *ps)
+{
+    struct ty_error error;
+    double start = now_s();
+    for (int i = 0; i < CALLS; i++)
+        must(ty_ps_rows_pull(ps, 0, draw(i), BATCH, rows, &error), &error);
+    return (double)CALLS * BATCH / (now_s() - start);
+}
+
+static double push(struct ty_ps *ps)
+{
+    struct ty_error error;
+    double start = now_s();
+    for (int i = 0; i < CALLS; i++)
+        must(ty_ps_rows_push(ps, 0, draw(i), BATCH, rows, 0.001f, &error), &error);
+    must(ty_ps_flush(ps, &error), &error);
+    return (double)CALLS * BATCH / (now_s() - start);
+}
+
+/* ---- The peer: bytes and nothing else */
+
+static char bytes[IDS_SIZE + ROWS_SIZE];
+
+static void move(int fd, size_t size, int out)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t moved = out ? write(fd, bytes + at, size - at) : read(fd, bytes + at, size - at);
+        if (moved <= 0)
+            exit(out ? 1 : 0);
+        at += (size_t)moved;
+    }
+}
+
+/* A byte says what comes: a pull or a push. */
+static void echo(int fd)
+{
+    for (;;) {
+        move(fd, 1, 0);
+        int pulls = bytes[0] == 'r';
+        move(fd, pulls ? IDS_SIZE : IDS_SIZE + ROWS_SIZE, 0);
+        move(fd, pulls ? ROWS_SIZE : HEAD, 1);
+    }
+}
+
+static double echo_pull(int fd)
+{
+    double start = now_s();
+    for (int i = 0; i < CALLS; i++) {
+        bytes[0] = 'r';
+        move(fd, 1, 1);
+        move(fd, IDS_SIZE, 1);
+        move(fd, ROWS_SIZE, 0);
+    }
+    return (double)CALLS * BATCH / (now_s() - start);
+}
+
+static double echo_push(int fd)
+{
+    double start = now_s();
+    for (int i = 0; i < CALLS + WINDOW; i++) {
+        if (i >= WINDOW)
+            move(fd, HEAD, 0);
+        if (i < CALLS) {
+            bytes[0] = 'w';
+            move(fd, 1, 1);
+            move(fd, IDS_SIZE + ROWS_SIZE, 1);
+        }
+    }
+    return (double)CALLS * BATCH / (now_s() - start);
+}
+
+static double copy(void)
+{
+    double start = now_s();
+    for (int i = 0; i < CALLS * 10; i++) {
+        memcpy(rows, block + (size_t)(i % 16) * BATCH * DIMENSIONS, sizeof(rows));
+        __asm__ volatile("" ::"r"(rows) : "memory");
+    }
+    return (double)CALLS * 10 * BATCH / (now_s() - start);
+}
+
+/* ---- Both */
+
+static int listener_on(int *ret_port)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(any);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    need(fd >= 0 && bind(fd, (struct sockaddr *)&any, sizeof(any)) == 0 && listen(fd, 1) == 0 &&
+             getsockname(fd, (struct sockaddr *)&any, &size) == 0,
+         "bench_ps: listen");
+    *ret_port = ntohs(any.sin_port);
+    return fd;
+}
+
+static pid_t start_child(void)
+{
+    pid_t child = fork();
+    need(child >= 0, "bench_ps: fork");
+    if (child == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return child;
+}
+
+static int start_echo(void)
+{
+    int port, listener = listener_on(&port), on = 1;
+    if (start_child() == 0) {
+        int fd = accept(listener, NULL, NULL);
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        echo(fd);
+        exit(0);
+    }
+    close(listener);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    need(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0,
+         "bench_ps: connect");
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return fd;
+}
+
+static struct ty_ps *start_ps(pid_t *ret_server)
+{
+    int port;
+    close(listener_on(&port));
+    *ret_server = start_child();
+    if (*ret_server == 0) {
+        serve(port);
+        exit(0);
+    }
+    struct ty_error error;
+    struct ty_ps *ps;
+    const struct ty_ps_options options = {.secret = "bench"};
+    const struct ty_ps_table table = {.dimensions = DIMENSIONS,
+                                      .range = 0.1f,
+                                      .seed = 1,
+                                      .update = {.rule = TY_PS_ADAGRAD, .accumulator = 0.1f}};
+    int number;
+    must(ty_ps_open(config_of(port, "worker"), &options, &ps, &error), &error);
+    must(ty_ps_table_open(ps, &table, &number, &error), &error);
+    for (size_t i = 0; i < TABLE; i++)
+        ids[i] = (int64_t)(i * 0x9e3779b97f4a7c15u);
+    for (int i = 0; i < TABLE / BATCH; i++) /* so that every row is there */
+        must(ty_ps_rows_push(ps, 0, ids + i * BATCH, BATCH, rows, 0, &error), &error);
+    for (size_t i = TABLE - 1; i > 0; i--) {
+        size_t other = (size_t)random() % (i + 1);
+        int64_t id = ids[i];
+        ids[i] = ids[other];
+        ids[other] = id;
+    }
+    return ps;
+}
+
+static double max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+int main(void)
+{
+    struct ty_error error;
+    pid_t server;
+    int peer = start_echo();
+    struct ty_ps *ps = start_ps(&server);
+    double pulls = 0, pushes = 0, peer_pulls = 0, peer_pushes = 0, copies = 0;
+    memset(block, 1, sizeof(block));
+    for (int round = 0; round < ROUNDS; round++) {
+        pulls = max(pulls, pull(ps));
+        peer_pulls = max(peer_pulls, echo_pull(peer));
+        pushes = max(pushes, push(ps));
+        peer_pushes = max(peer_pushes, echo_push(peer));
+        copies = max(copies, copy());
+    }
+    const struct {
+        const char *what;
+        double own, echo;
+    } figures[] = {{"push", pushes, peer_pushes}, {"pull", pulls, peer_pulls}};
+    for (int i = 0; i < 2; i++) {
+        printf("{\"name\":\"ps %s, 1 worker 1 server\",\"value\":%.4g,\"unit\":\"rows/s\","
+               "\"peer\":\"the same bytes over a socket\",\"peer_value\":%.4g}\n",
+               figures[i].what, figures[i].own, figures[i].echo);
+        printf("{\"name\":\"ps %s, of memory's speed\",\"value\":%.4g,\"unit\":\"rows/s\","
+               "\"peer\":\"memcpy of the rows\",\"peer_value\":%.4g}\n",
+               figures[i].what, figures[i].own, copies);
+    }
+    must(ty_ps_finish(ps, &error), &error);
+    ty_ps_close(ps);
+    int status = 0;
+    waitpid(server, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
