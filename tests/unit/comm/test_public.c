@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <trainyard/comm.h>
+#include <trainyard/ps.h>
 
 static struct ty_comm *open_alone(void)
 {
@@ -66,12 +67,46 @@ static void a_group_refuses_what_it_cannot_do(void **state)
     ty_tf_config_free(config);
 }
 
+static void parameters_alone_need_no_server(void **state)
+{
+    struct ty_tf_config *config = NULL;
+    struct ty_ps *ps = NULL;
+    struct ty_error error;
+    assert_int_equal(ty_tf_config_parse("", &config, &error), 0);
+    assert_int_equal(ty_ps_open(config, NULL, &ps, &error), 0);
+    const struct ty_ps_update sgd = {.rule = TY_PS_SGD};
+    const struct ty_ps_table table = {.dimensions = 1, .update = sgd};
+    const int64_t ids[2] = {7, 7};
+    float dense[1] = {3}, rows[2] = {1, 1};
+    int number = -1;
+    assert_int_equal(ty_ps_dense_open(ps, 1, dense, &sgd, &error), 0);
+    assert_int_equal(ty_ps_dense_push(ps, dense, 1, &error), 0);
+    assert_int_equal(ty_ps_dense_pull(ps, dense, &error), 0);
+    assert_true(dense[0] == 0);
+    assert_int_equal(ty_ps_table_open(ps, &table, &number, &error), 0);
+    assert_int_equal(ty_ps_rows_push(ps, number, ids, 2, rows, 0.5f, &error), 0);
+    assert_int_equal(ty_ps_flush(ps, &error), 0);
+    assert_int_equal(ty_ps_rows_pull(ps, number, ids, 2, rows, &error), 0);
+    assert_true(rows[0] == -1 && rows[1] == -1);
+    uint64_t count = 0;
+    assert_int_equal(ty_ps_count(ps, TY_PS_COUNTER_STEP, 3, &count, &error), 0);
+    assert_int_equal(count, 3);
+    assert_int_equal(ty_ps_rows_pull(ps, 9, ids, 2, rows, &error), -TY_ERROR_INVALID);
+    assert_string_equal(error.message, "table 9 has not been opened");
+    assert_int_equal(ty_ps_serve(config, NULL, &error), -TY_ERROR_INVALID);
+    assert_string_equal(error.message, "chief 0 is no parameter server");
+    assert_int_equal(ty_ps_finish(ps, &error), 0);
+    ty_ps_close(ps);
+    ty_tf_config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_alone_needs_no_network),
         cmocka_unit_test(errors_have_a_code_and_a_sentence),
         cmocka_unit_test(a_group_refuses_what_it_cannot_do),
+        cmocka_unit_test(parameters_alone_need_no_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
