@@ -62,13 +62,20 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
     answer = b"".join(iter(lambda: line.recv(65536), b""))
 sys.exit(0 if answer == data else "%d bytes came back of %d" % (len(answer), len(data)))
 PY
+# Says a word and prints the answer.
+cat >"$SCRATCH/say.py" <<'PY'
+import socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
+    line.sendall(sys.argv[2].encode())
+    print(line.recv(100).decode())
+PY
 cat >"$SCRATCH/pod.yaml" <<'YAML'
 apiVersion: v1
 kind: Service
 metadata: {name: digest}
 spec:
   selector: {app: digest}
-  ports: [{name: digest, port: 8987}]
+  ports: [{name: digest, port: 80, targetPort: 8987}]
 ---
 apiVersion: v1
 kind: Pod
@@ -116,13 +123,25 @@ check() { # with the kubectl of $KUBECTL
     python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 0 || fail "nothing at all, and its end"
     stop_forward
 
-    # By the service, on a port that we name.
+    # By the service, whose port is another, on a port that we name.
     local free
     free=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    forward 1 svc/digest "$free:8987"
+    forward 1 svc/digest "$free:80"
     forward_says "127.0.0.1:$free -> 8987" || fail "the service's port: $(forward_log)"
     python3 "$SCRATCH/client.py" "$free" 1 1000 || fail "by the service"
     stop_forward
+
+    # By the job that made the pod.
+    kubectl create job once --image=trainyard/tools -- python3 -uc "import socket
+listener = socket.create_server(('127.0.0.1', 8080))
+print('serving')
+line, _ = listener.accept()
+line.sendall(line.recv(100))"
+    wait_for_log job/once serving
+    forward 1 job/once :8080
+    assert_eq "the answer of the job's pod" hello "$(python3 "$SCRATCH/say.py" "$(local_port 8080)" hello)"
+    stop_forward
+    kubectl delete job once
 
     # Nobody listens: the client sees the end of its connection, kubectl says why.
     forward 1 pod/digest :9999
@@ -143,7 +162,7 @@ check() { # with the kubectl of $KUBECTL
 }
 
 both_kubectls() {
-    cluster_up
+    cluster_up --nodes 1
     check
     if [ -x /usr/bin/kubectl ] && [ "$KUBECTL" != /usr/bin/kubectl ]; then (KUBECTL=/usr/bin/kubectl && check); fi
     # A pod that does not run yet, and a request that is none.
