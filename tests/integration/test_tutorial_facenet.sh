@@ -1,0 +1,68 @@
+#!/bin/bash
+# docs/tutorials/facenet.md, typed as root and as an ordinary user: the pipeline of the FaceNet tutorial from labels to a real
+# upload through port-forward, whose right person is first. As root, worker 2 is killed while it trains.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/tutorial.sh
+. "$ROOT/tests/lib/tutorial.sh"
+
+NAMESPACE=kubeflow-user-example-com
+
+pods_of() { kubectl get pods -n $NAMESPACE -l "pod-name=$1" -o "jsonpath={.items[*]$2}"; }
+runs() { [[ " $(pods_of "$1" .status.phase) " == *" Running "* ]]; }
+succeeded() { [[ " $(pods_of "$1" .status.phase) " == *" Succeeded "* ]]; }
+says() { kubectl logs -n $NAMESPACE -l "pod-name=$1" --tail=-1 | grep -q "$2"; }
+
+# kill -9 the training process of a pod: its command line names no other pod, its hostname does.
+kill_process_of() { # POD
+    local pid name
+    for pid in $(pgrep -x trainer); do
+        name=$(nsenter --target "$pid" --uts hostname 2>/dev/null) || continue
+        [ "$name" = "$1" ] && kill -9 "$pid" && return 0
+    done
+    return 1
+}
+
+check() { # VICTIM or ""
+    tutorial_open docs/tutorials/facenet.md
+    tutorial_type 'kubectl get nodes'
+    assert_contains "the labels" "disktype=worker-3" "$TYPED"
+    tutorial_type 'kubectl get svc'
+    for pair in pipeline-worker-1.*3000:30391/TCP pipeline-worker-2.*3000:30390/TCP pipeline-worker-3.*3000:30392/TCP; do
+        grep -q "$pair" <<<"$TYPED" || fail "no $pair in: $TYPED"
+    done
+    tutorial_type 'kubectl get workflows'
+    assert_contains "the workflow" triplet-training-pipeline- "$TYPED"
+    for worker in 1 2 3; do wait_until "worker $worker" runs worker-$worker; done
+    tutorial_type 'kubectl get pods --all-namespaces'
+    nodes=$(for worker in 1 2 3; do pods_of worker-$worker .spec.nodeName; echo; done | tr '\n' ' ')
+    assert_eq "the workers' nodes" "node-1 node-2 node-3 " "$nodes"
+    if [ -n "$1" ]; then
+        wait_until "some steps" says worker-1 '^step [1-9]'
+        kill_process_of "$(pods_of "$1" .metadata.name)" || fail "no process of $1 to kill"
+        wait_until "the others to miss it" says worker-1 'lost worker 1'
+        wait_until "it to come back" says worker-1 'all workers are there; going on after step'
+        assert_contains "what became of its first pod" Failed "$(pods_of "$1" .status.phase)"
+    fi
+    tutorial_type 'kubectl logs -f'
+    assert_contains "the last step" "step 240/240" "$TYPED"
+    wait_until "the prediction" succeeded model-prediction
+    tutorial_type 'kubectl logs -n'
+    grep -qE '^ada .* %' <<<"$TYPED" || fail "no accuracy of a person in: $TYPED"
+    auc=$(sed -n 's/.*pair AUC \([0-9.]*\) with the model, \([0-9.]*\) with raw pixels.*/\1 \2/p' <<<"$TYPED")
+    awk -v auc="$auc" 'BEGIN { split(auc, of); exit !(of[1] > 0.85 && of[1] > of[2]) }' || fail "AUC of model and pixels: '$auc'"
+    wait_until "the page" runs serving
+    tutorial_type 'curl'
+    assert_contains "the nearest" '"nearest":[{"name":"gus"' "$TYPED"
+    tutorial_type 'trainyard down'
+    tutorial_done
+    echo "AUC of the model and of raw pixels: $auc${1:+, after $1 was killed}"
+    as_user "$TRAINYARD" down --wipe
+    CLUSTER_UP=no
+}
+
+check worker-2
+if [ "$(id -u)" = 0 ]; then
+    become_ordinary_user
+    check ""
+fi
