@@ -121,6 +121,26 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     return r;
 }
 
+/* The accounts that pipelines name: those compiled by Kubeflow's SDK all say "pipeline-runner". */
+static int make_kubeflow_accounts(const struct bootstrap *bootstrap, struct err *err)
+{
+    static const struct {
+        const char *namespace_, *name;
+    } rows[] = {
+        {"kubeflow", "pipeline-runner"},
+        {"kubeflow-user-example-com", "pipeline-runner"},
+        {"kubeflow-user-example-com", "default-editor"},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct registry_resource *accounts = registry_find("", "v1", "serviceaccounts");
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++)
+        r = ensure(bootstrap, arena, accounts,
+                   kube_object_make(arena, &accounts->id, rows[i].namespace_, rows[i].name), NULL,
+                   err);
+    return r;
+}
+
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
 {
     static const char *const namespaces[] = {
@@ -133,5 +153,7 @@ int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
         if (r == 0)
             r = bootstrap_namespace_content(bootstrap, namespaces[i], err);
     }
+    if (r == 0)
+        r = make_kubeflow_accounts(bootstrap, err);
     return r < 0 ? r : make_roles(bootstrap, err);
 }

@@ -57,6 +57,11 @@ static void test_namespace_content(void **state)
                      201);
     assert_int_equal(api_get(api, "/api/v1/namespaces/n/serviceaccounts/default").status, 200);
     assert_int_equal(api_get(api, "/api/v1/namespaces/n/configmaps/kube-root-ca.crt").status, 200);
+    /* What pipelines of Kubeflow's SDK run as. */
+    assert_int_equal(api_get(api, "/api/v1/namespaces/kubeflow-user-example-com/serviceaccounts/"
+                                  "pipeline-runner")
+                         .status,
+                     200);
     api_close(api);
 }
 
