@@ -8,11 +8,12 @@ static const struct command *const COMMANDS[] = {
 static const struct program PROGRAM = {
     .name = "trainyard",
     .summary = "run distributed training from the YAML you already have",
-    .description = "trainyard runs a Kubernetes API on this machine within a second, without "
-                   "containers and without root, "
-                   "and runs what you apply to it: TFJobs, Pods, Services and volumes. kubectl "
-                   "works against it.\n\n"
-                   "Start with 'trainyard up', then use kubectl with the kubeconfig it names.",
+    .description =
+        "trainyard runs a Kubernetes API on this machine within a second, without "
+        "containers and without root, "
+        "and runs what you apply to it: TFJobs, Jobs, Workflows, Pods, Services and volumes. "
+        "kubectl works against it.\n\n"
+        "Start with 'trainyard up', then use kubectl with the kubeconfig it names.",
     .commands = COMMANDS,
 };
 
