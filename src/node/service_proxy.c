@@ -179,6 +179,11 @@ static void on_news(void *context, const char *owner, const struct proxy_place *
                    node_port_holder(listen->address, listen->port, holder, sizeof(holder))
                        ? holder
                        : "a program of another user");
+    else if (err->sys == EACCES)
+        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortRefused",
+                   "port %u of %s is not for ordinary users: choose one from 1024 on, or allow it "
+                   "with 'sysctl net.ipv4.ip_unprivileged_port_start=%u'",
+                   listen->port, address, listen->port);
     else
         kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortRefused",
                    "port %u of %s cannot be had (%s): trying again", listen->port, address,
