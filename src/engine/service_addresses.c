@@ -139,7 +139,8 @@ static void assign_address(struct service_addresses *addresses, struct field_err
     struct json *spec = json_ensure_object(arena, service, "spec");
     const char *had = json_get_string(json_get(old, "spec"), "clusterIP", "");
     if (default_is_missing(spec, "clusterIP")) {
-        const char *address = had[0] ? had : find_address(addresses, arena, key);
+        const char *listed = json_text(json_first(json_get(spec, "clusterIPs")));
+        const char *address = listed ? listed : had[0] ? had : find_address(addresses, arena, key);
         if (!address) {
             field_required(errors, "spec.clusterIP", "all addresses of " RANGE_TEXT " are taken");
             return;

@@ -120,12 +120,65 @@ static void missing_ones_are_named(void **state)
     }
 }
 
+static const struct json *next_service(void *context, const char *namespace_, size_t *position)
+{
+    assert_string_equal(namespace_, "n");
+    return json_element(json_get(context, "services"), (*position)++);
+}
+
+static void services(void **state)
+{
+    static const struct {
+        const char *name, *value; /* NULL: there is none */
+    } CASES[] = {
+        {"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
+        {"KUBERNETES_SERVICE_PORT", "443"},
+        {"KUBERNETES_SERVICE_PORT_HTTPS", "443"},
+        {"KUBERNETES_PORT", "tcp://10.96.0.1:443"},
+        {"KUBERNETES_PORT_443_TCP_ADDR", "10.96.0.1"},
+        {"MY_DB_SERVICE_HOST", "10.96.0.7"},
+        {"MY_DB_SERVICE_PORT", "80"},
+        {"MY_DB_SERVICE_PORT_HTTP", "80"},
+        {"MY_DB_SERVICE_PORT_ADMIN_UI", "81"},
+        {"MY_DB_PORT", "tcp://10.96.0.7:80"},
+        {"MY_DB_PORT_81_UDP", "udp://10.96.0.7:81"},
+        {"MY_DB_PORT_81_UDP_PROTO", "udp"},
+        {"MY_DB_PORT_80_TCP_PORT", "80"},
+        {"HEADLESS_SERVICE_HOST", NULL},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_facts facts = {.pod = read_json(arena, "{'metadata':{'namespace':'n'}}")};
+    const struct node_objects objects = {
+        .context = read_json(
+            arena, "{'services':["
+                   "{'metadata':{'name':'headless'},'spec':{'clusterIP':'None','ports':[{'port':1}]"
+                   "}},"
+                   "{'metadata':{'name':'my-db'},'spec':{'clusterIP':'10.96.0.7','ports':["
+                   "{'name':'http','port':80},{'name':'admin-ui','port':81,'protocol':'UDP'}]}}]}"),
+        .next_service = next_service};
+    struct pod_strings e = {0};
+    environment_add_services(arena, &facts, &objects, &e);
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++)
+        if (!str_eq(environment_get(&e, CASES[i].name), CASES[i].value))
+            fail_msg("%s is '%s'", CASES[i].name, environment_get(&e, CASES[i].name));
+    /* Who wants none has only the API; on the machine's network that is elsewhere. */
+    e = (struct pod_strings){0};
+    facts.pod =
+        read_json(arena, "{'metadata':{'namespace':'n'},'spec':{'enableServiceLinks':false}}");
+    facts.api_port = 12345;
+    environment_add_services(arena, &facts, &objects, &e);
+    assert_null(environment_get(&e, "MY_DB_SERVICE_HOST"));
+    assert_string_equal(environment_get(&e, "KUBERNETES_SERVICE_HOST"), "127.0.0.1");
+    assert_string_equal(environment_get(&e, "KUBERNETES_SERVICE_PORT"), "12345");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expansion),
         cmocka_unit_test(references),
         cmocka_unit_test(missing_ones_are_named),
+        cmocka_unit_test(services),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
