@@ -11,13 +11,13 @@ refused() { # WHAT TEXT COMMAND…
 }
 
 # A pod with this test's kubectl, which may lie where a pod does not look.
-pod() { # NAME SCRIPT [MORE-SPEC]
+pod() { # NAME SCRIPT [MORE-SPEC [RESTART-POLICY]]
     kubectl apply -f - <<YAML >/dev/null
 apiVersion: v1
 kind: Pod
 metadata: {name: $1, labels: {app: $1}}
 spec:
-  restartPolicy: Never
+  restartPolicy: ${4:-Never}
 ${3:-}
   volumes: [{name: tools, hostPath: {path: $(dirname "$KUBECTL")}}]
   containers:
@@ -26,6 +26,10 @@ ${3:-}
     volumeMounts: [{name: tools, mountPath: /tools}]
     command: [sh, -c, '$2']
 YAML
+}
+
+ran_again() {
+    [ "$(kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].restartCount}')" = 1 ] && [ -n "$(kubectl logs "$1")" ]
 }
 
 # The token of an account, as a client without `create token` asks for it.
@@ -90,6 +94,18 @@ check() {
     assert_contains "a pod without a token" nothing "$(kubectl logs none)"
     refused "a pod of nobody" 'error looking up service account default/ghost: serviceaccount "ghost" not found' \
         pod ghost true '  serviceAccountName: ghost'
+
+    # When the machine was started anew volumes are filled again: they were written without waiting for the disk.
+    local directory
+    pod sleeper "wc -c </var/run/secrets/kubernetes.io/serviceaccount/token; exec sleep inf" '' Always
+    wait_for_phase sleeper Running
+    directory=$TRAINYARD_STATE/pods/$(kubectl get pod sleeper -o jsonpath='{.metadata.uid}')
+    as_user "$TRAINYARD" down >/dev/null
+    echo another >"$directory/boot"
+    : >"$(echo "$directory"/volumes/kube-api-access-*/token)"
+    cluster_up
+    wait_until "sleeper to run again" ran_again sleeper
+    [ "$(kubectl logs sleeper)" -gt 500 ] || fail "no token after a start of the machine: $(kubectl logs sleeper)"
 
     # What every namespace has comes back.
     kubectl delete configmap kube-root-ca.crt >/dev/null
