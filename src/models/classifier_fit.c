@@ -35,6 +35,7 @@ uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
         (uint64_t)options->optimizer,
         (uint64_t)options->schedule,
         fit_loop_bits(options->rate),
+        options->warm_up,
     };
     return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
 }
@@ -69,8 +70,10 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
     }
     params_initialise(classifier_model_params(fit->model), options->seed);
     classifier_model_changed(fit->model);
-    fit->schedule = (struct schedule){
-        .kind = options->schedule, .rate = options->rate, .steps = options->steps};
+    fit->schedule = (struct schedule){.kind = options->schedule,
+                                      .rate = options->rate,
+                                      .warm_up = options->warm_up,
+                                      .steps = options->steps};
     struct classifier_trainer_options trainer = {.seed = options->seed,
                                                  .batch = options->batch,
                                                  .rank = rank,

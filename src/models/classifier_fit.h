@@ -23,6 +23,7 @@ struct classifier_fit_options {
     enum optimizer_kind optimizer; /* with servers: SGD or Adagrad */
     enum schedule_kind schedule;
     float rate;             /* learning rate at its highest */
+    uint64_t warm_up;       /* steps in which it rises */
     const char *data;       /* directory of IDX files */
     const char *model_dir;  /* NULL: nothing is written or resumed */
     const char *export_dir; /* NULL: no version is published */
@@ -42,7 +43,8 @@ struct classifier_fit_options {
         .threads = 1,                                                                              \
         .optimizer = OPTIMIZER_ADAGRAD,                                                            \
         .schedule = SCHEDULE_CONSTANT,                                                             \
-        .rate = 0.003f,                                                                            \
+        .rate = 0.01f,                                                                             \
+        .warm_up = 20,                                                                             \
         .data = IDX_DIRECTORY_DEFAULT,                                                             \
         .checkpoint_every = 100,                                                                   \
         .keep = 3,                                                                                 \

@@ -15,7 +15,7 @@
 struct fit_values {
     struct fit_cluster_values cluster;
     const char *data, *model, *optimizer, *schedule, *model_dir, *export_dir, *log;
-    int64_t steps, batch, seed, threads, checkpoint_every, keep;
+    int64_t steps, batch, seed, threads, checkpoint_every, keep, warm_up;
     double rate;
 };
 
@@ -53,6 +53,7 @@ static int options_of(const struct fit_values *values, bool servers,
                                                             : OPTIMIZER_ADAGRAD;
     options.schedule = str_eq(values->schedule, "cosine") ? SCHEDULE_COSINE : SCHEDULE_CONSTANT;
     options.rate = (float)values->rate;
+    options.warm_up = (uint64_t)values->warm_up;
     options.data = values->data;
     options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
     options.export_dir = str_is_empty(values->export_dir) ? NULL : values->export_dir;
@@ -271,7 +272,7 @@ static const struct option OPTIONS[] = {
      .type = OPTION_REAL,
      FIELD(rate),
      .environment = "TF_LEARNING_RATE",
-     .fallback = "0.003",
+     .fallback = "0.01",
      .value = "X",
      .help = "at its highest"},
     {.name = "schedule",
@@ -280,7 +281,15 @@ static const struct option OPTIONS[] = {
      .fallback = "constant",
      .choices = "constant|cosine",
      .value = "KIND",
-     .help = "of the learning rate"},
+     .help = "of the learning rate, after the warm-up"},
+    {.name = "warm-up",
+     .type = OPTION_INT,
+     FIELD(warm_up),
+     .fallback = "20",
+     .min = 0,
+     .max = 1000000,
+     .value = "N",
+     .help = "steps in which the learning rate rises"},
     {.name = "seed",
      .type = OPTION_INT,
      FIELD(seed),
