@@ -34,6 +34,10 @@ struct classifier_fit_options {
     const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
 };
 
+/* Learning rates that suit Adagrad; the gradients that servers get come late, which bears less. */
+#define CLASSIFIER_FIT_RATE         0.01f
+#define CLASSIFIER_FIT_RATE_SERVERS 0.002f
+
 #define CLASSIFIER_FIT_DEFAULT                                                                     \
     ((struct classifier_fit_options){                                                              \
         .kind = CLASSIFIER_CNN,                                                                    \
@@ -43,8 +47,8 @@ struct classifier_fit_options {
         .threads = 1,                                                                              \
         .optimizer = OPTIMIZER_ADAGRAD,                                                            \
         .schedule = SCHEDULE_CONSTANT,                                                             \
-        .rate = 0.01f,                                                                             \
-        .warm_up = 20,                                                                             \
+        .rate = CLASSIFIER_FIT_RATE,                                                               \
+        .warm_up = 40,                                                                             \
         .data = IDX_DIRECTORY_DEFAULT,                                                             \
         .checkpoint_every = 100,                                                                   \
         .keep = 3,                                                                                 \

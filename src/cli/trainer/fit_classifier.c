@@ -52,7 +52,9 @@ static int options_of(const struct fit_values *values, bool servers,
                         : str_eq(values->optimizer, "adam") ? OPTIMIZER_ADAM
                                                             : OPTIMIZER_ADAGRAD;
     options.schedule = str_eq(values->schedule, "cosine") ? SCHEDULE_COSINE : SCHEDULE_CONSTANT;
-    options.rate = (float)values->rate;
+    options.rate = values->rate != 0 ? (float)values->rate
+                   : servers         ? CLASSIFIER_FIT_RATE_SERVERS
+                                     : CLASSIFIER_FIT_RATE;
     options.warm_up = (uint64_t)values->warm_up;
     options.data = values->data;
     options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
@@ -272,9 +274,9 @@ static const struct option OPTIONS[] = {
      .type = OPTION_REAL,
      FIELD(rate),
      .environment = "TF_LEARNING_RATE",
-     .fallback = "0.01",
+     .fallback = "0",
      .value = "X",
-     .help = "at its highest"},
+     .help = "at its highest; 0: 0.01, or 0.002 with parameter servers, whose gradients come late"},
     {.name = "schedule",
      .type = OPTION_CHOICE,
      FIELD(schedule),
@@ -285,7 +287,7 @@ static const struct option OPTIONS[] = {
     {.name = "warm-up",
      .type = OPTION_INT,
      FIELD(warm_up),
-     .fallback = "20",
+     .fallback = "40",
      .min = 0,
      .max = 1000000,
      .value = "N",
