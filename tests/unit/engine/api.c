@@ -28,20 +28,34 @@ int api_seal(void *context, const void *data, size_t size, unsigned char ret[ENG
     return 0;
 }
 
-void api_open_with_ca(struct api *api, uint64_t seed, const char *ca_pem)
+static void start(struct api *api, const char *ca_pem)
 {
     struct err err = ERR_INIT;
     struct engine_options options = {
         .token = API_TOKEN, .version = "0.1.0", .ca_pem = ca_pem, .seal = {api_seal, NULL}};
+    if (engine_new(api->loop, api->store, &options, &api->engine, &err) < 0)
+        fail_msg("%s", err.message);
+    api->transport = http_local_new(api->loop, engine_handle, api->engine, API_TOKEN);
+    api_run(api, RUN_MS);
+}
+
+void api_start_anew(struct api *api, const char *ca_pem)
+{
+    http_transport_free(api->transport);
+    engine_free(api->engine);
+    start(api, ca_pem);
+}
+
+void api_open_with_ca(struct api *api, uint64_t seed, const char *ca_pem)
+{
+    struct err err = ERR_INIT;
     struct store_options store = {.path = NULL};
     *api = (struct api){0};
     api->arena = arena_new();
     api->loop = sim_loop_new(seed, WALL_START_MS * (int64_t)1000);
-    if (store_open(api->loop, &store, &api->store, &err) < 0 ||
-        engine_new(api->loop, api->store, &options, &api->engine, &err) < 0)
+    if (store_open(api->loop, &store, &api->store, &err) < 0)
         fail_msg("%s", err.message);
-    api->transport = http_local_new(api->loop, engine_handle, api->engine, API_TOKEN);
-    api_run(api, RUN_MS);
+    start(api, ca_pem);
 }
 
 void api_open(struct api *api, uint64_t seed)

@@ -24,6 +24,8 @@ struct api {
 void api_open(struct api *api, uint64_t seed);
 /* With a certificate authority, of which each namespace gets a copy. */
 void api_open_with_ca(struct api *api, uint64_t seed, const char *ca_pem);
+/* Another server on the same store, as after `down` and `up`. */
+void api_start_anew(struct api *api, const char *ca_pem);
 void api_close(struct api *api);
 /* cmocka fixtures: the state is a struct api. */
 int api_setup(void **state);

@@ -65,6 +65,33 @@ static void test_namespace_content(void **state)
     api_close(api);
 }
 
+/* What a server finds otherwise than it should be, it makes so, unless it is told not to. */
+static void test_start_anew(void **state)
+{
+    struct api own, *api = &own;
+    api_open_with_ca(api, 1, "CA\n");
+    assert_int_equal(api_merge(api, RBAC "clusterroles/view", "{\"rules\":[]}").status, 200);
+    assert_int_equal(api_merge(api, RBAC "clusterroles/edit",
+                               "{\"metadata\":{\"annotations\":{\"rbac.authorization.kubernetes.io/"
+                               "autoupdate\":\"false\"}},\"rules\":[]}")
+                         .status,
+                     200);
+    assert_int_equal(api_delete(api, RBAC "clusterrolebindings/system:discovery", NULL).status,
+                     200);
+    api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
+
+    api_start_anew(api, "another CA\n");
+    struct answer answer = api_get(api, RBAC "clusterroles/view");
+    assert_true(json_count(json_get(answer.json, "rules")) > 0);
+    answer = api_get(api, RBAC "clusterroles/edit");
+    assert_int_equal(json_count(json_get(answer.json, "rules")), 0);
+    assert_int_equal(api_get(api, RBAC "clusterrolebindings/system:discovery").status, 200);
+    answer = api_get(api, "/api/v1/namespaces/n/configmaps/kube-root-ca.crt");
+    assert_string_equal(json_get_string(json_get(answer.json, "data"), "ca.crt", ""),
+                        "another CA\n");
+    api_close(api);
+}
+
 static void test_allowed_and_refused(void **state)
 {
     struct api *api = *state;
@@ -385,6 +412,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_namespace_content),
+        cmocka_unit_test(test_start_anew),
         TEST(test_allowed_and_refused),
         TEST(test_names),
         TEST(test_end_of_tokens),
