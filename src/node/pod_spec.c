@@ -72,6 +72,7 @@ static void write_container(const struct pod_container *container, struct buf *b
     write_optional(buf, "directory", container->directory);
     record_write_int(buf, "user", container->user);
     record_write_int(buf, "group", container->group);
+    record_write_int(buf, "message-from-log", container->message_from_log);
     for (size_t i = 0; i < container->mount_count; i++) {
         const struct pod_mount *mount = &container->mounts[i];
         record_write(buf, "mount", mount->target);
@@ -149,6 +150,8 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
         return parse_int(p, key, value, -1, UINT32_MAX - 1, &container->user);
     else if (str_eq(key, "group"))
         return parse_int(p, key, value, -1, UINT32_MAX - 1, &container->group);
+    else if (str_eq(key, "message-from-log"))
+        return parse_bool(p, key, value, &container->message_from_log);
     else if (str_eq(key, "mount"))
         p->mount =
             value[0] == '/' ? pod_container_add_mount(p->arena, container, value, NULL) : NULL;

@@ -35,6 +35,7 @@ struct pod_container {
     struct pod_strings environment;
     const char *directory;    /* working directory; NULL: "/" */
     int64_t user, group;      /* -1: root of the sandbox */
+    bool message_from_log;    /* of one that failed and left no message */
     struct pod_mount *mounts; /* those with the shorter target first */
     size_t mount_count, mount_capacity;
 };

@@ -1,6 +1,8 @@
 /* One container under its supervisor; see step_container.h. */
 #include "node/step_container.h"
 
+#include "node/step_message.h"
+
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -12,7 +14,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -111,25 +112,6 @@ static void set_end(struct container_run *run, int exit_code, int signal_number,
     str_copy(state->end.message, sizeof(state->end.message), message);
 }
 
-/* An empty file that whoever runs in the container may write to. */
-static int make_message_file(const struct container_run *run, struct err *err)
-{
-    _cleanup_free_ char *path = pod_message_path(run->directory, run->spec->name);
-    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd < 0 || fchmod(fd, 0666) < 0)
-        return err_set_errno(err, errno, "cannot make '%s'", path);
-    return 0;
-}
-
-/* What the container left there: the beginning of it, where it is too much. */
-static void read_message_file(const struct container_run *run, char message[POD_LAST_WORDS_MAX + 1])
-{
-    _cleanup_free_ char *path = pod_message_path(run->directory, run->spec->name);
-    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t size = fd < 0 ? 0 : read(fd, message, POD_LAST_WORDS_MAX);
-    message[size > 0 ? size : 0] = '\0';
-}
-
 static int spawn(struct container_run *run, struct err *err)
 {
     int writes[3] = {-1, -1, -1};
@@ -172,7 +154,7 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     remove_old_logs(run);
     int result = open_log(run, err);
     if (result == 0)
-        result = make_message_file(run, err);
+        result = step_message_prepare(run->directory, run->spec->name, err);
     if (result == 0)
         result = spawn(run, err);
     if (result < 0) {
@@ -272,7 +254,7 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
         return;
     }
     char message[POD_LAST_WORDS_MAX + 1];
-    read_message_file(run, message);
+    step_message_read(run->directory, run->spec, run->state->restarts, report.exit_code, message);
     set_end(run, report.exit_code, report.signal, report.exit_code ? "Error" : "Completed", message,
             now_ms);
 }

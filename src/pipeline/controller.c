@@ -29,6 +29,7 @@ struct workflow_controller {
     struct workflow_run *runs; /* under way */
     size_t calls_max;
     bool make_accounts;
+    char *step_image;
 };
 
 static void on_workflow(void *context, struct kube_object *old, struct kube_object *new_)
@@ -113,6 +114,7 @@ static struct workflow_observed observe(struct workflow_controller *controller,
         .result_count = run->result_count,
         .now_ms = loop_wall_ms(controller->loop),
         .make_accounts = controller->make_accounts,
+        .step_image = controller->step_image,
     };
 }
 
@@ -227,6 +229,8 @@ workflow_controller_new(struct loop *loop, struct http_transport *transport,
     controller->loop = loop;
     controller->calls_max = options->calls_max ? options->calls_max : CALLS_MAX;
     controller->make_accounts = options->make_accounts;
+    if (options->step_image)
+        controller->step_image = mem_strdup(options->step_image);
     workflow_cache_init(&controller->cache);
     controller->client = kube_client_new(loop, transport, "trainyard-workflow");
     controller->queue = workqueue_new(
@@ -253,6 +257,7 @@ struct workflow_controller *workflow_controller_free(struct workflow_controller 
     }
     workqueue_free(controller->queue);
     workflow_cache_release(&controller->cache);
+    free(controller->step_image);
     free(controller);
     return NULL;
 }

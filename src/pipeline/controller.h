@@ -15,6 +15,7 @@ struct workflow_controller_options {
     const char *namespace_; /* the only one to look at; NULL: all */
     size_t workflows_max;   /* worked on at a time; 0: 8 */
     size_t calls_max;       /* calls under way for one workflow; 0: 16 */
+    const char *step_image; /* that brings the step wrapper into pods; NULL: trainyard/step */
     bool make_accounts;     /* make the service accounts that workflows name and that are missing */
 };
 

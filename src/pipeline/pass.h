@@ -65,8 +65,6 @@ struct json *workflow_run_graph(struct workflow_pass *pass, struct workflow_call
                                 const struct json *inputs);
 struct json *workflow_run_retry(struct workflow_pass *pass, struct workflow_call *call,
                                 const struct json *inputs);
-struct json *workflow_run_items(struct workflow_pass *pass, struct workflow_call *call,
-                                const struct json *task);
 /* A task or step whose needs are met: its condition, its items, its template. */
 struct json *workflow_run_task(struct workflow_pass *pass, struct workflow_call *call,
                                const struct json *task);

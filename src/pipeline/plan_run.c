@@ -132,8 +132,8 @@ static void on_existing(void *context, struct json *object, const struct err *er
         call->run->failed = true; /* gone again, or no answer: the next pass tries once more */
     } else if (is_ours(call, object)) {
         take_answer(call, object);
-    } else if (kube_meta_is_deleting(object)) {
-        call->run->failed = true; /* of an earlier workflow of the name: wait until it is gone */
+    } else if (workflow_is_leftover(object)) {
+        call->run->failed = true; /* wait until it is gone */
     } else {
         (void)err_set(&taken, ERR_INVALID, "%s \"%s\" exists and does not belong to this workflow",
                       resource_of(call->action)->kind, call->action->name);

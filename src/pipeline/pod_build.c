@@ -159,7 +159,8 @@ static void add_step(struct builder *b)
     json_append(json_ensure_array(b->arena, b->spec, "volumes"), volume);
 
     json_set_string(b->arena, init, "name", "init");
-    json_set_string(b->arena, init, "image", STEP_IMAGE);
+    json_set_string(b->arena, init, "image",
+                    b->pass->observed->step_image ? b->pass->observed->step_image : STEP_IMAGE);
     append_text(b, args, "install");
     append_text(b, args, STEP_PROGRAM);
     if (b->script) {

@@ -24,8 +24,9 @@ struct workflow_observed {
     size_t gone_count;
     const struct workflow_result *results;
     size_t result_count;
-    int64_t now_ms;     /* wall time */
-    bool make_accounts; /* of service accounts that are not there */
+    int64_t now_ms;         /* wall time */
+    const char *step_image; /* NULL: trainyard/step */
+    bool make_accounts;     /* of service accounts that are not there */
 };
 
 int workflow_reconcile(const struct workflow_observed *observed, struct arena *arena,

@@ -176,11 +176,12 @@ static void run_member(struct graph *graph, size_t position)
         .boundary = graph->node,
         .attempt = -1,
     };
+    bool known = workflow_node_find(&graph->pass->nodes, member->node_name) != NULL;
     const struct json *node;
 
     begin_group(graph, position);
     node = workflow_run_task(graph->pass, &call, member->task);
-    if (node)
+    if (node && !known)
         link_node(graph, position, node);
     graph->dag.tasks[position].phase = workflow_node_phase(node);
 }

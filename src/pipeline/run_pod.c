@@ -40,12 +40,20 @@ static void plan_pod(struct workflow_pass *pass, struct workflow_call *call, str
     action->node_id = kube_meta_name(pod);
 }
 
+/* The last state of a pod of ours. */
+static const struct json *find_gone(const struct workflow_pass *pass, const char *id)
+{
+    const struct json *pod = map_get(&pass->gone, id);
+
+    return pod && kube_meta_is_controlled_by(pod, pass->uid) ? pod : NULL;
+}
+
 /* There is no pod: was there one? */
 static void handle_missing(struct workflow_pass *pass, struct workflow_call *call,
                            struct json *node, const struct json *inputs)
 {
     const char *id = json_get_string(node, "id", "");
-    const struct json *last = map_get(&pass->gone, id);
+    const struct json *last = find_gone(pass, id);
     const struct workflow_result *result = workflow_pass_result(pass, id);
 
     if (last)
@@ -60,9 +68,9 @@ static void handle_missing(struct workflow_pass *pass, struct workflow_call *cal
         plan_pod(pass, call, node, inputs);
 }
 
-/* Its own deadline counts from its beginning. */
+/* Its own deadline counts from its beginning; tidying stops the pod. */
 static void check_deadline(struct workflow_pass *pass, const struct workflow_call *call,
-                           struct json *node, const struct json *pod)
+                           struct json *node)
 {
     const struct json *limit = json_get(call->template_, "activeDeadlineSeconds");
     int64_t limit_ms, left;
@@ -70,15 +78,28 @@ static void check_deadline(struct workflow_pass *pass, const struct workflow_cal
     if (!limit || workflow_duration(limit, &limit_ms, NULL) < 0 || workflow_node_is_final(node))
         return;
     left = workflow_node_time(node, "startedAt") + limit_ms - pass->now_ms;
-    if (left > 0) {
+    if (left > 0)
         workflow_plan_requeue(pass->plan, left);
-        return;
-    }
-    workflow_pass_set(pass, node, WORKFLOW_FAILED,
-                      "Pod was active on the node longer than the specified deadline");
-    if (pod)
-        workflow_plan_add(pass->plan, WORKFLOW_DELETE_POD, pass->namespace_, kube_meta_name(pod))
-            ->uid = kube_meta_uid(pod);
+    else
+        workflow_pass_set(pass, node, WORKFLOW_FAILED,
+                          "Pod was active on the node longer than the specified deadline");
+}
+
+/* A pod of our name that is not ours: of an earlier workflow of this name, and on its way out, or
+ * somebody else's. */
+static void handle_foreign(struct workflow_pass *pass, struct json *node, const struct json *pod)
+{
+    const char *name = kube_meta_name(pod);
+
+    if (workflow_is_leftover(pod))
+        workflow_pass_set(
+            pass, node, WORKFLOW_PENDING,
+            arena_printf(pass->arena, "waiting for pod '%s' of an earlier workflow to go", name));
+    else
+        workflow_pass_set(pass, node, WORKFLOW_ERROR,
+                          arena_printf(pass->arena,
+                                       "pod '%s' exists and does not belong to this workflow",
+                                       name));
 }
 
 struct json *workflow_run_pod(struct workflow_pass *pass, struct workflow_call *call,
@@ -97,12 +118,9 @@ struct json *workflow_run_pod(struct workflow_pass *pass, struct workflow_call *
     if (!pod)
         handle_missing(pass, call, node, inputs);
     else if (!kube_meta_is_controlled_by(pod, pass->uid))
-        workflow_pass_set(pass, node, WORKFLOW_ERROR,
-                          arena_printf(pass->arena,
-                                       "pod '%s' exists and does not belong to this workflow",
-                                       kube_meta_name(pod)));
+        handle_foreign(pass, node, pod);
     else
         workflow_pod_judge(pass, node, call->template_, pod);
-    check_deadline(pass, call, node, pod);
+    check_deadline(pass, call, node);
     return node;
 }

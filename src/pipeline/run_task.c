@@ -88,7 +88,8 @@ static void gather_outputs(struct workflow_pass *pass, struct json *group,
 }
 
 static struct json *run_item(struct workflow_pass *pass, const struct workflow_call *call,
-                             const struct json *task, const struct json *item, size_t position)
+                             const struct json *task, struct json *group, const struct json *item,
+                             size_t position)
 {
     struct workflow_scope scope = *call->scope;
     struct workflow_call one = *call;
@@ -99,9 +100,13 @@ static struct json *run_item(struct workflow_pass *pass, const struct workflow_c
     scope.item = item;
     one.scope = &scope;
     one.name = arena_printf(pass->arena, "%s(%zu:%.*s)", call->name, position, ITEM_NAME_MAX, text);
+    bool known = workflow_node_find(&pass->nodes, one.name) != NULL;
     one.display =
         arena_printf(pass->arena, "%s(%zu:%.*s)", call->display, position, ITEM_NAME_MAX, text);
-    return run_one(pass, &one, task);
+    struct json *node = run_one(pass, &one, task);
+    if (node && !known)
+        workflow_node_add_child(&pass->nodes, group, node);
+    return node;
 }
 
 static struct json *run_items(struct workflow_pass *pass, struct workflow_call *call,
@@ -114,12 +119,10 @@ static struct json *run_items(struct workflow_pass *pass, struct workflow_call *
     size_t position = 0;
 
     JSON_EACH (item, items) {
-        struct json *node = run_item(pass, call, task, item, position);
+        struct json *node = run_item(pass, call, task, group, item, position);
         enum workflow_phase own = workflow_node_phase(node);
 
         nodes[position++] = node;
-        if (node)
-            workflow_node_add_child(&pass->nodes, group, node);
         running = running || !workflow_phase_is_final(own);
         if (own == WORKFLOW_FAILED || (own == WORKFLOW_ERROR && phase != WORKFLOW_FAILED))
             phase = own;

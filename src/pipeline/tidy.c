@@ -38,15 +38,15 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
 {
     const struct json *node = workflow_node_by_id(&pass->nodes, kube_meta_name(pod));
     bool over = workflow_phase_is_final(phase_of(pass));
-    bool ended = pod_has_ended(pod);
+    bool ended = pod_has_ended(pod), done = workflow_node_is_final(node);
 
     if (!node || kube_meta_is_deleting(pod) || !kube_meta_is_controlled_by(pod, pass->uid))
         return;
-    if ((ended && workflow_node_is_final(node) && shall_go(pass, node)) || (over && !ended)) {
+    /* What runs on after its step has ended (its deadline, the workflow's end) is stopped. */
+    if ((over && !ended) || (done && (!ended || shall_go(pass, node)))) {
         workflow_plan_add(pass->plan, WORKFLOW_DELETE_POD, pass->namespace_, kube_meta_name(pod))
             ->uid = kube_meta_uid(pod);
-    } else if (ended && workflow_node_is_final(node) &&
-               !str_eq(kube_meta_label(pod, WORKFLOW_COMPLETED_LABEL), "true")) {
+    } else if (ended && done && !str_eq(kube_meta_label(pod, WORKFLOW_COMPLETED_LABEL), "true")) {
         workflow_plan_add(pass->plan, WORKFLOW_LABEL_POD, pass->namespace_, kube_meta_name(pod));
     }
 }
@@ -54,7 +54,10 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
 /* Data of a workflow that failed is kept for who looks into it. */
 static void tidy_claims(struct workflow_pass *pass)
 {
-    if (phase_of(pass) != WORKFLOW_SUCCEEDED || !json_get(pass->status, "persistentVolumeClaims"))
+    const char *strategy = json_get_string(json_get(pass->spec, "volumeClaimGC"), "strategy", "");
+    bool wanted = phase_of(pass) != WORKFLOW_SUCCEEDED && !str_eq(strategy, "OnWorkflowCompletion");
+
+    if (wanted || !json_get(pass->status, "persistentVolumeClaims"))
         return;
     JSON_EACH (template_, json_get(pass->spec, "volumeClaimTemplates")) {
         workflow_plan_add(pass->plan, WORKFLOW_DELETE_CLAIM, pass->namespace_,

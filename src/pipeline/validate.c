@@ -16,23 +16,30 @@ static const char *const SPEC_REFUSED[][2] = {
     {"templateDefaults", "write the values into each template"},
     {"synchronization", "locks between workflows are not supported"},
     {"podSpecPatch", "write the fields into the template"},
+    {"retryStrategy", "write it into each template"},
+    {"podPriorityClassName", "write priorityClassName into each template"},
+    {"podDisruptionBudget", "make one yourself"},
     {NULL},
 };
+
+/* Written, but as good as not: null, false, an empty list or text. */
+static bool is_nothing(const struct json *value)
+{
+    if (!value || value->type == JSON_NULL)
+        return true;
+    if (value->type == JSON_BOOL)
+        return !value->boolean;
+    return value->type == JSON_STRING ? value->size == 0
+                                      : value->type == JSON_ARRAY && json_count(value) == 0;
+}
 
 int workflow_check_refused(struct workflow_checker *checker, const struct json *object,
                            const char *path, const char *const (*fields)[2])
 {
-    for (; (*fields)[0]; fields++) {
-        const struct json *value = json_get(object, (*fields)[0]);
-        bool list = value && (value->type == JSON_ARRAY || value->type == JSON_STRING);
-
-        if (!value || value->type == JSON_NULL || (value->type == JSON_BOOL && !value->boolean) ||
-            (list && value->type == JSON_ARRAY && json_count(value) == 0) ||
-            (list && value->type == JSON_STRING && value->size == 0))
-            continue;
-        return err_set(checker->err, ERR_UNSUPPORTED, "%s.%s: is not supported: %s", path,
-                       (*fields)[0], (*fields)[1]);
-    }
+    for (; (*fields)[0]; fields++)
+        if (!is_nothing(json_get(object, (*fields)[0])))
+            return err_set(checker->err, ERR_UNSUPPORTED, "%s.%s: is not supported: %s", path,
+                           (*fields)[0], (*fields)[1]);
     return 0;
 }
 

@@ -19,6 +19,7 @@ static const char *const TEMPLATE_REFUSED[][2] = {
     {"daemon", "daemon steps; run the server as a Deployment or a pod of its own"},
     {"synchronization", "locks between workflows"},
     {"podSpecPatch", "write the fields into the template"},
+    {"timeout", "use activeDeadlineSeconds"},
     {"templateRef", "write the template into the workflow"},
     {NULL},
 };

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/object.h"
 
 #include <string.h>
 
@@ -43,6 +44,12 @@ const char *workflow_value(struct arena *arena, const struct json *value)
     if (!value || value->type == JSON_NULL)
         return NULL;
     return value->type == JSON_STRING ? value->text : json_to_string(arena, value);
+}
+
+bool workflow_is_leftover(const struct json *object)
+{
+    return kube_meta_is_deleting(object) ||
+           str_eq(json_get_string(kube_meta_controller(object), "kind", ""), KUBE_WORKFLOWS.kind);
 }
 
 static bool is_name_char(char c)

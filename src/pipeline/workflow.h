@@ -46,6 +46,10 @@ const struct json *workflow_named(const struct json *list, const char *name);
 int workflow_task_needs(struct arena *arena, const struct json *task, const char ***ret,
                         size_t *ret_count, struct err *err);
 
+/* An object that an earlier workflow left and the garbage collector is about to take: it is deleted
+ * already, or a workflow controls it (which is not the one that asks). */
+bool workflow_is_leftover(const struct json *object);
+
 /* The first mistake, with the path of the field: "spec.templates[2].dag.tasks[1].dependencies[0]:
  * no task 'x'; did you mean 'y'?". */
 int workflow_validate(const struct json *workflow, struct err *err);

@@ -160,6 +160,19 @@ YAML
     assert_eq "the container's last words" "no disk" \
         "$(kubectl get pod "$(node_field failing a id)" -o jsonpath='{.status.containerStatuses[0].state.terminated.message}' | tr -d '\n')"
 
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: talks}
+spec:
+  restartPolicy: Never
+  containers:
+  - {name: main, image: any, terminationMessagePolicy: FallbackToLogsOnError, command: [sh, -c, 'seq 1 1000; echo the end >&2; exit 1']}
+YAML
+    wait_for_phase talks Failed
+    kubectl get pod talks -o jsonpath='{.status.containerStatuses[0].state.terminated.message}' >"$SCRATCH/words"
+    assert_eq "the log as last words" "80 922 the end" "$(wc -l <"$SCRATCH/words") $(sed -n 1p "$SCRATCH/words") $(tail -1 "$SCRATCH/words")"
+
     echo "outputs that do not fit"
     create >/dev/null <<'YAML'
 apiVersion: argoproj.io/v1alpha1
@@ -206,6 +219,21 @@ YAML
     wait_for_workflow late Failed
     assert_eq "its message" "Max duration limit exceeded" "$(message_of late)"
     wait_until "its pod to be stopped" has_no_pods late
+
+    echo "the same name again, while the pods of the first are still on their way out"
+    for i in 1 2 3; do
+        create >/dev/null <<'YAML'
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: again}
+spec:
+  entrypoint: main
+  templates:
+  - {name: main, container: {image: any, command: ['true']}}
+YAML
+        wait_for_workflow again Succeeded
+        kubectl delete wf again --wait=false
+    done
 
     echo "mistakes"
     sed 's/^  generateName:.*/  name: mistaken/; s/dependencies: \[produce, pvc\]/dependencies: [prduce, pvc]/' <(pipeline) | create >/dev/null
