@@ -48,6 +48,8 @@ struct ps_options {
     int64_t join_timeout_ms;           /* how long to wait for all servers; 0: 5 minutes */
     int64_t timeout_ms;                /* how long to wait for a server lost later; 0: 5 minutes */
     int64_t report_ms;                 /* between lines about who is missing; 0: 5 seconds */
+    const volatile sig_atomic_t *stop; /* not 0: a call that would wait for a lost server ends with
+                                          ERR_CANCELED instead; NULL: never */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };

@@ -67,6 +67,8 @@ static int wait_ready(const struct ps_link *link, short events, struct err *err)
         if (waited < until)
             continue;
         ps_member_describe(link->member, link->rank, name);
+        if (meeting->stop && *meeting->stop)
+            return err_set(err, ERR_CANCELED, "told to stop while %s does not answer", name);
         if (waited >= link->timeout_ms)
             return err_set(err, ERR_TIMEOUT, "%s has not answered for %g s", name,
                            (double)link->timeout_ms / 1000);

@@ -192,6 +192,8 @@ static int meet(struct rendezvous *r, struct err *err)
             return result;
         if (is_complete(r))
             return 0;
+        if (r->options->stop && *r->options->stop)
+            return err_set(err, ERR_CANCELED, "told to stop while others were waited for");
         if (now >= r->deadline)
             return give_up(r, err);
         if (now >= r->next_report) {

@@ -13,6 +13,7 @@
 
 #include <trainyard/tf_config.h>
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct rendezvous_options {
     const char *secret; /* may be "" */
     size_t secret_size;
     int64_t timeout_ms, report_ms;
+    const volatile sig_atomic_t *stop;               /* not 0: wait for nobody; may be NULL */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };

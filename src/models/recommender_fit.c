@@ -322,9 +322,6 @@ static int run(struct fit *fit, struct recommender_fit_result *result, struct er
     failed = run_batches(fit, result, err);
     if (fit->options->stream)
         progress_finish(&fit->progress);
-    if (fit->options->stream && result->stopped)
-        progress_note(&fit->progress, "stopped", "stopped after batch %llu of %llu",
-                      (unsigned long long)result->steps, (unsigned long long)fit->steps);
     if (failed == 0 && !result->stopped)
         failed = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
     /* That all is done must not be forgotten with a server. */
@@ -347,6 +344,13 @@ int recommender_fit(const struct recommender_fit_options *options, const struct 
     _cleanup_(fit_release) struct fit fit = {
         .options = options, .ratings = ratings, .place = place};
     int failed = run(&fit, &result, err);
+    if (failed == -ERR_CANCELED && stop_asked(&fit)) { /* the servers are stopped, too */
+        result.stopped = true;
+        failed = 0;
+    }
+    if (failed == 0 && result.stopped && options->stream)
+        progress_note(&fit.progress, "stopped", "stopped after batch %llu of %llu",
+                      (unsigned long long)result.steps, (unsigned long long)fit.steps);
     if (failed == 0)
         *ret = result;
     return failed;

@@ -105,6 +105,7 @@ static int train(const struct fit_values *values, const struct recommender_fit_o
         .shape = recommender_fit_hash(options),
         .join_timeout_ms = values->cluster.join_timeout * 1000,
         .timeout_ms = values->cluster.join_timeout * 1000,
+        .stop = &fit_stop_asked,
         .report = fit_say_line,
     };
     fit_joining = 1;

@@ -89,6 +89,7 @@ static struct ps_client *join(const struct members *members, int rank, uint64_t 
                                        .join_timeout_ms = 30000,
                                        .timeout_ms = 30000,
                                        .report_ms = 50,
+                                       .stop = &stop,
                                        .report = note};
     struct ps_client *client = NULL;
     (void)ps_client_open(&options, &client, err);
@@ -371,6 +372,46 @@ static void a_killed_server_without_snapshot_gets_what_was_seen(void **state)
     kill_a_server();
 }
 
+/* A worker that is told to stop waits for no server, or all processes of a job could not be stopped
+ * at once. */
+static void stop_without_server(const struct members *members, int rank)
+{
+    struct err err = ERR_INIT;
+    struct ps_client *client = join_well(members, rank);
+    open_all(client);
+    tell();
+    char byte;
+    CHECK(read(go_on[0], &byte, 1) == 1);
+    stop = 1;
+    uint64_t steps;
+    CHECK(ps_count(client, PS_COUNTER_STEP, 1, &steps, &err) == -ERR_CANCELED);
+    CHECK_TEXT(err.message, "told to stop");
+    ps_client_free(client);
+    buf_release(&lines);
+}
+
+static void a_stopped_worker_waits_for_no_server(void **state)
+{
+    struct members members;
+    int status;
+    workers = servers = 1;
+    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(go_on), 0);
+    members_init(&members, 2);
+    members_start(&members, 1, serve);
+    members_start(&members, 0, stop_without_server);
+    listen_to_worker();
+    kill(members.children[1], SIGKILL);
+    assert_int_equal(waitpid(members.children[1], &status, 0), members.children[1]);
+    members.children[1] = 0;
+    assert_int_equal(write(go_on[1], "", 1), 1);
+    assert_int_equal(members_wait(&members), 0);
+    close(told[0]);
+    close(told[1]);
+    close(go_on[0]);
+    close(go_on[1]);
+}
+
 /* ---- A worker is killed */
 
 static void train_on(const struct members *members, int rank)
@@ -538,6 +579,7 @@ int main(void)
         cmocka_unit_test(large_calls_go_in_several_messages),
         cmocka_unit_test(a_killed_server_restores_its_snapshot),
         cmocka_unit_test(a_killed_server_without_snapshot_gets_what_was_seen),
+        cmocka_unit_test(a_stopped_worker_waits_for_no_server),
         cmocka_unit_test(a_killed_worker_joins_again),
         cmocka_unit_test(a_stopped_run_goes_on),
         cmocka_unit_test(who_does_not_belong_is_refused),

@@ -1,0 +1,98 @@
+#!/bin/bash
+# trainer fit recommender and trainer recommend as programs: alone, as workers and parameter servers by the classic flags, ended
+# by SIGTERM and gone on with, and what is said when something is wrong.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+cd "$SCRATCH"
+awk 'BEGIN {
+    srand(1)
+    print "userId,movieId,rating,timestamp"
+    for (i = 0; i < 12000; i++) {
+        user = int(rand() * 200); film = int(rand() * 300)
+        printf "%d,%d,%.1f,%d\n", user, film, 3.2 + 1.7 * cos(6.2831853 * (user / 200 - film / 300)) + rand() - 0.5, i
+    }
+}' >ratings.csv
+
+refused() { # CODE WORDS COMMAND…
+    local code=0 said
+    said=$("${@:3}" 2>&1) || code=$?
+    assert_eq "exit code of '${*:3}'" "$1" "$code"
+    assert_contains "'${*:3}'" "$2" "$said"
+}
+auc() { sed -n 's/.*AUC \([0-9.]*\).*/\1/p' "$1" | tail -1; }
+learnt() { awk -v auc="$(auc "$1")" 'BEGIN { exit !(auc > 0.9) }' || fail "no AUC above 0.9 in: $(tail -3 "$1")"; }
+
+echo "--- alone, both models, both labels"
+for options in "--kind deepfm" "--kind deepfm --label rating" "--kind mlp" "--kind mlp --label like"; do
+    # shellcheck disable=SC2086 # options are words
+    "$TRAINER" fit recommender --data ratings.csv --epochs 12 --batch 128 --model_dir=model $options >alone.log
+    learnt alone.log
+    "$TRAINER" recommend --model model/recommender.model --data ratings.csv --user 7 --top 3 >top.log
+    assert_eq "lines of advice" 5 "$(wc -l <top.log)"
+done
+"$TRAINER" recommend --model model/recommender.model --data . --user 7 --top 3 -o json | jq -e '.items | length == 3' >/dev/null
+
+echo "--- what is wrong is said"
+refused 2 "say with --data where the ratings are" "$TRAINER" fit recommender
+refused 1 "cannot read 'nowhere.csv'" "$TRAINER" fit recommender --data nowhere.csv
+printf '1,2,3,4\n1,2\n' >bad.csv
+refused 1 "'bad.csv' line 2 has 2 fields" "$TRAINER" fit recommender --data bad.csv
+refused 1 "give the job PS replicas" env TF_CONFIG='{"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":0}}' \
+    "$TRAINER" fit recommender --data ratings.csv
+refused 1 "leave it out of the job" env \
+    TF_CONFIG='{"cluster":{"worker":["a:1"],"ps":["b:1"],"evaluator":["c:1"]},"task":{"type":"evaluator","index":0}}' \
+    "$TRAINER" fit recommender --data ratings.csv
+refused 2 "'--user ID' is missing" "$TRAINER" recommend --model model/recommender.model --data ratings.csv
+refused 1 "user 999 has rated nothing" "$TRAINER" recommend --model model/recommender.model --data ratings.csv --user 999
+refused 1 "is not a model or checkpoint file" "$TRAINER" recommend --model ratings.csv --data ratings.csv --user 7
+
+echo "--- two workers and two parameter servers"
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+PS=127.0.0.1:$(free_port),127.0.0.1:$(free_port)
+WORKERS=127.0.0.1:$(free_port),127.0.0.1:$(free_port)
+PIDS=()
+start_all() { # OPTION…
+    local role index
+    PIDS=()
+    for role in ps worker; do
+        for index in 0 1; do
+            "$TRAINER" fit recommender --data ratings.csv --batch 128 --model-dir shared --ps_hosts="$PS" --worker_hosts="$WORKERS" \
+                --job_name=$role --task_index=$index "$@" >$role-$index.log 2>&1 &
+            PIDS+=($!)
+        done
+    done
+}
+codes() { # of all that were started, in the order ps, ps, worker, worker
+    local pid code list=
+    for pid in "${PIDS[@]}"; do
+        code=0
+        wait "$pid" || code=$?
+        list+=" $code"
+    done
+    echo "${list# }"
+}
+start_all --epochs 12
+codes >codes.log
+assert_eq "exit codes" "0 0 0 0" "$(cat codes.log)"
+learnt worker-0.log
+own=$(cat worker-?.log | sed -n 's/^this worker did \([0-9]*\) of .*/\1/p' | paste -sd+ | bc)
+all=$(sed -n 's/^this worker did [0-9]* of \([0-9]*\) batches/\1/p' worker-0.log)
+assert_eq "batches of both workers" "$all" "$own"
+[ -s shared/recommender.model ] || fail "no model"
+
+echo "--- SIGTERM to all in the midst, and the same again"
+rm -rf shared
+start_all --epochs 400
+wait_until "worker 1 to train" grep -q '^step [0-9][0-9]' worker-1.log
+kill -TERM "${PIDS[@]}"
+codes >codes.log
+assert_eq "exit codes" "143 143 143 143" "$(cat codes.log)"
+stopped=$(sed -n 's/^stopped after batch \([0-9]*\) .*/\1/p' worker-0.log)
+start_all --epochs 400
+wait_until "worker 0 to train again" grep -q '^step' worker-0.log
+kill -TERM "${PIDS[@]}"
+codes >codes.log
+again=$(sed -n 's/^going on after batch \([0-9]*\) .*/\1/p' worker-0.log)
+[ "$again" -ge "$stopped" ] || fail "stopped after batch $stopped, went on after $again"
+echo "stopped after batch $stopped, went on after $again"
