@@ -304,7 +304,7 @@ static void tell_start(struct fit *fit, uint64_t first)
             ps_client_servers(fit->place->client) == 1 ? "" : "s");
     }
     if (first)
-        progress_note(&fit->progress, "resumed", "going on after batch %llu of %llu",
+        progress_note(&fit->progress, "joined", "%llu of %llu batches are done already",
                       (unsigned long long)first, (unsigned long long)fit->steps);
 }
 

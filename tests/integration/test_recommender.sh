@@ -93,6 +93,6 @@ start_all --epochs 400
 wait_until "worker 0 to train again" grep -q '^step' worker-0.log
 kill -TERM "${PIDS[@]}"
 codes >codes.log
-again=$(sed -n 's/^going on after batch \([0-9]*\) .*/\1/p' worker-0.log)
+again=$(sed -n 's/^\([0-9]*\) of [0-9]* batches are done already/\1/p' worker-0.log)
 [ "$again" -ge "$stopped" ] || fail "stopped after batch $stopped, went on after $again"
 echo "stopped after batch $stopped, went on after $again"
