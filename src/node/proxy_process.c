@@ -7,7 +7,10 @@
 #include "node/process_lock.h"
 #include "node/step_start.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/pidfd.h>
 
 enum { END_MS = 3 * 1000 };
@@ -28,13 +31,27 @@ int proxy_process_start(const char *state_dir, const char *step_path, const char
     return result < 0 ? err_wrap(err, "cannot start the proxy of services") : 0;
 }
 
+/* Whole or not at all for its reader, but not forced to disk: the loop must not wait for one, and
+ * what a power cut takes is written anew with the next start. */
+static int replace(const char *path, const struct buf *text, struct err *err)
+{
+    _cleanup_free_ char *aside = mem_printf("%s.new", path);
+    _cleanup_fd_ int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", aside);
+    int result = file_write_all(fd, text->data, text->size, err);
+    if (result == 0 && rename(aside, path) < 0)
+        result = err_set_errno(err, errno, "cannot replace '%s'", path);
+    return result;
+}
+
 int proxy_process_set_table(const char *state_dir, const struct buf *text, struct err *err)
 {
     _cleanup_free_ char *table = mem_printf("%s/run/services", state_dir);
     if (text->overflowed)
         return err_set(err, ERR_TOO_LARGE, "the table of services is larger than %zu bytes",
                        text->max);
-    int result = file_write_atomic(table, text->data, text->size, 0600, err);
+    int result = replace(table, text, err);
     _cleanup_fd_ int pidfd = -1;
     /* One that is not there yet will read it when it starts. */
     if (result == 0 && proxy_process_find(state_dir, &pidfd, NULL) == 0)
