@@ -131,13 +131,13 @@ void spdy_stream_pause(struct spdy_stream *stream, bool paused)
         stream_pause(session->line, session->paused_count > 0);
 }
 
-static void unlink_stream(struct spdy_stream *stream)
+static void unlink_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
     spdy_stream_pause(stream, false);
     *stream->link = stream->next;
     if (stream->next)
         stream->next->link = stream->link;
-    stream->session->stream_count--;
+    session->stream_count--;
     stream->session = NULL;
 }
 
@@ -148,7 +148,7 @@ struct spdy_stream *spdy_stream_free(struct spdy_stream *stream)
     struct spdy_session *session = stream->session;
     if (session) {
         bool whole = stream->ended && stream->peer_ended;
-        unlink_stream(stream);
+        unlink_stream(session, stream);
         if (!whole)
             send_reset(session, stream->id, SPDY_CANCEL);
     }
@@ -157,9 +157,9 @@ struct spdy_stream *spdy_stream_free(struct spdy_stream *stream)
 }
 
 /* It is out of the session; the owner is told, and frees it now or later. */
-static void drop_stream(struct spdy_stream *stream)
+static void drop_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
-    unlink_stream(stream);
+    unlink_stream(session, stream);
     stream->handler->on_reset(stream->context);
 }
 
@@ -180,7 +180,7 @@ void spdy_stream_accept(struct spdy_stream *stream, const struct spdy_stream_han
 static void drop_all(struct spdy_session *session)
 {
     while (session->streams)
-        drop_stream(session->streams);
+        drop_stream(session, session->streams);
 }
 
 /* By the peer or by a fault: tell everybody, and let the line go in order. */
@@ -247,7 +247,7 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     if (!stream)
         return;
     if (!stream->handler) {
-        unlink_stream(stream);
+        unlink_stream(session, stream);
         free(stream);
         send_reset(session, frame->stream, SPDY_REFUSED_STREAM);
     } else if (frame->fin) {
@@ -287,7 +287,7 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
     case SPDY_RST_STREAM:
         stream = find_stream(session, frame->stream);
         if (stream)
-            drop_stream(stream);
+            drop_stream(session, stream);
         break;
     case SPDY_PING:
         if (frame->value % 2 == 1) /* an even one would be the answer to ours */
