@@ -176,6 +176,33 @@ spec:
 YAML
     assert_contains "a pod that does not run" "unable to forward port because pod is not running" \
         "$(kubectl port-forward waiting :80 2>&1 || true)"
+    # A pod with the machine's network: 127.0.0.1 is the machine's.
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: host}
+spec:
+  hostNetwork: true
+  restartPolicy: Never
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [python3, -uc]
+    args:
+    - |
+      import socket
+      listener = socket.create_server(("127.0.0.1", 0))
+      print("port", listener.getsockname()[1])
+      line, _ = listener.accept()
+      line.sendall(line.recv(100))
+YAML
+    wait_for_log host port
+    local port
+    port=$(kubectl logs host | sed -n 's/^port //p')
+    forward 1 pod/host ":$port"
+    assert_eq "the answer of a pod with the machine's network" hello "$(python3 "$SCRATCH/say.py" "$(local_port "$port")" hello)"
+    stop_forward
+
     # The server ends with a session open: it does so in order, and kubectl ends, too.
     kubectl apply -f "$SCRATCH/pod.yaml"
     wait_for_log digest serving
