@@ -13,16 +13,6 @@ runs() { [[ " $(pods_of "$1" .status.phase) " == *" Running "* ]]; }
 succeeded() { [[ " $(pods_of "$1" .status.phase) " == *" Succeeded "* ]]; }
 says() { kubectl logs -n $NAMESPACE -l "pod-name=$1" --tail=-1 | grep -q "$2"; }
 
-# kill -9 the training process of a pod: its command line names no other pod, its hostname does.
-kill_process_of() { # POD
-    local pid name
-    for pid in $(pgrep -x trainer); do
-        name=$(nsenter --target "$pid" --uts hostname 2>/dev/null) || continue
-        [ "$name" = "$1" ] && kill -9 "$pid" && return 0
-    done
-    return 1
-}
-
 check() { # VICTIM or ""
     tutorial_open docs/tutorials/facenet.md
     tutorial_type 'kubectl get nodes'
@@ -39,7 +29,7 @@ check() { # VICTIM or ""
     assert_eq "the workers' nodes" "node-1 node-2 node-3 " "$nodes"
     if [ -n "$1" ]; then
         wait_until "some steps" says worker-1 '^step [1-9]'
-        kill_process_of "$(pods_of "$1" .metadata.name)" || fail "no process of $1 to kill"
+        kill_in_pod "$(pods_of "$1" .metadata.name)" trainer -n $NAMESPACE || fail "no process of $1 to kill"
         wait_until "the others to miss it" says worker-1 'lost worker 1'
         wait_until "it to come back" says worker-1 'all workers are there; going on after step'
         assert_contains "what became of its first pod" Failed "$(pods_of "$1" .status.phase)"
