@@ -90,6 +90,7 @@ static struct classifier_fit_options small_run(uint64_t steps)
     options.data = directory;
     options.steps = steps;
     options.batch = 48;
+    options.warm_up = 5;
     return options;
 }
 
@@ -111,12 +112,11 @@ static void both_kinds_learn_with_each_optimizer(void **state)
         float rate;
     } CASES[] = {
         {CLASSIFIER_CNN, OPTIMIZER_ADAGRAD, 0.01f},
-        {CLASSIFIER_CNN, OPTIMIZER_SGD, 0.05f},
         {CLASSIFIER_CNN, OPTIMIZER_ADAM, 0.001f},
-        {CLASSIFIER_LINEAR, OPTIMIZER_ADAGRAD, 0.1f},
+        {CLASSIFIER_LINEAR, OPTIMIZER_SGD, 0.3f},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-        struct classifier_fit_options options = small_run(40);
+        struct classifier_fit_options options = small_run(20);
         options.kind = CASES[i].kind;
         options.optimizer = CASES[i].optimizer;
         options.rate = CASES[i].rate;
@@ -160,7 +160,7 @@ static struct checkpoint *fit_together(int workers, int threads, int batch, cons
     struct worker worker[THREAD_WORKERS_MAX];
     pthread_barrier_init(&group.barrier, NULL, (unsigned)workers);
     for (int i = 0; i < workers; i++) {
-        worker[i] = (struct worker){.reducer = thread_reducer(&group, i), .options = small_run(8)};
+        worker[i] = (struct worker){.reducer = thread_reducer(&group, i), .options = small_run(3)};
         worker[i].options.batch = batch;
         worker[i].options.model_dir = path;
         worker[i].options.threads = threads;
@@ -244,7 +244,7 @@ static void the_model_is_exported_with_its_labels(void **state)
 {
     char exports[256], path[MODEL_VERSIONS_PATH_MAX];
     snprintf(exports, sizeof(exports), "%s/export", directory);
-    struct classifier_fit_options options = small_run(20);
+    struct classifier_fit_options options = small_run(4);
     options.export_dir = exports;
     struct buf labels = {.data = (char *)"north-west\nnorth-east\n", .size = 22};
     put_file("LABELS", &labels);
@@ -279,7 +279,7 @@ static struct ps_client *local_client(struct ty_tf_config **ret_config)
 
 static void common_variables_are_learned(void **state)
 {
-    struct classifier_fit_options options = small_run(40);
+    struct classifier_fit_options options = small_run(20);
     struct classifier_fit_result result = {0};
     struct ty_tf_config *config = NULL;
     struct err err = ERR_INIT;
@@ -290,11 +290,11 @@ static void common_variables_are_learned(void **state)
     if (classifier_fit_async(&options, client, true, 1, &result, &err) < 0)
         fail_msg("%s", err.message);
     fclose(options.stream);
-    assert_int_equal(result.last, 40);
+    assert_int_equal(result.last, 20);
     assert_true(result.judged);
     if (result.eval.accuracy < 0.9)
         fail_msg("test accuracy %.3f", result.eval.accuracy);
-    assert_non_null(strstr(text, "step 40/40"));
+    assert_non_null(strstr(text, "step 20/20"));
     classifier_fit_result_release(&result);
     ps_client_free(client);
     ty_tf_config_free(config);
