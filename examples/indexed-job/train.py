@@ -28,7 +28,7 @@ WORLD_SIZE = int(os.environ["WORLD_SIZE"])
 MASTER_ADDR = os.environ["MASTER_ADDR"]
 MASTER_PORT = int(os.environ.get("MASTER_PORT", "29500"))
 CHECKPOINT = os.environ.get("CHECKPOINT", "")  # a file; empty: none is kept
-EPOCHS = int(os.environ.get("EPOCHS", "100"))
+EPOCHS = int(os.environ.get("EPOCHS", "50"))
 GLOBAL_BATCH = 64
 PATIENCE = timedelta(seconds=60)  # with a peer that is here but does not answer
 

@@ -241,13 +241,26 @@ static int plan_security(struct planner *p, const struct json *container, struct
     return 0;
 }
 
-static void add_default_environment(struct planner *p, struct pod_strings *environment)
+/* Where a program looks for ~/.kube and the like. The machine's /root is nothing to write to, so it
+ * is /tmp; but a pod that mounts something below /root has it there to be found, as in an image. */
+static const char *home_of(const struct json *container)
+{
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        const char *path = json_get_string(mount, "mountPath", "");
+        if (str_eq(path, "/root") || str_has_prefix(path, "/root/"))
+            return "/root";
+    }
+    return "/tmp";
+}
+
+static void add_default_environment(struct planner *p, const struct json *container,
+                                    struct pod_strings *environment)
 {
     environment_set(p->arena, environment, "PATH",
                     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
                     ":" IMAGE_TOOLS_DIRECTORY);
     environment_set(p->arena, environment, "HOSTNAME", p->facts.hostname);
-    environment_set(p->arena, environment, "HOME", "/tmp");
+    environment_set(p->arena, environment, "HOME", home_of(container));
     /* The machine's home is not ours to write to, but packages installed there must be found. */
     if (p->input->home)
         environment_set(p->arena, environment, "PYTHONUSERBASE",
@@ -285,7 +298,7 @@ static int plan_container(struct planner *p, const struct json *container, bool 
     ret->init = init;
     const char *directory = json_get_string(container, "workingDir", "");
     ret->directory = directory[0] ? directory : NULL;
-    add_default_environment(p, &ret->environment);
+    add_default_environment(p, container, &ret->environment);
     environment_add_services(p->arena, &p->facts, p->input->objects, &ret->environment);
     int result;
     if ((result = environment_build(p->arena, &p->facts, p->input->objects, container,

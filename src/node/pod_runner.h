@@ -42,6 +42,10 @@ void pod_runner_update(struct pod_runner *runner, struct kube_object *pod);
 /* The pod is gone from the API: end what is left of it. */
 void pod_runner_forget(struct pod_runner *runner);
 
+/* A config map or secret of this resource has changed. */
+void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *resource,
+                        const struct kube_object *changed);
+
 /* The container's newest state, or NULL before there is one. */
 const struct container_state *pod_runner_container(const struct pod_runner *runner,
                                                    const char *name);

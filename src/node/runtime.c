@@ -74,6 +74,27 @@ static const struct json *next_service(void *context, const char *namespace_, si
     return service ? service->json : NULL;
 }
 
+/* What volumes show of a config map or secret follows it; a new one is waited for by who needs it.
+ */
+static void refresh_volumes(struct node_runtime *runtime, const struct kube_resource *resource,
+                            const struct kube_object *old, const struct kube_object *new_)
+{
+    const char *uid;
+    void *runner;
+    for (size_t at = 0; old && new_ && map_next(&runtime->runners, &at, &uid, &runner);)
+        pod_runner_refresh(runner, resource, new_);
+}
+
+static void on_configmap_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    refresh_volumes(context, &KUBE_CONFIGMAPS, old, new_);
+}
+
+static void on_secret_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    refresh_volumes(context, &KUBE_SECRETS, old, new_);
+}
+
 static void ignore_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
 }
@@ -424,8 +445,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
         kube_informer_change *change;
     } watched[] = {{&runtime->services, &KUBE_SERVICES, on_service_change},
                    {&runtime->endpoints, &KUBE_ENDPOINTS, on_route_change},
-                   {&runtime->configmaps, &KUBE_CONFIGMAPS, ignore_change},
-                   {&runtime->secrets, &KUBE_SECRETS, ignore_change},
+                   {&runtime->configmaps, &KUBE_CONFIGMAPS, on_configmap_change},
+                   {&runtime->secrets, &KUBE_SECRETS, on_secret_change},
                    {&runtime->claims, &KUBE_PVCS, ignore_change},
                    {&runtime->volumes, &KUBE_PVS, on_volume_change},
                    {&runtime->pods, &KUBE_PODS, on_pod_change}};

@@ -7,9 +7,11 @@
 #include "kube/base64.h"
 #include "kube/object.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct filling {
     struct arena *arena;
@@ -293,4 +295,54 @@ int volume_prepare(struct arena *arena, const struct volume_context *context,
                              "a volume of type %s is not supported on this machine", type);
     }
     return result < 0 ? err_wrap(err, "volume '%s'", name) : 0;
+}
+
+/* ---- Refreshing ---- */
+
+/* Keys that are gone from the object go from a volume that shows all of them. */
+static int remove_stale(const struct filling *f, const struct json *object)
+{
+    DIR *directory = opendir(f->directory);
+    const struct dirent *entry;
+    if (!directory)
+        return err_set_errno(f->err, errno, "cannot read '%s'", f->directory);
+    while ((entry = readdir(directory)))
+        if (entry->d_type == DT_REG && !json_at(object, "data", entry->d_name, NULL) &&
+            !json_at(object, "binaryData", entry->d_name, NULL))
+            (void)unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+    return 0;
+}
+
+int volume_refresh(struct arena *arena, const struct volume_context *context,
+                   const struct json *volume, const struct kube_resource *resource,
+                   const char *name, struct err *err)
+{
+    bool secret = resource == &KUBE_SECRETS;
+    const char *kind = secret ? "secret" : "configMap";
+    const struct json *own = json_get(volume, kind), *projected = json_get(volume, "projected");
+    const struct json *object = node_objects_get(context->objects, resource,
+                                                 kube_meta_namespace(context->facts->pod), name);
+    struct filling f = {
+        .arena = arena,
+        .context = context,
+        .directory = arena_printf(arena, "%s/volumes/%s", context->pod_dir,
+                                  json_get_string(volume, "name", "")),
+        .default_mode = json_get_int(own ? own : projected, "defaultMode", 0644),
+        .err = err,
+    };
+    int result = 0;
+    if (!object)
+        return 0; /* it is gone: what the pod has of it stays */
+    if (str_eq(json_get_string(own, secret ? "secretName" : "name", NULL), name)) {
+        result = put_keys(&f, own, name, secret);
+        if (result == 0 && !json_get(own, "items"))
+            result = remove_stale(&f, object);
+    }
+    JSON_EACH (source, json_get(projected, "sources")) {
+        const struct json *part = json_get(source, kind);
+        if (result == 0 && str_eq(json_get_string(part, "name", NULL), name))
+            result = put_keys(&f, part, name, secret);
+    }
+    return result < 0 ? err_wrap(err, "volume '%s'", json_get_string(volume, "name", "")) : 0;
 }

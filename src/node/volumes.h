@@ -25,6 +25,12 @@ struct volume {
 int volume_prepare(struct arena *arena, const struct volume_context *context,
                    const struct json *volume, struct volume *ret, struct err *err);
 
+/* A config map or secret has changed: write what the volume of a running pod shows of it again,
+ * file by file, each old or new but never half. A volume that shows nothing of it is left alone. */
+int volume_refresh(struct arena *arena, const struct volume_context *context,
+                   const struct json *volume, const struct kube_resource *resource,
+                   const char *name, struct err *err);
+
 /* Where a claim's data lies. */
 char *volume_claim_path(struct arena *arena, const char *state_dir, const char *namespace_,
                         const char *claim);

@@ -78,6 +78,7 @@ static void a_whole_pod(void **state)
     assert_string_equal(main->arguments.items[2], "echo you");
     assert_string_equal(main->directory, "/work");
     assert_string_equal(environment_get(&main->environment, "HOSTNAME"), "w-0");
+    assert_string_equal(environment_get(&main->environment, "HOME"), "/tmp");
     assert_int_equal(main->mount_count, 3);
     assert_string_equal(main->mounts[0].target, "/data");
     assert_string_equal(main->mounts[0].sub_path, "a");
@@ -86,6 +87,25 @@ static void a_whole_pod(void **state)
     assert_false(main->mounts[1].read_only);
     assert_string_equal(main->mounts[2].target, IMAGE_TRAINER_PATH);
     assert_string_equal(main->mounts[2].source, "/opt/trainer");
+}
+
+/* What is mounted below /root is found as ~. */
+static void home_follows_mounts(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_spec spec;
+    struct pod_plan_refusal refusal;
+    struct err err = ERR_INIT;
+    if (plan(arena,
+             "{'volumes':[{'name':'v','emptyDir':{}}],'containers':[{'name':'main','image':'any',"
+             "'command':['sh'],'volumeMounts':[{'name':'v','mountPath':'/root/.kube'}]},"
+             "{'name':'other','image':'any','command':['sh'],"
+             "'env':[{'name':'HOME','value':'/mine'}],"
+             "'volumeMounts':[{'name':'v','mountPath':'/root/.kube'}]}]}",
+             &spec, &refusal, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(environment_get(&spec.containers[0].environment, "HOME"), "/root");
+    assert_string_equal(environment_get(&spec.containers[1].environment, "HOME"), "/mine");
 }
 
 static void host_network(void **state)
@@ -151,9 +171,8 @@ static void long_names_are_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_pod),
-        cmocka_unit_test(host_network),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(a_whole_pod),        cmocka_unit_test(home_follows_mounts),
+        cmocka_unit_test(host_network),       cmocka_unit_test(refusals),
         cmocka_unit_test(long_names_are_cut),
     };
     if (!mkdtemp(root))

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char root[] = "/tmp/trainyard-volumes.XXXXXX";
 
@@ -53,6 +54,59 @@ static void has_file(const struct volume *volume, const char *name, const char *
     if (file_read(path, &text, &err) < 0)
         fail_msg("%s", err.message);
     assert_string_equal(text.data, content);
+}
+
+/* A config map that changes while a pod shows it: whole, in part, and among others. */
+static void refreshing(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct pod_facts facts = {
+        .pod = read_json(arena, "{'metadata':{'name':'p','namespace':'n'},'spec':{}}")};
+    struct json *world = read_json(
+        arena, "{'configmaps':{'c':{'data':{'a':'1','b':'2'}}},'secrets':{'c':{'data':{'a':"
+               "'aHVzaA=='}}}}");
+    const struct node_objects objects = {get_object, world};
+    struct map tokens = {0};
+    const struct volume_context context = {.state_dir = root,
+                                           .pod_dir = arena_printf(arena, "%s/fresh", root),
+                                           .facts = &facts,
+                                           .objects = &objects,
+                                           .tokens = &tokens};
+    static const char *const volumes[] = {
+        "{'name':'whole','configMap':{'name':'c'}}",
+        "{'name':'part','configMap':{'name':'c','items':[{'key':'a','path':'x/y'}]}}",
+        "{'name':'mixed','projected':{'sources':[{'secret':{'name':'c'}},{'configMap':{'name':'c',"
+        "'items':[{'key':'b','path':'b'}]}}]}}",
+        "{'name':'other','secret':{'secretName':'c'}}",
+    };
+    struct volume made[4];
+    struct err err = ERR_INIT;
+    for (size_t i = 0; i < 4; i++)
+        if (volume_prepare(arena, &context, read_json(arena, volumes[i]), &made[i], &err) < 0)
+            fail_msg("%s", err.message);
+    json_set(arena, json_at(world, "configmaps", "c", NULL), "data",
+             read_json(arena, "{'a':'3','b':'4','n':'5'}"));
+    for (size_t i = 0; i < 4; i++)
+        if (volume_refresh(arena, &context, read_json(arena, volumes[i]), &KUBE_CONFIGMAPS, "c",
+                           &err) < 0)
+            fail_msg("%s", err.message);
+    has_file(&made[0], "a", "3");
+    has_file(&made[0], "n", "5");
+    has_file(&made[1], "x/y", "3");
+    has_file(&made[2], "a", "hush");
+    has_file(&made[2], "b", "4");
+    has_file(&made[3], "a", "hush");
+    /* A key goes; one that is asked for by name is missed, and what is there stays. */
+    json_set(arena, json_at(world, "configmaps", "c", NULL), "data", read_json(arena, "{'b':'6'}"));
+    assert_int_equal(
+        volume_refresh(arena, &context, read_json(arena, volumes[0]), &KUBE_CONFIGMAPS, "c", &err),
+        0);
+    _cleanup_free_ char *gone = mem_printf("%s/a", made[0].source);
+    assert_int_not_equal(access(gone, F_OK), 0);
+    has_file(&made[0], "b", "6");
+    assert_true(volume_refresh(arena, &context, read_json(arena, volumes[1]), &KUBE_CONFIGMAPS, "c",
+                               &err) < 0);
+    has_file(&made[1], "x/y", "3");
 }
 
 static void contents(void **state)
@@ -152,7 +206,8 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(contents), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(contents), cmocka_unit_test(refreshing),
+                                       cmocka_unit_test(refusals)};
     if (!mkdtemp(root))
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

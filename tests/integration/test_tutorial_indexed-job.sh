@@ -1,0 +1,50 @@
+#!/bin/bash
+# The tutorial of the Indexed Job, typed as it stands, as root and as an ordinary user: four pods train over PyTorch's gloo, one is
+# killed, and all end with the same weights.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/tutorial.sh
+. "$(dirname "$0")/../lib/tutorial.sh"
+
+logs() { kubectl logs --selector "job-name=$1" --tail=-1; }
+says() { logs "$1" | grep -c -- "$2" >/dev/null; }
+
+# The loss at the first and at the last epoch that rank 0 told.
+losses() { logs spirals | sed -n 's/^rank 0: epoch.*loss //p' | sed -n '1p;$p' | tr '\n' ' '; }
+
+check() {
+    tutorial_open docs/tutorials/indexed-job.md
+    tutorial_type 'kubectl label nodes docker-desktop cluster=local'
+    tutorial_type 'kubectl get pods --selector job-name=spirals -o wide'
+    assert_contains "the pods" docker-desktop "$TYPED"
+    wait_until "training to be under way" says spirals 'rank 0: epoch'
+    tutorial_type 'kubectl logs'
+    tutorial_type 'kill -9'
+    tutorial_type 'kubectl wait --for=condition=complete job/spirals'
+    tutorial_type 'kubectl get pods --selector job-name=spirals'
+    assert_eq "the pods of index 2" 2 "$(grep -c '^spirals-2-' <<<"$TYPED")"
+    tutorial_type 'kubectl logs'
+    assert_contains "the end" "all 4 ranks hold the same weights" "$TYPED"
+    says spirals 'rank 0: going on after epoch' || fail "training did not go on from its checkpoint"
+    local first last
+    read -r first last <<<"$(losses)"
+    awk -v first="$first" -v last="$last" 'BEGIN { exit !(last < first / 2) }' || fail "the loss went from $first to $last"
+    tutorial_type 'kubectl describe job spirals'
+    assert_contains "describe" "4 Succeeded / 1 Failed" "$TYPED"
+    assert_eq "what is complete" 0-3 "$(kubectl get job spirals -o jsonpath='{.status.completedIndexes}')"
+
+    tutorial_type 'kubectl logs --selector job-name=application'
+    assert_contains "the original's way" "rank 1 of 2: 1 to 2 make 3" "$TYPED"
+    tutorial_type 'kubectl logs --selector job-name=application-2'
+    assert_contains "without the key" "rank 1 of 2: 1 to 2 make 3" "$TYPED"
+    if kubectl auth can-i list secrets --as system:serviceaccount:default:pod-reader >/dev/null 2>&1; then
+        fail "the service account may read secrets"
+    fi
+    tutorial_type 'trainyard down'
+    tutorial_done
+    cluster_wipe
+}
+
+check
+become_ordinary_user
+check
