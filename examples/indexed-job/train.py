@@ -209,6 +209,17 @@ def train():
     write(CHECKPOINT + ".done", lambda file: file.write(str(EPOCHS).encode()))
 
 
+def start_anew():
+    """The same program in the same process. gloo's connections must end with it, or the others would not notice."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            try:
+                os.set_inheritable(int(name), False)
+            except OSError:
+                pass  # the one the list itself was read from
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
 def main():
     register = Register()
     while True:
@@ -221,9 +232,8 @@ def main():
             return
         except RuntimeError as error:  # what gloo and the store raise when a peer is gone
             say(f"lost a peer ({str(error).splitlines()[0]:.100}); forming again")
-            if RANK != 0:  # anew: rank 0 itself may be another one now
-                os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # gloo's connections, so that the others notice, too
-                os.execv(sys.executable, [sys.executable, *sys.argv])
+            if RANK != 0:
+                start_anew()  # rank 0 itself may be another one now
             if dist.is_initialized():
                 dist.destroy_process_group()
 

@@ -30,7 +30,7 @@ check() {
     read -r first last <<<"$(losses)"
     awk -v first="$first" -v last="$last" 'BEGIN { exit !(last < first / 2) }' || fail "the loss went from $first to $last"
     tutorial_type 'kubectl describe job spirals'
-    assert_contains "describe" "4 Succeeded / 1 Failed" "$TYPED"
+    assert_contains "describe" "/ 4 Succeeded / 1 Failed" "$TYPED"
     assert_eq "what is complete" 0-3 "$(kubectl get job spirals -o jsonpath='{.status.completedIndexes}')"
 
     tutorial_type 'kubectl logs --selector job-name=application'

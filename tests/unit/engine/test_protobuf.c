@@ -69,6 +69,30 @@ static void test_service(void **state)
                         "\"Type\"}}");
 }
 
+/* `kubectl create job j --image=i -- true`; what was never set is not said, nought is. */
+static void test_job(void **state)
+{
+    static const char job[] = "\x0a\x03" /* metadata */
+                              "\x0a\x01j"
+                              "\x12\x1c"         /* spec, 28 bytes */
+                              "\x32\x18"         /* template, 24 bytes */
+                              "\x0a\x02\x0a\x00" /* metadata without a name */
+                              "\x12\x12"         /* spec, 18 bytes */
+                              "\x12\x0c"         /* container, 12 bytes */
+                              "\x0a\x01j\x12\x01i\x1a\x04true"
+                              "\x1a\x02No" /* restartPolicy, cut short for this test */
+                              "\x38\x00";  /* backoffLimit 0 */
+    const struct protobuf_field *fields = protobuf_fields_of("batch/v1", "Job");
+    struct json *json;
+    struct err err = ERR_INIT;
+    if (protobuf_parse(arena, fields, job, sizeof(job) - 1, &json, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(json_to_string(arena, json),
+                        "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{\"metadata\":{},"
+                        "\"spec\":{\"containers\":[{\"name\":\"j\",\"image\":\"i\",\"command\":["
+                        "\"true\"]}],\"restartPolicy\":\"No\"}},\"backoffLimit\":0}}");
+}
+
 /* Every way to cut a body off is refused or leaves a smaller object; none is read past its end. */
 static void test_cut_off(void **state)
 {
@@ -92,9 +116,8 @@ static void test_unknown_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_service),
-        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_bodies),       cmocka_unit_test(test_service),
+        cmocka_unit_test(test_job),          cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_unknown_kind),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
