@@ -69,34 +69,32 @@ static bool compare(const char *left, const char *operator_, const char *right)
     return str_eq(operator_, ">") ? order > 0 : order < 0;
 }
 
+/* "true" or "false". */
+static int eval_constant(const char *text, bool *ret, struct err *err)
+{
+    *ret = str_eq(text, "true");
+    if (*ret || str_eq(text, "false"))
+        return 0;
+    return err_set(
+        err, ERR_INVALID,
+        "'%.100s' is no condition: write LEFT OPERATOR RIGHT with ==, !=, <, <=, > or >=", text);
+}
+
 /* One comparison. With an object the left side is a path in it. */
 static int eval_one(struct arena *arena, const char *text, const struct json *object, bool *ret,
                     struct err *err)
 {
     size_t which;
     const char *at = find_outside_quotes(text, OPERATORS, ARRAY_SIZE(OPERATORS), &which);
-    const char *whole = trim(arena, text, strlen(text));
 
-    if (!at) {
-        *ret = str_eq(whole, "true");
-        if (*ret || str_eq(whole, "false"))
-            return 0;
-        return err_set(err, ERR_INVALID,
-                       "'%.100s' is no condition: write LEFT OPERATOR RIGHT with ==, !=, <, <=, > "
-                       "or >=",
-                       whole);
-    }
+    if (!at)
+        return eval_constant(trim(arena, text, strlen(text)), ret, err);
     const char *left = trim(arena, text, (size_t)(at - text));
     const char *behind = at + strlen(OPERATORS[which]);
     const char *right = trim(arena, behind, strlen(behind));
-    if (object) {
+    if (object)
         left = workflow_json_path_dotted(arena, object, left);
-        if (!left) {
-            *ret = false;
-            return 0;
-        }
-    }
-    *ret = compare(left, OPERATORS[which], right);
+    *ret = left && compare(left, OPERATORS[which], right);
     return 0;
 }
 

@@ -128,12 +128,10 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct call *call = context;
     struct err taken = ERR_INIT;
 
-    if (err) {
-        call->run->failed = true; /* gone again, or no answer: the next pass tries once more */
+    if (err || (!is_ours(call, object) && workflow_is_leftover(object))) {
+        call->run->failed = true; /* gone again, about to go, or no answer: try once more */
     } else if (is_ours(call, object)) {
         take_answer(call, object);
-    } else if (workflow_is_leftover(object)) {
-        call->run->failed = true; /* wait until it is gone */
     } else {
         (void)err_set(&taken, ERR_INVALID, "%s \"%s\" exists and does not belong to this workflow",
                       resource_of(call->action)->kind, call->action->name);

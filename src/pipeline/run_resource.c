@@ -33,7 +33,7 @@ static int parse_manifest(struct workflow_pass *pass, const struct workflow_call
     struct workflow_scope scope = {
         .pass = pass, .inputs = inputs, .retries = call->attempt, .pod_name = NULL};
     const char *text = json_get_string(json_get(call->template_, "resource"), "manifest", "");
-    struct json *documents;
+    struct json *documents = NULL;
     int result =
         workflow_text_expand(pass->arena, text, workflow_scope_resolve, &scope, &text, err);
 

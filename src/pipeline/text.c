@@ -70,7 +70,7 @@ int workflow_text_expand(struct arena *arena, const char *text, workflow_resolve
             const char *value = resolve(context, name, err);
 
             if (!value)
-                return err && err->code ? -(int)err->code : -ERR_INVALID;
+                return -ERR_INVALID; /* and why is in err */
             buf_append(&out, text, (size_t)(open - text));
             buf_append_str(&out, value);
             text = behind;
