@@ -303,7 +303,8 @@ static void tell_start(struct fit *fit, uint64_t first)
             ps_client_servers(fit->place->client),
             ps_client_servers(fit->place->client) == 1 ? "" : "s");
     }
-    if (first)
+    /* What others did while this one started is not worth a line. */
+    if (first > 4 * fit->place->workers)
         progress_note(&fit->progress, "joined", "%llu of %llu batches are done already",
                       (unsigned long long)first, (unsigned long long)fit->steps);
 }

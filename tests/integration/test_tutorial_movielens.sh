@@ -26,7 +26,7 @@ get_data() {
     mkdir -p "$SCRATCH/data"
     awk 'BEGIN {
         srand(1)
-        for (i = 0; i < 60000; i++) {
+        for (i = 0; i < 100000; i++) {
             user = int(rand() * 600); film = int(rand() * 1000)
             printf "%d,%d,%.1f,%d\n", user, film, 3.2 + 1.7 * cos(6.2831853 * (user / 600 - film / 1000)) + rand() - 0.5, i
         }
