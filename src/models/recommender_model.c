@@ -93,9 +93,10 @@ static int file_params(const struct recommender_config *config, size_t count, st
     params_declare(params, "embedding.ids", (int[]){(int)count, ID_WORDS, 1, 1}, PARAM_ZERO, 0);
     params_declare(params, "embedding.rows", (int[]){(int)count, (int)row, 1, 1}, PARAM_ZERO, 0);
     int result = recommender_network_new(config, params, ret_network, err);
-    if (result == 0)
-        *ret = TAKE(params);
-    return result;
+    if (result < 0)
+        return result;
+    *ret = TAKE(params);
+    return 0;
 }
 
 int recommender_model_write(const char *path, const struct recommender_config *config,
@@ -161,10 +162,11 @@ int recommender_model_load(const char *path, struct recommender_model **ret, str
     int64_t count = json_get_int(checkpoint->info.config, "rows", -1);
     model = mem_zalloc(sizeof(*model));
     result = recommender_config_from_json(checkpoint->info.config, &model->config, err);
-    if (result == 0 && count < 0)
-        result = err_set(err, ERR_INVALID, "it does not say how many rows it has");
-    if (result == 0)
-        result = file_params(&model->config, (size_t)count, &params, &network, err);
+    if (result < 0)
+        return err_wrap(err, "'%s'", path);
+    if (count < 0)
+        return err_set(err, ERR_INVALID, "'%s' does not say how many rows it has", path);
+    result = file_params(&model->config, (size_t)count, &params, &network, err);
     if (result < 0)
         return err_wrap(err, "'%s'", path);
     result = checkpoint_restore(checkpoint, path, params, NULL, err);
