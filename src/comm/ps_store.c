@@ -87,6 +87,8 @@ int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *sha
 
 int ps_store_dense_seed(struct ps_store *store, const float *values, size_t count, struct err *err)
 {
+    if (!store->dense.total)
+        return err_set(err, ERR_INVALID, "the dense vector has not been opened");
     if (count != store->dense.count)
         return err_set(err, ERR_INVALID, "%zu first values for a dense range of %llu", count,
                        (unsigned long long)store->dense.count);
