@@ -5,7 +5,8 @@
 #include <string.h>
 
 #if defined(__x86_64__) && defined(__has_attribute)
-#if __has_attribute(target_clones) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if __has_attribute(target_clones) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
+    !defined(__SANITIZE_THREAD__)
 #define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif
 #endif
