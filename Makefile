@@ -2,7 +2,7 @@
 #
 #   make            build/trainyard, build/trainer, build/trainyard-step
 #   make demo       from YAML to a served face model, live (DEMO_EXIT=1: end after a real upload)
-#   make demo-movielens   MovieLens with four workers and four parameter servers (DEMO_EXIT=1: end by itself)
+#   make demo-mnist, make demo-movielens    the other roads, live (DEMO_EXIT=1: end by themselves)
 #   make test       every test, in reduced counts        make soak   the same in full counts
 #   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
 #   make install    DESTDIR= PREFIX=
@@ -21,6 +21,11 @@ all: setup-build
 demo: setup-demo
 	@tools/build $(BUILD)
 	@BUILD=$(BUILD) DEMO_EXIT=$(DEMO_EXIT) tools/demo
+
+.PHONY: demo-mnist
+demo-mnist: setup-demo
+	@tools/build $(BUILD)
+	@BUILD=$(BUILD) DEMO_EXIT=$(DEMO_EXIT) tools/demo-mnist
 
 .PHONY: demo-movielens
 demo-movielens: setup-demo setup-data
