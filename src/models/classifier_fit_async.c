@@ -167,6 +167,11 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
         failed = conclude(&course, &result, err);
     if (failed == 0 && !result.stopped)
         failed = ps_client_finish(client, err);
+    if (failed == -ERR_CANCELED && stop_asked(&course)) { /* the servers are stopped, too */
+        result.stopped = true;
+        failed = 0;
+        err_clear(err);
+    }
     if (course.speaks)
         progress_finish(&course.progress);
     if (failed < 0) {

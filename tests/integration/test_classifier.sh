@@ -57,7 +57,7 @@ assert_eq "versions" 2 "$(find "$SCRATCH/export" -name classifier.model | wc -l)
 "$TRAINER" fit classifier "${IN_STEP[@]}" --steps 11 --model-dir "$SCRATCH/model" >"$SCRATCH/more"
 assert_contains "the resumption" "resumed after step 10" "$(cat "$SCRATCH/more")"
 
-# With a parameter server, by the classic flags. Worker 1 is killed and started again, then the server.
+# With a parameter server, by the classic flags. All are stopped and go on; worker 1 is killed and started again, then the server.
 STEPS=240
 start() { # ROLE INDEX
     "$TRAINER" fit classifier --ps_hosts=127.0.0.1:28610 --worker_hosts=127.0.0.1:28611,127.0.0.1:28612 --job_name="$1" --task_index="$2" \
@@ -68,8 +68,16 @@ start() { # ROLE INDEX
 declare -A process
 has_passed() { [ "$(losses "$SCRATCH/async-worker-0" | tail -n 1 | cut -d ' ' -f 1)" -ge "$1" ]; }
 for task in ps-0 worker-0 worker-1; do start "${task%-*}" "${task#*-}"; done
+wait_until "the first steps" has_passed 8
+kill -TERM "${process[@]}"
+for task in ps-0 worker-0 worker-1; do
+    code=0
+    wait "${process[$task]}" || code=$?
+    assert_eq "exit code of $task, which was stopped" 143 "$code"
+done
+for task in ps-0 worker-0 worker-1; do start "${task%-*}" "${task#*-}"; done
 for victim in worker-1 ps-0; do
-    wait_until "some steps" has_passed $([ $victim = ps-0 ] && echo 120 || echo 30)
+    wait_until "some steps" has_passed "$([ "$victim" = ps-0 ] && echo 120 || echo 30)"
     kill -KILL "${process[$victim]}"
     wait "${process[$victim]}" 2>/dev/null || true
     start "${victim%-*}" "${victim#*-}"

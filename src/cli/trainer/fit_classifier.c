@@ -154,6 +154,7 @@ static int train_with_servers(const struct fit_values *values,
         .config = config,
         .shape = classifier_fit_hash(options),
         .join_timeout_ms = values->cluster.join_timeout * 1000,
+        .stop = &fit_stop_asked,
         .report = fit_say_line,
     };
     fit_joining = 1; /* nothing is lost when a signal ends the wait */

@@ -75,8 +75,8 @@ static void refreshing(void **state)
     static const char *const volumes[] = {
         "{'name':'whole','configMap':{'name':'c'}}",
         "{'name':'part','configMap':{'name':'c','items':[{'key':'a','path':'x/y'}]}}",
-        "{'name':'mixed','projected':{'sources':[{'secret':{'name':'c'}},{'configMap':{'name':'c',"
-        "'items':[{'key':'b','path':'b'}]}}]}}",
+        ("{'name':'mixed','projected':{'sources':[{'secret':{'name':'c'}},{'configMap':{'name':'c',"
+         "'items':[{'key':'b','path':'b'}]}}]}}"),
         "{'name':'other','secret':{'secretName':'c'}}",
     };
     struct volume made[4];
