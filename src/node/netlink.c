@@ -166,12 +166,13 @@ int netlink_link_delete(int fd, const char *name, struct err *err)
                : 0;
 }
 
-int netlink_bridge_add(int fd, const char *name, struct err *err)
+int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err)
 {
     struct netlink_message message;
     struct ifinfomsg info = {.ifi_family = AF_UNSPEC};
     netlink_begin(&message, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr_str(&message, IFLA_IFNAME, name);
+    netlink_attr(&message, IFLA_ADDRESS, mac, 6);
     size_t link = netlink_nest(&message, IFLA_LINKINFO);
     netlink_attr_str(&message, IFLA_INFO_KIND, "bridge");
     netlink_nest_end(&message, link);

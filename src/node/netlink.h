@@ -37,7 +37,7 @@ int netlink_open(int *ret_fd, struct err *err);
 
 int netlink_link_up(int fd, const char *name, struct err *err);
 int netlink_link_delete(int fd, const char *name, struct err *err); /* a missing one is fine */
-int netlink_bridge_add(int fd, const char *name, struct err *err);
+int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err);
 /* A pair: `name` here, on the bridge and up; its peer as `peer` in another namespace. */
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
                      const unsigned char peer_mac[6], struct err *err);

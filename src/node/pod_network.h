@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define POD_NETWORK_BRIDGE  "ty0"
 #define POD_NETWORK_GATEWAY "10.244.0.1"
@@ -31,6 +32,15 @@ static inline bool pod_network_has(struct in_addr address)
 static inline bool pod_network_has_service(struct in_addr address)
 {
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0a600000; /* 10.96.0.0/16 */
+}
+
+/* The hardware address follows the address, so that whoever inherits an address is reached at once
+ * by neighbours that remember it. */
+static inline void pod_network_mac(struct in_addr address, unsigned char mac[6])
+{
+    mac[0] = 0x02; /* of our own making */
+    mac[1] = 0x74;
+    memcpy(mac + 2, &address.s_addr, 4);
 }
 
 #endif

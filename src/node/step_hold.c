@@ -37,9 +37,13 @@ static int lay_network(struct err *err)
     if (result < 0)
         return result;
     struct in_addr gateway;
+    unsigned char mac[6];
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
+    /* A bridge without an address of its own takes that of one of its links, and another when a pod
+     * goes: those who remember the old one would reach no name server for most of a minute. */
+    pod_network_mac(gateway, mac);
     if ((result = netlink_link_up(fd, "lo", err)) == 0 &&
-        (result = netlink_bridge_add(fd, POD_NETWORK_BRIDGE, err)) == 0 &&
+        (result = netlink_bridge_add(fd, POD_NETWORK_BRIDGE, mac, err)) == 0 &&
         (result = netlink_address_add(fd, POD_NETWORK_BRIDGE, gateway, POD_NETWORK_PREFIX, err)) ==
             0)
         result = netlink_link_up(fd, POD_NETWORK_BRIDGE, err);

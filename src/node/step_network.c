@@ -53,9 +53,8 @@ static int join(int cluster_fd, const char *address_text, struct err *err)
         return result;
 
     const unsigned char *octets = (const unsigned char *)&address.s_addr;
-    /* The hardware address follows the address, so that a pod which inherits an address is reached
-     * at once by neighbours that remember it. */
-    unsigned char mac[6] = {0x02, 0x74, octets[0], octets[1], octets[2], octets[3]};
+    unsigned char mac[6];
+    pod_network_mac(address, mac);
     char name[16];
     snprintf(name, sizeof(name), "ty%02x%02x%02x%02x", octets[0], octets[1], octets[2], octets[3]);
     /* The kernel takes dead namespaces apart in its own time: an earlier pod's link may linger. */

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Two pods that both listen on 2222, each in its own network, reached by name from a third.
+# Two pods that both listen on 2222, each in its own network, reached by name from a third; and the name server stays where
+# pods remember it.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -36,8 +37,14 @@ YAML
     done
 }
 
+# The hardware address of the gateway, where the name server is. Neighbours remember it for most of a minute.
+gateway_hardware() {
+    nsenter --target "$(pgrep -f "trainyard-step hold $TRAINYARD_STATE")" --net ip -o link show ty0 | sed 's/.*ether \([0-9a-f:]*\) .*/\1/'
+}
+
 check() {
     cluster_up --nodes 2
+    hardware=$(gateway_hardware)
     manifests | kubectl apply -f -
     wait_for_log one listening
     wait_for_log two listening
@@ -64,6 +71,7 @@ two: this is two
 two.default: this is two
 two.default.svc: this is two
 two.default.svc.cluster.local: this is two" "$(kubectl logs caller)"
+    assert_eq "the gateway's hardware address after pods have come and gone" "$hardware" "$(gateway_hardware)"
     cluster_wipe
 }
 
