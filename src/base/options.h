@@ -65,8 +65,8 @@ struct program {
 };
 
 /* Parse argv (without the command's own name) into `values` (values_size bytes). Options may stand
- * anywhere before "--"; '_' in a name is '-'. A wrong one is ERR_USAGE with a sentence and, where one is near, "did you
- * mean". ret_arguments is malloc'ed. */
+ * anywhere before "--"; '_' in a name is '-'. A wrong one is ERR_USAGE with a sentence and, where
+ * one is near, "did you mean". ret_arguments is malloc'ed. */
 int options_parse(const struct command *command, int argc, char *const *argv, void *values,
                   const char ***ret_arguments, size_t *ret_count, struct err *err);
 void options_release(const struct command *command, void *values);

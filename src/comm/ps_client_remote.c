@@ -296,7 +296,7 @@ static int scan_server(struct ps_client *client, struct ps_link *link, size_t ta
             return err_set(err, ERR_INTERNAL, "a server sends %u rows in %u bytes", answer.count,
                            answer.size);
         const int64_t *ids = (const int64_t *)remote->scanned;
-        const float *rows = (const float *)(remote->scanned + answer.count * sizeof(int64_t));
+        const float *rows = (const void *)(ids + answer.count);
         for (size_t i = 0; i < answer.count; i++)
             visit(context, ids[i], rows + i * dimensions);
     } while (answer.count);

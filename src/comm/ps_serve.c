@@ -17,7 +17,7 @@ void ps_serve_release(struct ps_serve *serve)
 }
 
 /* An answer's head and the room for its body. */
-static uint8_t *answer(struct buf *out, struct ps_frame frame)
+static void *answer(struct buf *out, struct ps_frame frame)
 {
     size_t size = PS_FRAME_HEAD_SIZE + ps_frame_padded(frame.size);
     uint8_t *room = (uint8_t *)buf_reserve(out, size);
@@ -122,8 +122,9 @@ static int dense_pull(struct ps_serve *serve, const struct ps_frame *frame, cons
 static int dense_push(struct ps_serve *serve, const struct ps_frame *frame, const uint8_t *body,
                       struct buf *out, struct err *err)
 {
-    int result = ps_store_dense_push(serve->store, frame->first, frame->count, (const float *)body,
-                                     frame->rate, err);
+    const void *gradients = body;
+    int result =
+        ps_store_dense_push(serve->store, frame->first, frame->count, gradients, frame->rate, err);
     if (result == 0)
         ps_serve_done(frame->sequence, out);
     return result;
@@ -164,12 +165,12 @@ static int rows_pull(struct ps_serve *serve, const struct ps_frame *frame, const
     int result = find_table(serve, frame, &table, &dimensions, err);
     if (result < 0)
         return result;
-    uint8_t *rows = answer(
+    void *rows = answer(
         out, (struct ps_frame){.type = PS_FRAME_DONE,
                                .sequence = frame->sequence,
                                .count = frame->count,
                                .size = (uint32_t)(frame->count * dimensions * sizeof(float))});
-    embedding_table_pull(table, (const int64_t *)body, frame->count, (float *)rows);
+    embedding_table_pull(table, (const int64_t *)body, frame->count, rows);
     return 0;
 }
 
@@ -185,8 +186,9 @@ static int rows_push(struct ps_serve *serve, const struct ps_frame *frame, const
     if (frame->size != ids + frame->count * dimensions * sizeof(float))
         return err_set(err, ERR_BAD_REQUEST, "%u gradients of %zu values in %u bytes", frame->count,
                        dimensions, frame->size);
+    const void *gradients = body + ids;
     result = ps_store_rows_push(serve->store, frame->table, (const int64_t *)body, frame->count,
-                                (const float *)(body + ids), frame->rate, err);
+                                gradients, frame->rate, err);
     if (result == 0)
         ps_serve_done(frame->sequence, out);
     return result;

@@ -1,5 +1,5 @@
-/* Images are names for commands of this machine. Three are built in; `trainyard image add` writes the
- * others into <state>/images.json: {"name": ["command", "argument"…]}. */
+/* Images are names for commands of this machine. Three are built in; `trainyard image add` writes
+ * the others into <state>/images.json: {"name": ["command", "argument"…]}. */
 #ifndef TRAINYARD_NODE_IMAGE_TABLE_H
 #define TRAINYARD_NODE_IMAGE_TABLE_H
 

@@ -3,14 +3,22 @@
 
 #include <math.h>
 
-/* The largest logit is taken off first: then no exponential overflows, and the sum is at least 1.
- */
 static float largest_of(const float *logits, int classes)
 {
     float largest = logits[0];
     for (int c = 1; c < classes; c++)
         largest = logits[c] > largest ? logits[c] : largest;
     return largest;
+}
+
+/* The largest logit is taken off first: then no exponential overflows, and the sum is at least 1.
+ */
+static double exponential_sum(const float *logits, int classes, float largest)
+{
+    double sum = 0;
+    for (int c = 0; c < classes; c++)
+        sum += exp((double)(logits[c] - largest));
+    return sum;
 }
 
 void softmax(const float *logits, size_t n, int classes, float *probabilities)
@@ -33,9 +41,7 @@ struct softmax_result softmax_loss(const float *logits, const uint8_t *labels, s
     struct softmax_result result = {0};
     for (size_t i = 0; i < n; i++, logits += classes, d_logits += classes) {
         float largest = largest_of(logits, classes);
-        double sum = 0;
-        for (int c = 0; c < classes; c++)
-            sum += exp((double)(logits[c] - largest));
+        double sum = exponential_sum(logits, classes, largest);
         double loss = log(sum) - (double)(logits[labels[i]] - largest);
         if (!(loss < SOFTMAX_LOSS_MAX))
             loss = SOFTMAX_LOSS_MAX;
