@@ -54,18 +54,6 @@ learnt() { awk -v auc="$1" -v least="$LEAST" 'BEGIN { exit !(auc > least) }'; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 0.02 && b - a < 0.02) }'; }
 above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b + 0.02) }'; }
 
-# kill -9 the process of a task of this cluster's better job: its environment says which it is, its mounts whose.
-kill_task() { # ROLE INDEX
-    local dir
-    for dir in /proc/[0-9]*; do
-        [ "$(cat "$dir/comm" 2>/dev/null)" = trainer ] || continue
-        grep -qF "${SCRATCH##*/}/home/.local/state/trainyard/$MODEL_DIR" "$dir/mountinfo" 2>/dev/null || continue
-        grep -qF "\"task\":{\"type\":\"$1\",\"index\":$2}" "$dir/environ" 2>/dev/null || continue
-        kill -9 "${dir#/proc/}" && return 0
-    done
-    return 1
-}
-
 trains() { kubectl --namespace kubeflow logs movielens-worker-0 | grep -q '^step'; }
 has_snapshot() { [ -s "$TRAINYARD_STATE/$MODEL_DIR/ps-$1-of-4.snapshot" ]; }
 restored() { kubectl --namespace kubeflow logs movielens-ps-1 | grep -q restored; }
@@ -85,9 +73,9 @@ check() {
 
     tutorial_type 'kubectl apply'
     wait_until "worker 0 to train" trains
-    wait_until "worker 1 to die" kill_task worker 1
+    wait_until "worker 1 to die" kill_in_pod movielens-worker-1 trainer --namespace kubeflow
     wait_until "server 1 to have saved something" has_snapshot 1
-    wait_until "server 1 to die" kill_task ps 1
+    wait_until "server 1 to die" kill_in_pod movielens-ps-1 trainer --namespace kubeflow
     wait_until "server 1 to be back with what it had" restored
     tutorial_type 'kubectl --namespace kubeflow logs'
     survived=$(auc)

@@ -19,9 +19,6 @@ pod_of_index() { # JOB INDEX: the one that runs
         -o jsonpath='{.items[*].metadata.name}'
 }
 
-# The process that sleeps so long, as the machine sees it; in two steps, so that grep does not find itself.
-process_of() { grep -lsaF -- "sleep" /proc/[0-9]*/cmdline | xargs grep -lsaF -- "$1" | sed "s/[^0-9]//g"; }
-
 # apply_job NAME SCRIPT [LINE-OF-SPEC…]
 apply_job() {
     {
@@ -74,20 +71,19 @@ check_indexed() {
 # The process of index 0 is killed: after the back-off a new pod of the same name in the network takes its place, and a
 # peer that asks for the name finds it. The failure is counted once, also by a server that was killed meanwhile.
 check_retry() {
-    local long=$((100000 + RANDOM)) # no other process sleeps so long
     kubectl apply -f - <<'YAML'
 apiVersion: v1
 kind: Service
 metadata: {name: peers}
 spec: {clusterIP: None, selector: {job-name: team}}
 YAML
-    apply_job team "exec sleep $long.\$JOB_COMPLETION_INDEX" 'completionMode: Indexed' 'completions: 2' 'parallelism: 2' 'backoffLimit: 2'
+    apply_job team 'exec sleep inf' 'completionMode: Indexed' 'completions: 2' 'parallelism: 2' 'backoffLimit: 2'
     both_run() { [ -n "$(pod_of_index team 0)" ] && [ -n "$(pod_of_index team 1)" ]; }
     wait_until "both to run" both_run
     local first second other address
     first=$(pod_of_index team 0)
     other=$(pod_of_index team 1)
-    kill -9 "$(process_of "$long.0")"
+    kill_in_pod "$first" sleep || fail "no process of index 0 to kill"
     wait_for_job team failed 1
     kill -9 "$(server_pid)"
     cluster_up --nodes docker-desktop
