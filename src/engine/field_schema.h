@@ -1,6 +1,7 @@
-/* Which fields a kind has, so that a misspelt one is told to who wrote it instead of being ignored
- * in silence. The tables (field_schema_kinds.c) know names only; types and values are the business
- * of validation. */
+/* Which fields a kind has, and which of them have no effect here, so that both a misspelt one and
+ * one that asks for more than there is are told to who wrote them instead of being ignored in
+ * silence. The tables (field_schema_kinds.c) know names only; types and values are the business of
+ * validation. */
 #ifndef TRAINYARD_ENGINE_FIELD_SCHEMA_H
 #define TRAINYARD_ENGINE_FIELD_SCHEMA_H
 
@@ -13,6 +14,7 @@
 struct field_schema {
     const char *name; /* "*": every name, for maps of objects */
     const struct field_schema *below;
+    const char *unsupported; /* why nothing comes of it, for a sentence; NULL: it works */
 };
 
 /* Of a kind, or NULL where nothing is checked. */
@@ -20,11 +22,21 @@ const struct field_schema *field_schema_of(const char *api_version, const char *
 
 enum { FIELD_SCHEMA_REPORT_MAX = 20 };
 
-/* The unknown fields as complaints in Kubernetes' words, with a guess at what was meant:
- * `unknown field "spec.containers[0].comand", did you mean "command"?`. At most
- * FIELD_SCHEMA_REPORT_MAX, in the arena; returns how many. */
-size_t field_schema_unknown(struct arena *arena, const struct field_schema *schema,
-                            const struct json *object,
-                            const char *ret_complaints[FIELD_SCHEMA_REPORT_MAX]);
+struct field_complaints {
+    const char *texts[FIELD_SCHEMA_REPORT_MAX]; /* the first ones, in the arena */
+    size_t count;
+};
+
+struct field_report {
+    /* In Kubernetes' words, with a guess at what was meant:
+     * `unknown field "spec.containers[0].comand", did you mean "command"?` */
+    struct field_complaints unknown;
+    /* `spec.containers[0].livenessProbe: not supported here: probes are not run`; a field that is
+     * there but empty or false asks for nothing. */
+    struct field_complaints unsupported;
+};
+
+void field_schema_check(struct arena *arena, const struct field_schema *schema,
+                        const struct json *object, struct field_report *ret);
 
 #endif

@@ -30,251 +30,14 @@ static const struct field_schema METADATA[] = {
     {NULL},
 };
 
-static const struct field_schema FIELD_REF[] = {
-    {"apiVersion"},
-    {"fieldPath"},
-    {NULL},
-};
-
-static const struct field_schema RESOURCE_FIELD_REF[] = {
-    {"containerName"},
-    {"resource"},
-    {"divisor"},
-    {NULL},
-};
-
-static const struct field_schema KEY_REF[] = {
-    {"name"},
-    {"key"},
-    {"optional"},
-    {NULL},
-};
-
-static const struct field_schema SOURCE_REF[] = {
-    {"name"},
-    {"optional"},
-    {NULL},
-};
-
-static const struct field_schema VALUE_FROM[] = {
-    {"fieldRef", FIELD_REF},
-    {"resourceFieldRef", RESOURCE_FIELD_REF},
-    {"configMapKeyRef", KEY_REF},
-    {"secretKeyRef", KEY_REF},
-    {"fileKeyRef"},
-    {NULL},
-};
-
-static const struct field_schema ENV[] = {
-    {"name"},
-    {"value"},
-    {"valueFrom", VALUE_FROM},
-    {NULL},
-};
-
-static const struct field_schema ENV_FROM[] = {
-    {"prefix"},
-    {"configMapRef", SOURCE_REF},
-    {"secretRef", SOURCE_REF},
-    {NULL},
-};
-
-static const struct field_schema CONTAINER_PORT[] = {
-    {"name"}, {"hostPort"}, {"containerPort"}, {"protocol"}, {"hostIP"}, {NULL},
-};
-
-static const struct field_schema MOUNT[] = {
-    {"name"},    {"readOnly"},         {"recursiveReadOnly"}, {"mountPath"},
-    {"subPath"}, {"mountPropagation"}, {"subPathExpr"},       {NULL},
-};
-
-static const struct field_schema RESOURCES[] = {
-    {"limits"},
-    {"requests"},
-    {"claims"},
-    {NULL},
-};
-
-static const struct field_schema HTTP_GET[] = {
-    {"path"}, {"port"}, {"host"}, {"scheme"}, {"httpHeaders"}, {NULL},
-};
-
-static const struct field_schema EXEC[] = {
-    {"command"},
-    {NULL},
-};
-
-static const struct field_schema TCP_SOCKET[] = {
-    {"port"},
-    {"host"},
-    {NULL},
-};
-
-static const struct field_schema GRPC[] = {
-    {"port"},
-    {"service"},
-    {NULL},
-};
-
-static const struct field_schema PROBE[] = {
-    {"initialDelaySeconds"},
-    {"timeoutSeconds"},
-    {"periodSeconds"},
-    {"successThreshold"},
-    {"failureThreshold"},
-    {"terminationGracePeriodSeconds"},
-    {"httpGet", HTTP_GET},
-    {"exec", EXEC},
-    {"tcpSocket", TCP_SOCKET},
-    {"grpc", GRPC},
-    {NULL},
-};
-
-const struct field_schema FIELD_SCHEMA_CONTAINER[] = {
-    {"name"},
-    {"image"},
-    {"command"},
-    {"args"},
-    {"workingDir"},
-    {"resizePolicy"},
-    {"restartPolicyRules"},
-    {"restartPolicy"},
-    {"volumeDevices"},
-    {"lifecycle"},
-    {"terminationMessagePath"},
-    {"terminationMessagePolicy"},
-    {"imagePullPolicy"},
-    {"securityContext"},
-    {"stdin"},
-    {"stdinOnce"},
-    {"tty"},
-    {"ports", CONTAINER_PORT},
-    {"env", ENV},
-    {"envFrom", ENV_FROM},
-    {"resources", RESOURCES},
-    {"volumeMounts", MOUNT},
-    {"livenessProbe", PROBE},
-    {"readinessProbe", PROBE},
-    {"startupProbe", PROBE},
-    {NULL},
-};
-
-static const struct field_schema CLAIM_SOURCE[] = {
-    {"claimName"},
-    {"readOnly"},
-    {NULL},
-};
-
-static const struct field_schema HOST_PATH[] = {
-    {"path"},
-    {"type"},
-    {NULL},
-};
-
-static const struct field_schema EMPTY_DIR[] = {
-    {"medium"},
-    {"sizeLimit"},
-    {NULL},
-};
-
-static const struct field_schema CONFIG_MAP_SOURCE[] = {
-    {"name"}, {"items"}, {"defaultMode"}, {"optional"}, {NULL},
-};
-
-static const struct field_schema SECRET_SOURCE[] = {
-    {"secretName"}, {"items"}, {"defaultMode"}, {"optional"}, {NULL},
-};
-
-const struct field_schema FIELD_SCHEMA_VOLUME[] = {
-    {"name"},
-    {"gcePersistentDisk"},
-    {"awsElasticBlockStore"},
-    {"gitRepo"},
-    {"nfs"},
-    {"iscsi"},
-    {"glusterfs"},
-    {"rbd"},
-    {"flexVolume"},
-    {"cinder"},
-    {"cephfs"},
-    {"flocker"},
-    {"downwardAPI"},
-    {"fc"},
-    {"azureFile"},
-    {"vsphereVolume"},
-    {"quobyte"},
-    {"azureDisk"},
-    {"photonPersistentDisk"},
-    {"projected"},
-    {"portworxVolume"},
-    {"scaleIO"},
-    {"storageos"},
-    {"csi"},
-    {"ephemeral"},
-    {"image"},
-    {"hostPath", HOST_PATH},
-    {"emptyDir", EMPTY_DIR},
-    {"persistentVolumeClaim", CLAIM_SOURCE},
-    {"configMap", CONFIG_MAP_SOURCE},
-    {"secret", SECRET_SOURCE},
-    {NULL},
-};
-
-const struct field_schema FIELD_SCHEMA_TOLERATION[] = {
-    {"key"}, {"operator"}, {"value"}, {"effect"}, {"tolerationSeconds"}, {NULL},
-};
-
-static const struct field_schema POD_SPEC[] = {
-    {"ephemeralContainers"},
-    {"restartPolicy"},
-    {"terminationGracePeriodSeconds"},
-    {"activeDeadlineSeconds"},
-    {"dnsPolicy"},
-    {"nodeSelector"},
-    {"serviceAccountName"},
-    {"serviceAccount"},
-    {"automountServiceAccountToken"},
-    {"nodeName"},
-    {"hostNetwork"},
-    {"hostPID"},
-    {"hostIPC"},
-    {"shareProcessNamespace"},
-    {"securityContext"},
-    {"imagePullSecrets"},
-    {"hostname"},
-    {"subdomain"},
-    {"affinity"},
-    {"schedulerName"},
-    {"hostAliases"},
-    {"priorityClassName"},
-    {"priority"},
-    {"dnsConfig"},
-    {"readinessGates"},
-    {"runtimeClassName"},
-    {"enableServiceLinks"},
-    {"preemptionPolicy"},
-    {"overhead"},
-    {"topologySpreadConstraints"},
-    {"setHostnameAsFQDN"},
-    {"os"},
-    {"hostUsers"},
-    {"schedulingGates"},
-    {"resourceClaims"},
-    {"resources"},
-    {"containers", FIELD_SCHEMA_CONTAINER},
-    {"initContainers", FIELD_SCHEMA_CONTAINER},
-    {"volumes", FIELD_SCHEMA_VOLUME},
-    {"tolerations", FIELD_SCHEMA_TOLERATION},
-    {NULL},
-};
-
 static const struct field_schema POD[] = {
-    {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", POD_SPEC}, {NULL},
+    {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", FIELD_SCHEMA_POD_SPEC},
+    {NULL},
 };
 
 static const struct field_schema POD_TEMPLATE[] = {
     {"metadata", METADATA},
-    {"spec", POD_SPEC},
+    {"spec", FIELD_SCHEMA_POD_SPEC},
     {NULL},
 };
 
@@ -314,7 +77,7 @@ static const struct field_schema RUN_POLICY[] = {
     {"backoffLimit"},
     {"suspend"},
     {"managedBy"},
-    {"schedulingPolicy", SCHEDULING_POLICY},
+    {"schedulingPolicy", SCHEDULING_POLICY, "each pod is scheduled for itself"},
     {NULL},
 };
 
@@ -374,10 +137,24 @@ static const struct field_schema SERVICE[] = {
     {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", SERVICE_SPEC}, {NULL},
 };
 
+static const struct field_schema RESOURCES[] = {
+    {"limits"},
+    {"requests"},
+    {"claims"},
+    {NULL},
+};
+
 static const struct field_schema CLAIM_SPEC[] = {
-    {"accessModes"},          {"selector"},   {"volumeName"},    {"storageClassName"},
-    {"volumeMode"},           {"dataSource"}, {"dataSourceRef"}, {"volumeAttributesClassName"},
-    {"resources", RESOURCES}, {NULL},
+    {"accessModes"},
+    {"selector"},
+    {"volumeName"},
+    {"storageClassName"},
+    {"volumeMode"},
+    {"dataSource", NULL, "a volume begins empty"},
+    {"dataSourceRef", NULL, "a volume begins empty"},
+    {"volumeAttributesClassName"},
+    {"resources", RESOURCES},
+    {NULL},
 };
 
 static const struct field_schema CLAIM[] = {

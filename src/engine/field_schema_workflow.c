@@ -3,6 +3,10 @@
 #include "engine/field_schema.h"
 #include "engine/field_schema_parts.h"
 
+#define NO_METRICS  "metrics are not made"
+#define NO_PRIORITY "all pods have the same priority"
+#define NO_STORE    "there is no artifact store"
+
 static const struct field_schema VALUE_FROM[] = {
     {"path"},     {"jsonPath"},   {"jqFilter"}, {"parameter"},       {"default"},
     {"supplied"}, {"expression"}, {"event"},    {"configMapKeyRef"}, {NULL},
@@ -12,7 +16,7 @@ static const struct field_schema PARAMETER[] = {
     {"name"},
     {"value"},
     {"default"},
-    {"enum"},
+    {"enum", NULL, "any value is taken"},
     {"description"},
     {"globalName"},
     {"valueFrom", VALUE_FROM},
@@ -54,11 +58,17 @@ static const struct field_schema RESOURCE[] = {
 };
 
 static const struct field_schema BACKOFF[] = {
-    {"duration"}, {"factor"}, {"maxDuration"}, {"cap"}, {NULL},
+    {"duration"}, {"factor"}, {"maxDuration"}, {"cap", NULL, "maxDuration is the only limit"},
+    {NULL},
 };
 
 static const struct field_schema RETRY[] = {
-    {"limit"}, {"retryPolicy"}, {"expression"}, {"affinity"}, {"backoff", BACKOFF}, {NULL},
+    {"limit"},
+    {"retryPolicy"},
+    {"expression"},
+    {"affinity", NULL, "a retry may come to the same node"},
+    {"backoff", BACKOFF},
+    {NULL},
 };
 
 static const struct field_schema POD_METADATA[] = {
@@ -70,9 +80,9 @@ static const struct field_schema POD_METADATA[] = {
 static const struct field_schema TEMPLATE[] = {
     {"name"},
     {"activeDeadlineSeconds"},
-    {"affinity"},
+    {"affinity", FIELD_SCHEMA_AFFINITY},
     {"annotations"},
-    {"archiveLocation"},
+    {"archiveLocation", NULL, NO_STORE},
     {"automountServiceAccountToken"},
     {"containerSet"},
     {"daemon"},
@@ -82,16 +92,17 @@ static const struct field_schema TEMPLATE[] = {
     {"hostAliases"},
     {"http"},
     {"initContainers"},
-    {"memoize"},
+    {"memoize", NULL, "results are not remembered, the step runs"},
+    {"metrics", NULL, NO_METRICS},
     {"nodeSelector"},
     {"parallelism"},
     {"plugin"},
     {"podSpecPatch"},
     {"priority"},
-    {"priorityClassName"},
+    {"priorityClassName", NULL, NO_PRIORITY},
     {"schedulerName"},
     {"script"},
-    {"securityContext"},
+    {"securityContext", FIELD_SCHEMA_POD_SECURITY},
     {"serviceAccountName"},
     {"sidecars"},
     {"steps"},
@@ -114,10 +125,10 @@ static const struct field_schema TEMPLATE[] = {
 const struct field_schema FIELD_SCHEMA_WORKFLOW_SPEC[] = {
     {"entrypoint"},
     {"activeDeadlineSeconds"},
-    {"affinity"},
-    {"archiveLogs"},
-    {"artifactGC"},
-    {"artifactRepositoryRef"},
+    {"affinity", FIELD_SCHEMA_AFFINITY},
+    {"archiveLogs", NULL, NO_STORE},
+    {"artifactGC", NULL, NO_STORE},
+    {"artifactRepositoryRef", NULL, NO_STORE},
     {"automountServiceAccountToken"},
     {"dnsConfig"},
     {"dnsPolicy"},
@@ -126,19 +137,19 @@ const struct field_schema FIELD_SCHEMA_WORKFLOW_SPEC[] = {
     {"hostAliases"},
     {"hostNetwork"},
     {"imagePullSecrets"},
-    {"metrics"},
+    {"metrics", NULL, NO_METRICS},
     {"nodeSelector"},
     {"onExit"},
     {"parallelism"},
     {"podDisruptionBudget"},
     {"podGC"},
-    {"podPriority"},
+    {"podPriority", NULL, NO_PRIORITY},
     {"podPriorityClassName"},
     {"podSpecPatch"},
-    {"priority"},
+    {"priority", NULL, "workflows begin as they come"},
     {"retryStrategy"},
     {"schedulerName"},
-    {"securityContext"},
+    {"securityContext", FIELD_SCHEMA_POD_SECURITY},
     {"serviceAccountName"},
     {"shutdown"},
     {"suspend"},
@@ -148,7 +159,7 @@ const struct field_schema FIELD_SCHEMA_WORKFLOW_SPEC[] = {
     {"ttlStrategy"},
     {"volumeClaimGC"},
     {"volumeClaimTemplates"},
-    {"workflowMetadata"},
+    {"workflowMetadata", NULL, "labels and annotations belong into metadata"},
     {"workflowTemplateRef"},
     {"arguments", PARAMETERS},
     {"podMetadata", POD_METADATA},

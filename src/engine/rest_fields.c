@@ -1,5 +1,5 @@
-/* Misspelt fields: `Warning: 299 - "unknown field …"`, which kubectl prints, or a refusal where the
- * client asks for strictness. */
+/* Fields that are misspelt or have no effect: `Warning: 299 - "unknown field …"`, which kubectl
+ * prints, or a refusal of the misspelt ones where the client asks for strictness. */
 #include "base/str.h"
 #include "engine/field_schema.h"
 #include "engine/rest.h"
@@ -17,12 +17,18 @@ static const char *quote(struct arena *arena, const char *text)
     return arena_strdup(arena, quoted.data);
 }
 
-static bool contains(const char *const *list, size_t count, const char *text)
+static bool contains(const struct field_complaints *complaints, const char *text)
 {
-    for (size_t i = 0; i < count; i++)
-        if (str_eq(list[i], text))
+    for (size_t i = 0; i < complaints->count; i++)
+        if (str_eq(complaints->texts[i], text))
             return true;
     return false;
+}
+
+static void warn(struct rest *rest, const char *text)
+{
+    http_header_add(rest->arena, &rest->warnings, "Warning",
+                    arena_printf(rest->arena, "299 - \"%s\"", quote(rest->arena, text)));
 }
 
 int rest_check_fields(struct rest *rest, const struct json *object, const struct json *old,
@@ -31,19 +37,21 @@ int rest_check_fields(struct rest *rest, const struct json *object, const struct
     const struct registry_resource *resource = rest->route.resource;
     const struct field_schema *schema = field_schema_of(resource->api_version, resource->id.kind);
     const char *mode = rest_query(rest, "fieldValidation");
-    const char *complaints[FIELD_SCHEMA_REPORT_MAX], *before[FIELD_SCHEMA_REPORT_MAX];
-    if (!schema || str_eq(mode, "Ignore"))
+    struct field_report now, before = {0};
+    if (!schema)
         return 0;
-    size_t old_count = old ? field_schema_unknown(rest->arena, schema, old, before) : 0;
-    size_t count = field_schema_unknown(rest->arena, schema, object, complaints);
-    for (size_t i = 0; i < count; i++) {
-        if (contains(before, old_count, complaints[i]))
+    if (old)
+        field_schema_check(rest->arena, schema, old, &before);
+    field_schema_check(rest->arena, schema, object, &now);
+    for (size_t i = 0; i < now.unknown.count && !str_eq(mode, "Ignore"); i++) {
+        if (contains(&before.unknown, now.unknown.texts[i]))
             continue;
         if (str_eq(mode, "Strict"))
-            return err_set(err, ERR_BAD_REQUEST, "strict decoding error: %s", complaints[i]);
-        http_header_add(
-            rest->arena, &rest->warnings, "Warning",
-            arena_printf(rest->arena, "299 - \"%s\"", quote(rest->arena, complaints[i])));
+            return err_set(err, ERR_BAD_REQUEST, "strict decoding error: %s", now.unknown.texts[i]);
+        warn(rest, now.unknown.texts[i]);
     }
+    for (size_t i = 0; i < now.unsupported.count; i++)
+        if (!contains(&before.unsupported, now.unsupported.texts[i]))
+            warn(rest, now.unsupported.texts[i]);
     return 0;
 }

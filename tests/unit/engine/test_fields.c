@@ -1,4 +1,4 @@
-/* Misspelt fields are told to who wrote them. */
+/* Fields that are misspelt or have no effect are told to who wrote them. */
 #include "api.h"
 
 #include "base/str.h"
@@ -64,6 +64,26 @@ static void test_in_a_template(void **state)
                         "containers[0].resources.limit\\\", did you mean \\\"limits\\\"?\"");
 }
 
+#define PROBED                                                                                     \
+    "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"m\",\"image\":\"i\","    \
+    "\"tty\":false,\"livenessProbe\":{\"exec\":{\"command\":[\"ls\"]}}}]}}"
+
+/* Also where the client asks for strictness: it is spelt right. Nothing is said of what asks for
+ * nothing, nor twice. */
+static void test_without_effect(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(api, PODS "?fieldValidation=Strict", PROBED);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(
+        answer.warning,
+        "299 - \"spec.containers[0].livenessProbe: not supported here: probes are not "
+        "run, a container is ready while it runs\"");
+    answer = api_merge(api, PODS "/p", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer.warning, "");
+}
+
 int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
@@ -71,6 +91,7 @@ int main(void)
         API_TEST(test_warns),
         API_TEST(test_modes),
         API_TEST(test_in_a_template),
+        API_TEST(test_without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
