@@ -31,7 +31,7 @@ int ps_member_init(struct ps_member *member, const struct ty_tf_config *config, 
         return result;
     if (member->secret.overflowed)
         return err_set(err, ERR_TOO_LARGE, "the job secret is longer than %d bytes", SECRET_MAX);
-    size_t count = (size_t)(member->workers + member->servers);
+    size_t count = (size_t)member->workers + (size_t)member->servers;
     member->tasks = mem_calloc(count, sizeof(*member->tasks));
     memcpy(member->tasks, config->tasks, count * sizeof(*member->tasks));
     member->meeting = (struct rendezvous_options){.tasks = member->tasks,

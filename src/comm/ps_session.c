@@ -101,7 +101,7 @@ static int missing(const struct ps_session *session, struct ps_frame *ret_frame,
 /* Answer what is there, up to a message that is not whole, a question that must wait, or enough. */
 static int answer_input(struct ps_session *session, size_t *ret_missing, struct err *err)
 {
-    struct ps_frame frame;
+    struct ps_frame frame = {0};
     int result;
     while ((result = missing(session, &frame, ret_missing, err)) == 0 && *ret_missing == 0 &&
            session->out.size < OUT_ENOUGH) {

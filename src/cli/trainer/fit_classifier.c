@@ -190,7 +190,7 @@ static int train_in_step(const struct fit_values *values,
 static int train(const struct fit_values *values, const struct ty_tf_config *config,
                  struct err *err)
 {
-    struct classifier_fit_options options;
+    struct classifier_fit_options options = CLASSIFIER_FIT_DEFAULT;
     bool servers = ty_tf_config_count(config, TY_ROLE_PS) > 0;
     int result = options_of(values, servers, &options, err);
     if (result < 0)

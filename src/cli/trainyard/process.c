@@ -36,7 +36,7 @@ static int read_standard_input(struct buf *buf, struct err *err)
 static int read_template(struct arena *arena, const char *path, struct json **ret, struct err *err)
 {
     bool standard = str_eq(path, "-");
-    struct json *documents;
+    struct json *documents = NULL;
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEMPLATE_MAX);
     int result = standard ? read_standard_input(&text, err) : file_read(path, &text, err);
@@ -102,7 +102,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 {
     const struct process_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *template_, *list, *given = json_object(arena);
+    struct json *template_ = NULL, *list = NULL, *given = json_object(arena);
     (void)count, (void)arguments;
     if (str_is_empty(wanted->file))
         return err_set(err, ERR_USAGE,
