@@ -8,6 +8,7 @@
 #include "engine/job.h"
 #include "engine/job_run.h"
 #include "kube/object.h"
+#include "kube/own_writes.h"
 #include "kube/workqueue.h"
 
 #include <stdlib.h>
@@ -16,71 +17,53 @@
 enum {
     PARALLEL = 16,
     UNSYNCED_MS = 20,
-    AWAIT_MS = 5 * 1000, /* a write that was undone at once may never be shown */
 };
 
 struct jobs {
     struct hub *hub;
     struct workqueue *queue;
-    struct map awaited; /* key of a job → struct awaited */
-};
-
-/* What was written for a job and not seen yet. */
-struct awaited {
-    int64_t version; /* of the job */
-    struct map uids; /* of new pods; the values are the map's own address */
-    int64_t until_ms;
+    struct map writes; /* key of a job → struct kube_own_writes */
 };
 
 /* ---- Our own writes -------------------------------------------------------------------------- */
 
-static int64_t version_of(const struct json *object)
+static void writes_free(struct kube_own_writes *writes)
 {
-    int64_t version;
-    return str_to_int64(kube_meta_resource_version(object), 0, INT64_MAX, &version, NULL) < 0
-               ? 0
-               : version;
-}
-
-static void awaited_free(struct awaited *awaited)
-{
-    if (!awaited)
+    if (!writes)
         return;
-    map_release(&awaited->uids);
-    free(awaited);
+    kube_own_writes_release(writes);
+    free(writes);
 }
 
 static void on_wrote(void *context, struct job_run *run, const struct json *object)
 {
     struct jobs *jobs = context;
-    struct awaited *awaited = map_get(&jobs->awaited, run->key);
-    if (!awaited) {
-        awaited = mem_zalloc(sizeof(*awaited));
-        map_init(&awaited->uids);
-        map_put(&jobs->awaited, run->key, awaited);
+    struct kube_own_writes *writes = map_get(&jobs->writes, run->key);
+    int64_t now = loop_now_ms(hub_loop(jobs->hub));
+    if (!writes) {
+        writes = mem_zalloc(sizeof(*writes));
+        kube_own_writes_init(writes);
+        map_put(&jobs->writes, run->key, writes);
     }
-    awaited->until_ms = loop_now_ms(hub_loop(jobs->hub)) + AWAIT_MS;
     if (str_eq(json_get_string(object, "kind", ""), "Job")) {
-        awaited->version = version_of(object);
+        kube_own_writes_wrote(writes, object, now);
         return;
     }
-    struct kube_object *seen = kube_informer_get(
+    const struct kube_object *seen = kube_informer_get(
         hub_informer(jobs->hub, "pods"), kube_meta_namespace(object), kube_meta_name(object));
     if (!seen || !str_eq(seen->uid, kube_meta_uid(object)))
-        map_put(&awaited->uids, kube_meta_uid(object), &awaited->uids);
+        kube_own_writes_made(writes, kube_meta_uid(object), now);
 }
 
 /* How long to wait until the informers show what we did; 0: they do. */
 static int64_t await_ms(struct jobs *jobs, const char *key, const struct json *job)
 {
-    struct awaited *awaited = map_get(&jobs->awaited, key);
-    int64_t now = loop_now_ms(hub_loop(jobs->hub));
-    if (!awaited)
-        return 0;
-    if ((version_of(job) < awaited->version || awaited->uids.count > 0) && now < awaited->until_ms)
-        return awaited->until_ms - now;
-    awaited_free(map_remove(&jobs->awaited, key));
-    return 0;
+    struct kube_own_writes *writes = map_get(&jobs->writes, key);
+    int64_t wait_ms =
+        writes ? kube_own_writes_wait_ms(writes, job, loop_now_ms(hub_loop(jobs->hub))) : 0;
+    if (wait_ms == 0)
+        writes_free(map_remove(&jobs->writes, key));
+    return wait_ms;
 }
 
 /* ---- Working --------------------------------------------------------------------------------- */
@@ -145,7 +128,7 @@ static void work(void *context, const char *key)
     }
     struct kube_object *job = kube_informer_get(hub_informer(jobs->hub, "jobs"), namespace_, name);
     if (!job) {
-        awaited_free(map_remove(&jobs->awaited, key));
+        writes_free(map_remove(&jobs->writes, key));
         workqueue_done(jobs->queue, key, false);
         return;
     }
@@ -168,9 +151,9 @@ static void pod_changed(struct jobs *jobs, const struct kube_object *pod)
         return;
     _cleanup_free_ char *key =
         mem_printf("%s/%s", pod->namespace_, json_get_string(owner, "name", ""));
-    struct awaited *awaited = map_get(&jobs->awaited, key);
-    if (awaited)
-        map_remove(&awaited->uids, pod->uid);
+    struct kube_own_writes *writes = map_get(&jobs->writes, key);
+    if (writes)
+        kube_own_writes_saw(writes, pod->uid);
     workqueue_add(jobs->queue, key);
 }
 
@@ -192,7 +175,7 @@ static void *start(struct hub *hub)
     struct jobs *jobs = mem_zalloc(sizeof(*jobs));
     jobs->hub = hub;
     jobs->queue = workqueue_new(hub_loop(hub), PARALLEL, work, jobs);
-    map_init(&jobs->awaited);
+    map_init(&jobs->writes);
     return jobs;
 }
 
@@ -202,9 +185,9 @@ static void stop(void *self)
     const char *key;
     void *value;
     workqueue_free(jobs->queue);
-    for (size_t at = 0; map_next(&jobs->awaited, &at, &key, &value);)
-        awaited_free(value);
-    map_release(&jobs->awaited);
+    for (size_t at = 0; map_next(&jobs->writes, &at, &key, &value);)
+        writes_free(value);
+    map_release(&jobs->writes);
     free(jobs);
 }
 

@@ -199,7 +199,7 @@ static void work(void *context, const char *key)
         return;
     }
     entry = job_cache_get(&controller->cache, key);
-    wait_ms = job_entry_wait_ms(entry, job->json, loop_now_ms(controller->loop));
+    wait_ms = kube_own_writes_wait_ms(&entry->writes, job->json, loop_now_ms(controller->loop));
     if (wait_ms > 0) {
         workqueue_add_after(controller->queue, key, wait_ms);
         workqueue_done(controller->queue, key, false);

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { AWAIT_MS = 5 * 1000, SAID_MAX = 1000 };
+enum { SAID_MAX = 1000 };
 
 void job_cache_init(struct job_cache *cache)
 {
@@ -51,8 +51,7 @@ static void forget_own(struct job_entry *entry)
 {
     job_entry_drop_gone(entry, entry->gone.count);
     release_strings(&entry->said);
-    release_strings(&entry->awaited);
-    entry->awaited_version = 0;
+    kube_own_writes_forget(&entry->writes);
 }
 
 static void entry_free(struct job_entry *entry)
@@ -61,7 +60,7 @@ static void entry_free(struct job_entry *entry)
     for (int part = 0; part < JOB_PARTS; part++)
         release_objects(&entry->parts[part]);
     map_release(&entry->said);
-    map_release(&entry->awaited);
+    kube_own_writes_release(&entry->writes);
     vec_release(&entry->gone);
     free(entry->key);
     free(entry);
@@ -88,7 +87,7 @@ struct job_entry *job_cache_get(struct job_cache *cache, const char *key)
     for (int part = 0; part < JOB_PARTS; part++)
         map_init(&entry->parts[part]);
     map_init(&entry->said);
-    map_init(&entry->awaited);
+    kube_own_writes_init(&entry->writes);
     map_put(&cache->entries, key, entry);
     return entry;
 }
@@ -115,21 +114,6 @@ char *job_cache_key(struct arena *arena, const struct json *object)
     return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
 }
 
-static char *awaited_key(enum job_part part, const char *name)
-{
-    return mem_printf("%d/%s", (int)part, name);
-}
-
-/* Seen at all, whether it is still there or gone again: no longer awaited. */
-static void saw(struct job_entry *entry, enum job_part part, const struct kube_object *object)
-{
-    _cleanup_free_ char *key = awaited_key(part, object->name);
-    const char *uid = map_get(&entry->awaited, key);
-
-    if (uid && str_eq(uid, object->uid))
-        free(map_remove(&entry->awaited, key));
-}
-
 void job_cache_change(struct job_cache *cache, const char *key, enum job_part part,
                       struct kube_object *old, struct kube_object *new_)
 {
@@ -139,10 +123,10 @@ void job_cache_change(struct job_cache *cache, const char *key, enum job_part pa
 
     if (new_) {
         held = map_put(&entry->parts[part], name, kube_object_ref(new_));
-        saw(entry, part, new_);
+        kube_own_writes_saw(&entry->writes, new_->uid);
     } else {
         held = map_remove(&entry->parts[part], name);
-        saw(entry, part, old);
+        kube_own_writes_saw(&entry->writes, old->uid);
     }
     if (!new_ && part == JOB_PODS)
         vec_push(&entry->gone, kube_object_ref(old));
@@ -173,49 +157,10 @@ struct kube_object **job_entry_objects(struct job_entry *entry, struct arena *ar
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
                             int64_t now_ms)
 {
-    const char *name = kube_meta_name(object);
-    struct kube_object *seen = map_get(&entry->parts[part], name);
-    _cleanup_free_ char *key = NULL;
+    const struct kube_object *seen = map_get(&entry->parts[part], kube_meta_name(object));
 
-    if (seen && str_eq(seen->uid, kube_meta_uid(object)))
-        return;
-    key = awaited_key(part, name);
-    free(map_put(&entry->awaited, key, mem_strdup(kube_meta_uid(object))));
-    entry->awaited_until_ms = now_ms + AWAIT_MS;
-}
-
-/* Versions of one resource are numbers that grow; one that is no number is not waited for. */
-static int64_t version_of(const struct json *object)
-{
-    int64_t version;
-
-    if (str_to_int64(kube_meta_resource_version(object), 0, INT64_MAX, &version, NULL) < 0)
-        return 0;
-    return version;
-}
-
-void job_entry_await_job(struct job_entry *entry, const struct json *job, int64_t now_ms)
-{
-    int64_t version = version_of(job);
-
-    if (version <= entry->awaited_version)
-        return;
-    entry->awaited_version = version;
-    entry->awaited_until_ms = now_ms + AWAIT_MS;
-}
-
-int64_t job_entry_wait_ms(struct job_entry *entry, const struct json *job, int64_t now_ms)
-{
-    int64_t version = version_of(job);
-    bool seen = version == 0 || version >= entry->awaited_version;
-
-    if (seen && entry->awaited.count == 0)
-        return 0;
-    if (now_ms < entry->awaited_until_ms)
-        return entry->awaited_until_ms - now_ms;
-    release_strings(&entry->awaited);
-    entry->awaited_version = 0;
-    return 0;
+    if (!seen || !str_eq(seen->uid, kube_meta_uid(object)))
+        kube_own_writes_made(&entry->writes, kube_meta_uid(object), now_ms);
 }
 
 bool job_entry_say(struct job_entry *entry, const char *reason, const char *message)

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "kube/informer.h"
+#include "kube/own_writes.h"
 
 enum job_part { JOB_PODS, JOB_SERVICES, JOB_PARTS };
 
@@ -15,12 +16,7 @@ struct job_entry {
     struct map parts[JOB_PARTS]; /* by name: struct kube_object */
     VEC(struct kube_object *) gone;
     struct map said; /* events that are not repeated */
-
-    /* Not yet seen of what we wrote: objects by "part/name" with their uid, and the version of the
-     * job. Creating twice would do no harm, the names are fixed; it would only be in vain. */
-    struct map awaited;
-    int64_t awaited_version;
-    int64_t awaited_until_ms; /* monotonic; a write that was undone at once is never seen */
+    struct kube_own_writes writes;
 };
 
 struct job_cache {
@@ -45,11 +41,9 @@ void job_cache_change(struct job_cache *cache, const char *key, enum job_part pa
 struct kube_object **job_entry_objects(struct job_entry *entry, struct arena *arena,
                                        enum job_part part, size_t *ret_count);
 
+/* Unless the informer shows it already. */
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
                             int64_t now_ms);
-void job_entry_await_job(struct job_entry *entry, const struct json *job, int64_t now_ms);
-/* How long to wait for our own writes to be seen, given the job as it is seen; 0: not at all. */
-int64_t job_entry_wait_ms(struct job_entry *entry, const struct json *job, int64_t now_ms);
 
 /* True the first time. */
 bool job_entry_say(struct job_entry *entry, const char *reason, const char *message);

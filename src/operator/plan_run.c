@@ -213,7 +213,7 @@ static void on_remembered(void *context, struct json *object, const struct err *
         fail_write(run, err);
     } else {
         run->resource_version = arena_strdup(run->arena, kube_meta_resource_version(object));
-        job_entry_await_job(run->entry, object, loop_now_ms(run->loop));
+        kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
     }
     advance(run);
 }
@@ -252,7 +252,7 @@ static void on_status_written(void *context, struct json *object, const struct e
     if (err) {
         fail_write(run, err);
     } else {
-        job_entry_await_job(run->entry, object, loop_now_ms(run->loop));
+        kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
     }
     advance(run);
 }

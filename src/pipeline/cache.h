@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "kube/own_writes.h"
 #include "kube/shared_object.h"
 
 struct workflow_kept_result {
@@ -19,12 +20,7 @@ struct workflow_entry {
     struct map pods; /* by name: struct kube_object */
     VEC(struct kube_object *) gone;
     VEC(struct workflow_kept_result) results;
-
-    /* Not yet seen of what we wrote: pods by name with their uid, and the version of the workflow.
-     */
-    struct map awaited;
-    int64_t awaited_version;
-    int64_t awaited_until_ms; /* monotonic; a write that was undone at once is never seen */
+    struct kube_own_writes writes;
 };
 
 struct workflow_cache {
@@ -46,11 +42,6 @@ void workflow_entry_keep_result(struct workflow_entry *entry, const char *node_i
 /* The first so many results and vanished pods have been dealt with. */
 void workflow_entry_drop(struct workflow_entry *entry, size_t results, size_t gone);
 
+/* Unless the informer shows it already. */
 void workflow_entry_await_pod(struct workflow_entry *entry, const struct json *pod, int64_t now_ms);
-void workflow_entry_await_version(struct workflow_entry *entry, const struct json *workflow,
-                                  int64_t now_ms);
-/* How long to wait for our own writes to be seen; 0: not at all. */
-int64_t workflow_entry_wait_ms(struct workflow_entry *entry, const struct json *workflow,
-                               int64_t now_ms);
-
 #endif

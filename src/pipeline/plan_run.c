@@ -267,7 +267,7 @@ static void on_status_written(void *context, struct json *object, const struct e
         run->failed = err->code != ERR_NOT_FOUND;
         run->position = run->plan.action_count;
     } else {
-        workflow_entry_await_version(run->entry, object, loop_now_ms(run->loop));
+        kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
         tell_events(run);
     }
     go_on(run);

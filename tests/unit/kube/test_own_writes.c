@@ -1,0 +1,71 @@
+/* A controller waits for what it wrote itself, and not for ever. */
+#include "kube/own_writes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct json *job(struct arena *arena, const char *version)
+{
+    struct json *object = json_object(arena);
+    json_set_string(arena, json_ensure_object(arena, object, "metadata"), "resourceVersion",
+                    version);
+    return object;
+}
+
+static void test_waits_until_seen(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_own_writes writes;
+    kube_own_writes_init(&writes);
+    assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100), 0);
+    kube_own_writes_made(&writes, "a", 100);
+    kube_own_writes_wrote(&writes, job(arena, "10"), 100);
+    assert_true(kube_own_writes_wait_ms(&writes, job(arena, "10"), 100) > 0);
+    kube_own_writes_saw(&writes, "stranger");
+    assert_true(kube_own_writes_wait_ms(&writes, job(arena, "10"), 100) > 0);
+    kube_own_writes_saw(&writes, "a");
+    assert_true(kube_own_writes_wait_ms(&writes, job(arena, "9"), 100) > 0);
+    assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "10"), 100), 0);
+    assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "no number"), 100), 0);
+    kube_own_writes_release(&writes);
+}
+
+/* An answer that comes late must not make it wait for less. */
+static void test_takes_the_newest_version(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_own_writes writes;
+    kube_own_writes_init(&writes);
+    kube_own_writes_wrote(&writes, job(arena, "10"), 100);
+    kube_own_writes_wrote(&writes, job(arena, "9"), 100);
+    assert_true(kube_own_writes_wait_ms(&writes, job(arena, "9"), 100) > 0);
+    kube_own_writes_release(&writes);
+}
+
+/* A pod that was deleted at once may never be shown. */
+static void test_gives_up(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_own_writes writes;
+    kube_own_writes_init(&writes);
+    kube_own_writes_made(&writes, "a", 100);
+    kube_own_writes_wrote(&writes, job(arena, "10"), 100);
+    int64_t wait_ms = kube_own_writes_wait_ms(&writes, job(arena, "1"), 100);
+    assert_true(wait_ms > 0);
+    assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100 + wait_ms), 0);
+    assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100), 0);
+    kube_own_writes_release(&writes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_waits_until_seen),
+        cmocka_unit_test(test_takes_the_newest_version),
+        cmocka_unit_test(test_gives_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
