@@ -122,7 +122,7 @@ static const struct field_schema SERVICE_SPEC[] = {
     {"externalTrafficPolicy"},
     {"healthCheckNodePort"},
     {"publishNotReadyAddresses"},
-    {"sessionAffinityConfig"},
+    {"sessionAffinityConfig", NULL, "a client stays with its pod for as long as that is there"},
     {"ipFamilies"},
     {"ipFamilyPolicy"},
     {"allocateLoadBalancerNodePorts"},
