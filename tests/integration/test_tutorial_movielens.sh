@@ -45,7 +45,7 @@ furnish() {
     fi
     chmod 755 "$SCRATCH/tree/tools/get-data"
     # More steps of smaller batches, so that there is time to kill something.
-    sed -i 's/--snapshot-every=2/--snapshot-every=1, --batch=32, --epochs=2/' "$SCRATCH/tree/examples/movielens/tfjob.yaml"
+    sed -i 's/--snapshot-every=2/--snapshot-every=1, --batch=8, --epochs=2/' "$SCRATCH/tree/examples/movielens/tfjob.yaml"
     [ ${#AS_USER[@]} = 0 ] || chown -R 65534:65534 "$SCRATCH/tree"
 }
 

@@ -137,7 +137,7 @@ check_changes() {
     wait_for_job some active 2
     assert_eq "what we stopped is no failure" "" "$(kubectl get job some -o jsonpath='{.status.failed}')"
     local pod
-    pod=$(pods_of some | head -1)
+    pod=$(kubectl get pods -l job-name=some -o jsonpath="pod/{.items[0].metadata.name}")
     kubectl delete "$pod" --grace-period=0 --force
     wait_for_job some failed 1
     wait_for_job some active 2
