@@ -135,7 +135,12 @@ struct json *workflow_call_run(struct workflow_pass *pass, struct workflow_call 
     else if (!inputs && make_inputs(pass, call, &inputs, &err) < 0)
         return fail_call(pass, call, err.message);
     if (pass->depth == WORKFLOW_DEPTH_MAX)
-        return fail_call(pass, call, "templates call each other too deeply");
+        return fail_call(pass, call,
+                         arena_printf(pass->arena,
+                                      "template '%s' is called inside %d others: does one call "
+                                      "itself without an end?",
+                                      json_get_string(call->template_, "name", ""),
+                                      WORKFLOW_DEPTH_MAX));
     if (!node && pass->nodes.by_id.count >= WORKFLOW_NODES_MAX)
         return fail_call(pass, call, "the workflow has too many nodes");
     pass->depth++;

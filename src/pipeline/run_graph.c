@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* How the message of a template begins that ends because of a child. */
+#define CHILD_PREFIX "child '"
+
 /* One task or step and its place. */
 struct member {
     const struct json *task;
@@ -263,7 +266,11 @@ static void end_groups(struct graph *graph)
     }
 }
 
-/* The message of the first child that failed, as the template's own. */
+/*
+ * The message of the first child that failed, as the template's own. A child that only passes on
+ * what its own child said is not named: of templates nested deep the names would leave no room for
+ * the cause.
+ */
 static const char *failure_message(struct graph *graph)
 {
     for (size_t i = 0; i < graph->dag.count; i++) {
@@ -271,9 +278,12 @@ static const char *failure_message(struct graph *graph)
         const struct json *node = workflow_node_find(&graph->pass->nodes, name);
         const char *why = json_get_string(node, "message", "");
 
-        if (has_failed(&graph->dag.tasks[i]))
-            return arena_printf(graph->pass->arena, "child '%s' failed%s%.300s", name,
-                                why[0] ? ": " : "", why);
+        if (!has_failed(&graph->dag.tasks[i]))
+            continue;
+        if (strncmp(why, CHILD_PREFIX, strlen(CHILD_PREFIX)) == 0)
+            return why;
+        return arena_printf(graph->pass->arena, CHILD_PREFIX "%s' failed%s%.300s", name,
+                            why[0] ? ": " : "", why);
     }
     return NULL;
 }

@@ -75,6 +75,26 @@ static void test_a_failure_ends_the_dag_when_all_have_ended(void **state)
     fixture_release(&f);
 }
 
+/* However deep it lies: what people see first is the workflow's own message. */
+static void test_the_cause_of_a_deep_failure_reaches_the_top(void **state)
+{
+    struct workflow_fixture f;
+
+    fixture_init(&f, "{entrypoint: main, templates: [{name: b, " BOX
+                     "}, {name: inner, dag: {tasks: [{name: z, template: b}]}}, {name: main, dag: "
+                     "{tasks: [{name: a, template: inner}]}}]}");
+    fixture_pod(&f, "a.z", "Failed", 3, "no more disk");
+    assert_string_equal(message_of(&f, ""),
+                        "child 'wf.a.z' failed: Error (exit code 3): no more disk");
+    fixture_release(&f);
+    fixture_init(&f, "{entrypoint: main, templates: [{name: main, dag: {tasks: [{name: a, "
+                     "template: main}]}}]}");
+    assert_string_equal(fixture_phase(&f), "Error");
+    assert_non_null(
+        strstr(message_of(&f, ""), "failed: template 'main' is called inside 64 others"));
+    fixture_release(&f);
+}
+
 static void test_continue_on_failure(void **state)
 {
     struct workflow_fixture f;
@@ -405,6 +425,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_diamond),
         cmocka_unit_test(test_a_failure_ends_the_dag_when_all_have_ended),
+        cmocka_unit_test(test_the_cause_of_a_deep_failure_reaches_the_top),
         cmocka_unit_test(test_continue_on_failure),
         cmocka_unit_test(test_retries_until_one_succeeds),
         cmocka_unit_test(test_retries_end),
