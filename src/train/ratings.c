@@ -70,6 +70,10 @@ static int read_line(const char *name, size_t number, const char *line, size_t s
     if (size > RATINGS_LINE_MAX)
         return err_set(err, ERR_TOO_LARGE, "'%s' line %zu has more than %d characters", name,
                        number, RATINGS_LINE_MAX);
+    if (memchr(line, '\0', size))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "'%s' line %zu has a NUL byte in it: it must be text, in UTF-8 or ASCII",
+                       name, number);
     size_t count = cut_line(line, size, fields);
     if (count < FIELDS_MIN || count > FIELDS_MAX)
         return err_set(err, ERR_BAD_REQUEST,

@@ -87,6 +87,18 @@ static void a_wrong_line_is_named(void **state)
     }
 }
 
+/* As in a file in UTF-16: the ids would be taken for others. */
+static void a_nul_byte_is_refused(void **state)
+{
+    static const char text[] = "1,2,3\n1,2\0,3\n";
+    struct ratings *ratings = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(ratings_parse("r.csv", text, sizeof(text) - 1, &ratings, &err),
+                     -ERR_BAD_REQUEST);
+    assert_string_equal(err.message,
+                        "'r.csv' line 2 has a NUL byte in it: it must be text, in UTF-8 or ASCII");
+}
+
 static void a_line_has_a_limit(void **state)
 {
     size_t size = RATINGS_LINE_MAX + 100;
@@ -147,6 +159,7 @@ int main(void)
         cmocka_unit_test(headings_and_times_may_be_missing),
         cmocka_unit_test(an_id_may_be_any_text),
         cmocka_unit_test(a_wrong_line_is_named),
+        cmocka_unit_test(a_nul_byte_is_refused),
         cmocka_unit_test(a_line_has_a_limit),
         cmocka_unit_test(a_directory_stands_for_its_file),
         cmocka_unit_test(a_tenth_is_kept_out_by_the_seed),
