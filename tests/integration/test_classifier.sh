@@ -29,6 +29,7 @@ losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1"; }
 # In step: every share is whole parts of the batch, so even the bits are those of one process.
 IN_STEP=(--data "$DATA" --steps 10 --batch 96 --log plain)
 "$TRAINER" fit classifier "${IN_STEP[@]}" >"$SCRATCH/alone"
+assert_contains "a model that goes nowhere" "the model is not kept: neither --model-dir nor --export-dir was given" "$(cat "$SCRATCH/alone")"
 pids=()
 for task in chief-0 worker-0 worker-1; do
     TF_CONFIG="{\"cluster\":{\"chief\":[\"127.0.0.1:28600\"],\"worker\":[\"127.0.0.1:28601\",\"127.0.0.1:28602\"]},

@@ -125,6 +125,8 @@ static void report(const struct classifier_fit_options *options,
         printf("model: %s\n", path);
     if (result->version)
         printf("exported version %lld to %s\n", (long long)result->version, options->export_dir);
+    if (!options->model_dir && !result->version)
+        printf("the model is not kept: neither --model-dir nor --export-dir was given\n");
 }
 
 static int serve_variables(const struct classifier_fit_options *options,

@@ -97,6 +97,8 @@ static void report(const struct face_fit_options *options, const struct face_fit
     }
     if (path[0])
         printf("model: %s\n", path);
+    else
+        printf("the model is not kept: --model-dir was not given\n");
 }
 
 static int train(const struct fit_values *values, struct err *err)

@@ -71,6 +71,8 @@ static void report(const struct recommender_fit_options *options,
     }
     if (path[0])
         printf("model: %s (%zu rows)\n", path, result->rows);
+    else if (place->chief)
+        printf("the model is not kept: --model-dir was not given\n");
 }
 
 static int serve(const struct fit_values *values, const struct recommender_fit_options *options,
