@@ -56,7 +56,7 @@ static inline uint64_t embedding_index_prefetch(const struct embedding_index *in
 {
     uint64_t hash = embedding_hash(index->salt, id);
     const struct embedding_segment *segment = embedding_index_segment(index, hash);
-    __builtin_prefetch(&segment->slots[hash & segment->mask]);
+    __builtin_prefetch(&segment->slots[hash & segment->mask], 0, 2);
     return hash;
 }
 

@@ -12,7 +12,9 @@
 #include <string.h>
 
 enum {
-    GROUP = 32,         /* ids that are looked up together */
+    SLOTS_AHEAD = 24,   /* ids between asking for a slot and reading it */
+    ROWS_AHEAD = 16,    /* and between asking for a row and using it */
+    RING = 64,          /* more than both together, a power of 2 */
     LINE = 64,          /* bytes that memory brings at once */
     PREFETCH_LINES = 8, /* of one row; beyond, the processor has seen where this leads */
 };
@@ -131,48 +133,47 @@ static float *find_or_make(struct embedding_table *table, int64_t id, uint64_t h
     return row;
 }
 
-/* Batches are looked up a group of ids at a time, in three steps that never wait for each other:
- * while the rows of one group are on their way from memory, the slots of the next are asked for. */
+/* A batch is looked up in three steps, each some ids behind the one before: ask for the slot, read
+ * it and ask for the row, use the row. So memory always has a few dozen lines to bring and is never
+ * waited for alone. Lines are asked for into the second cache: the first keeps fewer requests open
+ * than a row and its followers need. */
 
-static size_t prefetch_group(const struct embedding_table *table, const int64_t *ids, size_t left,
-                             uint64_t hashes[GROUP])
-{
-    size_t count = left < GROUP ? left : GROUP;
-    for (size_t i = 0; i < count; i++)
-        hashes[i] = embedding_index_prefetch(&table->index, ids[i]);
-    return count;
-}
+struct lookup {
+    uint64_t hashes[RING];
+    float *rows[RING];
+};
 
 static void prefetch_row(const float *row, size_t floats)
 {
     size_t lines = (floats * sizeof(float) + LINE - 1) / LINE;
     for (size_t i = 0; i < lines && i < PREFETCH_LINES; i++)
-        __builtin_prefetch((const char *)row + i * LINE);
+        __builtin_prefetch((const char *)row + i * LINE, 0, 2);
 }
 
 void embedding_table_pull(const struct embedding_table *table, const int64_t *ids, size_t count,
                           float *ret_rows)
 {
     size_t dimensions = (size_t)table->shape.dimensions;
-    uint64_t hashes[GROUP];
-    const float *rows[GROUP];
-    size_t group = prefetch_group(table, ids, count, hashes);
-    for (size_t at = 0; at < count;) {
-        for (size_t i = 0; i < group; i++) {
-            rows[i] = find(table, ids[at + i], hashes[i]);
-            if (rows[i])
-                prefetch_row(rows[i], dimensions);
+    struct lookup ahead;
+    for (size_t i = 0; i < count + SLOTS_AHEAD + ROWS_AHEAD; i++) {
+        /* Before the first and behind the last id these wrap around or pass the count. */
+        size_t found = i - SLOTS_AHEAD, used = found - ROWS_AHEAD;
+        if (i < count)
+            ahead.hashes[i % RING] = embedding_index_prefetch(&table->index, ids[i]);
+        if (found < count) {
+            float *row = find(table, ids[found], ahead.hashes[found % RING]);
+            ahead.rows[found % RING] = row;
+            if (row)
+                prefetch_row(row, dimensions);
         }
-        size_t first = at, ready = group;
-        at += group;
-        group = prefetch_group(table, ids + at, count - at, hashes);
-        for (size_t i = 0; i < ready; i++) {
-            float *target = ret_rows + (first + i) * dimensions;
-            if (rows[i])
-                memcpy(target, rows[i], dimensions * sizeof(float));
+        if (used < count) {
+            const float *row = ahead.rows[used % RING];
+            float *target = ret_rows + used * dimensions;
+            if (row)
+                memcpy(target, row, dimensions * sizeof(float));
             else
-                embedding_init_uniform(table->shape.seed, ids[first + i], table->shape.range,
-                                       target, dimensions);
+                embedding_init_uniform(table->shape.seed, ids[used], table->shape.range, target,
+                                       dimensions);
         }
     }
 }
@@ -189,24 +190,23 @@ int embedding_table_push(struct embedding_table *table, const int64_t *ids, size
                          const float *gradients, float rate, struct err *err)
 {
     size_t dimensions = (size_t)table->shape.dimensions;
-    uint64_t hashes[GROUP];
-    float *rows[GROUP];
+    struct lookup ahead;
     bool refused = false;
-    size_t group = prefetch_group(table, ids, count, hashes);
-    for (size_t at = 0; at < count;) {
-        for (size_t i = 0; i < group; i++) {
-            rows[i] = find_or_make(table, ids[at + i], hashes[i]);
-            if (rows[i])
-                prefetch_row(rows[i], table->stride);
-            refused |= !rows[i];
+    for (size_t i = 0; i < count + SLOTS_AHEAD + ROWS_AHEAD; i++) {
+        size_t found = i - SLOTS_AHEAD, used = found - ROWS_AHEAD;
+        if (i < count)
+            ahead.hashes[i % RING] = embedding_index_prefetch(&table->index, ids[i]);
+        if (found < count) {
+            float *row = find_or_make(table, ids[found], ahead.hashes[found % RING]);
+            ahead.rows[found % RING] = row;
+            if (row)
+                prefetch_row(row, table->stride);
+            refused |= !row;
         }
-        size_t first = at, ready = group;
-        at += group;
-        group = prefetch_group(table, ids + at, count - at, hashes);
-        for (size_t i = 0; i < ready; i++)
-            if (rows[i])
-                ps_update_apply(&table->shape.update, rows[i], rows[i] + dimensions,
-                                gradients + (first + i) * dimensions, dimensions, rate);
+        float *row = used < count ? ahead.rows[used % RING] : NULL;
+        if (row)
+            ps_update_apply(&table->shape.update, row, row + dimensions,
+                            gradients + used * dimensions, dimensions, rate);
     }
     return refused ? full(table, err) : 0;
 }

@@ -53,8 +53,8 @@ static void reserve(struct ps_batch *batch, size_t count)
         batch->ids = batch->seen;
     }
     free(batch->slots);
-    batch->slots = mem_calloc(2 * capacity, sizeof(*batch->slots));
-    batch->slots_mask = 2 * capacity - 1;
+    batch->slots = mem_calloc(4 * capacity, sizeof(*batch->slots));
+    batch->slots_mask = 4 * capacity - 1;
     batch->stamp = 0;
 }
 

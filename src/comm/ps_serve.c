@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { PART_SIZE = 128 << 10 }; /* of an answer that is sent in parts */
+
 void ps_serve_init(struct ps_serve *serve, struct ps_store *store, uint32_t worker)
 {
     *serve = (struct ps_serve){.store = store, .worker = worker};
@@ -165,12 +167,22 @@ static int rows_pull(struct ps_serve *serve, const struct ps_frame *frame, const
     int result = find_table(serve, frame, &table, &dimensions, err);
     if (result < 0)
         return result;
-    void *rows = answer(
-        out, (struct ps_frame){.type = PS_FRAME_DONE,
-                               .sequence = frame->sequence,
-                               .count = frame->count,
-                               .size = (uint32_t)(frame->count * dimensions * sizeof(float))});
-    embedding_table_pull(table, (const int64_t *)body, frame->count, rows);
+    size_t row_size = dimensions * sizeof(float), most = 1 + PART_SIZE / row_size;
+    void *room = answer(out, (struct ps_frame){.type = PS_FRAME_DONE,
+                                               .sequence = frame->sequence,
+                                               .count = frame->count,
+                                               .size = (uint32_t)(frame->count * row_size)});
+    float *rows = room;
+    size_t before = (size_t)((char *)room - out->data);
+    /* The worker takes one part while the next is looked up. All of them now: no push of another
+     * worker comes between. */
+    for (size_t at = 0; at < frame->count; at += most) {
+        size_t left = frame->count - at;
+        if (at && serve->on_part)
+            serve->on_part(serve->context, before + at * row_size);
+        embedding_table_pull(table, (const int64_t *)body + at, left < most ? left : most,
+                             rows + at * dimensions);
+    }
     return 0;
 }
 

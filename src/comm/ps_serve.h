@@ -13,6 +13,11 @@ struct ps_serve {
     uint64_t life;
     float *seed; /* first values of the dense range, while they come */
     size_t seed_count;
+
+    /* May be set: told that the first `ready` bytes of `out` will not change any more while the
+     * rest of a long answer is looked up, so that they can be on their way. */
+    void (*on_part)(void *context, size_t ready);
+    void *context;
 };
 
 enum ps_serve_result {

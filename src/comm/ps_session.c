@@ -40,10 +40,21 @@ struct ps_session *ps_session_free(struct ps_session *session)
     return NULL;
 }
 
+/* A failure is met again, and told, by whoever sends the rest. */
+static void send_part(void *context, size_t ready)
+{
+    struct ps_session *session = context;
+    ssize_t sent =
+        socket_send(session->fd, session->out.data + session->out_at, ready - session->out_at);
+    session->out_at += sent > 0 ? (size_t)sent : 0;
+}
+
 void ps_session_begin(struct ps_session *session, struct ps_store *store, uint32_t worker)
 {
     session->fd = handshake_take_fd(&session->handshake);
     ps_serve_init(&session->serve, store, worker);
+    session->serve.on_part = send_part;
+    session->serve.context = session;
     session->state = PS_SESSION_SERVING;
 }
 

@@ -158,6 +158,37 @@ static void a_message_may_come_in_pieces(void **state)
     pair_release(&pair);
 }
 
+/* Longer than a part and than what the connection holds, behind an answer that is not sent yet. */
+static void an_answer_in_parts_is_whole(void **state)
+{
+    struct pair pair;
+    struct err err = ERR_INIT;
+    static uint8_t bytes[2 * PS_FRAME_HEAD_SIZE + IDS * 8];
+    static uint8_t answers[2 * PS_FRAME_HEAD_SIZE + IDS * DIMENSIONS * 4];
+    static float gradients[IDS][DIMENSIONS];
+    int64_t ids[IDS];
+    pair_init(&pair);
+    for (int i = 0; i < IDS; i++) {
+        ids[i] = i;
+        for (int j = 0; j < DIMENSIONS; j++)
+            gradients[i][j] = (float)(i * DIMENSIONS + j);
+    }
+    assert_int_equal(ps_store_rows_push(pair.store, 0, ids, IDS, gradients[0], -1, &err), 0);
+    size_t size = make_attach(bytes);
+    size += make_pull(2, bytes + size);
+    assert_int_equal(write(pair.worker, bytes, size), size);
+    size_t have = 0;
+    while (have < sizeof(answers)) {
+        assert_int_equal(ps_session_progress(pair.session, &err), 0);
+        have += read_all(pair.worker, answers + have, sizeof(answers) - have);
+    }
+    struct ps_frame frame;
+    assert_int_equal(ps_frame_decode(answers + PS_FRAME_HEAD_SIZE, &frame, &err), 0);
+    assert_int_equal(frame.count, IDS);
+    assert_memory_equal(answers + 2 * (size_t)PS_FRAME_HEAD_SIZE, gradients, sizeof(gradients));
+    pair_release(&pair);
+}
+
 static void what_must_wait_is_answered_later(void **state)
 {
     struct pair pair;
@@ -203,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flood_is_not_read),
         cmocka_unit_test(a_message_may_come_in_pieces),
+        cmocka_unit_test(an_answer_in_parts_is_whole),
         cmocka_unit_test(what_must_wait_is_answered_later),
         cmocka_unit_test(nonsense_ends_the_connection),
     };
