@@ -61,3 +61,11 @@ uint64_t hash_bytes(const struct hash_key *key, const void *data, size_t size)
         sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
+
+uint64_t hash_fnv1a(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}

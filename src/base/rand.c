@@ -1,6 +1,7 @@
 /* Randomness of three kinds; see rand.h. The stream is xoshiro256**, seeded through splitmix64. */
 #include "base/rand.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -10,10 +11,7 @@
 
 static uint64_t splitmix(uint64_t *state)
 {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return hash_mix(*state += 0x9e3779b97f4a7c15u);
 }
 
 void rand_init(struct rand *rand, uint64_t seed)

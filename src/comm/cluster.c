@@ -232,6 +232,11 @@ size_t ty_tf_config_count(const struct ty_tf_config *config, enum ty_role role)
     return count;
 }
 
+size_t tf_config_workers(const struct ty_tf_config *config)
+{
+    return ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER);
+}
+
 bool ty_tf_config_is_chief(const struct ty_tf_config *config)
 {
     const struct ty_task *self = &config->tasks[config->self];

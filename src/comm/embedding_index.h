@@ -6,6 +6,8 @@
 #ifndef TRAINYARD_COMM_EMBEDDING_INDEX_H
 #define TRAINYARD_COMM_EMBEDDING_INDEX_H
 
+#include "base/hash.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,13 +38,10 @@ void embedding_index_release(struct embedding_index *index);
 /* An id that is not there yet. */
 void embedding_index_add(struct embedding_index *index, int64_t id, uint32_t row);
 
-/* The finalizer of splitmix64: a bijection, so that ids differ in their hashes, too. */
+/* A bijection, so that ids differ in their hashes, too. */
 static inline uint64_t embedding_hash(uint64_t salt, int64_t id)
 {
-    uint64_t z = (uint64_t)id ^ salt;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return hash_mix((uint64_t)id ^ salt);
 }
 
 static inline struct embedding_segment *embedding_index_segment(const struct embedding_index *index,

@@ -2,21 +2,16 @@
  * no state from one value to the next. */
 #include "comm/embedding_init.h"
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
+#include "base/hash.h"
 
 void embedding_init_uniform(uint64_t seed, int64_t id, float range, float *ret, size_t count)
 {
     static const uint64_t STEP = 0x9e3779b97f4a7c15u;
-    uint64_t key = mix(mix(seed + STEP) ^ (uint64_t)id);
+    uint64_t key = hash_mix(hash_mix(seed + STEP) ^ (uint64_t)id);
     for (size_t i = 0; i < count; i++) {
         /* 24 bits, as many as a float holds: up to the last product all is exact, so that every
          * machine draws the same bits. */
-        uint64_t draw = mix(key + (i + 1) * STEP) >> 40;
+        uint64_t draw = hash_mix(key + (i + 1) * STEP) >> 40;
         ret[i] = ((float)draw * 0x1.0p-23f - 1.0f) * range;
     }
 }

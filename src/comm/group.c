@@ -31,8 +31,7 @@ static int check_config(const struct ty_tf_config *config, int *ret_size, struct
                        "this TF_CONFIG has the sparse form of dynamic workers, which does not name "
                        "the other workers: synchronous training needs all of them; set "
                        "enableDynamicWorker to false or train with parameter servers");
-    *ret_size = (int)(ty_tf_config_count(config, TY_ROLE_CHIEF) +
-                      ty_tf_config_count(config, TY_ROLE_WORKER));
+    *ret_size = (int)tf_config_workers(config);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "comm/ps_update.h"
+#include "comm/tf_config.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +14,7 @@ static int check_config(const struct ty_tf_config *config, size_t *ret_servers, 
 {
     const struct ty_task *self = &config->tasks[config->self];
     size_t servers = ty_tf_config_count(config, TY_ROLE_PS);
-    size_t workers =
-        ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER);
+    size_t workers = tf_config_workers(config);
     if (self->role != TY_ROLE_CHIEF && self->role != TY_ROLE_WORKER)
         return err_set(err, ERR_UNSUPPORTED, "%s %d does not train: only a chief and workers do",
                        ty_role_name(self->role), self->index);

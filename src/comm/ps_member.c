@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "comm/secret.h"
+#include "comm/tf_config.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +13,7 @@ int ps_member_init(struct ps_member *member, const struct ty_tf_config *config, 
                    const char *secret, struct err *err)
 {
     *member = (struct ps_member){
-        .workers = (int)(ty_tf_config_count(config, TY_ROLE_CHIEF) +
-                         ty_tf_config_count(config, TY_ROLE_WORKER)),
+        .workers = (int)tf_config_workers(config),
         .servers = (int)ty_tf_config_count(config, TY_ROLE_PS),
     };
     buf_init(&member->secret, SECRET_MAX);

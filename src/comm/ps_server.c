@@ -7,6 +7,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "comm/socket.h"
+#include "comm/tf_config.h"
 
 #include <errno.h>
 #include <string.h>
@@ -252,9 +253,7 @@ static int check_options(const struct ps_server_options *options, struct err *er
     if (self->role != TY_ROLE_PS)
         return err_set(err, ERR_INVALID, "%s %d is no parameter server", ty_role_name(self->role),
                        self->index);
-    if (ty_tf_config_count(options->config, TY_ROLE_CHIEF) +
-            ty_tf_config_count(options->config, TY_ROLE_WORKER) ==
-        0)
+    if (tf_config_workers(options->config) == 0)
         return err_set(err, ERR_INVALID, "the cluster has a ps and no worker to serve");
     return 0;
 }

@@ -17,6 +17,9 @@ int tf_config_from_environment(const char *(*get)(void *context, const char *nam
                                struct ty_tf_config **ret, struct err *err);
 int tf_config_from_process_environment(struct ty_tf_config **ret, struct err *err);
 
+/* Those that train: the chief and the workers. */
+size_t tf_config_workers(const struct ty_tf_config *config);
+
 /* "worker 2", and "worker 2 (mnist-worker-2.default.svc:2222)". */
 enum { TF_CONFIG_TASK_TEXT_MAX = TY_HOST_MAX + 48 };
 void tf_config_task_name(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX]);

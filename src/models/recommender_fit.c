@@ -6,6 +6,7 @@
 #include "base/moment.h"
 #include "models/recommender_model.h"
 #include "train/dataset.h"
+#include "train/fit_loop.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,18 +42,10 @@ static void fit_release(struct fit *fit)
     free(fit->d_rows);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    for (int i = 0; i < 8; i++, value >>= 8)
-        hash = (hash ^ (value & 0xff)) * 0x100000001b3u;
-    return hash;
-}
-
 uint64_t recommender_fit_hash(const struct recommender_fit_options *options)
 {
-    const float floats[] = {options->rate, options->accumulator, options->accumulator_rows,
-                            options->range};
     const uint64_t numbers[] = {
+        0x7265636f6d6dU, /* no other model has the same */
         (uint64_t)options->model.kind,
         (uint64_t)options->model.label,
         (uint64_t)options->model.dimensions,
@@ -61,16 +54,12 @@ uint64_t recommender_fit_hash(const struct recommender_fit_options *options)
         options->epochs,
         (uint64_t)options->batch,
         (uint64_t)options->test_percent,
+        fit_loop_bits(options->rate),
+        fit_loop_bits(options->accumulator),
+        fit_loop_bits(options->accumulator_rows),
+        fit_loop_bits(options->range),
     };
-    uint64_t hash = mix(0xcbf29ce484222325u, 0x7265636f6d6dU);
-    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-        hash = mix(hash, numbers[i]);
-    for (size_t i = 0; i < ARRAY_SIZE(floats); i++) {
-        uint32_t bits;
-        memcpy(&bits, &floats[i], sizeof(bits));
-        hash = mix(hash, bits);
-    }
-    return hash;
+    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
 }
 
 void recommender_fit_model_path(const char *model_dir, char *path, size_t size)

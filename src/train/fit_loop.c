@@ -2,6 +2,7 @@
 #include "train/fit_loop.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "train/checkpoint.h"
@@ -217,10 +218,13 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
 
 uint64_t fit_loop_hash(const uint64_t *numbers, size_t count)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    for (size_t i = 0; i < count; i++)
-        for (int shift = 0; shift < 64; shift += 8)
-            hash = (hash ^ (numbers[i] >> shift & 0xff)) * 0x100000001b3u;
+    uint64_t hash = HASH_FNV_START;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char bytes[8]; /* the same on every machine */
+        for (int j = 0; j < 8; j++)
+            bytes[j] = (unsigned char)(numbers[i] >> 8 * j);
+        hash = hash_fnv1a(hash, bytes, sizeof(bytes));
+    }
     return hash;
 }
 

@@ -1,6 +1,7 @@
 /* The parameters of a model; see params.h. */
 #include "train/params.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
@@ -92,23 +93,14 @@ int params_allocate(struct params *params, struct err *err)
     return 0;
 }
 
-static uint64_t fnv1a(uint64_t hash, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash;
-}
-
-static const uint64_t HASH_START = 0xcbf29ce484222325u;
-
 void params_initialise(struct params *params, uint64_t seed)
 {
     for (size_t i = 0; i < params->count; i++) {
         struct param *entry = &params->entries[i];
         float *value = params_value(params, i);
         struct rand rand;
-        rand_init_keyed(&rand, seed, fnv1a(HASH_START, entry->name, strlen(entry->name)), 0);
+        rand_init_keyed(&rand, seed, hash_fnv1a(HASH_FNV_START, entry->name, strlen(entry->name)),
+                        0);
         double gain = entry->start == PARAM_HE ? 2 : 1;
         double deviation = entry->fan_in > 0 ? sqrt(gain / entry->fan_in) : 0;
         for (size_t j = 0; j < entry->count; j++)
@@ -129,15 +121,15 @@ void params_initialise(struct params *params, uint64_t seed)
 
 uint64_t params_shape_hash(const struct params *params)
 {
-    uint64_t hash = HASH_START;
+    uint64_t hash = HASH_FNV_START;
     for (size_t i = 0; i < params->count; i++) {
         const struct param *entry = &params->entries[i];
-        hash = fnv1a(hash, entry->name, strlen(entry->name) + 1);
+        hash = hash_fnv1a(hash, entry->name, strlen(entry->name) + 1);
         for (int d = 0; d < PARAM_DIMS; d++) {
             uint32_t dim = (uint32_t)entry->dims[d];
             unsigned char bytes[4] = {(unsigned char)dim, (unsigned char)(dim >> 8),
                                       (unsigned char)(dim >> 16), (unsigned char)(dim >> 24)};
-            hash = fnv1a(hash, bytes, sizeof(bytes));
+            hash = hash_fnv1a(hash, bytes, sizeof(bytes));
         }
     }
     return hash;

@@ -14,7 +14,7 @@
 
 struct fit_values {
     struct fit_cluster_values cluster;
-    const char *data, *model, *optimizer, *schedule, *model_dir, *export_dir, *log;
+    const char *data, *model, *optimizer, *schedule, *model_dir, *export_dir;
     int64_t steps, batch, seed, threads, checkpoint_every, keep, warm_up;
     double rate;
 };
@@ -61,7 +61,7 @@ static int options_of(const struct fit_values *values, bool servers,
     options.export_dir = str_is_empty(values->export_dir) ? NULL : values->export_dir;
     options.checkpoint_every = (uint64_t)values->checkpoint_every;
     options.keep = (size_t)values->keep;
-    options.log = fit_log_style(values->log);
+    options.log = fit_log_style(values->cluster.log);
     options.stream = stdout;
     options.stop = &fit_stop_asked;
     int result = kind_of(values->model, &options.kind, err);
@@ -204,8 +204,7 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
                        "at the end; leave it out of the job");
     if (role == TY_ROLE_PS)
         return serve_variables(&options, config, err);
-    size_t workers =
-        ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER);
+    size_t workers = tf_config_workers(config);
     announce(&options, ty_tf_config_is_chief(config));
     struct classifier_fit_result done = {0};
     result = servers ? train_with_servers(values, &options, config, workers, &done, err)
@@ -341,14 +340,6 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "checkpoints to keep"},
     FIT_CLUSTER_OPTIONS(struct fit_values),
-    {.name = "log",
-     .type = OPTION_CHOICE,
-     FIELD(log),
-     .environment = "TRAINER_LOG",
-     .fallback = "auto",
-     .choices = "auto|plain|json",
-     .value = "FORM",
-     .help = "a bar on a terminal and a line a second elsewhere, a line a step, or JSON lines"},
     {0},
 };
 

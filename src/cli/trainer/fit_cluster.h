@@ -1,5 +1,5 @@
 /* What `trainer fit` of every model shares: how it learns who trains together, how it is told to
- * stop, and what it does on the command line's behalf. */
+ * stop, how it speaks, and what it does on the command line's behalf. */
 #ifndef TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 #define TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct fit_cluster_values {
-    const char *ps_hosts, *worker_hosts, *job_name;
+    const char *ps_hosts, *worker_hosts, *job_name, *log;
     int64_t task_index, join_timeout;
 };
 
@@ -40,10 +40,19 @@ struct fit_cluster_values {
          .offset = offsetof(values, cluster.job_name),                                             \
          .value = "ROLE",                                                                          \
          .help = "with --worker-hosts: what this process is, ps or worker"},                       \
+        {.name = "task-index",                                                                     \
+         .type = OPTION_INT,                                                                       \
+         .offset = offsetof(values, cluster.task_index),                                           \
+         .fallback = "0",                                                                          \
+         .min = 0,                                                                                 \
+         .max = TY_TASKS_MAX,                                                                      \
+         .value = "N",                                                                             \
+         .help = "with --worker-hosts: which of them it is, from 0"},                              \
     {                                                                                              \
-        .name = "task-index", .type = OPTION_INT, .offset = offsetof(values, cluster.task_index),  \
-        .fallback = "0", .min = 0, .max = TY_TASKS_MAX, .value = "N",                              \
-        .help = "with --worker-hosts: which of them it is, from 0"                                 \
+        .name = "log", .type = OPTION_CHOICE, .offset = offsetof(values, cluster.log),             \
+        .environment = "TRAINER_LOG", .fallback = "auto", .choices = "auto|plain|json",            \
+        .value = "FORM",                                                                           \
+        .help = "a bar on a terminal and a line a second elsewhere, a line a step, or JSON lines"  \
     }
 
 /* From the classic flags if they are given, else from the environment. */

@@ -10,7 +10,7 @@
 
 struct fit_values {
     struct fit_cluster_values cluster;
-    const char *data, *optimizer, *schedule, *mining, *model_dir, *log;
+    const char *data, *optimizer, *schedule, *mining, *model_dir;
     int64_t persons, pictures, held_out, steps, epochs, batch_persons, batch_pictures, side,
         channels, embedding, width, seed, threads, checkpoint_every, keep, warm_up;
     double margin, rate, weight_decay;
@@ -46,7 +46,7 @@ static struct face_fit_options options_of(const struct fit_values *values)
     options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
     options.checkpoint_every = (uint64_t)values->checkpoint_every;
     options.keep = (size_t)values->keep;
-    options.log = fit_log_style(values->log);
+    options.log = fit_log_style(values->cluster.log);
     options.stream = stdout;
     options.stop = &fit_stop_asked;
     return options;
@@ -118,9 +118,7 @@ static int train(const struct fit_values *values, struct err *err)
     if (result == 0 && values->epochs)
         options.steps = steps_of_epochs(values, dataset);
     struct reducer alone = reducer_single(), *reducer = &alone;
-    size_t workers = result == 0 ? ty_tf_config_count(config, TY_ROLE_CHIEF) +
-                                       ty_tf_config_count(config, TY_ROLE_WORKER)
-                                 : 0;
+    size_t workers = result == 0 ? tf_config_workers(config) : 0;
     if (workers > 1) {
         struct comm_options comm = {
             .config = config,
@@ -338,14 +336,6 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "checkpoints to keep"},
     FIT_CLUSTER_OPTIONS(struct fit_values),
-    {.name = "log",
-     .type = OPTION_CHOICE,
-     FIELD(log),
-     .environment = "TRAINER_LOG",
-     .fallback = "auto",
-     .choices = "auto|plain|json",
-     .value = "FORM",
-     .help = "a bar on a terminal and a line a second elsewhere, a line a step, or JSON lines"},
     {0},
 };
 

@@ -11,7 +11,7 @@
 
 struct fit_values {
     struct fit_cluster_values cluster;
-    const char *data, *kind, *label, *model_dir, *log;
+    const char *data, *kind, *label, *model_dir;
     int64_t dimensions, buckets, epochs, batch, test_percent, seed, snapshot_every;
     double rate;
 };
@@ -34,7 +34,7 @@ static struct recommender_fit_options options_of(const struct fit_values *values
     options.test_percent = (int)values->test_percent;
     options.rate = (float)values->rate;
     options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
-    options.log = fit_log_style(values->log);
+    options.log = fit_log_style(values->cluster.log);
     options.stream = stdout;
     options.stop = &fit_stop_asked;
     return options;
@@ -117,8 +117,7 @@ static int train(const struct fit_values *values, const struct recommender_fit_o
         return result;
     struct recommender_fit_place place = {
         .client = client,
-        .workers =
-            ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER),
+        .workers = tf_config_workers(config),
         .chief = ty_tf_config_is_chief(config),
     };
     struct recommender_fit_result done = {0};
@@ -134,8 +133,7 @@ static int train(const struct fit_values *values, const struct recommender_fit_o
 static int check_roles(const struct ty_tf_config *config, struct err *err)
 {
     const struct ty_task *self = &config->tasks[config->self];
-    size_t workers =
-        ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER);
+    size_t workers = tf_config_workers(config);
     if (self->role == TY_ROLE_EVALUATOR)
         return err_set(err, ERR_UNSUPPORTED,
                        "this task is 'evaluator', which the recommender has no use for: the chief "
@@ -265,14 +263,6 @@ static const struct option OPTIONS[] = {
      .value = "SECONDS",
      .help = "time between snapshots of a parameter server, in seconds"},
     FIT_CLUSTER_OPTIONS(struct fit_values),
-    {.name = "log",
-     .type = OPTION_CHOICE,
-     FIELD(log),
-     .environment = "TRAINER_LOG",
-     .fallback = "auto",
-     .choices = "auto|plain|json",
-     .value = "FORM",
-     .help = "a bar on a terminal and a line a second elsewhere, a line a batch, or JSON lines"},
     {0},
 };
 

@@ -4,6 +4,7 @@
  * workers drop what one would. */
 #include "train/layers/layer.h"
 
+#include "base/hash.h"
 #include "base/rand.h"
 
 #include <string.h>
@@ -27,9 +28,7 @@ static void draw_factors(const struct layer *layer, const struct layer_draw *dra
                          float *factors)
 {
     float rate = layer->dropout.rate, grown = 1 / (1 - rate);
-    uint64_t key = draw->seed;
-    for (const char *at = layer->name; *at; at++)
-        key = (key ^ (unsigned char)*at) * 0x100000001b3u;
+    uint64_t key = hash_fnv1a(draw->seed, layer->name, strlen(layer->name));
     struct rand rand;
     rand_init_keyed(&rand, key, draw->step, draw->position + (uint64_t)sample);
     for (size_t i = 0; i < shape_sample(&layer->in); i++)
