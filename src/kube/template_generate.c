@@ -22,8 +22,8 @@ static void add_letter(struct alphabet *alphabet, char letter)
 
 static void add_range(struct alphabet *alphabet, char first, char last)
 {
-    for (int letter = first; letter <= last; letter++)
-        add_letter(alphabet, (char)letter);
+    for (char letter = first; letter <= last; letter++)
+        add_letter(alphabet, letter);
 }
 
 static bool add_named(struct alphabet *alphabet, char name)

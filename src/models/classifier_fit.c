@@ -108,7 +108,7 @@ void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, s
 
 int classifier_fit_check_loss(double loss, struct err *err)
 {
-    if (loss < SOFTMAX_LOSS_MAX / 2)
+    if (loss < SOFTMAX_LOSS_MAX / 2.0)
         return 0;
     return err_set(err, ERR_INVALID, "the loss is not a number any more: lower the learning rate");
 }

@@ -36,7 +36,7 @@ static int one_step(struct course *course, uint64_t step, double *ret_loss, stru
 {
     struct classifier_fit *fit = course->fit;
     struct params *params = classifier_model_params(fit->model);
-    struct softmax_result own;
+    struct softmax_result own = {0};
     int result = pull(course, err);
     if (result == 0)
         result = classifier_trainer_gradient(fit->trainer, step, &own, err);

@@ -36,6 +36,11 @@ struct pair {
     size_t try_count, tried;
 };
 
+static void ring_init(struct proxy_ring *ring)
+{
+    ring->next = ring->previous = ring;
+}
+
 static void ring_remove(struct proxy_ring *link)
 {
     link->previous->next = link->next;
@@ -183,17 +188,17 @@ void proxy_pair_new(struct proxy *proxy, int fd, const struct proxy_place *to, s
 
 void proxy_pairs_init(struct proxy *proxy)
 {
-    proxy->live.next = proxy->live.previous = &proxy->live;
-    proxy->dead.next = proxy->dead.previous = &proxy->dead;
+    ring_init(&proxy->live);
+    ring_init(&proxy->dead);
 }
 
 void proxy_pairs_bury(struct proxy *proxy)
 {
-    while (proxy->dead.next != &proxy->dead) {
-        struct pair *pair = CONTAINER_OF(proxy->dead.next, struct pair, ring);
-        ring_remove(&pair->ring);
-        free(pair);
+    for (struct proxy_ring *link = proxy->dead.next, *next; link != &proxy->dead; link = next) {
+        next = link->next;
+        free(CONTAINER_OF(link, struct pair, ring));
     }
+    ring_init(&proxy->dead);
 }
 
 void proxy_pairs_end(struct proxy *proxy)

@@ -89,7 +89,7 @@ int proxy_table_parse(struct arena *arena, char *text, size_t size, struct proxy
             route->sticky = true;
             continue;
         }
-        if ((result = proxy_place_parse(value, &place, err)) < 0)
+        if (proxy_place_parse(value, &place, err) < 0)
             return err_wrap(err, "line %u", reader.line);
         if (str_eq(key, "listen"))
             route = proxy_table_add(arena, &table, place);
