@@ -154,7 +154,7 @@ void embedding_table_pull(const struct embedding_table *table, const int64_t *id
                           float *ret_rows)
 {
     size_t dimensions = (size_t)table->shape.dimensions;
-    struct lookup ahead;
+    struct lookup ahead = {0};
     for (size_t i = 0; i < count + SLOTS_AHEAD + ROWS_AHEAD; i++) {
         /* Before the first and behind the last id these wrap around or pass the count. */
         size_t found = i - SLOTS_AHEAD, used = found - ROWS_AHEAD;
@@ -190,7 +190,7 @@ int embedding_table_push(struct embedding_table *table, const int64_t *ids, size
                          const float *gradients, float rate, struct err *err)
 {
     size_t dimensions = (size_t)table->shape.dimensions;
-    struct lookup ahead;
+    struct lookup ahead = {0};
     bool refused = false;
     for (size_t i = 0; i < count + SLOTS_AHEAD + ROWS_AHEAD; i++) {
         size_t found = i - SLOTS_AHEAD, used = found - ROWS_AHEAD;
