@@ -239,6 +239,12 @@ static void handle_models(struct classifier_page *page, const char *path, bool p
         handle_predict(page, exchange);
     else if (!posts && rest[0] == '\0' && version)
         page_respond_json(exchange, 200, tf_serving_status(exchange->arena, version));
+    else if (!version)
+        page_respond_refusal(exchange, ERR_NOT_FOUND,
+                             arena_printf(exchange->arena,
+                                          "nothing is served here yet: there will be '%s' as soon "
+                                          "as a version is exported",
+                                          page->options.model_name));
     else
         page_respond_refusal(exchange, ERR_NOT_FOUND,
                              arena_printf(exchange->arena,

@@ -55,13 +55,14 @@ static void serve(struct classifier_source *source, struct classifier_model *mod
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* What is newer than `known`; nothing new leaves *ret_model alone. */
-static int load_newer(const char *directory, int64_t known, struct classifier_model **ret_model,
-                      int64_t *ret_version, struct err *err)
+/* The newest between `known` and `below`, both excluded; nothing there leaves *ret_model alone. */
+static int load_newer(const char *directory, int64_t known, int64_t below,
+                      struct classifier_model **ret_model, int64_t *ret_version, struct err *err)
 {
     char path[MODEL_VERSIONS_PATH_MAX];
     int64_t version = 0;
-    int result = model_versions_newest(directory, CLASSIFIER_MODEL_FILE, &version, path, err);
+    int result =
+        model_versions_newest(directory, CLASSIFIER_MODEL_FILE, below, &version, path, err);
     if (result == -ERR_NOT_FOUND) {
         err_clear(err);
         return 0;
@@ -77,7 +78,7 @@ static void look(struct loop_work *work)
     struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
     struct arrival *arrival = &source->arrival;
     /* `version` is what was known when the look began. */
-    load_newer(source->directory, arrival->version, &arrival->model, &arrival->version,
+    load_newer(source->directory, arrival->version, INT64_MAX, &arrival->model, &arrival->version,
                &arrival->err);
 }
 
@@ -110,22 +111,49 @@ static void on_timer(struct loop_timer *timer)
     loop_work_start(source->loop, &source->arrival.work);
 }
 
+/* The newest version that can be loaded: a damaged one must not keep a server down that an older
+ * one could go on with. It is told, and not tried again. */
+static int load_first(struct classifier_source *source, struct err *err)
+{
+    struct err first = ERR_INIT;
+    for (int64_t below = INT64_MAX;;) {
+        struct classifier_model *model = NULL;
+        struct err why = ERR_INIT;
+        int64_t version = 0;
+        int result = load_newer(source->directory, 0, below, &model, &version, &why);
+        if (model)
+            serve(source, model, version);
+        if (model || (result == 0 && !first.code))
+            return 0;
+        if (!first.code)
+            first = why;
+        if (version == 0) { /* there is no older one */
+            *err = first;
+            return err_wrap(err, "'%s'", source->directory);
+        }
+        if (!source->refused)
+            source->refused = version;
+        if (source->changed)
+            source->changed(source->context, version, &why);
+        below = version;
+    }
+}
+
 int classifier_source_new(struct loop *loop, const char *directory,
                           classifier_source_changed *changed, void *context,
                           struct classifier_source **ret, struct err *err)
 {
-    struct classifier_model *model = NULL;
-    int64_t version = 0;
-    int result = load_newer(directory, 0, &model, &version, err);
-    if (result < 0)
-        return err_wrap(err, "'%s'", directory);
     struct classifier_source *source = mem_zalloc(sizeof(*source));
     source->loop = loop;
     source->directory = mem_strdup(directory);
     source->changed = changed;
     source->context = context;
-    if (model)
-        serve(source, model, version);
+    int result = load_first(source, err);
+    if (result < 0) {
+        free(source->directory);
+        free(source);
+        return result;
+    }
     loop_timer_init(loop, &source->timer, on_timer);
     loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
     *ret = source;

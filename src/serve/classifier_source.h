@@ -14,9 +14,9 @@ enum { CLASSIFIER_SOURCE_WAITING_MAX = 256, CLASSIFIER_SOURCE_POLL_MS = 1000 };
 
 struct classifier_source;
 
-/* Where there is a version already it is loaded before this returns, and a damaged one is an error;
- * none is not: it is waited for. `changed` (may be NULL) says that another version is served, or
- * why the newest is not. */
+/* Where there is a version already it is loaded before this returns: the newest that is not
+ * damaged, and it is an error where all are. None is no error: it is waited for. `changed` (may be
+ * NULL) says that another version is served, or why the newest is not. */
 typedef void classifier_source_changed(void *context, int64_t version, const struct err *err);
 int classifier_source_new(struct loop *loop, const char *directory,
                           classifier_source_changed *changed, void *context,

@@ -110,10 +110,11 @@ int model_versions_publish(const char *directory, const char *file, int64_t now_
     return result;
 }
 
-int model_versions_newest(const char *directory, const char *file, int64_t *ret_version,
-                          char ret_path[MODEL_VERSIONS_PATH_MAX], struct err *err)
+int model_versions_newest(const char *directory, const char *file, int64_t below,
+                          int64_t *ret_version, char ret_path[MODEL_VERSIONS_PATH_MAX],
+                          struct err *err)
 {
-    for (int64_t below = INT64_MAX;;) {
+    for (;;) {
         int64_t version;
         int result = highest_below(directory, below, &version, err);
         if (result < 0)

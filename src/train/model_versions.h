@@ -16,9 +16,10 @@ int model_versions_publish(const char *directory, const char *file, int64_t now_
                            int (*write)(void *context, const char *path, struct err *err),
                            void *context, int64_t *ret_version, struct err *err);
 
-/* The highest version that has FILE, and the path of that; ERR_NOT_FOUND where there is none yet.
- */
-int model_versions_newest(const char *directory, const char *file, int64_t *ret_version,
-                          char ret_path[MODEL_VERSIONS_PATH_MAX], struct err *err);
+/* The highest version below `below` (INT64_MAX: of all) that has FILE, and the path of that;
+ * ERR_NOT_FOUND where there is none yet. */
+int model_versions_newest(const char *directory, const char *file, int64_t below,
+                          int64_t *ret_version, char ret_path[MODEL_VERSIONS_PATH_MAX],
+                          struct err *err);
 
 #endif

@@ -253,8 +253,9 @@ static void the_model_is_exported_with_its_labels(void **state)
         assert_true(result.version > before);
         before = result.version;
         int64_t newest;
-        assert_int_equal(model_versions_newest(exports, CLASSIFIER_MODEL_FILE, &newest, path, NULL),
-                         0);
+        assert_int_equal(
+            model_versions_newest(exports, CLASSIFIER_MODEL_FILE, INT64_MAX, &newest, path, NULL),
+            0);
         assert_int_equal(newest, result.version);
         struct classifier_model *model = NULL;
         assert_int_equal(classifier_model_load(path, &model, NULL), 0);

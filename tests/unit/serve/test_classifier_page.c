@@ -152,7 +152,7 @@ static void it_waits_for_the_first_version(void **state)
     expect(site, "GET", "/model", "", 200, "\"pictures\":3");
     expect(site, "GET", "/random", "", 503, "there is no model yet in");
     expect(site, "POST", "/v1/models/mnist:predict", "{}", 503, "there is no model yet in");
-    expect(site, "GET", "/v1/models/mnist", "", 404, "version 0");
+    expect(site, "GET", "/v1/models/mnist", "", 404, "there will be 'mnist' as soon");
     int64_t version = publish(site, 1);
     pass_time(site);
     assert_int_equal(site->told, version);
@@ -246,6 +246,34 @@ static void a_damaged_version_is_told_and_the_old_one_stays(void **state)
     assert_string_equal(site->complaint, "");
 }
 
+/* Who starts with a damaged version goes on with the one before; where there is none, that is said.
+ */
+static void a_damaged_version_does_not_keep_the_server_down(void **state)
+{
+    struct site *site = *state;
+    struct classifier_source *source = NULL;
+    struct err err = ERR_INIT;
+    int64_t bad = 0, older = 0;
+    assert_int_equal(model_versions_publish(site->directory, CLASSIFIER_MODEL_FILE, 0,
+                                            write_rubbish, NULL, &bad, &err),
+                     0);
+    assert_true(
+        classifier_source_new(site->loop, site->directory, on_changed, site, &source, &err) < 0);
+    assert_non_null(strstr(err.message, "is not a model"));
+    assert_null(source);
+    err_clear(&err);
+    older = publish(site, 1);
+    assert_int_equal(model_versions_publish(site->directory, CLASSIFIER_MODEL_FILE, 0,
+                                            write_rubbish, NULL, &bad, &err),
+                     0);
+    assert_int_equal(
+        classifier_source_new(site->loop, site->directory, on_changed, site, &source, &err), 0);
+    assert_int_equal(site->told, bad);
+    assert_non_null(strstr(site->complaint, "is not a model"));
+    assert_int_equal(classifier_source_version(source), older);
+    classifier_source_free(source);
+}
+
 static void programs_ask_as_they_ask_tensorflow_serving(void **state)
 {
     struct site *site = *state;
@@ -291,6 +319,7 @@ int main(void)
         PAGE_TEST(a_picture_is_shown_with_truth_and_bars),
         PAGE_TEST(a_newer_version_takes_over),
         PAGE_TEST(a_damaged_version_is_told_and_the_old_one_stays),
+        PAGE_TEST(a_damaged_version_does_not_keep_the_server_down),
         PAGE_TEST(programs_ask_as_they_ask_tensorflow_serving),
         PAGE_TEST(a_peer_may_leave),
     };

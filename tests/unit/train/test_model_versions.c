@@ -71,7 +71,7 @@ static void versions_grow_whatever_the_clock_says(void **state)
     assert_int_equal(entries(), 4);
     int64_t version;
     char path[MODEL_VERSIONS_PATH_MAX];
-    assert_int_equal(model_versions_newest(exports, "m", &version, path, NULL), 0);
+    assert_int_equal(model_versions_newest(exports, "m", INT64_MAX, &version, path, NULL), 0);
     assert_int_equal(version, 1000);
     _cleanup_buf_ struct buf file;
     buf_init(&file, 100);
@@ -83,7 +83,8 @@ static void what_is_no_version_is_passed_over(void **state)
 {
     int64_t version;
     char path[MODEL_VERSIONS_PATH_MAX];
-    assert_int_equal(model_versions_newest(exports, "m", &version, path, NULL), -ERR_NOT_FOUND);
+    assert_int_equal(model_versions_newest(exports, "m", INT64_MAX, &version, path, NULL),
+                     -ERR_NOT_FOUND);
     publish(5, "five");
     static const char *const OTHERS[] = {"9/other", "x7/m", "-8/m", ".publishing-abc/m"};
     for (size_t i = 0; i < ARRAY_SIZE(OTHERS); i++) {
@@ -93,7 +94,7 @@ static void what_is_no_version_is_passed_over(void **state)
         file[strlen(file)] = '/';
         assert_int_equal(file_write_atomic(file, "", 0, 0644, NULL), 0);
     }
-    assert_int_equal(model_versions_newest(exports, "m", &version, path, NULL), 0);
+    assert_int_equal(model_versions_newest(exports, "m", INT64_MAX, &version, path, NULL), 0);
     assert_int_equal(version, 5);
     assert_int_equal(publish(5, "ten"), 10); /* 9 is taken, by whatever it is */
 }
