@@ -61,11 +61,11 @@ spec:
   containers:
   - name: main
     image: trainyard/tools
-    volumeMounts: [{name: work, mountPath: /work}]
+    volumeMounts: [{name: work, mountPath: /desk}]
     command: [bash, -c]
     args:
     - |
-      cd /work
+      cd /desk
       echo ready
       while true; do
           for script in *.sh; do
@@ -103,13 +103,13 @@ check_api() {
     # shellcheck disable=SC2016 # the pod's variables
     for name in kubernetes.default.svc kubernetes kubernetes.default kubernetes.default.svc.cluster.local 10.96.0.1 \
         kubernetes.docker.internal:6443 10.244.0.1:6443 '$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT'; do
-        answer=$(inside "curl -sS --cacert /work/ca.crt https://$name/version")
+        answer=$(inside "curl -sS --cacert /desk/ca.crt https://$name/version")
         assert_contains "the API at $name" gitVersion "$answer"
     done
     # The port of the kubeconfig is good in a pod, too.
     local port
     port=$(sed -n 's|.*server: https://127.0.0.1:||p' "$KUBECONFIG")
-    answer=$(inside "curl -sS --cacert /work/ca.crt https://kubernetes.docker.internal:$port/version")
+    answer=$(inside "curl -sS --cacert /desk/ca.crt https://kubernetes.docker.internal:$port/version")
     assert_contains "the API at its own port" gitVersion "$answer"
 }
 
@@ -147,12 +147,12 @@ open_line() {
     as_user tee "$TRAINYARD_STATE/volumes/default/work/line.sh" >/dev/null <<'SH'
 exec 3<>/dev/tcp/serving/3000
 while read -r line <&3; do
-    echo "$line" >>/work/heard
-    while [ ! -e /work/say ]; do read -rt 0.05 <> <(:); done
-    rm /work/say
+    echo "$line" >>/desk/heard
+    while [ ! -e /desk/say ]; do read -rt 0.05 <> <(:); done
+    rm /desk/say
     echo word >&3
 done
-echo "the line has ended" >>/work/heard
+echo "the line has ended" >>/desk/heard
 SH
     wait_until "a line through the service" test -s "$TRAINYARD_STATE/volumes/default/work/heard"
 }
@@ -273,7 +273,7 @@ YAML
     # The service of the API comes back when somebody deletes it.
     kubectl delete svc kubernetes >/dev/null
     wait_until "the service of the API to come back" kubectl get svc kubernetes
-    wait_until "the API through it" inside "curl -sSf --cacert /work/ca.crt https://kubernetes.default.svc/version"
+    wait_until "the API through it" inside "curl -sSf --cacert /desk/ca.crt https://kubernetes.default.svc/version"
     cluster_wipe
     if pgrep -f "$TRAINYARD_STATE/run" >/dev/null; then fail "a process is left"; fi
 }
