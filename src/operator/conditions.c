@@ -5,7 +5,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 
-const struct json *tfjob_condition_get(const struct json *status, const char *type)
+const struct json *training_condition_get(const struct json *status, const char *type)
 {
     JSON_EACH (condition, json_get(status, "conditions")) {
         if (str_eq(json_get_string(condition, "type", NULL), type))
@@ -14,31 +14,32 @@ const struct json *tfjob_condition_get(const struct json *status, const char *ty
     return NULL;
 }
 
-bool tfjob_condition_is_true(const struct json *status, const char *type)
+bool training_condition_is_true(const struct json *status, const char *type)
 {
-    const struct json *condition = tfjob_condition_get(status, type);
+    const struct json *condition = training_condition_get(status, type);
 
     return str_eq(json_get_string(condition, "status", NULL), "True");
 }
 
-bool tfjob_is_finished(const struct json *status)
+bool training_is_finished(const struct json *status)
 {
-    return tfjob_condition_is_true(status, TFJOB_SUCCEEDED) ||
-           tfjob_condition_is_true(status, TFJOB_FAILED);
+    return training_condition_is_true(status, TRAINING_SUCCEEDED) ||
+           training_condition_is_true(status, TRAINING_FAILED);
 }
 
 /* Whether a condition of type `old` has no place beside a new one of type `new_`. */
 static bool is_replaced_by(const char *old, const char *new_)
 {
-    return str_eq(old, new_) || (str_eq(old, TFJOB_RUNNING) && str_eq(new_, TFJOB_RESTARTING)) ||
-           (str_eq(old, TFJOB_RESTARTING) && str_eq(new_, TFJOB_RUNNING));
+    return str_eq(old, new_) ||
+           (str_eq(old, TRAINING_RUNNING) && str_eq(new_, TRAINING_RESTARTING)) ||
+           (str_eq(old, TRAINING_RESTARTING) && str_eq(new_, TRAINING_RUNNING));
 }
 
 static void end_activity(struct arena *arena, struct json *condition, const char *now)
 {
     const char *type = json_get_string(condition, "type", "");
 
-    if (!str_eq(type, TFJOB_RUNNING) && !str_eq(type, TFJOB_RESTARTING))
+    if (!str_eq(type, TRAINING_RUNNING) && !str_eq(type, TRAINING_RESTARTING))
         return;
     if (!str_eq(json_get_string(condition, "status", NULL), "True"))
         return;
@@ -47,17 +48,17 @@ static void end_activity(struct arena *arena, struct json *condition, const char
     json_set_string(arena, condition, "lastTransitionTime", now);
 }
 
-bool tfjob_condition_set(struct arena *arena, struct json *status, const char *type, bool is_true,
-                         const char *reason, const char *message, int64_t now_ms)
+bool training_condition_set(struct arena *arena, struct json *status, const char *type,
+                            bool is_true, const char *reason, const char *message, int64_t now_ms)
 {
-    const struct json *current = tfjob_condition_get(status, type);
+    const struct json *current = training_condition_get(status, type);
     const char *value = is_true ? "True" : "False";
-    bool ends = is_true && (str_eq(type, TFJOB_SUCCEEDED) || str_eq(type, TFJOB_FAILED));
+    bool ends = is_true && (str_eq(type, TRAINING_SUCCEEDED) || str_eq(type, TRAINING_FAILED));
     char now[MOMENT_TEXT_MAX];
     const char *transition = now;
     struct json *conditions, *condition;
 
-    if (tfjob_is_finished(status))
+    if (training_is_finished(status))
         return false;
     if (current && str_eq(json_get_string(current, "status", NULL), value) &&
         str_eq(json_get_string(current, "reason", NULL), reason))

@@ -5,22 +5,22 @@
 
 #include "base/json.h"
 
-#define TFJOB_CREATED    "Created"
-#define TFJOB_RUNNING    "Running"
-#define TFJOB_RESTARTING "Restarting"
-#define TFJOB_SUCCEEDED  "Succeeded"
-#define TFJOB_FAILED     "Failed"
-#define TFJOB_SUSPENDED  "Suspended"
+#define TRAINING_CREATED    "Created"
+#define TRAINING_RUNNING    "Running"
+#define TRAINING_RESTARTING "Restarting"
+#define TRAINING_SUCCEEDED  "Succeeded"
+#define TRAINING_FAILED     "Failed"
+#define TRAINING_SUSPENDED  "Suspended"
 
 /* `status` is the job's status tree. */
-const struct json *tfjob_condition_get(const struct json *status, const char *type);
-bool tfjob_condition_is_true(const struct json *status, const char *type);
-bool tfjob_is_finished(const struct json *status); /* Succeeded or Failed */
+const struct json *training_condition_get(const struct json *status, const char *type);
+bool training_condition_is_true(const struct json *status, const char *type);
+bool training_is_finished(const struct json *status); /* Succeeded or Failed */
 
 /* Set a condition by the rules: nothing changes on a finished job, nor where status and reason are
  * the same; a changed condition moves to the end; Running and Restarting replace each other; the
  * end of the job makes both False. True if something changed. */
-bool tfjob_condition_set(struct arena *arena, struct json *status, const char *type, bool is_true,
-                         const char *reason, const char *message, int64_t now_ms);
+bool training_condition_set(struct arena *arena, struct json *status, const char *type,
+                            bool is_true, const char *reason, const char *message, int64_t now_ms);
 
 #endif

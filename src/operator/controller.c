@@ -6,7 +6,7 @@
 #include "operator/job_cache.h"
 #include "operator/plan_run.h"
 #include "operator/reconcile.h"
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -20,8 +20,9 @@
 
 enum { JOBS_MAX = 8, CALLS_MAX = 16, SYNC_POLL_MS = 20 };
 
-struct tfjob_controller {
+struct training_controller {
     struct loop *loop;
+    const struct training_kind *kind;
     struct kube_client *client;
     struct workqueue *queue;
     struct job_cache cache;
@@ -33,14 +34,14 @@ struct tfjob_controller {
 
 static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
 {
-    struct tfjob_controller *controller = context;
+    struct training_controller *controller = context;
     const struct kube_object *job = new_ ? new_ : old;
     _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
 
     workqueue_add(controller->queue, key);
 }
 
-static void on_part(struct tfjob_controller *controller, enum job_part part,
+static void on_part(struct training_controller *controller, enum job_part part,
                     struct kube_object *old, struct kube_object *new_)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -79,7 +80,8 @@ static const struct json **trees(struct arena *arena, struct kube_object *const 
 }
 
 /* The job and all that belongs to it, held by the run until it ends. */
-static struct tfjob_observed observe(struct tfjob_controller *controller, struct plan_run *run)
+static struct training_observed observe(struct training_controller *controller,
+                                        struct plan_run *run)
 {
     struct kube_object **parts[JOB_PARTS];
     size_t counts[JOB_PARTS];
@@ -93,7 +95,8 @@ static struct tfjob_observed observe(struct tfjob_controller *controller, struct
     for (size_t i = 0; i < run->gone_count; i++)
         vec_push(&run->held, kube_object_ref(run->entry->gone.items[i]));
 
-    return (struct tfjob_observed){
+    return (struct training_observed){
+        .kind = controller->kind,
         .job = run->job->json,
         .pods = trees(run->arena, parts[JOB_PODS], counts[JOB_PODS]),
         .pod_count = counts[JOB_PODS],
@@ -106,7 +109,7 @@ static struct tfjob_observed observe(struct tfjob_controller *controller, struct
     };
 }
 
-static void link_run(struct tfjob_controller *controller, struct plan_run *run)
+static void link_run(struct training_controller *controller, struct plan_run *run)
 {
     run->next = controller->runs;
     if (run->next)
@@ -114,7 +117,7 @@ static void link_run(struct tfjob_controller *controller, struct plan_run *run)
     controller->runs = run;
 }
 
-static void unlink_run(struct tfjob_controller *controller, struct plan_run *run)
+static void unlink_run(struct training_controller *controller, struct plan_run *run)
 {
     if (run->previous)
         run->previous->next = run->next;
@@ -126,7 +129,7 @@ static void unlink_run(struct tfjob_controller *controller, struct plan_run *run
 
 static void on_run_done(void *context, struct plan_run *run, bool failed)
 {
-    struct tfjob_controller *controller = context;
+    struct training_controller *controller = context;
     const char *key = run->entry->key;
 
     unlink_run(controller, run);
@@ -138,15 +141,16 @@ static void on_run_done(void *context, struct plan_run *run, bool failed)
     workqueue_done(controller->queue, key, failed);
 }
 
-static void start_run(struct tfjob_controller *controller, struct job_entry *entry,
+static void start_run(struct training_controller *controller, struct job_entry *entry,
                       struct kube_object *job)
 {
     struct plan_run *run = plan_run_new();
-    struct tfjob_observed observed;
+    struct training_observed observed;
     struct err err = ERR_INIT;
 
     run->loop = controller->loop;
     run->client = controller->client;
+    run->kind = controller->kind;
     run->entry = entry;
     run->job = kube_object_ref(job);
     run->calls_max = controller->calls_max;
@@ -154,8 +158,8 @@ static void start_run(struct tfjob_controller *controller, struct job_entry *ent
     run->context = controller;
 
     observed = observe(controller, run);
-    if (tfjob_reconcile(&observed, run->arena, &run->plan, &err) < 0) {
-        _cleanup_free_ char *subject = mem_printf("tfjob %s", entry->key);
+    if (training_reconcile(&observed, run->arena, &run->plan, &err) < 0) {
+        _cleanup_free_ char *subject = mem_printf("%s %s", controller->kind->singular, entry->key);
 
         log_error(subject, "%s", err.message);
         plan_run_free(run);
@@ -166,13 +170,13 @@ static void start_run(struct tfjob_controller *controller, struct job_entry *ent
     plan_run_start(run);
 }
 
-static bool is_synced(const struct tfjob_controller *controller)
+static bool is_synced(const struct training_controller *controller)
 {
     return kube_informer_synced(controller->jobs) && kube_informer_synced(controller->pods) &&
            kube_informer_synced(controller->services);
 }
 
-static struct kube_object *find_job(struct tfjob_controller *controller, const char *key)
+static struct kube_object *find_job(struct training_controller *controller, const char *key)
 {
     const char *slash = strchr(key, '/');
     _cleanup_free_ char *namespace_ = mem_strndup(key, (size_t)(slash - key));
@@ -182,7 +186,7 @@ static struct kube_object *find_job(struct tfjob_controller *controller, const c
 
 static void work(void *context, const char *key)
 {
-    struct tfjob_controller *controller = context;
+    struct training_controller *controller = context;
     struct kube_object *job;
     struct job_entry *entry;
     int64_t wait_ms;
@@ -208,33 +212,36 @@ static void work(void *context, const char *key)
     start_run(controller, entry, job);
 }
 
-struct tfjob_controller *tfjob_controller_new(struct loop *loop, struct http_transport *transport,
-                                              const struct tfjob_controller_options *options)
+struct training_controller *
+training_controller_new(struct loop *loop, struct http_transport *transport,
+                        const struct training_kind *kind,
+                        const struct training_controller_options *options)
 {
-    static const struct tfjob_controller_options defaults = {0};
-    struct tfjob_controller *controller = mem_zalloc(sizeof(*controller));
+    static const struct training_controller_options defaults = {0};
+    struct training_controller *controller = mem_zalloc(sizeof(*controller));
 
     if (!options)
         options = &defaults;
     controller->loop = loop;
+    controller->kind = kind;
     controller->calls_max = options->calls_max ? options->calls_max : CALLS_MAX;
     if (options->cluster_domain)
         controller->cluster_domain = mem_strdup(options->cluster_domain);
     job_cache_init(&controller->cache);
-    controller->client = kube_client_new(loop, transport, "trainyard-tfjob");
+    controller->client = kube_client_new(loop, transport, kind->controller_name);
     controller->queue =
         workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX, work, controller);
-    controller->jobs = kube_informer_new(controller->client, &KUBE_TFJOBS, options->namespace_,
+    controller->jobs = kube_informer_new(controller->client, kind->resource, options->namespace_,
                                          NULL, on_job, controller);
     controller->pods = kube_informer_new(controller->client, &KUBE_PODS, options->namespace_,
-                                         TFJOB_SELECTOR, on_pod, controller);
+                                         kind->selector, on_pod, controller);
     controller->services =
-        kube_informer_new(controller->client, &KUBE_SERVICES, options->namespace_, TFJOB_SELECTOR,
+        kube_informer_new(controller->client, &KUBE_SERVICES, options->namespace_, kind->selector,
                           on_service, controller);
     return controller;
 }
 
-struct tfjob_controller *tfjob_controller_free(struct tfjob_controller *controller)
+struct training_controller *training_controller_free(struct training_controller *controller)
 {
     if (!controller)
         return NULL;

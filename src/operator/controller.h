@@ -1,28 +1,31 @@
-/* The TFJob controller: watches jobs and what belongs to them, asks the reconcile what shall be
- * done, and does it. It speaks to an API server over a transport and knows nothing else, so it runs
- * beside the embedded cluster as well as in a real one. All its state is on the server: it may be
- * freed and made again at any moment. */
+/* The controller of one kind of training job: watches the jobs and what belongs to them, asks the
+ * reconcile what shall be done, and does it. It speaks to an API server over a transport and knows
+ * nothing else, so it runs beside the embedded cluster as well as in a real one. All its state is
+ * on the server: it may be freed and made again at any moment. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_H
 #define TRAINYARD_OPERATOR_CONTROLLER_H
 
 #include "loop/loop.h"
 #include "net/http.h"
+#include "operator/training_kind.h"
 
 #include <stddef.h>
 
-struct tfjob_controller_options {
+struct training_controller_options {
     const char *namespace_;     /* the only one to look at; NULL: all */
     const char *cluster_domain; /* put behind the host names in TF_CONFIG; NULL: nothing */
     size_t jobs_max;            /* jobs worked on at a time; 0: 8 */
     size_t calls_max;           /* calls under way for one job; 0: 16 */
 };
 
-struct tfjob_controller;
+struct training_controller;
 
 /* The loop and the transport must outlive it. `options` may be NULL. */
-struct tfjob_controller *tfjob_controller_new(struct loop *loop, struct http_transport *transport,
-                                              const struct tfjob_controller_options *options);
+struct training_controller *
+training_controller_new(struct loop *loop, struct http_transport *transport,
+                        const struct training_kind *kind,
+                        const struct training_controller_options *options);
 /* At once: what is under way is cancelled. */
-struct tfjob_controller *tfjob_controller_free(struct tfjob_controller *controller);
+struct training_controller *training_controller_free(struct training_controller *controller);
 
 #endif

@@ -1,7 +1,7 @@
 /* The controller's memory of jobs; see job_cache.h. Only the controller calls it, on its loop. */
 #include "operator/job_cache.h"
 
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -107,7 +107,7 @@ void job_cache_forget(struct job_cache *cache, const char *key)
 
 char *job_cache_key(struct arena *arena, const struct json *object)
 {
-    const char *name = kube_meta_label(object, TFJOB_NAME_LABEL);
+    const char *name = kube_meta_label(object, TRAINING_NAME_LABEL);
 
     if (str_is_empty(name))
         return NULL;

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-void tfjob_plan_init(struct tfjob_plan *plan, struct arena *arena)
+void training_plan_init(struct training_plan *plan, struct arena *arena)
 {
-    *plan = (struct tfjob_plan){.arena = arena, .requeue_ms = -1};
+    *plan = (struct training_plan){.arena = arena, .requeue_ms = -1};
 }
 
 /* The next free place of an array in an arena; the outgrown ones are left to the arena's end. */
@@ -26,27 +26,27 @@ static void *next_place(struct arena *arena, void **items, size_t *count, size_t
     return (char *)*items + (*count)++ * size;
 }
 
-static struct tfjob_action *add_action(struct tfjob_plan *plan)
+static struct training_action *add_action(struct training_plan *plan)
 {
     void *items = plan->actions;
-    struct tfjob_action *action = next_place(plan->arena, &items, &plan->action_count,
-                                             &plan->action_capacity, sizeof(*action));
+    struct training_action *action = next_place(plan->arena, &items, &plan->action_count,
+                                                &plan->action_capacity, sizeof(*action));
 
     plan->actions = items;
     return action;
 }
 
-void tfjob_plan_create(struct tfjob_plan *plan, enum tfjob_action_type type,
-                       const struct json *object)
+void training_plan_create(struct training_plan *plan, enum training_action_type type,
+                          const struct json *object)
 {
     *add_action(plan) =
-        (struct tfjob_action){.type = type, .name = kube_meta_name(object), .object = object};
+        (struct training_action){.type = type, .name = kube_meta_name(object), .object = object};
 }
 
-void tfjob_plan_delete(struct tfjob_plan *plan, enum tfjob_action_type type,
-                       const struct json *object, bool force)
+void training_plan_delete(struct training_plan *plan, enum training_action_type type,
+                          const struct json *object, bool force)
 {
-    *add_action(plan) = (struct tfjob_action){
+    *add_action(plan) = (struct training_action){
         .type = type,
         .name = kube_meta_name(object),
         .uid = kube_meta_uid(object),
@@ -54,17 +54,17 @@ void tfjob_plan_delete(struct tfjob_plan *plan, enum tfjob_action_type type,
     };
 }
 
-struct tfjob_event *tfjob_plan_event(struct tfjob_plan *plan, bool warning, const char *reason,
-                                     const char *format, ...)
+struct training_event *training_plan_event(struct training_plan *plan, bool warning,
+                                           const char *reason, const char *format, ...)
 {
     void *items = plan->events;
-    struct tfjob_event *event =
+    struct training_event *event =
         next_place(plan->arena, &items, &plan->event_count, &plan->event_capacity, sizeof(*event));
     va_list args;
 
     plan->events = items;
     va_start(args, format);
-    *event = (struct tfjob_event){
+    *event = (struct training_event){
         .warning = warning,
         .reason = arena_strdup(plan->arena, reason),
         .message = arena_vprintf(plan->arena, format, args),
@@ -73,7 +73,7 @@ struct tfjob_event *tfjob_plan_event(struct tfjob_plan *plan, bool warning, cons
     return event;
 }
 
-void tfjob_plan_requeue(struct tfjob_plan *plan, int64_t delay_ms)
+void training_plan_requeue(struct training_plan *plan, int64_t delay_ms)
 {
     if (delay_ms < 0)
         delay_ms = 0;

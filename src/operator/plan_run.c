@@ -4,8 +4,6 @@
  * ground for: what is not remembered is not acted on, and no pod starts before the services. */
 #include "operator/plan_run.h"
 
-#include "operator/tfjob.h"
-
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
@@ -17,7 +15,7 @@ enum stage { STAGE_REMEMBER, STAGE_SERVICES, STAGE_PODS, STAGE_STATUS, STAGE_END
 /* One action of the plan under way. */
 struct call {
     struct plan_run *run;
-    const struct tfjob_action *action;
+    const struct training_action *action;
 };
 
 static const struct {
@@ -27,16 +25,16 @@ static const struct {
     const char *done_reason, *failed_reason;
     bool creates;
 } ACTIONS[] = {
-    [TFJOB_CREATE_SERVICE] = {&KUBE_SERVICES, JOB_SERVICES, "service", "SuccessfulCreateService",
-                              "FailedCreateService", true},
-    [TFJOB_CREATE_POD] = {&KUBE_PODS, JOB_PODS, "pod", "SuccessfulCreatePod", "FailedCreatePod",
-                          true},
-    [TFJOB_DELETE_POD] = {&KUBE_PODS, JOB_PODS, "pod", "SuccessfulDeletePod", "FailedDeletePod",
-                          false},
-    [TFJOB_DELETE_SERVICE] = {&KUBE_SERVICES, JOB_SERVICES, "service", "SuccessfulDeleteService",
-                              "FailedDeleteService", false},
-    [TFJOB_DELETE_JOB] = {&KUBE_TFJOBS, JOB_PARTS, "job", "SuccessfulDeleteJob", "FailedDeleteJob",
-                          false},
+    [TRAINING_CREATE_SERVICE] = {&KUBE_SERVICES, JOB_SERVICES, "service", "SuccessfulCreateService",
+                                 "FailedCreateService", true},
+    [TRAINING_CREATE_POD] = {&KUBE_PODS, JOB_PODS, "pod", "SuccessfulCreatePod", "FailedCreatePod",
+                             true},
+    [TRAINING_DELETE_POD] = {&KUBE_PODS, JOB_PODS, "pod", "SuccessfulDeletePod", "FailedDeletePod",
+                             false},
+    [TRAINING_DELETE_SERVICE] = {&KUBE_SERVICES, JOB_SERVICES, "service", "SuccessfulDeleteService",
+                                 "FailedDeleteService", false},
+    [TRAINING_DELETE_JOB] = {NULL /* the kind's */, JOB_PARTS, "job", "SuccessfulDeleteJob",
+                             "FailedDeleteJob", false},
 };
 
 static void advance(struct plan_run *run);
@@ -76,8 +74,8 @@ struct plan_run *plan_run_free(struct plan_run *run)
 static void tell(struct plan_run *run, bool warning, const char *reason, const char *text,
                  const char *subject)
 {
-    kube_event(run->client, run->job->json, TFJOB_CONTROLLER_NAME, warning ? "Warning" : "Normal",
-               reason, "%s: %s", text, subject);
+    kube_event(run->client, run->job->json, run->kind->controller_name,
+               warning ? "Warning" : "Normal", reason, "%s: %s", text, subject);
 }
 
 /* No answer says nothing about what was asked; the next pass will see. */
@@ -143,7 +141,7 @@ static void on_created(void *context, struct json *object, const struct err *err
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
                                loop_now_ms(run->loop));
         tell(run, false, ACTIONS[call->action->type].done_reason,
-             call->action->type == TFJOB_CREATE_POD ? "Created pod" : "Created service",
+             call->action->type == TRAINING_CREATE_POD ? "Created pod" : "Created service",
              call->action->name);
     }
     end_call(call);
@@ -163,9 +161,10 @@ static void on_deleted(void *context, struct json *object, const struct err *err
     end_call(call);
 }
 
-static void start_action(struct plan_run *run, const struct tfjob_action *action)
+static void start_action(struct plan_run *run, const struct training_action *action)
 {
-    const struct kube_resource *resource = ACTIONS[action->type].resource;
+    const struct kube_resource *resource =
+        action->type == TRAINING_DELETE_JOB ? run->kind->resource : ACTIONS[action->type].resource;
     struct call *call = ARENA_NEW(run->arena, struct call);
 
     *call = (struct call){.run = run, .action = action};
@@ -175,7 +174,7 @@ static void start_action(struct plan_run *run, const struct tfjob_action *action
     } else {
         struct kube_delete_options options = {
             .grace_period_seconds = action->force ? 0 : -1,
-            .propagation = action->type == TFJOB_DELETE_JOB ? "Background" : NULL,
+            .propagation = action->type == TRAINING_DELETE_JOB ? "Background" : NULL,
             .uid = action->uid,
         };
 
@@ -188,8 +187,8 @@ static void start_action(struct plan_run *run, const struct tfjob_action *action
 static bool keep_acting(struct plan_run *run)
 {
     while (run->position < run->plan.action_count && run->under_way < run->calls_max) {
-        const struct tfjob_action *action = &run->plan.actions[run->position++];
-        bool service = action->type == TFJOB_CREATE_SERVICE;
+        const struct training_action *action = &run->plan.actions[run->position++];
+        bool service = action->type == TRAINING_CREATE_SERVICE;
 
         if (service == (run->stage == STAGE_SERVICES))
             start_action(run, action);
@@ -228,18 +227,18 @@ static void start_remember(struct plan_run *run)
                     kube_meta_resource_version(run->job->json));
     json_set(run->arena, metadata, "annotations", run->plan.annotations);
     run->under_way++;
-    kube_patch(run->client, &KUBE_TFJOBS, run->job->namespace_, run->job->name, NULL, patch,
+    kube_patch(run->client, run->kind->resource, run->job->namespace_, run->job->name, NULL, patch,
                on_remembered, run);
 }
 
 static void tell_events(struct plan_run *run)
 {
     for (size_t i = 0; i < run->plan.event_count; i++) {
-        const struct tfjob_event *event = &run->plan.events[i];
+        const struct training_event *event = &run->plan.events[i];
 
         if (event->once && !job_entry_say(run->entry, event->reason, event->message))
             continue;
-        kube_event(run->client, run->job->json, TFJOB_CONTROLLER_NAME,
+        kube_event(run->client, run->job->json, run->kind->controller_name,
                    event->warning ? "Warning" : "Normal", event->reason, "%s", event->message);
     }
 }
@@ -266,8 +265,8 @@ static void start_status(struct plan_run *run)
         json_set_string(run->arena, json_get(object, "metadata"), "resourceVersion",
                         run->resource_version);
     run->under_way++;
-    kube_update_status(run->client, &KUBE_TFJOBS, run->job->namespace_, run->job->name, object,
-                       on_status_written, run);
+    kube_update_status(run->client, run->kind->resource, run->job->namespace_, run->job->name,
+                       object, on_status_written, run);
 }
 
 /* A stage of one call, or of none. */

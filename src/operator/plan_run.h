@@ -5,6 +5,7 @@
 #include "kube/client.h"
 #include "operator/job_cache.h"
 #include "operator/plan.h"
+#include "operator/training_kind.h"
 
 struct plan_run;
 
@@ -14,10 +15,11 @@ typedef void plan_run_done(void *context, struct plan_run *run, bool failed);
 struct plan_run {
     struct loop *loop;
     struct kube_client *client;
+    const struct training_kind *kind;
     struct job_entry *entry;
     struct kube_object *job; /* a reference of the run's */
     struct arena *arena;     /* the plan's; the run's to free */
-    struct tfjob_plan plan;
+    struct training_plan plan;
     VEC(struct kube_object *) held; /* what the plan points into; the run's to unref */
     size_t gone_count;              /* vanished pods that the plan has dealt with */
     size_t calls_max;

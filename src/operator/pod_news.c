@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void report_state(struct tfjob_pass *pass, const char *pod, const struct json *container)
+static void report_state(struct training_pass *pass, const char *pod, const struct json *container)
 {
     const struct json *terminated = json_at(container, "state", "terminated", NULL);
     const struct json *waiting = json_at(container, "state", "waiting", NULL);
@@ -17,22 +17,22 @@ static void report_state(struct tfjob_pass *pass, const char *pod, const struct 
     const char *message;
 
     if (json_get_int(terminated, "exitCode", 0) != 0) {
-        tfjob_plan_event(pass->plan, true, json_get_string(terminated, "reason", "Error"),
-                         "Error pod %s container %s exitCode: %" PRId64 " terminated message: %s",
-                         pod, name, json_get_int(terminated, "exitCode", 0),
-                         json_get_string(terminated, "message", ""))
+        training_plan_event(
+            pass->plan, true, json_get_string(terminated, "reason", "Error"),
+            "Error pod %s container %s exitCode: %" PRId64 " terminated message: %s", pod, name,
+            json_get_int(terminated, "exitCode", 0), json_get_string(terminated, "message", ""))
             ->once = true;
     }
     message = json_get_string(waiting, "message", "");
     if (!str_is_empty(message)) {
-        tfjob_plan_event(pass->plan, true, json_get_string(waiting, "reason", "Waiting"),
-                         "Error pod %s container %s waiting message: %s", pod, name, message)
+        training_plan_event(pass->plan, true, json_get_string(waiting, "reason", "Waiting"),
+                            "Error pod %s container %s waiting message: %s", pod, name, message)
             ->once = true;
     }
 }
 
 /* The condition that changed last, where it is not true. */
-static void report_condition(struct tfjob_pass *pass, const char *pod,
+static void report_condition(struct training_pass *pass, const char *pod,
                              const struct json *conditions)
 {
     const struct json *newest = NULL;
@@ -46,13 +46,13 @@ static void report_condition(struct tfjob_pass *pass, const char *pod,
     if (!newest || str_eq(json_get_string(newest, "status", ""), "True") ||
         str_is_empty(json_get_string(newest, "message", "")))
         return;
-    tfjob_plan_event(pass->plan, true, json_get_string(newest, "reason", "NotReady"),
-                     "Error pod %s condition message: %s", pod,
-                     json_get_string(newest, "message", ""))
+    training_plan_event(pass->plan, true, json_get_string(newest, "reason", "NotReady"),
+                        "Error pod %s condition message: %s", pod,
+                        json_get_string(newest, "message", ""))
         ->once = true;
 }
 
-static void report_pod(struct tfjob_pass *pass, const struct json *pod)
+static void report_pod(struct training_pass *pass, const struct json *pod)
 {
     static const char *const lists[] = {"containerStatuses", "initContainerStatuses"};
     const struct json *status = json_get(pod, "status");
@@ -69,21 +69,21 @@ static void report_pod(struct tfjob_pass *pass, const struct json *pod)
     report_condition(pass, kube_meta_name(pod), json_get(status, "conditions"));
 }
 
-void tfjob_pass_report_pods(struct tfjob_pass *pass)
+void training_pass_report_pods(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
-        const struct tfjob_replica *replica = &pass->replicas.items[i];
+        const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->state == TFJOB_REPLICA_ACTIVE || replica->state == TFJOB_REPLICA_PENDING)
+        if (replica->state == TRAINING_REPLICA_ACTIVE || replica->state == TRAINING_REPLICA_PENDING)
             report_pod(pass, replica->pod.json);
     }
 }
 
-void tfjob_pass_report_exit(struct tfjob_pass *pass, const struct tfjob_replica *replica)
+void training_pass_report_exit(struct training_pass *pass, const struct training_replica *replica)
 {
-    if (!replica->pod.json || replica->pod.exit_code == TFJOB_EXIT_CODE_NONE)
+    if (!replica->pod.json || replica->pod.exit_code == TRAINING_EXIT_CODE_NONE)
         return;
-    tfjob_plan_event(pass->plan, false, "ExitedWithCode", "Pod: %s.%s exited with code %" PRId64,
-                     pass->job.namespace_, replica->pod.name, replica->pod.exit_code)
+    training_plan_event(pass->plan, false, "ExitedWithCode", "Pod: %s.%s exited with code %" PRId64,
+                        pass->job.namespace_, replica->pod.name, replica->pod.exit_code)
         ->once = true;
 }

@@ -3,49 +3,50 @@
  */
 #include "operator/pod_template.h"
 
-#include "operator/tf_config_env.h"
-
 #include "base/str.h"
 #include "kube/object.h"
 
 #include <inttypes.h>
 
 /* ExitCode is ours: the node must not restart the pod, we look at the code first. */
-static const char *pod_restart_policy(enum tfjob_restart_policy policy)
+static const char *pod_restart_policy(enum training_restart_policy policy)
 {
     switch (policy) {
-    case TFJOB_RESTART_ALWAYS:
+    case TRAINING_RESTART_ALWAYS:
         return "Always";
-    case TFJOB_RESTART_ON_FAILURE:
+    case TRAINING_RESTART_ON_FAILURE:
         return "OnFailure";
-    case TFJOB_RESTART_NEVER:
-    case TFJOB_RESTART_EXIT_CODE:
+    case TRAINING_RESTART_NEVER:
+    case TRAINING_RESTART_EXIT_CODE:
         break;
     }
     return "Never";
 }
 
-static void set_replica_labels(struct arena *arena, struct json *labels, const struct tfjob *job,
-                               enum tfjob_replica_type type, int index)
+static void set_replica_labels(struct arena *arena, struct json *labels,
+                               const struct training_job *job, enum training_replica_type type,
+                               int index)
 {
-    json_set_string(arena, labels, TFJOB_OPERATOR_LABEL, TFJOB_CONTROLLER_NAME);
-    json_set_string(arena, labels, TFJOB_NAME_LABEL, job->name);
-    json_set_string(arena, labels, TFJOB_TYPE_LABEL, tfjob_replica_type_lower(type));
-    json_set(arena, labels, TFJOB_INDEX_LABEL, json_stringf(arena, "%d", index));
+    json_set_string(arena, labels, TRAINING_OPERATOR_LABEL, job->kind->controller_name);
+    json_set_string(arena, labels, TRAINING_NAME_LABEL, job->name);
+    json_set_string(arena, labels, TRAINING_TYPE_LABEL, training_replica_type_lower(type));
+    json_set(arena, labels, TRAINING_INDEX_LABEL, json_stringf(arena, "%d", index));
 }
 
-static bool is_master_role(const struct tfjob *job, enum tfjob_replica_type type, int index)
+static bool is_master_role(const struct training_job *job, enum training_replica_type type,
+                           int index)
 {
-    if (tfjob_has_chief(job))
-        return type == TFJOB_CHIEF || type == TFJOB_MASTER;
-    return type == TFJOB_WORKER && index == 0;
+    if (training_job_has_chief(job))
+        return type == TRAINING_CHIEF || type == TRAINING_MASTER;
+    return type == TRAINING_WORKER && index == 0;
 }
 
 static struct json *object_new(struct arena *arena, const struct kube_resource *resource,
-                               const struct tfjob *job, enum tfjob_replica_type type, int index)
+                               const struct training_job *job, enum training_replica_type type,
+                               int index)
 {
     struct json *object = kube_object_make(arena, resource, job->namespace_,
-                                           tfjob_replica_name(arena, job, type, index));
+                                           training_replica_name(arena, job, type, index));
     struct json *labels =
         json_ensure_object(arena, json_ensure_object(arena, object, "metadata"), "labels");
 
@@ -54,28 +55,21 @@ static struct json *object_new(struct arena *arena, const struct kube_resource *
     return object;
 }
 
-/* The replica listens on tfjob-port; where the template does not say so, it is said for it. */
-static void set_default_port(struct arena *arena, struct json *container)
+/* The replica listens on the port of its kind; where the template does not say so, it is said for
+ * it. */
+static void set_default_port(struct arena *arena, const struct training_kind *kind,
+                             struct json *container)
 {
     struct json *port;
 
     JSON_EACH (given, json_get(container, "ports")) {
-        if (str_eq(json_get_string(given, "name", NULL), TFJOB_PORT_NAME))
+        if (str_eq(json_get_string(given, "name", NULL), kind->port_name))
             return;
     }
     port = json_object(arena);
-    json_set_string(arena, port, "name", TFJOB_PORT_NAME);
-    json_set_int(arena, port, "containerPort", TFJOB_PORT_DEFAULT);
+    json_set_string(arena, port, "name", kind->port_name);
+    json_set_int(arena, port, "containerPort", kind->port);
     json_append(json_ensure_array(arena, container, "ports"), port);
-}
-
-static void append_tf_config(struct arena *arena, struct json *container, const char *text)
-{
-    struct json *variable = json_object(arena);
-
-    json_set_string(arena, variable, "name", "TF_CONFIG");
-    json_set_string(arena, variable, "value", text);
-    json_append(json_ensure_array(arena, container, "env"), variable);
 }
 
 static void copy_member(struct arena *arena, struct json *target, const struct json *source,
@@ -87,12 +81,12 @@ static void copy_member(struct arena *arena, struct json *target, const struct j
         json_set(arena, target, name, json_clone(arena, value));
 }
 
-struct json *tfjob_pod_new(struct arena *arena, const struct tfjob *job,
-                           enum tfjob_replica_type type, int index, const char *cluster_domain)
+struct json *training_pod_new(struct arena *arena, const struct training_job *job,
+                              enum training_replica_type type, int index,
+                              const char *cluster_domain)
 {
-    const struct tfjob_replica_spec *replica = &job->replicas[type];
+    const struct training_replica_spec *replica = &job->replicas[type];
     const struct json *template_metadata = json_get(replica->template, "metadata");
-    const char *tf_config = tfjob_tf_config(arena, job, type, index, cluster_domain);
     struct json *pod = object_new(arena, &KUBE_PODS, job, type, index);
     struct json *metadata = json_get(pod, "metadata");
     struct json *spec, *container;
@@ -102,30 +96,29 @@ struct json *tfjob_pod_new(struct arena *arena, const struct tfjob *job,
             kube_meta_set_label(arena, pod, label->name, json_text(label));
     }
     if (is_master_role(job, type, index))
-        kube_meta_set_label(arena, pod, TFJOB_ROLE_LABEL, "master");
+        kube_meta_set_label(arena, pod, TRAINING_ROLE_LABEL, "master");
     copy_member(arena, metadata, template_metadata, "annotations");
     copy_member(arena, metadata, template_metadata, "finalizers");
 
     copy_member(arena, pod, replica->template, "spec");
     spec = json_ensure_object(arena, pod, "spec");
     json_set_string(arena, spec, "restartPolicy", pod_restart_policy(replica->restart_policy));
-    container = tfjob_container(spec);
-    if (container) {
-        set_default_port(arena, container);
-        if (tf_config)
-            append_tf_config(arena, container, tf_config);
-    }
+    container = training_job_container(job->kind, spec);
+    if (container)
+        set_default_port(arena, job->kind, container);
+    job->kind->set_environment(arena, job, type, index, cluster_domain, spec);
     return pod;
 }
 
 /* Every port of the replica's container; a service of several ports needs a name for each. */
-static struct json *service_ports(struct arena *arena, const struct tfjob_replica_spec *replica)
+static struct json *service_ports(struct arena *arena, const struct training_kind *kind,
+                                  const struct training_replica_spec *replica)
 {
     const struct json *template_spec = json_get(replica->template, "spec");
-    struct json *container = json_clone(arena, tfjob_container(template_spec));
+    struct json *container = json_clone(arena, training_job_container(kind, template_spec));
     struct json *ports = json_array(arena);
 
-    set_default_port(arena, container);
+    set_default_port(arena, kind, container);
     JSON_EACH (given, json_get(container, "ports")) {
         int64_t number = json_get_int(given, "containerPort", 0);
         const char *name = json_get_string(given, "name", "");
@@ -141,8 +134,8 @@ static struct json *service_ports(struct arena *arena, const struct tfjob_replic
     return ports;
 }
 
-struct json *tfjob_service_new(struct arena *arena, const struct tfjob *job,
-                               enum tfjob_replica_type type, int index)
+struct json *training_service_new(struct arena *arena, const struct training_job *job,
+                                  enum training_replica_type type, int index)
 {
     struct json *service = object_new(arena, &KUBE_SERVICES, job, type, index);
     struct json *spec = json_ensure_object(arena, service, "spec");
@@ -151,11 +144,12 @@ struct json *tfjob_service_new(struct arena *arena, const struct tfjob *job,
     /* Peers look each other up while they start: a name must resolve before its pod is ready. */
     json_set_bool(arena, spec, "publishNotReadyAddresses", true);
     set_replica_labels(arena, json_ensure_object(arena, spec, "selector"), job, type, index);
-    json_set(arena, spec, "ports", service_ports(arena, &job->replicas[type]));
+    json_set(arena, spec, "ports", service_ports(arena, job->kind, &job->replicas[type]));
     return service;
 }
 
-bool tfjob_template_sets_restart_policy(const struct tfjob *job, enum tfjob_replica_type type)
+bool training_template_sets_restart_policy(const struct training_job *job,
+                                           enum training_replica_type type)
 {
     const struct json *spec = json_get(job->replicas[type].template, "spec");
 

@@ -2,14 +2,16 @@
 #ifndef TRAINYARD_OPERATOR_POD_TEMPLATE_H
 #define TRAINYARD_OPERATOR_POD_TEMPLATE_H
 
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
-struct json *tfjob_pod_new(struct arena *arena, const struct tfjob *job,
-                           enum tfjob_replica_type type, int index, const char *cluster_domain);
-struct json *tfjob_service_new(struct arena *arena, const struct tfjob *job,
-                               enum tfjob_replica_type type, int index);
+struct json *training_pod_new(struct arena *arena, const struct training_job *job,
+                              enum training_replica_type type, int index,
+                              const char *cluster_domain);
+struct json *training_service_new(struct arena *arena, const struct training_job *job,
+                                  enum training_replica_type type, int index);
 
 /* The template names a restart policy, which the replica's own overrides. */
-bool tfjob_template_sets_restart_policy(const struct tfjob *job, enum tfjob_replica_type type);
+bool training_template_sets_restart_policy(const struct training_job *job,
+                                           enum training_replica_type type);
 
 #endif

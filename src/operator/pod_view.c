@@ -1,33 +1,33 @@
 /* Reading pods. Pure; called by whoever counts and judges replicas. */
 #include "operator/pod_view.h"
 
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
 
-static enum tfjob_pod_phase read_phase(const struct json *status)
+static enum training_pod_phase read_phase(const struct json *status)
 {
     const char *phase = json_get_string(status, "phase", "");
 
     if (str_eq(phase, "Running"))
-        return TFJOB_POD_RUNNING;
+        return TRAINING_POD_RUNNING;
     if (str_eq(phase, "Succeeded"))
-        return TFJOB_POD_SUCCEEDED;
+        return TRAINING_POD_SUCCEEDED;
     if (str_eq(phase, "Failed"))
-        return TFJOB_POD_FAILED;
-    return TFJOB_POD_PENDING;
+        return TRAINING_POD_FAILED;
+    return TRAINING_POD_PENDING;
 }
 
-static int64_t read_exit_code(const struct json *status)
+static int64_t read_exit_code(const struct training_kind *kind, const struct json *status)
 {
     JSON_EACH (container, json_get(status, "containerStatuses")) {
-        if (str_eq(json_get_string(container, "name", NULL), TFJOB_CONTAINER))
+        if (str_eq(json_get_string(container, "name", NULL), kind->container))
             return json_get_int(json_at(container, "state", "terminated", NULL), "exitCode",
-                                TFJOB_EXIT_CODE_NONE);
+                                TRAINING_EXIT_CODE_NONE);
     }
-    return TFJOB_EXIT_CODE_NONE;
+    return TRAINING_EXIT_CODE_NONE;
 }
 
 static int64_t read_restarts(const struct json *status)
@@ -56,17 +56,18 @@ static bool read_disrupted(const struct json *pod, const struct json *status)
     return kube_condition_is_true(pod, "DisruptionTarget");
 }
 
-void tfjob_pod_read(const struct json *pod, struct tfjob_pod *ret)
+void training_pod_read(const struct training_kind *kind, const struct json *pod,
+                       struct training_pod *ret)
 {
     const struct json *status = json_get(pod, "status");
 
-    *ret = (struct tfjob_pod){
+    *ret = (struct training_pod){
         .json = pod,
         .name = kube_meta_name(pod),
         .uid = kube_meta_uid(pod),
         .phase = read_phase(status),
         .deleting_ms = kube_meta_deleting_ms(pod),
-        .exit_code = read_exit_code(status),
+        .exit_code = read_exit_code(kind, status),
         .restarts = read_restarts(status),
         .disrupted = read_disrupted(pod, status),
     };

@@ -16,20 +16,20 @@
 /* How long a pod may be overdue in leaving before its node is taken for dead. */
 enum { OVERDUE_MS = 60 * 1000 };
 
-static void delete_replica_pod(struct tfjob_pass *pass, const struct tfjob_replica *replica)
+static void delete_replica_pod(struct training_pass *pass, const struct training_replica *replica)
 {
     if (replica->has_pod && replica->pod.deleting_ms == 0)
-        tfjob_plan_delete(pass->plan, TFJOB_DELETE_POD, replica->pod.json, false);
+        training_plan_delete(pass->plan, TRAINING_DELETE_POD, replica->pod.json, false);
 }
 
 /* Asked for by annotation: the replicas that did not fail go with the one that did. */
-static void restart_the_others(struct tfjob_pass *pass)
+static void restart_the_others(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
-        struct tfjob_replica *replica = &pass->replicas.items[i];
+        struct training_replica *replica = &pass->replicas.items[i];
 
         replica->finished = false;
-        if (!replica->has_pod || replica->state == TFJOB_REPLICA_BLOCKED ||
+        if (!replica->has_pod || replica->state == TRAINING_REPLICA_BLOCKED ||
             str_eq(replica->pod.uid, replica->restarted_uid))
             continue;
         replica->restarted_uid = replica->pod.uid;
@@ -38,22 +38,22 @@ static void restart_the_others(struct tfjob_pass *pass)
 }
 
 /* Restart what is to be restarted; the type it is said of comes back, or -1. */
-static int restart_replicas(struct tfjob_pass *pass)
+static int restart_replicas(struct training_pass *pass)
 {
     int first_type = -1;
 
     for (size_t i = 0; i < pass->replicas.count; i++) {
-        struct tfjob_replica *replica = &pass->replicas.items[i];
+        struct training_replica *replica = &pass->replicas.items[i];
 
-        if (tfjob_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
-            TFJOB_VERDICT_RESTART)
+        if (training_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
+            TRAINING_VERDICT_RESTART)
             continue;
         if (first_type >= 0 && pass->job.restart_together)
             continue;
         if (first_type < 0)
             first_type = (int)replica->type;
-        tfjob_pass_report_exit(pass, replica);
-        tfjob_replica_count_restart(replica);
+        training_pass_report_exit(pass, replica);
+        training_replica_count_restart(replica);
         delete_replica_pod(pass, replica);
     }
     if (first_type >= 0 && pass->job.restart_together)
@@ -61,20 +61,20 @@ static int restart_replicas(struct tfjob_pass *pass)
     return first_type;
 }
 
-static void remember_finished(struct tfjob_pass *pass)
+static void remember_finished(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
-        struct tfjob_replica *replica = &pass->replicas.items[i];
+        struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->finished || replica->state != TFJOB_REPLICA_SUCCEEDED)
+        if (replica->finished || replica->state != TRAINING_REPLICA_SUCCEEDED)
             continue;
         replica->finished = true;
-        tfjob_pass_report_exit(pass, replica);
+        training_pass_report_exit(pass, replica);
     }
 }
 
 /* A pod whose time to leave is long over has nobody left to end it: its node is gone. */
-static void delete_overdue(struct tfjob_pass *pass)
+static void delete_overdue(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
@@ -83,66 +83,66 @@ static void delete_overdue(struct tfjob_pass *pass)
         if (deleting_ms == 0 || !kube_meta_is_controlled_by(pod, pass->job.uid))
             continue;
         if (pass->now_ms >= deleting_ms + OVERDUE_MS) {
-            tfjob_plan_delete(pass->plan, TFJOB_DELETE_POD, pod, true);
-            tfjob_plan_requeue(pass->plan, OVERDUE_MS);
+            training_plan_delete(pass->plan, TRAINING_DELETE_POD, pod, true);
+            training_plan_requeue(pass->plan, OVERDUE_MS);
         } else {
-            tfjob_plan_requeue(pass->plan, deleting_ms + OVERDUE_MS - pass->now_ms);
+            training_plan_requeue(pass->plan, deleting_ms + OVERDUE_MS - pass->now_ms);
         }
     }
 }
 
 /* The job was scaled down. */
-static void delete_surplus(struct tfjob_pass *pass)
+static void delete_surplus(struct training_pass *pass)
 {
-    const struct tfjob_observed *observed = pass->observed;
+    const struct training_observed *observed = pass->observed;
 
     for (size_t i = 0; i < observed->pod_count; i++) {
         const struct json *pod = observed->pods[i];
 
         if (kube_meta_is_controlled_by(pod, pass->job.uid) && !kube_meta_is_deleting(pod) &&
-            !tfjob_replicas_find(&pass->replicas, &pass->job, pod))
-            tfjob_plan_delete(pass->plan, TFJOB_DELETE_POD, pod, false);
+            !training_replicas_find(&pass->replicas, &pass->job, pod))
+            training_plan_delete(pass->plan, TRAINING_DELETE_POD, pod, false);
     }
     for (size_t i = 0; i < observed->service_count; i++) {
         const struct json *service = observed->services[i];
 
         if (kube_meta_is_controlled_by(service, pass->job.uid) && !kube_meta_is_deleting(service) &&
-            !tfjob_replicas_find(&pass->replicas, &pass->job, service))
-            tfjob_plan_delete(pass->plan, TFJOB_DELETE_SERVICE, service, false);
+            !training_replicas_find(&pass->replicas, &pass->job, service))
+            training_plan_delete(pass->plan, TRAINING_DELETE_SERVICE, service, false);
     }
 }
 
 /* A name that is taken is waited for: the job whose pods they were may just be going. */
-static void report_blocked(struct tfjob_pass *pass, const struct json *object, const char *kind,
+static void report_blocked(struct training_pass *pass, const struct json *object, const char *kind,
                            const char *reason)
 {
     if (kube_meta_is_deleting(object))
         return;
-    tfjob_plan_event(pass->plan, true, reason,
-                     "Error creating: %s \"%s\" exists and does not belong to this job", kind,
-                     kube_meta_name(object))
+    training_plan_event(pass->plan, true, reason,
+                        "Error creating: %s \"%s\" exists and does not belong to this job", kind,
+                        kube_meta_name(object))
         ->once = true;
 }
 
-static void create_services(struct tfjob_pass *pass)
+static void create_services(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
-        const struct tfjob_replica *replica = &pass->replicas.items[i];
+        const struct training_replica *replica = &pass->replicas.items[i];
 
         if (replica->service_blocked)
             report_blocked(pass, replica->service, "service", "FailedCreateService");
         else if (!replica->service)
-            tfjob_plan_create(
-                pass->plan, TFJOB_CREATE_SERVICE,
-                tfjob_service_new(pass->arena, &pass->job, replica->type, replica->index));
+            training_plan_create(
+                pass->plan, TRAINING_CREATE_SERVICE,
+                training_service_new(pass->arena, &pass->job, replica->type, replica->index));
     }
 }
 
 /* Some pod is still on its way out to be replaced. */
-static bool some_leave(const struct tfjob_pass *pass)
+static bool some_leave(const struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
-        const struct tfjob_replica *replica = &pass->replicas.items[i];
+        const struct training_replica *replica = &pass->replicas.items[i];
 
         if (replica->has_pod && str_eq(replica->pod.uid, replica->restarted_uid))
             return true;
@@ -151,25 +151,25 @@ static bool some_leave(const struct tfjob_pass *pass)
 }
 
 /* A replica that fails again and again waits, and says so. */
-static bool must_wait(struct tfjob_pass *pass, const struct tfjob_replica *replica)
+static bool must_wait(struct training_pass *pass, const struct training_replica *replica)
 {
     char until[MOMENT_TEXT_MAX];
 
     if (replica->retry_ms <= pass->now_ms || replica->finished)
         return false;
     moment_format(replica->retry_ms, until);
-    tfjob_plan_requeue(pass->plan, replica->retry_ms - pass->now_ms);
-    tfjob_plan_event(
+    training_plan_requeue(pass->plan, replica->retry_ms - pass->now_ms);
+    training_plan_event(
         pass->plan, true, "BackOff",
         "Back-off restarting failed %s replica %d: not before %s (%" PRId64 " restarts so far)",
-        tfjob_replica_type_name(replica->type), replica->index, until, replica->restarts)
+        training_replica_type_name(replica->type), replica->index, until, replica->restarts)
         ->once = true;
     return true;
 }
 
 /* Replicas that restart together start together: none before the last old one is gone and the last
  * back-off is over. */
-static bool all_must_wait(struct tfjob_pass *pass)
+static bool all_must_wait(struct training_pass *pass)
 {
     bool wait = false;
 
@@ -180,31 +180,32 @@ static bool all_must_wait(struct tfjob_pass *pass)
     return wait || some_leave(pass);
 }
 
-static void create_pods(struct tfjob_pass *pass)
+static void create_pods(struct training_pass *pass)
 {
     bool wait = all_must_wait(pass);
     bool overridden = false;
 
     for (size_t i = 0; i < pass->replicas.count; i++) {
-        const struct tfjob_replica *replica = &pass->replicas.items[i];
+        const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->state == TFJOB_REPLICA_BLOCKED)
+        if (replica->state == TRAINING_REPLICA_BLOCKED)
             report_blocked(pass, replica->pod.json, "pod", "FailedCreatePod");
         if (replica->has_pod || replica->finished || wait || must_wait(pass, replica))
             continue;
-        tfjob_plan_create(pass->plan, TFJOB_CREATE_POD,
-                          tfjob_pod_new(pass->arena, &pass->job, replica->type, replica->index,
-                                        pass->observed->cluster_domain));
-        overridden |= tfjob_template_sets_restart_policy(&pass->job, replica->type);
+        training_plan_create(pass->plan, TRAINING_CREATE_POD,
+                             training_pod_new(pass->arena, &pass->job, replica->type,
+                                              replica->index, pass->observed->cluster_domain));
+        overridden |= training_template_sets_restart_policy(&pass->job, replica->type);
     }
     if (overridden)
-        tfjob_plan_event(pass->plan, true, "SetPodTemplateRestartPolicy",
-                         "Restart policy in pod template will be overwritten by restart policy in "
-                         "replica spec")
+        training_plan_event(
+            pass->plan, true, "SetPodTemplateRestartPolicy",
+            "Restart policy in pod template will be overwritten by restart policy in "
+            "replica spec")
             ->once = true;
 }
 
-void tfjob_pass_go_on(struct tfjob_pass *pass)
+void training_pass_go_on(struct training_pass *pass)
 {
     int restarted_type;
 
@@ -214,20 +215,21 @@ void tfjob_pass_go_on(struct tfjob_pass *pass)
     delete_surplus(pass);
     create_services(pass);
     create_pods(pass);
-    tfjob_memory_write(&pass->replicas, &pass->job, pass->plan);
+    training_memory_write(&pass->replicas, &pass->job, pass->plan);
 
     if (restarted_type >= 0) {
-        const char *message = arena_printf(
-            pass->arena, "job %s is restarting because %s replica(s) failed.", pass->job.name,
-            tfjob_replica_type_name((enum tfjob_replica_type)restarted_type));
+        const char *message =
+            training_job_say(pass->arena, &pass->job, pass->job.kind->words.restarting,
+                             (enum training_replica_type)restarted_type, 1);
+        const char *reason = training_pass_reason(pass, "Restarting");
 
-        tfjob_condition_set(pass->arena, pass->status, TFJOB_RESTARTING, true, "TFJobRestarting",
-                            message, pass->now_ms);
-        tfjob_plan_event(pass->plan, true, "TFJobRestarting", "%s", message);
-    } else if (tfjob_pass_is_running(pass) && !some_leave(pass)) {
-        tfjob_condition_set(pass->arena, pass->status, TFJOB_RUNNING, true, "TFJobRunning",
-                            arena_printf(pass->arena, "TFJob %s/%s is running.",
-                                         pass->job.namespace_, pass->job.name),
-                            pass->now_ms);
+        training_condition_set(pass->arena, pass->status, TRAINING_RESTARTING, true, reason,
+                               message, pass->now_ms);
+        training_plan_event(pass->plan, true, reason, "%s", message);
+    } else if (training_pass_is_running(pass) && !some_leave(pass)) {
+        training_condition_set(pass->arena, pass->status, TRAINING_RUNNING, true,
+                               training_pass_reason(pass, "Running"),
+                               training_pass_say(pass, pass->job.kind->words.running),
+                               pass->now_ms);
     }
 }

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-int64_t tfjob_pass_time(const struct tfjob_pass *pass, const char *name)
+int64_t training_pass_time(const struct training_pass *pass, const char *name)
 {
     const char *text = json_get_string(pass->status, name, NULL);
     int64_t wall_ms;
@@ -21,7 +21,7 @@ int64_t tfjob_pass_time(const struct tfjob_pass *pass, const char *name)
     return wall_ms;
 }
 
-void tfjob_pass_set_time(struct tfjob_pass *pass, const char *name)
+void training_pass_set_time(struct training_pass *pass, const char *name)
 {
     char now[MOMENT_TEXT_MAX];
 
@@ -29,61 +29,73 @@ void tfjob_pass_set_time(struct tfjob_pass *pass, const char *name)
     json_set_string(pass->arena, pass->status, name, now);
 }
 
-void tfjob_pass_set_condition(struct tfjob_pass *pass, const char *type, bool is_true,
-                              const char *reason, const char *message)
+void training_pass_set_condition(struct training_pass *pass, const char *type, bool is_true,
+                                 const char *reason, const char *message)
 {
-    if (tfjob_condition_set(pass->arena, pass->status, type, is_true, reason, message,
-                            pass->now_ms))
-        tfjob_plan_event(pass->plan, false, reason, "%s", message);
+    if (training_condition_set(pass->arena, pass->status, type, is_true, reason, message,
+                               pass->now_ms))
+        training_plan_event(pass->plan, false, reason, "%s", message);
 }
 
-static void pass_init(struct tfjob_pass *pass, const struct tfjob_observed *observed,
-                      struct arena *arena, struct tfjob_plan *plan)
+const char *training_pass_say(const struct training_pass *pass, const char *words)
+{
+    return training_job_say(pass->arena, &pass->job, words, TRAINING_WORKER, 0);
+}
+
+const char *training_pass_reason(const struct training_pass *pass, const char *event)
+{
+    return training_job_reason(pass->arena, &pass->job, event);
+}
+
+static void pass_init(struct training_pass *pass, const struct training_observed *observed,
+                      struct arena *arena, struct training_plan *plan)
 {
     const struct json *status = json_get(observed->job, "status");
 
-    *pass = (struct tfjob_pass){
+    *pass = (struct training_pass){
         .observed = observed, .arena = arena, .now_ms = observed->now_ms, .plan = plan};
-    tfjob_read(observed->job, &pass->job);
+    training_job_read(observed->kind, observed->job, &pass->job);
     pass->status =
         status && status->type == JSON_OBJECT ? json_clone(arena, status) : json_object(arena);
-    tfjob_replicas_init(&pass->replicas, arena, &pass->job);
-    tfjob_memory_read(&pass->replicas, &pass->job, arena);
-    tfjob_replicas_observe(&pass->replicas, &pass->job, observed);
+    training_replicas_init(&pass->replicas, arena, &pass->job);
+    training_memory_read(&pass->replicas, &pass->job, arena);
+    training_replicas_observe(&pass->replicas, &pass->job, observed);
 }
 
-static void fail_invalid(struct tfjob_pass *pass, const struct err *why)
+static void fail_invalid(struct training_pass *pass, const struct err *why)
 {
-    tfjob_condition_set(pass->arena, pass->status, TFJOB_FAILED, true, "FailedValidation",
-                        arena_printf(pass->arena, "TFJob %s/%s is not valid: %s",
-                                     pass->job.namespace_, pass->job.name, why->message),
-                        pass->now_ms);
-    tfjob_pass_set_time(pass, "completionTime");
-    tfjob_plan_event(pass->plan, true, "FailedValidation", "%s", why->message);
+    training_condition_set(pass->arena, pass->status, TRAINING_FAILED, true, "FailedValidation",
+                           arena_printf(pass->arena, "%s %s/%s is not valid: %s",
+                                        pass->job.kind->name, pass->job.namespace_, pass->job.name,
+                                        why->message),
+                           pass->now_ms);
+    training_pass_set_time(pass, "completionTime");
+    training_plan_event(pass->plan, true, "FailedValidation", "%s", why->message);
 }
 
-static void set_created(struct tfjob_pass *pass)
+static void set_created(struct training_pass *pass)
 {
     if (json_count(json_get(pass->status, "conditions")) == 0)
-        tfjob_condition_set(pass->arena, pass->status, TFJOB_CREATED, true, "TFJobCreated",
-                            arena_printf(pass->arena, "TFJob %s is created.", pass->job.name),
-                            pass->now_ms);
+        training_condition_set(pass->arena, pass->status, TRAINING_CREATED, true,
+                               training_pass_reason(pass, "Created"),
+                               training_pass_say(pass, pass->job.kind->words.created),
+                               pass->now_ms);
 }
 
-static void set_replica_statuses(struct tfjob_pass *pass)
+static void set_replica_statuses(struct training_pass *pass)
 {
     struct json *statuses = json_ensure_object(pass->arena, pass->status, "replicaStatuses");
 
-    for (int type = 0; type < TFJOB_REPLICA_TYPES; type++) {
-        struct tfjob_tally tally =
-            tfjob_replicas_count(&pass->replicas, (enum tfjob_replica_type)type);
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
+        struct training_tally tally =
+            training_replicas_count(&pass->replicas, (enum training_replica_type)type);
         struct json *counts;
 
         if (!pass->job.replicas[type].present)
             continue;
-        counts =
-            json_set(pass->arena, statuses, tfjob_replica_type_name((enum tfjob_replica_type)type),
-                     json_object(pass->arena));
+        counts = json_set(pass->arena, statuses,
+                          training_replica_type_name((enum training_replica_type)type),
+                          json_object(pass->arena));
         /* Zeros are left out, as the incumbent does. */
         if (tally.active)
             json_set_int(pass->arena, counts, "active", tally.active);
@@ -94,72 +106,75 @@ static void set_replica_statuses(struct tfjob_pass *pass)
     }
 }
 
-static void end_job(struct tfjob_pass *pass, const struct tfjob_judgement *judgement)
+static void end_job(struct training_pass *pass, const struct training_judgement *judgement)
 {
-    bool succeeded = judgement->outcome == TFJOB_OUTCOME_SUCCEEDED;
-    const char *reason = succeeded ? "TFJobSucceeded" : "TFJobFailed";
+    bool succeeded = judgement->outcome == TRAINING_OUTCOME_SUCCEEDED;
+    const char *reason = training_pass_reason(pass, succeeded ? "Succeeded" : "Failed");
 
     for (size_t i = 0; i < pass->replicas.count; i++) {
-        const struct tfjob_replica *replica = &pass->replicas.items[i];
+        const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->state == TFJOB_REPLICA_FAILED || replica->state == TFJOB_REPLICA_SUCCEEDED)
-            tfjob_pass_report_exit(pass, replica);
+        if (replica->state == TRAINING_REPLICA_FAILED ||
+            replica->state == TRAINING_REPLICA_SUCCEEDED)
+            training_pass_report_exit(pass, replica);
     }
-    tfjob_condition_set(pass->arena, pass->status, succeeded ? TFJOB_SUCCEEDED : TFJOB_FAILED, true,
-                        reason, judgement->message, pass->now_ms);
-    tfjob_pass_set_time(pass, "completionTime");
-    tfjob_plan_event(pass->plan, judgement->warning, reason, "%s", judgement->message);
+    training_condition_set(pass->arena, pass->status,
+                           succeeded ? TRAINING_SUCCEEDED : TRAINING_FAILED, true, reason,
+                           judgement->message, pass->now_ms);
+    training_pass_set_time(pass, "completionTime");
+    training_plan_event(pass->plan, judgement->warning, reason, "%s", judgement->message);
 }
 
-static void run_job(struct tfjob_pass *pass)
+static void run_job(struct training_pass *pass)
 {
-    struct tfjob_judgement judgement;
+    struct training_judgement judgement;
 
-    tfjob_pass_report_pods(pass);
-    if (tfjob_pass_time(pass, "startTime") < 0)
-        tfjob_pass_set_time(pass, "startTime");
+    training_pass_report_pods(pass);
+    if (training_pass_time(pass, "startTime") < 0)
+        training_pass_set_time(pass, "startTime");
     set_replica_statuses(pass);
-    judgement = tfjob_pass_judge(pass);
-    if (judgement.outcome != TFJOB_OUTCOME_NONE)
+    judgement = training_pass_judge(pass);
+    if (judgement.outcome != TRAINING_OUTCOME_NONE)
         end_job(pass, &judgement);
     else
-        tfjob_pass_go_on(pass);
+        training_pass_go_on(pass);
 }
 
-static void decide(struct tfjob_pass *pass)
+static void decide(struct training_pass *pass)
 {
     struct err why = ERR_INIT;
 
-    if (tfjob_is_finished(pass->status)) {
-        tfjob_pass_finished(pass);
+    if (training_is_finished(pass->status)) {
+        training_pass_finished(pass);
         return;
     }
     set_created(pass);
-    if (tfjob_spec_validate(pass->job.json, &why) < 0) {
+    if (training_job_validate(pass->job.kind, pass->job.json, &why) < 0) {
         fail_invalid(pass, &why);
         return;
     }
     if (pass->job.suspend) {
-        tfjob_pass_suspended(pass);
+        training_pass_suspended(pass);
         return;
     }
-    if (tfjob_condition_is_true(pass->status, TFJOB_SUSPENDED) && !tfjob_pass_resume(pass))
+    if (training_condition_is_true(pass->status, TRAINING_SUSPENDED) && !training_pass_resume(pass))
         return;
     run_job(pass);
 }
 
-int tfjob_reconcile(const struct tfjob_observed *observed, struct arena *arena,
-                    struct tfjob_plan *ret_plan, struct err *err)
+int training_reconcile(const struct training_observed *observed, struct arena *arena,
+                       struct training_plan *ret_plan, struct err *err)
 {
-    struct tfjob_plan plan;
-    struct tfjob_pass pass;
+    struct training_plan plan;
+    struct training_pass pass;
 
     if (str_is_empty(kube_meta_name(observed->job)) || str_is_empty(kube_meta_uid(observed->job)))
         return err_set(err, ERR_INTERNAL, "the job to reconcile has no name or no uid");
 
-    tfjob_plan_init(&plan, arena);
+    training_plan_init(&plan, arena);
     /* What is being deleted is left to the garbage collector. */
-    if (!kube_meta_is_deleting(observed->job) && !tfjob_is_managed_elsewhere(observed->job)) {
+    if (!kube_meta_is_deleting(observed->job) &&
+        !training_job_is_managed_elsewhere(observed->job)) {
         pass_init(&pass, observed, arena, &plan);
         decide(&pass);
         if (!json_equal(pass.status, json_get(observed->job, "status")))

@@ -6,11 +6,13 @@
 
 #include "base/json.h"
 #include "operator/plan.h"
+#include "operator/training_kind.h"
 
 /* Objects as the API gave them. Pods and services are those labelled with the job's name, whoever
  * controls them. `gone` are the last states of pods that vanished since the job was last
  * reconciled: what is deleted by force is never seen while it goes. */
-struct tfjob_observed {
+struct training_observed {
+    const struct training_kind *kind;
     const struct json *job;
     const struct json *const *pods;
     size_t pod_count;
@@ -22,7 +24,7 @@ struct tfjob_observed {
     const char *cluster_domain; /* put behind the host names of TF_CONFIG, or NULL */
 };
 
-int tfjob_reconcile(const struct tfjob_observed *observed, struct arena *arena,
-                    struct tfjob_plan *ret_plan, struct err *err);
+int training_reconcile(const struct training_observed *observed, struct arena *arena,
+                       struct training_plan *ret_plan, struct err *err);
 
 #endif

@@ -4,49 +4,56 @@
 
 #include "operator/reconcile.h"
 #include "operator/replica_state.h"
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
-struct tfjob_pass {
-    const struct tfjob_observed *observed;
+struct training_pass {
+    const struct training_observed *observed;
     struct arena *arena;
     int64_t now_ms;
-    struct tfjob job;
-    struct tfjob_replicas replicas;
+    struct training_job job;
+    struct training_replicas replicas;
     struct json *status; /* becomes the new status */
-    struct tfjob_plan *plan;
+    struct training_plan *plan;
 };
 
 /* outcome.c: whether the job has come to its end. */
-enum tfjob_outcome { TFJOB_OUTCOME_NONE, TFJOB_OUTCOME_SUCCEEDED, TFJOB_OUTCOME_FAILED };
-struct tfjob_judgement {
-    enum tfjob_outcome outcome;
+enum training_outcome {
+    TRAINING_OUTCOME_NONE,
+    TRAINING_OUTCOME_SUCCEEDED,
+    TRAINING_OUTCOME_FAILED
+};
+struct training_judgement {
+    enum training_outcome outcome;
     const char *message;
     bool warning; /* the event that tells it is one */
 };
-struct tfjob_judgement tfjob_pass_judge(struct tfjob_pass *pass);
+struct training_judgement training_pass_judge(struct training_pass *pass);
 /* The chief, or without one any worker, is running. */
-bool tfjob_pass_is_running(const struct tfjob_pass *pass);
+bool training_pass_is_running(const struct training_pass *pass);
 /* The job was failed by backoffLimit or activeDeadlineSeconds, says its condition. */
-bool tfjob_pass_failed_by_limit(const struct tfjob_pass *pass);
+bool training_pass_failed_by_limit(const struct training_pass *pass);
 
 /* progress.c: a job that has not ended. */
-void tfjob_pass_go_on(struct tfjob_pass *pass);
+void training_pass_go_on(struct training_pass *pass);
 
 /* teardown.c: jobs that shall not run (any more). */
-void tfjob_pass_finished(struct tfjob_pass *pass);
-void tfjob_pass_suspended(struct tfjob_pass *pass);
+void training_pass_finished(struct training_pass *pass);
+void training_pass_suspended(struct training_pass *pass);
 /* After a suspension: true when the job may start again. */
-bool tfjob_pass_resume(struct tfjob_pass *pass);
+bool training_pass_resume(struct training_pass *pass);
 
 /* pod_news.c: what is wrong with the pods, as events. */
-void tfjob_pass_report_pods(struct tfjob_pass *pass);
-void tfjob_pass_report_exit(struct tfjob_pass *pass, const struct tfjob_replica *replica);
+void training_pass_report_pods(struct training_pass *pass);
+void training_pass_report_exit(struct training_pass *pass, const struct training_replica *replica);
 
+/* The kind's words and reasons for this job; see training_job.h. */
+const char *training_pass_say(const struct training_pass *pass, const char *words);
+const char *training_pass_reason(const struct training_pass *pass, const char *event);
 /* status.startTime, status.completionTime: wall time, or -1. */
-int64_t tfjob_pass_time(const struct tfjob_pass *pass, const char *name);
-void tfjob_pass_set_time(struct tfjob_pass *pass, const char *name);
+int64_t training_pass_time(const struct training_pass *pass, const char *name);
+void training_pass_set_time(struct training_pass *pass, const char *name);
 /* Set a condition and, where it is news, tell it as an event. */
-void tfjob_pass_set_condition(struct tfjob_pass *pass, const char *type, bool is_true,
-                              const char *reason, const char *message);
+void training_pass_set_condition(struct training_pass *pass, const char *type, bool is_true,
+                                 const char *reason, const char *message);
 
 #endif

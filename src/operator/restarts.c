@@ -13,50 +13,52 @@ enum {
     DISTANCE_MAX_MS = 300 * 1000,
 };
 
-enum tfjob_verdict tfjob_replica_judge(const struct tfjob_replica *replica,
-                                       enum tfjob_restart_policy policy)
+enum training_verdict training_replica_judge(const struct training_replica *replica,
+                                             enum training_restart_policy policy)
 {
-    const struct tfjob_pod *pod = &replica->pod;
+    const struct training_pod *pod = &replica->pod;
 
-    if (replica->state != TFJOB_REPLICA_FAILED && replica->state != TFJOB_REPLICA_LOST)
-        return TFJOB_VERDICT_NONE;
+    if (replica->state != TRAINING_REPLICA_FAILED && replica->state != TRAINING_REPLICA_LOST)
+        return TRAINING_VERDICT_NONE;
 
     switch (policy) {
-    case TFJOB_RESTART_NEVER:
-        return TFJOB_VERDICT_FAIL;
-    case TFJOB_RESTART_ALWAYS:
-    case TFJOB_RESTART_ON_FAILURE:
-        return TFJOB_VERDICT_RESTART;
-    case TFJOB_RESTART_EXIT_CODE:
+    case TRAINING_RESTART_NEVER:
+        return TRAINING_VERDICT_FAIL;
+    case TRAINING_RESTART_ALWAYS:
+    case TRAINING_RESTART_ON_FAILURE:
+        return TRAINING_VERDICT_RESTART;
+    case TRAINING_RESTART_EXIT_CODE:
         break;
     }
     /* The code of a replica that was stopped from outside says nothing about its program. */
-    if (replica->state == TFJOB_REPLICA_LOST || pod->deleting_ms > 0 || pod->disrupted)
-        return TFJOB_VERDICT_RESTART;
-    return pod->exit_code >= TFJOB_EXIT_CODE_RETRYABLE ? TFJOB_VERDICT_RESTART : TFJOB_VERDICT_FAIL;
+    if (replica->state == TRAINING_REPLICA_LOST || pod->deleting_ms > 0 || pod->disrupted)
+        return TRAINING_VERDICT_RESTART;
+    return pod->exit_code >= TRAINING_EXIT_CODE_RETRYABLE ? TRAINING_VERDICT_RESTART
+                                                          : TRAINING_VERDICT_FAIL;
 }
 
-static const char *memory_key(struct arena *arena, const struct tfjob_replica *replica)
+static const char *memory_key(struct arena *arena, const struct training_replica *replica)
 {
-    return arena_printf(arena, "%s-%d", tfjob_replica_type_lower(replica->type), replica->index);
+    return arena_printf(arena, "%s-%d", training_replica_type_lower(replica->type), replica->index);
 }
 
-static struct tfjob_replica *replica_of_key(struct tfjob_replicas *replicas,
-                                            const struct tfjob *job, struct arena *arena,
-                                            const char *key)
+static struct training_replica *replica_of_key(struct training_replicas *replicas,
+                                               const struct training_job *job, struct arena *arena,
+                                               const char *key)
 {
     const char *dash = key ? strrchr(key, '-') : NULL;
-    enum tfjob_replica_type type;
+    enum training_replica_type type;
     int64_t index;
 
-    if (!dash || !tfjob_replica_type_parse(arena_strndup(arena, key, (size_t)(dash - key)), &type))
+    if (!dash || !training_replica_type_parse(
+                     job->kind, arena_strndup(arena, key, (size_t)(dash - key)), &type))
         return NULL;
-    if (str_to_int64(dash + 1, 0, TFJOB_REPLICAS_MAX, &index, NULL) < 0)
+    if (str_to_int64(dash + 1, 0, TRAINING_REPLICAS_MAX, &index, NULL) < 0)
         return NULL;
-    return tfjob_replicas_get(replicas, job, type, index);
+    return training_replicas_get(replicas, job, type, index);
 }
 
-static const struct json *parse_annotation(const struct tfjob *job, struct arena *arena,
+static const struct json *parse_annotation(const struct training_job *job, struct arena *arena,
                                            const char *name)
 {
     static const struct json_limits limits = {.depth = 4};
@@ -70,11 +72,11 @@ static const struct json *parse_annotation(const struct tfjob *job, struct arena
     return json;
 }
 
-void tfjob_memory_read(struct tfjob_replicas *replicas, const struct tfjob *job,
-                       struct arena *arena)
+void training_memory_read(struct training_replicas *replicas, const struct training_job *job,
+                          struct arena *arena)
 {
-    JSON_EACH (entry, parse_annotation(job, arena, TFJOB_RESTARTS_ANNOTATION)) {
-        struct tfjob_replica *replica =
+    JSON_EACH (entry, parse_annotation(job, arena, TRAINING_RESTARTS_ANNOTATION)) {
+        struct training_replica *replica =
             entry->name ? replica_of_key(replicas, job, arena, entry->name) : NULL;
 
         if (!replica)
@@ -86,16 +88,16 @@ void tfjob_memory_read(struct tfjob_replicas *replicas, const struct tfjob *job,
             moment_parse(json_get_string(entry, "after", ""), &replica->retry_ms, NULL) < 0)
             replica->retry_ms = 0;
     }
-    JSON_EACH (entry, parse_annotation(job, arena, TFJOB_FINISHED_ANNOTATION)) {
-        struct tfjob_replica *replica = replica_of_key(replicas, job, arena, json_text(entry));
+    JSON_EACH (entry, parse_annotation(job, arena, TRAINING_FINISHED_ANNOTATION)) {
+        struct training_replica *replica = replica_of_key(replicas, job, arena, json_text(entry));
 
         if (replica)
             replica->finished = true;
     }
 }
 
-static void write_annotation(const struct tfjob *job, struct tfjob_plan *plan, const char *name,
-                             const struct json *value)
+static void write_annotation(const struct training_job *job, struct training_plan *plan,
+                             const char *name, const struct json *value)
 {
     const char *old = kube_meta_annotation(job->json, name);
     const char *text = json_count(value) ? json_to_string(plan->arena, value) : NULL;
@@ -107,15 +109,15 @@ static void write_annotation(const struct tfjob *job, struct tfjob_plan *plan, c
     json_set_string(plan->arena, plan->annotations, name, text);
 }
 
-void tfjob_memory_write(const struct tfjob_replicas *replicas, const struct tfjob *job,
-                        struct tfjob_plan *plan)
+void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
+                           struct training_plan *plan)
 {
     struct arena *arena = plan->arena;
     struct json *restarts = json_object(arena);
     struct json *finished = json_array(arena);
 
     for (size_t i = 0; i < replicas->count; i++) {
-        const struct tfjob_replica *replica = &replicas->items[i];
+        const struct training_replica *replica = &replicas->items[i];
 
         if (replica->restarts > 0 || replica->restarted_uid) {
             struct json *entry = json_object(arena);
@@ -133,8 +135,8 @@ void tfjob_memory_write(const struct tfjob_replicas *replicas, const struct tfjo
         if (replica->finished)
             json_append(finished, json_string(arena, memory_key(arena, replica)));
     }
-    write_annotation(job, plan, TFJOB_RESTARTS_ANNOTATION, restarts);
-    write_annotation(job, plan, TFJOB_FINISHED_ANNOTATION, finished);
+    write_annotation(job, plan, TRAINING_RESTARTS_ANNOTATION, restarts);
+    write_annotation(job, plan, TRAINING_FINISHED_ANNOTATION, finished);
 }
 
 /* How far apart the next pod must be from the one before. */
@@ -149,11 +151,11 @@ static int64_t distance_ms(int64_t restarts)
     return distance < DISTANCE_MAX_MS ? distance : DISTANCE_MAX_MS;
 }
 
-void tfjob_replica_count_restart(struct tfjob_replica *replica)
+void training_replica_count_restart(struct training_replica *replica)
 {
-    const struct tfjob_pod *pod = &replica->pod;
+    const struct training_pod *pod = &replica->pod;
     bool own_fault =
-        replica->state == TFJOB_REPLICA_FAILED && pod->deleting_ms == 0 && !pod->disrupted;
+        replica->state == TRAINING_REPLICA_FAILED && pod->deleting_ms == 0 && !pod->disrupted;
     int64_t created_ms = kube_meta_created_ms(pod->json);
 
     replica->restarts += 1 + pod->restarts;
@@ -163,17 +165,18 @@ void tfjob_replica_count_restart(struct tfjob_replica *replica)
         replica->retry_ms = created_ms + distance_ms(replica->restarts);
 }
 
-void tfjob_replicas_restarts(const struct tfjob_replicas *replicas, const struct tfjob *job,
-                             int64_t *ret_remembered, int64_t *ret_in_place)
+void training_replicas_restarts(const struct training_replicas *replicas,
+                                const struct training_job *job, int64_t *ret_remembered,
+                                int64_t *ret_in_place)
 {
     *ret_remembered = *ret_in_place = 0;
     for (size_t i = 0; i < replicas->count; i++) {
-        const struct tfjob_replica *replica = &replicas->items[i];
+        const struct training_replica *replica = &replicas->items[i];
 
         *ret_remembered += replica->restarts;
-        if (job->replicas[replica->type].restart_policy == TFJOB_RESTART_NEVER)
+        if (job->replicas[replica->type].restart_policy == TRAINING_RESTART_NEVER)
             continue;
-        if (replica->state == TFJOB_REPLICA_ACTIVE || replica->state == TFJOB_REPLICA_PENDING)
+        if (replica->state == TRAINING_REPLICA_ACTIVE || replica->state == TRAINING_REPLICA_PENDING)
             *ret_in_place += replica->pod.restarts;
     }
 }

@@ -9,31 +9,32 @@
 #include "operator/replica_state.h"
 
 /* {"worker-0":{"count":2,"uid":"…","after":"<time>"}} and ["worker-1"], as JSON text. */
-#define TFJOB_RESTARTS_ANNOTATION "trainyard.dev/restarts"
-#define TFJOB_FINISHED_ANNOTATION "trainyard.dev/finished"
+#define TRAINING_RESTARTS_ANNOTATION "trainyard.dev/restarts"
+#define TRAINING_FINISHED_ANNOTATION "trainyard.dev/finished"
 
-enum tfjob_verdict {
-    TFJOB_VERDICT_NONE,    /* nothing happened to it */
-    TFJOB_VERDICT_RESTART, /* it is tried again */
-    TFJOB_VERDICT_FAIL,    /* it failed for good */
+enum training_verdict {
+    TRAINING_VERDICT_NONE,    /* nothing happened to it */
+    TRAINING_VERDICT_RESTART, /* it is tried again */
+    TRAINING_VERDICT_FAIL,    /* it failed for good */
 };
-enum tfjob_verdict tfjob_replica_judge(const struct tfjob_replica *replica,
-                                       enum tfjob_restart_policy policy);
+enum training_verdict training_replica_judge(const struct training_replica *replica,
+                                             enum training_restart_policy policy);
 
 /* What cannot be read (somebody edited it) is taken as nothing. */
-void tfjob_memory_read(struct tfjob_replicas *replicas, const struct tfjob *job,
-                       struct arena *arena);
+void training_memory_read(struct training_replicas *replicas, const struct training_job *job,
+                          struct arena *arena);
 /* Put into the plan what changed. */
-void tfjob_memory_write(const struct tfjob_replicas *replicas, const struct tfjob *job,
-                        struct tfjob_plan *plan);
+void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
+                           struct training_plan *plan);
 
 /* Count the restart of the replica's present pod: one, and those in place that vanish with it. A
  * program that fails by itself again and again is tried at growing distances, as a node does with
  * containers: pods are made at least 10 s, 20 s … 5 min apart, from the second restart on. */
-void tfjob_replica_count_restart(struct tfjob_replica *replica);
+void training_replica_count_restart(struct training_replica *replica);
 
 /* Restarts remembered, and those made in place by the nodes in pods that live. */
-void tfjob_replicas_restarts(const struct tfjob_replicas *replicas, const struct tfjob *job,
-                             int64_t *ret_remembered, int64_t *ret_in_place);
+void training_replicas_restarts(const struct training_replicas *replicas,
+                                const struct training_job *job, int64_t *ret_remembered,
+                                int64_t *ret_in_place);
 
 #endif

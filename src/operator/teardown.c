@@ -8,54 +8,55 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-static void delete_pod(struct tfjob_pass *pass, const struct json *pod)
+static void delete_pod(struct training_pass *pass, const struct json *pod)
 {
     if (!kube_meta_is_deleting(pod))
-        tfjob_plan_delete(pass->plan, TFJOB_DELETE_POD, pod, false);
+        training_plan_delete(pass->plan, TRAINING_DELETE_POD, pod, false);
 }
 
-static bool is_ours(const struct tfjob_pass *pass, const struct json *object)
+static bool is_ours(const struct training_pass *pass, const struct json *object)
 {
     return kube_meta_is_controlled_by(object, pass->job.uid);
 }
 
-static bool pod_is_kept(const struct json *json, enum tfjob_clean_policy policy)
+static bool pod_is_kept(const struct training_pass *pass, const struct json *json,
+                        enum training_clean_policy policy)
 {
-    struct tfjob_pod pod;
+    struct training_pod pod;
 
-    tfjob_pod_read(json, &pod);
+    training_pod_read(pass->job.kind, json, &pod);
     switch (policy) {
-    case TFJOB_CLEAN_NONE:
+    case TRAINING_CLEAN_NONE:
         return true;
-    case TFJOB_CLEAN_RUNNING:
-        return pod.phase == TFJOB_POD_SUCCEEDED || pod.phase == TFJOB_POD_FAILED;
-    case TFJOB_CLEAN_ALL:
+    case TRAINING_CLEAN_RUNNING:
+        return pod.phase == TRAINING_POD_SUCCEEDED || pod.phase == TRAINING_POD_FAILED;
+    case TRAINING_CLEAN_ALL:
         break;
     }
     return false;
 }
 
 /* A service stays as long as the pod it is the name of. */
-static bool service_is_kept(const struct tfjob_pass *pass, const struct json *service,
-                            enum tfjob_clean_policy policy)
+static bool service_is_kept(const struct training_pass *pass, const struct json *service,
+                            enum training_clean_policy policy)
 {
-    if (policy == TFJOB_CLEAN_NONE)
+    if (policy == TRAINING_CLEAN_NONE)
         return true;
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
 
         if (str_eq(kube_meta_name(pod), kube_meta_name(service)) && is_ours(pass, pod))
-            return pod_is_kept(pod, policy);
+            return pod_is_kept(pass, pod, policy);
     }
     return false;
 }
 
-static void clean_up(struct tfjob_pass *pass, enum tfjob_clean_policy policy)
+static void clean_up(struct training_pass *pass, enum training_clean_policy policy)
 {
-    const struct tfjob_observed *observed = pass->observed;
+    const struct training_observed *observed = pass->observed;
 
     for (size_t i = 0; i < observed->pod_count; i++) {
-        if (is_ours(pass, observed->pods[i]) && !pod_is_kept(observed->pods[i], policy))
+        if (is_ours(pass, observed->pods[i]) && !pod_is_kept(pass, observed->pods[i], policy))
             delete_pod(pass, observed->pods[i]);
     }
     for (size_t i = 0; i < observed->service_count; i++) {
@@ -63,24 +64,24 @@ static void clean_up(struct tfjob_pass *pass, enum tfjob_clean_policy policy)
 
         if (is_ours(pass, service) && !kube_meta_is_deleting(service) &&
             !service_is_kept(pass, service, policy))
-            tfjob_plan_delete(pass->plan, TFJOB_DELETE_SERVICE, service, false);
+            training_plan_delete(pass->plan, TRAINING_DELETE_SERVICE, service, false);
     }
 }
 
 /* A finished job has nothing active but what still runs; on success that counts as succeeded. */
-static void settle_counts(struct tfjob_pass *pass)
+static void settle_counts(struct training_pass *pass)
 {
-    bool succeeded = tfjob_condition_is_true(pass->status, TFJOB_SUCCEEDED);
+    bool succeeded = training_condition_is_true(pass->status, TRAINING_SUCCEEDED);
 
     JSON_EACH (counts, json_get(pass->status, "replicaStatuses")) {
         int64_t active = json_get_int(counts, "active", 0), running = 0;
-        enum tfjob_replica_type type;
+        enum training_replica_type type;
 
         if (counts->type != JSON_OBJECT || active == 0 ||
-            !tfjob_replica_type_parse(counts->name, &type))
+            !training_replica_type_parse(pass->job.kind, counts->name, &type))
             continue;
         if (!succeeded) {
-            running = tfjob_replicas_count(&pass->replicas, type).active;
+            running = training_replicas_count(&pass->replicas, type).active;
         } else {
             json_set_int(pass->arena, counts, "succeeded",
                          json_get_int(counts, "succeeded", 0) + active);
@@ -92,55 +93,56 @@ static void settle_counts(struct tfjob_pass *pass)
     }
 }
 
-static void expire(struct tfjob_pass *pass)
+static void expire(struct training_pass *pass)
 {
-    int64_t completed_ms = tfjob_pass_time(pass, "completionTime");
+    int64_t completed_ms = training_pass_time(pass, "completionTime");
     int64_t left_ms;
 
     if (completed_ms < 0) {
-        tfjob_pass_set_time(pass, "completionTime");
+        training_pass_set_time(pass, "completionTime");
         completed_ms = pass->now_ms;
     }
     if (pass->job.ttl_seconds < 0 || pass->job.suspend)
         return;
     left_ms = completed_ms + pass->job.ttl_seconds * 1000 - pass->now_ms;
     if (left_ms <= 0)
-        tfjob_plan_delete(pass->plan, TFJOB_DELETE_JOB, pass->job.json, false);
+        training_plan_delete(pass->plan, TRAINING_DELETE_JOB, pass->job.json, false);
     else
-        tfjob_plan_requeue(pass->plan, left_ms);
+        training_plan_requeue(pass->plan, left_ms);
 }
 
-void tfjob_pass_finished(struct tfjob_pass *pass)
+void training_pass_finished(struct training_pass *pass)
 {
-    enum tfjob_clean_policy policy = pass->job.clean_policy;
+    enum training_clean_policy policy = pass->job.clean_policy;
 
     /* A job stopped by a limit must stop, whatever is kept of it. */
-    if (policy == TFJOB_CLEAN_NONE && tfjob_pass_failed_by_limit(pass))
-        policy = TFJOB_CLEAN_RUNNING;
+    if (policy == TRAINING_CLEAN_NONE && training_pass_failed_by_limit(pass))
+        policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
     settle_counts(pass);
     expire(pass);
 }
 
-void tfjob_pass_suspended(struct tfjob_pass *pass)
+void training_pass_suspended(struct training_pass *pass)
 {
-    const char *message = arena_printf(pass->arena, "TFJob %s is suspended.", pass->job.name);
+    const char *reason = training_pass_reason(pass, "Suspended");
+    const char *message = training_pass_say(pass, pass->job.kind->words.suspended);
 
-    clean_up(pass, TFJOB_CLEAN_ALL);
+    clean_up(pass, TRAINING_CLEAN_ALL);
     JSON_EACH (counts, json_get(pass->status, "replicaStatuses"))
         json_remove(counts, "active");
-    if (tfjob_condition_is_true(pass->status, TFJOB_RUNNING))
-        tfjob_condition_set(pass->arena, pass->status, TFJOB_RUNNING, false, "TFJobSuspended",
-                            message, pass->now_ms);
-    tfjob_pass_set_condition(pass, TFJOB_SUSPENDED, true, "TFJobSuspended", message);
+    if (training_condition_is_true(pass->status, TRAINING_RUNNING))
+        training_condition_set(pass->arena, pass->status, TRAINING_RUNNING, false, reason, message,
+                               pass->now_ms);
+    training_pass_set_condition(pass, TRAINING_SUSPENDED, true, reason, message);
 
     /* It starts anew as a whole: a peer that had finished would be missed by the others. */
     for (size_t i = 0; i < pass->replicas.count; i++)
         pass->replicas.items[i].finished = false;
-    tfjob_memory_write(&pass->replicas, &pass->job, pass->plan);
+    training_memory_write(&pass->replicas, &pass->job, pass->plan);
 }
 
-bool tfjob_pass_resume(struct tfjob_pass *pass)
+bool training_pass_resume(struct training_pass *pass)
 {
     bool empty = true;
 
@@ -153,8 +155,9 @@ bool tfjob_pass_resume(struct tfjob_pass *pass)
     }
     if (!empty)
         return false;
-    tfjob_pass_set_condition(pass, TFJOB_SUSPENDED, false, "TFJobResumed",
-                             arena_printf(pass->arena, "TFJob %s is resumed.", pass->job.name));
-    tfjob_pass_set_time(pass, "startTime");
+    training_pass_set_condition(pass, TRAINING_SUSPENDED, false,
+                                training_pass_reason(pass, "Resumed"),
+                                training_pass_say(pass, pass->job.kind->words.resumed));
+    training_pass_set_time(pass, "startTime");
     return true;
 }

@@ -5,29 +5,23 @@
 #include "base/str.h"
 
 /* The cluster's members sorted by name, as a map is written in the incumbent's language. */
-static const enum tfjob_replica_type sorted_types[] = {
-    TFJOB_CHIEF, TFJOB_EVALUATOR, TFJOB_MASTER, TFJOB_PS, TFJOB_WORKER,
+static const enum training_replica_type sorted_types[] = {
+    TRAINING_CHIEF, TRAINING_EVALUATOR, TRAINING_MASTER, TRAINING_PS, TRAINING_WORKER,
 };
 
-char *tfjob_replica_name(struct arena *arena, const struct tfjob *job, enum tfjob_replica_type type,
-                         int index)
-{
-    return arena_printf(arena, "%s-%s-%d", job->name, tfjob_replica_type_lower(type), index);
-}
-
-static struct json *replica_address(struct arena *arena, const struct tfjob *job,
-                                    enum tfjob_replica_type type, int index,
+static struct json *replica_address(struct arena *arena, const struct training_job *job,
+                                    enum training_replica_type type, int index,
                                     const char *cluster_domain)
 {
     bool domain = !str_is_empty(cluster_domain);
 
-    return json_stringf(arena, "%s.%s.svc%s%s:%d", tfjob_replica_name(arena, job, type, index),
+    return json_stringf(arena, "%s.%s.svc%s%s:%d", training_replica_name(arena, job, type, index),
                         job->namespace_, domain ? "." : "", domain ? cluster_domain : "",
                         job->replicas[type].port);
 }
 
-static struct json *all_addresses(struct arena *arena, const struct tfjob *job,
-                                  enum tfjob_replica_type type, const char *cluster_domain)
+static struct json *all_addresses(struct arena *arena, const struct training_job *job,
+                                  enum training_replica_type type, const char *cluster_domain)
 {
     struct json *list = json_array(arena);
 
@@ -36,19 +30,19 @@ static struct json *all_addresses(struct arena *arena, const struct tfjob *job,
     return list;
 }
 
-static struct json *dense_cluster(struct arena *arena, const struct tfjob *job,
+static struct json *dense_cluster(struct arena *arena, const struct training_job *job,
                                   const char *cluster_domain)
 {
     struct json *cluster = json_object(arena);
 
     for (size_t i = 0; i < sizeof(sorted_types) / sizeof(sorted_types[0]); i++) {
-        enum tfjob_replica_type type = sorted_types[i];
+        enum training_replica_type type = sorted_types[i];
 
         if (!job->replicas[type].present)
             continue;
-        if (type == TFJOB_EVALUATOR && !job->evaluator_in_cluster)
+        if (type == TRAINING_EVALUATOR && !job->evaluator_in_cluster)
             continue;
-        json_set(arena, cluster, tfjob_replica_type_lower(type),
+        json_set(arena, cluster, training_replica_type_lower(type),
                  all_addresses(arena, job, type, cluster_domain));
     }
     return cluster;
@@ -56,20 +50,21 @@ static struct json *dense_cluster(struct arena *arena, const struct tfjob *job,
 
 /* With enableDynamicWorker a replica knows only what it needs, so that workers may come and go: a
  * worker itself and all parameter servers, a parameter server only itself. */
-static struct json *sparse_cluster(struct arena *arena, const struct tfjob *job,
-                                   enum tfjob_replica_type type, int index,
+static struct json *sparse_cluster(struct arena *arena, const struct training_job *job,
+                                   enum training_replica_type type, int index,
                                    const char *cluster_domain)
 {
     struct json *cluster = json_object(arena);
     struct json *worker = json_object(arena);
     struct json *ps = json_array(arena);
 
-    if (type == TFJOB_WORKER) {
+    if (type == TRAINING_WORKER) {
         json_set(arena, worker, arena_printf(arena, "%d", index),
                  replica_address(arena, job, type, index, cluster_domain));
-        ps = job->replicas[TFJOB_PS].present ? all_addresses(arena, job, TFJOB_PS, cluster_domain)
-                                             : json_null(arena);
-    } else if (type == TFJOB_PS) {
+        ps = job->replicas[TRAINING_PS].present
+                 ? all_addresses(arena, job, TRAINING_PS, cluster_domain)
+                 : json_null(arena);
+    } else if (type == TRAINING_PS) {
         json_append(ps, replica_address(arena, job, type, index, cluster_domain));
     }
     json_set(arena, cluster, "worker", worker);
@@ -77,12 +72,12 @@ static struct json *sparse_cluster(struct arena *arena, const struct tfjob *job,
     return cluster;
 }
 
-char *tfjob_tf_config(struct arena *arena, const struct tfjob *job, enum tfjob_replica_type type,
-                      int index, const char *cluster_domain)
+char *training_tf_config(struct arena *arena, const struct training_job *job,
+                         enum training_replica_type type, int index, const char *cluster_domain)
 {
     struct json *config, *task;
 
-    if (tfjob_total_replicas(job) == 1)
+    if (training_job_total_replicas(job) == 1)
         return NULL;
 
     config = json_object(arena);
@@ -90,7 +85,7 @@ char *tfjob_tf_config(struct arena *arena, const struct tfjob *job, enum tfjob_r
              job->dynamic_worker ? sparse_cluster(arena, job, type, index, cluster_domain)
                                  : dense_cluster(arena, job, cluster_domain));
     task = json_set(arena, config, "task", json_object(arena));
-    json_set_string(arena, task, "type", tfjob_replica_type_lower(type));
+    json_set_string(arena, task, "type", training_replica_type_lower(type));
     json_set_int(arena, task, "index", index);
     if (!job->dynamic_worker)
         json_set_string(arena, config, "environment", "cloud");

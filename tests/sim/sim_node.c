@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "kube/informer.h"
 #include "kube/object.h"
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ static struct sim_pod *pod_new(struct sim_node *node, const struct kube_object *
     pod->namespace_ = mem_strdup(object->namespace_);
     pod->name = mem_strdup(object->name);
     pod->uid = mem_strdup(object->uid);
-    pod->endless = str_eq(kube_meta_label(object->json, TFJOB_TYPE_LABEL), "ps");
+    pod->endless = str_eq(kube_meta_label(object->json, TRAINING_TYPE_LABEL), "ps");
     str_copy(pod->policy, sizeof(pod->policy),
              json_get_string(json_get(object->json, "spec"), "restartPolicy", "Always"));
     str_copy(pod->container, sizeof(pod->container), json_get_string(container, "name", ""));

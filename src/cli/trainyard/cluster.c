@@ -44,7 +44,7 @@ struct cluster {
     struct http_server *servers[API_SOCKETS]; /* on the machine, and in the pod network */
     struct http_transport *transport;         /* the controllers' way to the API: in process */
     struct engine_controllers *controllers;
-    struct tfjob_controller *tfjobs;
+    struct training_controller *tfjobs;
     struct workflow_controller *workflows;
     struct node_runtime *runtime;
 
@@ -146,7 +146,8 @@ static int open_controllers(struct cluster *cluster, struct err *err)
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
     cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
-    cluster->tfjobs = tfjob_controller_new(cluster->loop, cluster->transport, NULL);
+    cluster->tfjobs =
+        training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, NULL);
     cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, &workflows);
     int result = node_runtime_new(cluster->loop, cluster->transport, cluster->space,
                                   &cluster->node_options, &cluster->runtime, err);
@@ -227,7 +228,7 @@ static void close_cluster(struct cluster *cluster)
         kube_client_free(cluster->probe);
         node_runtime_free(cluster->runtime);
         workflow_controller_free(cluster->workflows);
-        tfjob_controller_free(cluster->tfjobs);
+        training_controller_free(cluster->tfjobs);
         engine_controllers_free(cluster->controllers);
         cluster->closing = 1;
         for (size_t i = 0; i < API_SOCKETS; i++) {

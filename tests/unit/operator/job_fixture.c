@@ -3,7 +3,7 @@
 
 #include "operator/conditions.h"
 #include "operator/pod_template.h"
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include "base/moment.h"
 #include "base/str.h"
@@ -32,7 +32,8 @@ struct json *fixture_json(struct arena *arena, const char *text)
     return json;
 }
 
-static struct json *short_specs(struct arena *arena, const char *text)
+static struct json *short_specs(struct arena *arena, const struct training_kind *kind,
+                                const char *text)
 {
     struct json *specs = json_object(arena);
     size_t count;
@@ -42,8 +43,10 @@ static struct json *short_specs(struct arena *arena, const char *text)
         char type[32], policy[32] = "";
         int replicas;
         struct json *spec = fixture_json(
-            arena,
-            "{'template': {'spec': {'containers': [{'name': 'tensorflow', 'image': 'tf'}]}}}");
+            arena, arena_printf(arena,
+                                "{'template': {'spec': {'containers': [{'name': '%s', 'image': "
+                                "'tf'}]}}}",
+                                kind->container));
 
         if (sscanf(parts[i], " %31s %d %31s", type, &replicas, policy) < 2)
             fail_msg("the test's replicas are wrong: %s", parts[i]);
@@ -57,20 +60,27 @@ static struct json *short_specs(struct arena *arena, const char *text)
 
 void fixture_init(struct job_fixture *fixture, const char *spec, const char *run_policy)
 {
+    fixture_init_kind(fixture, &TRAINING_TFJOB, spec, run_policy);
+}
+
+void fixture_init_kind(struct job_fixture *fixture, const struct training_kind *kind,
+                       const char *spec, const char *run_policy)
+{
     struct arena *arena = arena_new();
     struct json *specs;
 
-    *fixture = (struct job_fixture){.arena = arena};
+    *fixture = (struct job_fixture){.arena = arena, .kind = kind};
     if (moment_parse("2026-11-15T02:00:00Z", &fixture->now_ms, NULL) < 0)
         fail();
     fixture->job = fixture_json(
-        arena, "{'apiVersion': 'kubeflow.org/v1', 'kind': 'TFJob', 'metadata': {'name': 'mnist', "
+        arena, "{'apiVersion': 'kubeflow.org/v1', 'kind': '', 'metadata': {'name': 'mnist', "
                "'namespace': 'default', 'uid': 'job-uid', 'resourceVersion': '1'}}");
+    json_set_string(arena, fixture->job, "kind", kind->name);
     if (spec[0] == '{') {
         json_set(arena, fixture->job, "spec", fixture_json(arena, spec));
     } else {
         specs = json_ensure_object(arena, fixture->job, "spec");
-        json_set(arena, specs, "tfReplicaSpecs", short_specs(arena, spec));
+        json_set(arena, specs, kind->specs, short_specs(arena, kind, spec));
     }
     if (run_policy)
         json_set(arena, json_get(fixture->job, "spec"), "runPolicy",
@@ -119,7 +129,7 @@ static void set_status(struct job_fixture *fixture, struct json *pod, const stru
     char now[MOMENT_TEXT_MAX];
 
     json_set_string(arena, status, "phase", text->phase);
-    json_set_string(arena, container, "name", "tensorflow");
+    json_set_string(arena, container, "name", fixture->kind->container);
     json_set_int(arena, container, "restartCount", text->restarts);
     if (text->exit_code >= 0) {
         struct json *state = json_ensure_object(arena, container, "state");
@@ -168,17 +178,17 @@ static struct json *put(struct job_fixture *fixture, struct json **list, size_t 
 static void add_pod(struct job_fixture *fixture, const char *text, bool gone)
 {
     struct pod_text parsed = parse_pod(text);
-    enum tfjob_replica_type type;
-    struct tfjob job;
+    enum training_replica_type type;
+    struct training_job job;
     struct json *pod, *service;
 
-    tfjob_read(fixture->job, &job);
-    assert_true(tfjob_replica_type_parse(parsed.type, &type));
-    pod = tfjob_pod_new(fixture->arena, &job, type, parsed.index, NULL);
+    training_job_read(fixture->kind, fixture->job, &job);
+    assert_true(training_replica_type_parse(fixture->kind, parsed.type, &type));
+    pod = training_pod_new(fixture->arena, &job, type, parsed.index, NULL);
     if (gone) {
         pod = put(fixture, fixture->gone, &fixture->gone_count, pod);
     } else {
-        service = tfjob_service_new(fixture->arena, &job, type, parsed.index);
+        service = training_service_new(fixture->arena, &job, type, parsed.index);
         put(fixture, fixture->services, &fixture->service_count, service);
         pod = put(fixture, fixture->pods, &fixture->pod_count, pod);
     }
@@ -227,7 +237,8 @@ void fixture_change(struct job_fixture *fixture, const char *text)
 
 void fixture_reconcile(struct job_fixture *fixture)
 {
-    struct tfjob_observed observed = {
+    struct training_observed observed = {
+        .kind = fixture->kind,
         .job = fixture->job,
         .pods = (const struct json *const *)fixture->pods,
         .pod_count = fixture->pod_count,
@@ -240,33 +251,33 @@ void fixture_reconcile(struct job_fixture *fixture)
     };
     struct err err = ERR_INIT;
 
-    if (tfjob_reconcile(&observed, fixture->arena, &fixture->plan, &err) < 0)
+    if (training_reconcile(&observed, fixture->arena, &fixture->plan, &err) < 0)
         fail_msg("reconcile: %s", err.message);
 }
 
-static void apply_action(struct job_fixture *fixture, const struct tfjob_action *action)
+static void apply_action(struct job_fixture *fixture, const struct training_action *action)
 {
     switch (action->type) {
-    case TFJOB_CREATE_SERVICE:
+    case TRAINING_CREATE_SERVICE:
         put(fixture, fixture->services, &fixture->service_count, action->object);
         break;
-    case TFJOB_CREATE_POD:
+    case TRAINING_CREATE_POD:
         put(fixture, fixture->pods, &fixture->pod_count, action->object);
         break;
-    case TFJOB_DELETE_POD:
+    case TRAINING_DELETE_POD:
         take_away(fixture->pods, &fixture->pod_count, action->name);
         break;
-    case TFJOB_DELETE_SERVICE:
+    case TRAINING_DELETE_SERVICE:
         take_away(fixture->services, &fixture->service_count, action->name);
         break;
-    case TFJOB_DELETE_JOB:
+    case TRAINING_DELETE_JOB:
         break;
     }
 }
 
 void fixture_apply(struct job_fixture *fixture)
 {
-    const struct tfjob_plan *plan = &fixture->plan;
+    const struct training_plan *plan = &fixture->plan;
 
     JSON_EACH (annotation, plan->annotations)
         kube_meta_set_annotation(fixture->arena, fixture->job, annotation->name,
@@ -304,7 +315,7 @@ char *fixture_actions(struct job_fixture *fixture)
 
     buf_init(&buf, 1 << 20);
     for (size_t i = 0; i < fixture->plan.action_count; i++) {
-        const struct tfjob_action *action = &fixture->plan.actions[i];
+        const struct training_action *action = &fixture->plan.actions[i];
 
         buf_printf(&buf, "%s%s %s%s", i ? ", " : "", names[action->type], action->name,
                    action->force ? "!" : "");
@@ -336,8 +347,8 @@ char *fixture_counts(struct job_fixture *fixture)
     struct buf buf;
 
     buf_init(&buf, 1 << 20);
-    for (int type = 0; type < TFJOB_REPLICA_TYPES; type++) {
-        const char *name = tfjob_replica_type_name((enum tfjob_replica_type)type);
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
+        const char *name = training_replica_type_name((enum training_replica_type)type);
         const struct json *counts = json_at(new_status(fixture), "replicaStatuses", name, NULL);
 
         if (counts)
@@ -355,7 +366,7 @@ char *fixture_events(struct job_fixture *fixture)
 
     buf_init(&buf, 1 << 20);
     for (size_t i = 0; i < fixture->plan.event_count; i++) {
-        const struct tfjob_event *event = &fixture->plan.events[i];
+        const struct training_event *event = &fixture->plan.events[i];
 
         buf_printf(&buf, "%s%s %s: %s", i ? "\n" : "", event->warning ? "Warning" : "Normal",
                    event->reason, event->message);
@@ -365,5 +376,5 @@ char *fixture_events(struct job_fixture *fixture)
 
 const char *fixture_message(struct job_fixture *fixture, const char *condition)
 {
-    return json_get_string(tfjob_condition_get(new_status(fixture), condition), "message", NULL);
+    return json_get_string(training_condition_get(new_status(fixture), condition), "message", NULL);
 }

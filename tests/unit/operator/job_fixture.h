@@ -11,21 +11,26 @@ enum { JOB_OBJECTS_MAX = 64 };
 
 struct job_fixture {
     struct arena *arena;
+    const struct training_kind *kind;
     struct json *job; /* default/mnist, uid "job-uid" */
     struct json *pods[JOB_OBJECTS_MAX], *gone[JOB_OBJECTS_MAX], *services[JOB_OBJECTS_MAX];
     size_t pod_count, gone_count, service_count;
     int64_t now_ms; /* 2026-11-15T02:00:00Z at first */
     const char *cluster_domain;
     int created; /* pods made so far, for their uids */
-    struct tfjob_plan plan;
+    struct training_plan plan;
 };
 
 /* JSON in which ' stands for ". */
 struct json *fixture_json(struct arena *arena, const char *text);
 
-/* `spec` is the TFJob's, or the short form "Worker 2 OnFailure, PS 1": type, replicas and restart
- * policy (Never if not said), with one container `tensorflow`. `run_policy`: JSON or NULL. */
-void fixture_init(struct job_fixture *fixture, const char *spec, const char *run_policy);
+/* `spec` is the job's, or the short form "Worker 2 OnFailure, PS 1": type, replicas and restart
+ * policy (Never if not said), with the one
+ * container of the kind. `run_policy`: JSON or NULL. */
+void fixture_init(struct job_fixture *fixture, const char *spec,
+                  const char *run_policy); /* a TFJob */
+void fixture_init_kind(struct job_fixture *fixture, const struct training_kind *kind,
+                       const char *spec, const char *run_policy);
 void fixture_release(struct job_fixture *fixture);
 
 /* "worker-0=Running worker-1=Failed(137) ps-0=Running*2!": phase, exit code of tensorflow, restarts

@@ -25,7 +25,7 @@ static int teardown(void **state)
 static bool set(struct arena *arena, struct json *status, const char *type, bool is_true,
                 const char *reason, int64_t second)
 {
-    return tfjob_condition_set(arena, status, type, is_true, reason, reason, second * 1000);
+    return training_condition_set(arena, status, type, is_true, reason, reason, second * 1000);
 }
 
 static char *list(struct arena *arena, const struct json *status)
@@ -46,10 +46,10 @@ static void test_same_status_and_reason_change_nothing(void **state)
 {
     struct json *status = json_object(*state);
 
-    assert_true(set(*state, status, TFJOB_RUNNING, true, "A", 1));
-    assert_false(set(*state, status, TFJOB_RUNNING, true, "A", 2));
+    assert_true(set(*state, status, TRAINING_RUNNING, true, "A", 1));
+    assert_false(set(*state, status, TRAINING_RUNNING, true, "A", 2));
     assert_string_equal(
-        json_get_string(tfjob_condition_get(status, TFJOB_RUNNING), "lastUpdateTime", ""),
+        json_get_string(training_condition_get(status, TRAINING_RUNNING), "lastUpdateTime", ""),
         "1970-01-01T00:00:01Z");
 }
 
@@ -58,14 +58,14 @@ static void test_transition_time_stays_while_the_status_does(void **state)
     struct json *status = json_object(*state);
     const struct json *condition;
 
-    set(*state, status, TFJOB_RUNNING, true, "A", 1);
-    assert_true(set(*state, status, TFJOB_RUNNING, true, "B", 2));
-    condition = tfjob_condition_get(status, TFJOB_RUNNING);
+    set(*state, status, TRAINING_RUNNING, true, "A", 1);
+    assert_true(set(*state, status, TRAINING_RUNNING, true, "B", 2));
+    condition = training_condition_get(status, TRAINING_RUNNING);
     assert_string_equal(json_get_string(condition, "lastTransitionTime", ""),
                         "1970-01-01T00:00:01Z");
     assert_string_equal(json_get_string(condition, "lastUpdateTime", ""), "1970-01-01T00:00:02Z");
-    set(*state, status, TFJOB_RUNNING, false, "B", 3);
-    condition = tfjob_condition_get(status, TFJOB_RUNNING);
+    set(*state, status, TRAINING_RUNNING, false, "B", 3);
+    condition = training_condition_get(status, TRAINING_RUNNING);
     assert_string_equal(json_get_string(condition, "lastTransitionTime", ""),
                         "1970-01-01T00:00:03Z");
 }
@@ -74,10 +74,10 @@ static void test_a_changed_condition_moves_to_the_end(void **state)
 {
     struct json *status = json_object(*state);
 
-    set(*state, status, TFJOB_CREATED, true, "A", 1);
-    set(*state, status, TFJOB_SUSPENDED, true, "A", 1);
-    set(*state, status, TFJOB_RUNNING, true, "A", 2);
-    set(*state, status, TFJOB_SUSPENDED, false, "B", 3);
+    set(*state, status, TRAINING_CREATED, true, "A", 1);
+    set(*state, status, TRAINING_SUSPENDED, true, "A", 1);
+    set(*state, status, TRAINING_RUNNING, true, "A", 2);
+    set(*state, status, TRAINING_SUSPENDED, false, "B", 3);
     assert_string_equal(list(*state, status), "Created=True Running=True Suspended=False ");
 }
 
@@ -85,11 +85,11 @@ static void test_running_and_restarting_replace_each_other(void **state)
 {
     struct json *status = json_object(*state);
 
-    set(*state, status, TFJOB_CREATED, true, "A", 1);
-    set(*state, status, TFJOB_RUNNING, true, "A", 1);
-    set(*state, status, TFJOB_RESTARTING, true, "A", 2);
+    set(*state, status, TRAINING_CREATED, true, "A", 1);
+    set(*state, status, TRAINING_RUNNING, true, "A", 1);
+    set(*state, status, TRAINING_RESTARTING, true, "A", 2);
     assert_string_equal(list(*state, status), "Created=True Restarting=True ");
-    set(*state, status, TFJOB_RUNNING, true, "A", 3);
+    set(*state, status, TRAINING_RUNNING, true, "A", 3);
     assert_string_equal(list(*state, status), "Created=True Running=True ");
 }
 
@@ -97,24 +97,24 @@ static void test_the_end_ends_running(void **state)
 {
     struct json *status = json_object(*state);
 
-    set(*state, status, TFJOB_RUNNING, true, "A", 1);
-    set(*state, status, TFJOB_SUCCEEDED, true, "B", 2);
+    set(*state, status, TRAINING_RUNNING, true, "A", 1);
+    set(*state, status, TRAINING_SUCCEEDED, true, "B", 2);
     assert_string_equal(list(*state, status), "Running=False Succeeded=True ");
-    assert_string_equal(json_get_string(tfjob_condition_get(status, TFJOB_RUNNING), "reason", ""),
-                        "A");
+    assert_string_equal(
+        json_get_string(training_condition_get(status, TRAINING_RUNNING), "reason", ""), "A");
 }
 
 static void test_nothing_changes_after_the_end(void **state)
 {
-    static const char *const ends[] = {TFJOB_SUCCEEDED, TFJOB_FAILED};
+    static const char *const ends[] = {TRAINING_SUCCEEDED, TRAINING_FAILED};
 
     for (int i = 0; i < 2; i++) {
         struct json *status = json_object(*state);
 
         set(*state, status, ends[i], true, "A", 1);
-        assert_true(tfjob_is_finished(status));
+        assert_true(training_is_finished(status));
         assert_false(set(*state, status, ends[1 - i], true, "B", 2));
-        assert_false(set(*state, status, TFJOB_RUNNING, true, "B", 2));
+        assert_false(set(*state, status, TRAINING_RUNNING, true, "B", 2));
         assert_false(set(*state, status, ends[i], false, "B", 2));
         assert_int_equal(json_count(json_get(status, "conditions")), 1);
     }

@@ -59,7 +59,7 @@ static void test_row(void **state)
     fixture_pods(&fixture, row->pods);
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
-    assert_true(tfjob_is_finished(json_get(fixture.job, "status")));
+    assert_true(training_is_finished(json_get(fixture.job, "status")));
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), row->actions);
     assert_string_equal(fixture_counts(&fixture), row->counts);
@@ -98,7 +98,7 @@ static void test_deadline_of_an_idle_job(void **state)
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Running=False Failed");
     assert_string_equal(
-        fixture_message(&fixture, TFJOB_FAILED),
+        fixture_message(&fixture, TRAINING_FAILED),
         "Job mnist has failed because it was active longer than specified deadline");
     assert_string_equal(fixture_events(&fixture),
                         "Normal TFJobFailed: Job mnist has failed because it was active longer "
@@ -186,7 +186,7 @@ static void test_created_suspended_makes_nothing(void **state)
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_conditions(&fixture), "Created Suspended");
-    assert_string_equal(fixture_message(&fixture, TFJOB_SUSPENDED), "TFJob mnist is suspended.");
+    assert_string_equal(fixture_message(&fixture, TRAINING_SUSPENDED), "TFJob mnist is suspended.");
     assert_string_equal(fixture_events(&fixture),
                         "Normal TFJobSuspended: TFJob mnist is suspended.");
     assert_null(json_get(fixture.plan.status, "startTime"));

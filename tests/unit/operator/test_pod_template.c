@@ -3,7 +3,7 @@
 #include "job_fixture.h"
 
 #include "operator/pod_template.h"
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -36,14 +36,15 @@ static struct json *read_golden(struct arena *arena, const char *name)
 static struct json *make_all(struct arena *arena, const struct json *object)
 {
     struct json *list = json_array(arena);
-    struct tfjob job;
+    struct training_job job;
 
-    tfjob_read(object, &job);
-    for (int type = 0; type < TFJOB_REPLICA_TYPES; type++) {
+    training_job_read(&TRAINING_TFJOB, object, &job);
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         for (int index = 0; index < job.replicas[type].replicas; index++) {
-            json_append(list, tfjob_service_new(arena, &job, (enum tfjob_replica_type)type, index));
             json_append(list,
-                        tfjob_pod_new(arena, &job, (enum tfjob_replica_type)type, index, NULL));
+                        training_service_new(arena, &job, (enum training_replica_type)type, index));
+            json_append(
+                list, training_pod_new(arena, &job, (enum training_replica_type)type, index, NULL));
         }
     }
     return list;

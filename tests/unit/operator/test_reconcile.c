@@ -27,7 +27,7 @@ static void test_services_before_pods_in_fixed_order(void **state)
         "+pod mnist-chief-0, +pod mnist-worker-0, +pod mnist-worker-1, +pod mnist-ps-0, "
         "+pod mnist-evaluator-0");
     assert_string_equal(fixture_conditions(&fixture), "Created");
-    assert_string_equal(fixture_message(&fixture, TFJOB_CREATED), "TFJob mnist is created.");
+    assert_string_equal(fixture_message(&fixture, TRAINING_CREATED), "TFJob mnist is created.");
     assert_string_equal(json_get_string(fixture.plan.status, "startTime", ""),
                         "2026-11-15T02:00:00Z");
     assert_int_equal(fixture.plan.event_count, 0);
@@ -66,7 +66,7 @@ static void test_settled_job_has_nothing_to_do(void **state)
     fixture_change(&fixture, "worker-0=Running worker-1=Running ps-0=Running");
     fixture_settle(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Running");
-    assert_string_equal(fixture_message(&fixture, TFJOB_RUNNING),
+    assert_string_equal(fixture_message(&fixture, TRAINING_RUNNING),
                         "TFJob default/mnist is running.");
     assert_int_equal(fixture.plan.requeue_ms, -1);
     assert_int_equal(fixture.plan.event_count, 0);
@@ -83,7 +83,7 @@ static void test_success_has_the_incumbents_words(void **state)
     fixture_change(&fixture, "worker-0=Succeeded(0)");
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Running=False Succeeded");
-    assert_string_equal(fixture_message(&fixture, TFJOB_SUCCEEDED),
+    assert_string_equal(fixture_message(&fixture, TRAINING_SUCCEEDED),
                         "TFJob default/mnist successfully completed.");
     assert_string_equal(fixture_events(&fixture),
                         "Normal ExitedWithCode: Pod: default.mnist-worker-0 exited with code 0\n"
@@ -142,7 +142,8 @@ static void test_invalid_job_fails_and_makes_nothing(void **state)
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_conditions(&fixture), "Created Failed");
-    assert_non_null(strstr(fixture_message(&fixture, TFJOB_FAILED), "spec.tfReplicaSpecs[Wroker]"));
+    assert_non_null(
+        strstr(fixture_message(&fixture, TRAINING_FAILED), "spec.tfReplicaSpecs[Wroker]"));
     assert_int_equal(fixture.plan.event_count, 1);
     assert_string_equal(fixture.plan.events[0].reason, "FailedValidation");
     assert_true(fixture.plan.events[0].warning);

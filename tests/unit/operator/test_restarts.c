@@ -93,7 +93,7 @@ static void test_row(void **state)
         size_t kept = 0;
 
         for (size_t i = 0; i < fixture.plan.action_count; i++) {
-            if (fixture.plan.actions[i].type != TFJOB_CREATE_SERVICE)
+            if (fixture.plan.actions[i].type != TRAINING_CREATE_SERVICE)
                 fixture.plan.actions[kept++] = fixture.plan.actions[i];
         }
         fixture.plan.action_count = kept;
@@ -110,7 +110,7 @@ static void test_exact_words_of_failure(void **state)
     fixture_init(&fixture, "Worker 2 ExitCode", NULL);
     fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1)");
     fixture_reconcile(&fixture);
-    assert_string_equal(fixture_message(&fixture, TFJOB_FAILED),
+    assert_string_equal(fixture_message(&fixture, TRAINING_FAILED),
                         "job \"mnist\" is failing because \"Worker\" replica(s) failed.");
     assert_string_equal(
         fixture_events(&fixture),
@@ -121,14 +121,14 @@ static void test_exact_words_of_failure(void **state)
     fixture_init(&fixture, "Worker 2, PS 1", NULL);
     fixture_pods(&fixture, "worker-0=Failed(1) worker-1=Failed(1) ps-0=Running");
     fixture_reconcile(&fixture);
-    assert_string_equal(fixture_message(&fixture, TFJOB_FAILED),
+    assert_string_equal(fixture_message(&fixture, TRAINING_FAILED),
                         "TFJob default/mnist has failed because 2 Worker replica(s) failed.");
     fixture_release(&fixture);
 
     fixture_init(&fixture, "Worker 1 ExitCode", "{'backoffLimit': 0}");
     fixture_pods(&fixture, "worker-0=Failed(137)");
     fixture_reconcile(&fixture);
-    assert_string_equal(fixture_message(&fixture, TFJOB_FAILED),
+    assert_string_equal(fixture_message(&fixture, TRAINING_FAILED),
                         "Job mnist has failed because it has reached the specified backoff limit");
     fixture_release(&fixture);
 }
@@ -140,7 +140,7 @@ static void test_exact_words_of_restart(void **state)
     fixture_init(&fixture, "Worker 2, PS 1 ExitCode", NULL);
     fixture_pods(&fixture, "worker-0=Running worker-1=Running ps-0=Failed(130)");
     fixture_reconcile(&fixture);
-    assert_string_equal(fixture_message(&fixture, TFJOB_RESTARTING),
+    assert_string_equal(fixture_message(&fixture, TRAINING_RESTARTING),
                         "job mnist is restarting because PS replica(s) failed.");
     assert_string_equal(
         fixture_events(&fixture),
@@ -161,7 +161,7 @@ static void test_a_pod_counts_once(void **state)
         fixture_apply(&fixture);
     }
     assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
-    assert_string_equal(kube_meta_annotation(fixture.job, TFJOB_RESTARTS_ANNOTATION),
+    assert_string_equal(kube_meta_annotation(fixture.job, TRAINING_RESTARTS_ANNOTATION),
                         "{\"worker-1\":{\"count\":1,\"uid\":\"uid-4\"}}");
 
     fixture_change(&fixture, "worker-1=Failed(143)!");
@@ -222,7 +222,7 @@ static void test_finished_replicas_are_remembered(void **state)
     fixture_init(&fixture, "Worker 3", NULL);
     fixture_pods(&fixture, "worker-0=Running worker-1=Succeeded(0) worker-2=Running");
     fixture_settle(&fixture);
-    assert_string_equal(kube_meta_annotation(fixture.job, TFJOB_FINISHED_ANNOTATION),
+    assert_string_equal(kube_meta_annotation(fixture.job, TRAINING_FINISHED_ANNOTATION),
                         "[\"worker-1\"]");
     fixture.pods[1] = fixture.pods[--fixture.pod_count];
     fixture_settle(&fixture);
@@ -245,8 +245,10 @@ static void test_unreadable_memory_is_none(void **state)
         struct job_fixture fixture;
 
         fixture_init(&fixture, "Worker 1 OnFailure", "{'backoffLimit': 1}");
-        kube_meta_set_annotation(fixture.arena, fixture.job, TFJOB_RESTARTS_ANNOTATION, texts[i]);
-        kube_meta_set_annotation(fixture.arena, fixture.job, TFJOB_FINISHED_ANNOTATION, texts[i]);
+        kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
+                                 texts[i]);
+        kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_FINISHED_ANNOTATION,
+                                 texts[i]);
         fixture_pods(&fixture, "worker-0=Running");
         fixture_settle(&fixture);
         assert_string_equal(fixture_conditions(&fixture), "Created Running");

@@ -17,7 +17,7 @@ struct row {
     const char *rule;
     const char *spec;
     const char *more; /* of the spec, or NULL */
-    enum tfjob_replica_type type;
+    enum training_replica_type type;
     int index;
     const char *domain;
     const char *text; /* NULL: none */
@@ -30,49 +30,49 @@ struct row {
     "'tf'}]}}}}}"
 
 static const struct row ROWS[] = {
-    {"a job of one worker gets none", "Worker 1", NULL, TFJOB_WORKER, 0, NULL, NULL},
-    {"a job of one chief gets none", "Chief 1, Worker 0", NULL, TFJOB_CHIEF, 0, NULL, NULL},
-    {"worker and parameter server", "Worker 1, PS 1", NULL, TFJOB_WORKER, 0, NULL,
+    {"a job of one worker gets none", "Worker 1", NULL, TRAINING_WORKER, 0, NULL, NULL},
+    {"a job of one chief gets none", "Chief 1, Worker 0", NULL, TRAINING_CHIEF, 0, NULL, NULL},
+    {"worker and parameter server", "Worker 1, PS 1", NULL, TRAINING_WORKER, 0, NULL,
      "{\"cluster\":{\"ps\":[\"mnist-ps-0.default.svc:2222\"],"
      "\"worker\":[\"mnist-worker-0.default.svc:2222\"]},"
      "\"task\":{\"type\":\"worker\",\"index\":0},\"environment\":\"cloud\"}"},
     {"all types sorted, evaluator included", "Worker 2, PS 1, Chief 1, Evaluator 1", NULL,
-     TFJOB_EVALUATOR, 0, NULL,
+     TRAINING_EVALUATOR, 0, NULL,
      "{\"cluster\":{\"chief\":[\"mnist-chief-0.default.svc:2222\"],"
      "\"evaluator\":[\"mnist-evaluator-0.default.svc:2222\"],"
      "\"ps\":[\"mnist-ps-0.default.svc:2222\"],"
      "\"worker\":[\"mnist-worker-0.default.svc:2222\",\"mnist-worker-1.default.svc:2222\"]},"
      "\"task\":{\"type\":\"evaluator\",\"index\":0},\"environment\":\"cloud\"}"},
-    {"master is called master", "Master 1, Worker 1", NULL, TFJOB_MASTER, 0, NULL,
+    {"master is called master", "Master 1, Worker 1", NULL, TRAINING_MASTER, 0, NULL,
      "{\"cluster\":{\"master\":[\"mnist-master-0.default.svc:2222\"],"
      "\"worker\":[\"mnist-worker-0.default.svc:2222\"]},"
      "\"task\":{\"type\":\"master\",\"index\":0},\"environment\":\"cloud\"}"},
-    {"a type of no replicas is an empty list", "Worker 2, PS 0", NULL, TFJOB_WORKER, 1, NULL,
+    {"a type of no replicas is an empty list", "Worker 2, PS 0", NULL, TRAINING_WORKER, 1, NULL,
      "{\"cluster\":{\"ps\":[],"
      "\"worker\":[\"mnist-worker-0.default.svc:2222\",\"mnist-worker-1.default.svc:2222\"]},"
      "\"task\":{\"type\":\"worker\",\"index\":1},\"environment\":\"cloud\"}"},
-    {"cluster domain", "Worker 1, PS 1", NULL, TFJOB_PS, 0, "tf.training.com",
+    {"cluster domain", "Worker 1, PS 1", NULL, TRAINING_PS, 0, "tf.training.com",
      "{\"cluster\":{\"ps\":[\"mnist-ps-0.default.svc.tf.training.com:2222\"],"
      "\"worker\":[\"mnist-worker-0.default.svc.tf.training.com:2222\"]},"
      "\"task\":{\"type\":\"ps\",\"index\":0},\"environment\":\"cloud\"}"},
-    {"a port of its own for each type, keys in any case", PORT_5000, NULL, TFJOB_PS, 0, NULL,
+    {"a port of its own for each type, keys in any case", PORT_5000, NULL, TRAINING_PS, 0, NULL,
      "{\"cluster\":{\"ps\":[\"mnist-ps-0.default.svc:2222\"],"
      "\"worker\":[\"mnist-worker-0.default.svc:5000\",\"mnist-worker-1.default.svc:5000\"]},"
      "\"task\":{\"type\":\"ps\",\"index\":0},\"environment\":\"cloud\"}"},
     {"sparse: a worker knows itself and all parameter servers", "Worker 3, PS 2",
-     "{'enableDynamicWorker': true}", TFJOB_WORKER, 1, NULL,
+     "{'enableDynamicWorker': true}", TRAINING_WORKER, 1, NULL,
      "{\"cluster\":{\"worker\":{\"1\":\"mnist-worker-1.default.svc:2222\"},"
      "\"ps\":[\"mnist-ps-0.default.svc:2222\",\"mnist-ps-1.default.svc:2222\"]},"
      "\"task\":{\"type\":\"worker\",\"index\":1}}"},
     {"sparse: a parameter server knows itself", "Worker 3, PS 2", "{'enableDynamicWorker': true}",
-     TFJOB_PS, 1, NULL,
+     TRAINING_PS, 1, NULL,
      "{\"cluster\":{\"worker\":{},\"ps\":[\"mnist-ps-1.default.svc:2222\"]},"
      "\"task\":{\"type\":\"ps\",\"index\":1}}"},
     {"sparse: any other knows nobody", "Worker 3, PS 2, Chief 1", "{'enableDynamicWorker': true}",
-     TFJOB_CHIEF, 0, NULL,
+     TRAINING_CHIEF, 0, NULL,
      "{\"cluster\":{\"worker\":{},\"ps\":[]},\"task\":{\"type\":\"chief\",\"index\":0}}"},
     {"sparse: no parameter servers at all", "Worker 2", "{'enableDynamicWorker': true}",
-     TFJOB_WORKER, 0, NULL,
+     TRAINING_WORKER, 0, NULL,
      "{\"cluster\":{\"worker\":{\"0\":\"mnist-worker-0.default.svc:2222\"},\"ps\":null},"
      "\"task\":{\"type\":\"worker\",\"index\":0}}"},
 };
@@ -81,7 +81,7 @@ static void test_row(void **state)
 {
     const struct row *row = *state;
     struct job_fixture fixture;
-    struct tfjob job;
+    struct training_job job;
     char *text;
 
     fixture_init(&fixture, row->spec, NULL);
@@ -90,8 +90,8 @@ static void test_row(void **state)
             json_set(fixture.arena, json_get(fixture.job, "spec"), member->name,
                      json_clone(fixture.arena, member));
     }
-    tfjob_read(fixture.job, &job);
-    text = tfjob_tf_config(fixture.arena, &job, row->type, row->index, row->domain);
+    training_job_read(&TRAINING_TFJOB, fixture.job, &job);
+    text = training_tf_config(fixture.arena, &job, row->type, row->index, row->domain);
     if (row->text)
         assert_string_equal(text, row->text);
     else
@@ -102,12 +102,12 @@ static void test_row(void **state)
 static void test_evaluator_can_be_left_out(void **state)
 {
     struct job_fixture fixture;
-    struct tfjob job;
+    struct training_job job;
 
     fixture_init(&fixture, "Worker 1, Evaluator 1", NULL);
-    kube_meta_set_annotation(fixture.arena, fixture.job, TFJOB_EVALUATOR_ANNOTATION, "false");
-    tfjob_read(fixture.job, &job);
-    assert_string_equal(tfjob_tf_config(fixture.arena, &job, TFJOB_EVALUATOR, 0, NULL),
+    kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_EVALUATOR_ANNOTATION, "false");
+    training_job_read(&TRAINING_TFJOB, fixture.job, &job);
+    assert_string_equal(training_tf_config(fixture.arena, &job, TRAINING_EVALUATOR, 0, NULL),
                         "{\"cluster\":{\"worker\":[\"mnist-worker-0.default.svc:2222\"]},"
                         "\"task\":{\"type\":\"evaluator\",\"index\":0},"
                         "\"environment\":\"cloud\"}");

@@ -14,7 +14,7 @@
 #include "operator/conditions.h"
 #include "operator/controller.h"
 #include "operator/restarts.h"
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ struct run {
     struct sim_cluster cluster;
     uint64_t seed;
     struct http_transport *faulty;
-    struct tfjob_controller *operator_;
+    struct training_controller *operator_;
     struct loop_timer restart_timer, hurt_timer;
     bool kills;
     struct kube_informer *jobs, *pods, *services; /* the auditor's eyes */
@@ -69,10 +69,10 @@ static void audit_job(void *context, struct kube_object *old, struct kube_object
     if (!new_)
         return;
     status = json_get(new_->json, "status");
-    succeeded = tfjob_condition_is_true(status, TFJOB_SUCCEEDED);
-    failed = tfjob_condition_is_true(status, TFJOB_FAILED);
+    succeeded = training_condition_is_true(status, TRAINING_SUCCEEDED);
+    failed = training_condition_is_true(status, TRAINING_FAILED);
     check(run, !(succeeded && failed), "%s has succeeded and failed", new_->name);
-    end = succeeded ? TFJOB_SUCCEEDED : failed ? TFJOB_FAILED : NULL;
+    end = succeeded ? TRAINING_SUCCEEDED : failed ? TRAINING_FAILED : NULL;
     before = map_get(&run->ends, new_->name);
     check(run, !before || str_eq(before, end), "%s was %s and is %s", new_->name, before,
           end ? end : "going on");
@@ -82,7 +82,8 @@ static void audit_job(void *context, struct kube_object *old, struct kube_object
 
 static bool same_replica(const struct json *a, const struct json *b)
 {
-    static const char *const labels[] = {TFJOB_NAME_LABEL, TFJOB_TYPE_LABEL, TFJOB_INDEX_LABEL};
+    static const char *const labels[] = {TRAINING_NAME_LABEL, TRAINING_TYPE_LABEL,
+                                         TRAINING_INDEX_LABEL};
 
     for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
         if (!str_eq(kube_meta_label(a, labels[i]), kube_meta_label(b, labels[i])))
@@ -93,21 +94,21 @@ static bool same_replica(const struct json *a, const struct json *b)
 
 static struct kube_object *job_of(struct run *run, const struct json *pod, int *ret_number)
 {
-    const char *name = kube_meta_label(pod, TFJOB_NAME_LABEL);
+    const char *name = kube_meta_label(pod, TRAINING_NAME_LABEL);
 
     check(run, name && sscanf(name, "job-%d", ret_number) == 1, "a pod of no job");
     return kube_informer_get(run->jobs, "default", name);
 }
 
-static bool is_finished_replica(struct arena *arena, const struct tfjob *job,
+static bool is_finished_replica(struct arena *arena, const struct training_job *job,
                                 const struct json *pod)
 {
-    struct tfjob_replicas replicas;
-    const struct tfjob_replica *replica;
+    struct training_replicas replicas;
+    const struct training_replica *replica;
 
-    tfjob_replicas_init(&replicas, arena, job);
-    tfjob_memory_read(&replicas, job, arena);
-    replica = tfjob_replicas_find(&replicas, job, pod);
+    training_replicas_init(&replicas, arena, job);
+    training_memory_read(&replicas, job, arena);
+    replica = training_replicas_find(&replicas, job, pod);
     return replica && replica->finished;
 }
 
@@ -118,11 +119,11 @@ static void audit_new_pod(struct run *run, const struct kube_object *pod)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     int number = 0;
     struct kube_object *object = job_of(run, pod->json, &number);
-    struct tfjob job;
+    struct training_job job;
 
     if (!object)
         return;
-    tfjob_read(object->json, &job);
+    training_job_read(&TRAINING_TFJOB, object->json, &job);
     if (job.restart_together)
         return;
     check(run, !is_finished_replica(arena, &job, pod->json), "%s had finished and runs again",
@@ -131,7 +132,7 @@ static void audit_new_pod(struct run *run, const struct kube_object *pod)
     check(run,
           run->kills || job.backoff_limit < 0 ||
               run->pods_made[number] <=
-                  (size_t)tfjob_total_replicas(&job) + (size_t)job.backoff_limit,
+                  (size_t)training_job_total_replicas(&job) + (size_t)job.backoff_limit,
           "%s made pod number %zu, its limit is %d", job.name, run->pods_made[number],
           (int)job.backoff_limit);
 }
@@ -162,7 +163,7 @@ static size_t count_of_job(struct kube_informer *informer, const char *job, bool
     for (size_t i = 0; (object = kube_informer_next(informer, NULL, &i));) {
         const char *phase = json_get_string(json_get(object->json, "status"), "phase", "");
 
-        if (!str_eq(kube_meta_label(object->json, TFJOB_NAME_LABEL), job))
+        if (!str_eq(kube_meta_label(object->json, TRAINING_NAME_LABEL), job))
             continue;
         count += !only_active || str_eq(phase, "Running") || str_eq(phase, "Pending");
     }
@@ -205,11 +206,11 @@ static void on_restart(struct loop_timer *timer)
     struct run *run = CONTAINER_OF(timer, struct run, restart_timer);
 
     if (run->operator_) {
-        run->operator_ = tfjob_controller_free(run->operator_);
+        run->operator_ = training_controller_free(run->operator_);
         loop_timer_start(timer, (int64_t)rand_below(run->cluster.rand, 5000));
         return;
     }
-    run->operator_ = tfjob_controller_new(run->cluster.loop, run->faulty, NULL);
+    run->operator_ = training_controller_new(run->cluster.loop, run->faulty, &TRAINING_TFJOB, NULL);
     if (!trouble_is_over(run))
         loop_timer_start(timer, 1000 + (int64_t)rand_below(run->cluster.rand, 20000));
 }
@@ -247,7 +248,7 @@ static void add_replicas(struct run *run, struct arena *arena, struct json *spec
                     policy ? policy : draw_text(run, POLICIES, ARRAY_SIZE(POLICIES)));
     pod_spec = json_ensure_object(arena, json_ensure_object(arena, spec, "template"), "spec");
     container = json_object(arena);
-    json_set_string(arena, container, "name", TFJOB_CONTAINER);
+    json_set_string(arena, container, "name", TRAINING_TFJOB.container);
     json_set_string(arena, container, "image", "simulated");
     json_append(json_ensure_array(arena, pod_spec, "containers"), container);
 }
@@ -282,7 +283,7 @@ static struct json *draw_job(struct run *run, struct arena *arena, int number)
     if (draw_one_in(run, 2))
         json_set_string(arena, spec, "successPolicy", "AllWorkers");
     if (draw_one_in(run, 4))
-        kube_meta_set_annotation(arena, job, TFJOB_RESTART_SCOPE_ANNOTATION, "job");
+        kube_meta_set_annotation(arena, job, TRAINING_RESTART_SCOPE_ANNOTATION, "job");
     return job;
 }
 
@@ -312,9 +313,9 @@ static void run_init(struct run *run, uint64_t seed)
         fault_transport_new(run->cluster.loop, run->cluster.transport, run->cluster.rand, &rates);
     run->jobs = kube_informer_new(run->cluster.client, &KUBE_TFJOBS, NULL, NULL, audit_job, run);
     run->pods = kube_informer_new(run->cluster.client, &KUBE_PODS, NULL, NULL, audit_pod, run);
-    run->services = kube_informer_new(run->cluster.client, &KUBE_SERVICES, NULL, TFJOB_SELECTOR,
-                                      audit_service, run);
-    run->operator_ = tfjob_controller_new(run->cluster.loop, run->faulty, NULL);
+    run->services = kube_informer_new(run->cluster.client, &KUBE_SERVICES, NULL,
+                                      TRAINING_TFJOB.selector, audit_service, run);
+    run->operator_ = training_controller_new(run->cluster.loop, run->faulty, &TRAINING_TFJOB, NULL);
     loop_timer_init(run->cluster.loop, &run->restart_timer, on_restart);
     loop_timer_init(run->cluster.loop, &run->hurt_timer, on_hurt);
     if (draw_one_in(run, 2))
@@ -328,7 +329,7 @@ static void run_release(struct run *run)
 {
     loop_timer_stop(&run->restart_timer);
     loop_timer_stop(&run->hurt_timer);
-    tfjob_controller_free(run->operator_);
+    training_controller_free(run->operator_);
     http_transport_free(run->faulty);
     kube_informer_free(run->jobs);
     kube_informer_free(run->pods);

@@ -1,7 +1,7 @@
 /* Jobs that are refused, with the words; and defaults. */
 #include "job_fixture.h"
 
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -111,30 +111,30 @@ static void test_row(void **state)
     fixture_init(&fixture, row->spec, row->policy);
     if (row->name)
         json_set_string(fixture.arena, json_get(fixture.job, "metadata"), "name", row->name);
-    r = tfjob_spec_validate(fixture.job, &err);
+    r = training_job_validate(&TRAINING_TFJOB, fixture.job, &err);
     assert_string_equal(err.message, row->message ? row->message : "");
     assert_int_equal(r, row->message ? -ERR_INVALID : 0);
 
     /* However wrong it is, it can be read: it must be cleaned up. */
-    struct tfjob job;
-    tfjob_read(fixture.job, &job);
-    assert_true(tfjob_total_replicas(&job) >= 0);
+    struct training_job job;
+    training_job_read(&TRAINING_TFJOB, fixture.job, &job);
+    assert_true(training_job_total_replicas(&job) >= 0);
     fixture_release(&fixture);
 }
 
 static void test_defaults(void **state)
 {
     struct job_fixture fixture;
-    struct tfjob job;
+    struct training_job job;
 
     fixture_init(&fixture, "{'tfReplicaSpecs': {'WORKER': {" OK_TEMPLATE "}}}", NULL);
-    tfjob_read(fixture.job, &job);
-    assert_true(job.replicas[TFJOB_WORKER].present);
-    assert_false(job.replicas[TFJOB_PS].present);
-    assert_int_equal(job.replicas[TFJOB_WORKER].replicas, 1);
-    assert_int_equal(job.replicas[TFJOB_WORKER].restart_policy, TFJOB_RESTART_NEVER);
-    assert_int_equal(job.replicas[TFJOB_WORKER].port, 2222);
-    assert_int_equal(job.clean_policy, TFJOB_CLEAN_NONE);
+    training_job_read(&TRAINING_TFJOB, fixture.job, &job);
+    assert_true(job.replicas[TRAINING_WORKER].present);
+    assert_false(job.replicas[TRAINING_PS].present);
+    assert_int_equal(job.replicas[TRAINING_WORKER].replicas, 1);
+    assert_int_equal(job.replicas[TRAINING_WORKER].restart_policy, TRAINING_RESTART_NEVER);
+    assert_int_equal(job.replicas[TRAINING_WORKER].port, 2222);
+    assert_int_equal(job.clean_policy, TRAINING_CLEAN_NONE);
     assert_int_equal(job.ttl_seconds, -1);
     assert_int_equal(job.deadline_seconds, -1);
     assert_int_equal(job.backoff_limit, -1);

@@ -1,8 +1,8 @@
-/* Whether a TFJob makes sense, before anything is made for it. Called by the reconcile and by
+/* Whether a job makes sense, before anything is made for it. Called by the reconcile and by
  * whoever wants to know earlier (lint). Every message starts with the path of the field, so that
  * the user finds the line; the first mistake is reported. It must never let through what the API
  * server would later refuse pod by pod. */
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SPECS "spec.tfReplicaSpecs"
 
 /* An optional integer within bounds; a missing or null one is fine. */
 static int validate_int(const struct json *object, const char *path, const char *name, int64_t min,
@@ -54,14 +52,15 @@ static int validate_run_policy(const struct json *spec, struct err *err)
 {
     static const char path[] = "spec.runPolicy";
     const struct json *policy, *clean, *suspend;
-    enum tfjob_clean_policy parsed;
+    enum training_clean_policy parsed;
     int r;
 
     r = validate_object(spec, "spec", "runPolicy", &policy, err);
     if (r < 0)
         return r;
     clean = json_get(policy, "cleanPodPolicy");
-    if (clean && clean->type != JSON_NULL && !tfjob_clean_policy_parse(json_text(clean), &parsed))
+    if (clean && clean->type != JSON_NULL &&
+        !training_clean_policy_parse(json_text(clean), &parsed))
         return err_set(err, ERR_INVALID,
                        "%s.cleanPodPolicy: must be None, Running or All, is \"%s\"", path,
                        json_text(clean) ? json_text(clean) : json_type_name(clean->type));
@@ -96,20 +95,21 @@ static int validate_ports(const struct json *container, const char *path, struct
     return 0;
 }
 
-static int validate_containers(const struct json *replica, struct err *err)
+static int validate_containers(const struct training_kind *kind, const struct json *replica,
+                               struct err *err)
 {
     const struct json *pod_spec = json_at(replica, "template", "spec", NULL);
     const struct json *containers = json_get(pod_spec, "containers");
     size_t position = 0;
 
     if (json_count(containers) == 0 || containers->type != JSON_ARRAY)
-        return err_set(err, ERR_INVALID, SPECS "[%s].template.spec.containers: must be specified",
-                       replica->name);
+        return err_set(err, ERR_INVALID, "spec.%s[%s].template.spec.containers: must be specified",
+                       kind->specs, replica->name);
     JSON_EACH (container, containers) {
         char path[160];
 
-        snprintf(path, sizeof(path), SPECS "[%.60s].template.spec.containers[%zu]", replica->name,
-                 position);
+        snprintf(path, sizeof(path), "spec.%s[%.60s].template.spec.containers[%zu]", kind->specs,
+                 replica->name, position);
         if (str_is_empty(json_get_string(container, "image", NULL)))
             return err_set(err, ERR_INVALID, "%s.image: must be required", path);
         int r = validate_ports(container, path, err);
@@ -117,16 +117,16 @@ static int validate_containers(const struct json *replica, struct err *err)
             return r;
         position++;
     }
-    if (!tfjob_container(pod_spec))
+    if (!training_job_container(kind, pod_spec))
         return err_set(err, ERR_INVALID,
-                       SPECS "[%s].template.spec.containers: must have at least one container "
-                             "with name " TFJOB_CONTAINER,
-                       replica->name);
+                       "spec.%s[%s].template.spec.containers: must have at least one container "
+                       "with name %s",
+                       kind->specs, replica->name, kind->container);
     return 0;
 }
 
 /* A pod's name is its host name and its service's name: one DNS label. */
-static int validate_name_length(const struct json *replica, enum tfjob_replica_type type,
+static int validate_name_length(const struct json *replica, enum training_replica_type type,
                                 const char *job_name, struct err *err)
 {
     int64_t replicas = json_get_int(replica, "replicas", 1);
@@ -136,101 +136,113 @@ static int validate_name_length(const struct json *replica, enum tfjob_replica_t
     if (replicas < 1)
         return 0;
     length = snprintf(name, sizeof(name), "%s-%s-%" PRId64, job_name,
-                      tfjob_replica_type_lower(type), replicas - 1);
-    if (length > TFJOB_POD_NAME_MAX)
+                      training_replica_type_lower(type), replicas - 1);
+    if (length > TRAINING_POD_NAME_MAX)
         return err_set(err, ERR_INVALID,
                        "metadata.name: too long: pod '%s' would have %d characters, at most %d are "
                        "allowed; shorten the job's name by %d",
-                       name, length, TFJOB_POD_NAME_MAX, length - TFJOB_POD_NAME_MAX);
+                       name, length, TRAINING_POD_NAME_MAX, length - TRAINING_POD_NAME_MAX);
     return 0;
 }
 
-static int validate_type(const struct json *replica, enum tfjob_replica_type *ret, struct err *err)
+static int validate_type(const struct training_kind *kind, const struct json *replica,
+                         enum training_replica_type *ret, struct err *err)
 {
-    static const char *const names[] = {"Chief", "Master", "Worker", "PS", "Evaluator"};
-    const char *nearest;
+    const char *names[TRAINING_REPLICA_TYPES], *nearest;
+    char list[80] = "";
+    size_t count = 0;
 
-    if (tfjob_replica_type_parse(replica->name, ret))
+    if (training_replica_type_parse(kind, replica->name, ret))
         return 0;
-    nearest = str_nearest(replica->name, names, ARRAY_SIZE(names));
-    return err_set(err, ERR_INVALID,
-                   SPECS "[%s]: unknown replica type, must be Chief, Master, Worker, PS or "
-                         "Evaluator%s%s%s",
-                   replica->name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                   nearest ? "'?" : "");
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
+        if (training_kind_knows(kind, (enum training_replica_type)type))
+            names[count++] = training_replica_type_name((enum training_replica_type)type);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *joint = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", joint, names[i]);
+    }
+    nearest = str_nearest(replica->name, names, count);
+    return err_set(err, ERR_INVALID, "spec.%s[%s]: unknown replica type, must be %s%s%s%s",
+                   kind->specs, replica->name, list, nearest ? "; did you mean '" : "",
+                   nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-static int validate_replica(const struct json *replica, enum tfjob_replica_type type,
-                            const char *job_name, struct err *err)
+static int validate_replica(const struct training_kind *kind, const struct json *replica,
+                            enum training_replica_type type, const char *job_name, struct err *err)
 {
     char path[160];
     const struct json *policy;
-    enum tfjob_restart_policy parsed;
+    enum training_restart_policy parsed;
     int r;
 
-    snprintf(path, sizeof(path), SPECS "[%.60s]", replica->name);
+    snprintf(path, sizeof(path), "spec.%s[%.60s]", kind->specs, replica->name);
     if (replica->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID, "%s: must be an object, is %s", path,
                        json_type_name(replica->type));
 
-    r = validate_int(replica, path, "replicas", 0, TFJOB_REPLICAS_MAX, err);
+    r = validate_int(replica, path, "replicas", 0, TRAINING_REPLICAS_MAX, err);
     if (r < 0)
         return r;
-    if ((type == TFJOB_CHIEF || type == TFJOB_MASTER) && json_get_int(replica, "replicas", 1) > 1)
+    if ((type == TRAINING_CHIEF || type == TRAINING_MASTER) &&
+        json_get_int(replica, "replicas", 1) > 1)
         return err_set(err, ERR_INVALID, "%s.replicas: must not be more than 1, is %" PRId64, path,
                        json_get_int(replica, "replicas", 1));
 
     policy = json_get(replica, "restartPolicy");
     if (policy && policy->type != JSON_NULL && !str_eq(json_text(policy), "") &&
-        !tfjob_restart_policy_parse(json_text(policy), &parsed))
+        !training_restart_policy_parse(json_text(policy), &parsed))
         return err_set(err, ERR_INVALID,
                        "%s.restartPolicy: must be Always, OnFailure, Never or ExitCode, is \"%s\"",
                        path, json_text(policy) ? json_text(policy) : json_type_name(policy->type));
 
-    r = validate_containers(replica, err);
+    r = validate_containers(kind, replica, err);
     if (r < 0)
         return r;
     return validate_name_length(replica, type, job_name, err);
 }
 
-static int validate_replica_specs(const struct json *spec, const char *job_name, struct err *err)
+static int validate_replica_specs(const struct training_kind *kind, const struct json *spec,
+                                  const char *job_name, struct err *err)
 {
-    const struct json *specs = json_get(spec, "tfReplicaSpecs");
-    const char *seen[TFJOB_REPLICA_TYPES] = {0};
+    const struct json *specs = json_get(spec, kind->specs);
+    const char *seen[TRAINING_REPLICA_TYPES] = {0};
     int64_t total = 0;
 
     if (json_count(specs) == 0 || specs->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID,
-                       SPECS ": must be specified, with at least one replica type");
+                       "spec.%s: must be specified, with at least one replica type", kind->specs);
     JSON_EACH (replica, specs) {
-        enum tfjob_replica_type type;
-        int r = validate_type(replica, &type, err);
+        enum training_replica_type type;
+        int r = validate_type(kind, replica, &type, err);
 
         if (r == 0)
-            r = validate_replica(replica, type, job_name, err);
+            r = validate_replica(kind, replica, type, job_name, err);
         if (r < 0)
             return r;
         if (seen[type])
-            return err_set(err, ERR_INVALID, SPECS "[%s]: the same replica type as '%s'",
-                           replica->name, seen[type]);
+            return err_set(err, ERR_INVALID, "spec.%s[%s]: the same replica type as '%s'",
+                           kind->specs, replica->name, seen[type]);
         seen[type] = replica->name;
         total += json_get_int(replica, "replicas", 1);
     }
-    if (seen[TFJOB_CHIEF] && seen[TFJOB_MASTER])
-        return err_set(err, ERR_INVALID, SPECS ": must not have more than 1 Chief or Master role");
-    if (total > TFJOB_REPLICAS_MAX)
+    if (seen[TRAINING_CHIEF] && seen[TRAINING_MASTER])
+        return err_set(err, ERR_INVALID, "spec.%s: must not have more than 1 Chief or Master role",
+                       kind->specs);
+    if (total > TRAINING_REPLICAS_MAX)
         return err_set(err, ERR_INVALID,
-                       SPECS ": at most %d replicas in all are supported, the job asks for "
-                             "%" PRId64,
-                       TFJOB_REPLICAS_MAX, total);
+                       "spec.%s: at most %d replicas in all are supported, the job asks for "
+                       "%" PRId64,
+                       kind->specs, TRAINING_REPLICAS_MAX, total);
     return 0;
 }
 
-int tfjob_spec_validate(const struct json *object, struct err *err)
+int training_job_validate(const struct training_kind *kind, const struct json *object,
+                          struct err *err)
 {
     const char *name = json_get_string(json_get(object, "metadata"), "name", "");
     const struct json *spec = json_get(object, "spec");
-    const struct json *success;
     int r;
 
     if (!str_is_dns1035_label(name))
@@ -238,14 +250,11 @@ int tfjob_spec_validate(const struct json *object, struct err *err)
                        "metadata.name: must be a DNS-1035 label (lower case letters, digits and "
                        "'-', starting with a letter, at most 63 characters), is \"%s\"",
                        name);
-    success = json_get(spec, "successPolicy");
-    if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
-        !str_eq(json_text(success), "AllWorkers"))
-        return err_set(err, ERR_INVALID,
-                       "spec.successPolicy: must be \"\" or AllWorkers, is \"%s\"",
-                       json_text(success) ? json_text(success) : json_type_name(success->type));
+    r = kind->validate(spec, err);
+    if (r < 0)
+        return r;
     r = validate_run_policy(spec, err);
     if (r < 0)
         return r;
-    return validate_replica_specs(spec, name, err);
+    return validate_replica_specs(kind, spec, name, err);
 }

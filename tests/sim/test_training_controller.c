@@ -9,7 +9,7 @@
 #include "loop/sim/sim_loop.h"
 #include "operator/conditions.h"
 #include "operator/controller.h"
-#include "operator/tfjob.h"
+#include "operator/training_job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ enum { MINUTE_MS = 60 * 1000 };
 struct story {
     struct sim_cluster cluster;
     struct arena *arena;
-    struct tfjob_controller *controller;
+    struct training_controller *controller;
     struct kube_informer *jobs, *pods, *services, *events;
     size_t pods_made;
 };
@@ -49,11 +49,12 @@ static int setup(void **state)
     story->arena = arena_new();
     story->jobs = kube_informer_new(story->cluster.client, &KUBE_TFJOBS, NULL, NULL, on_any, story);
     story->pods = kube_informer_new(story->cluster.client, &KUBE_PODS, NULL, NULL, on_pod, story);
-    story->services = kube_informer_new(story->cluster.client, &KUBE_SERVICES, NULL, TFJOB_SELECTOR,
-                                        on_any, story);
+    story->services = kube_informer_new(story->cluster.client, &KUBE_SERVICES, NULL,
+                                        TRAINING_TFJOB.selector, on_any, story);
     story->events =
         kube_informer_new(story->cluster.client, &KUBE_EVENTS, NULL, NULL, on_any, story);
-    story->controller = tfjob_controller_new(story->cluster.loop, story->cluster.transport, NULL);
+    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                &TRAINING_TFJOB, NULL);
     *state = story;
     return 0;
 }
@@ -62,7 +63,7 @@ static int teardown(void **state)
 {
     struct story *story = *state;
 
-    tfjob_controller_free(story->controller);
+    training_controller_free(story->controller);
     kube_informer_free(story->jobs);
     kube_informer_free(story->pods);
     kube_informer_free(story->services);
@@ -139,7 +140,7 @@ static void test_a_job_from_begin_to_end(void **state)
 
     submit(story, "{" TWO_WORKERS ", 'successPolicy': 'AllWorkers'}");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-    assert_true(tfjob_condition_is_true(status_of(story), TFJOB_SUCCEEDED));
+    assert_true(training_condition_is_true(status_of(story), TRAINING_SUCCEEDED));
     assert_int_equal(story->pods_made, 2);
     assert_int_equal(count(story->services), 2);
     assert_true(was_told(story, "Normal", "SuccessfulCreatePod", "Created pod: mnist-worker-0"));
@@ -174,7 +175,7 @@ static void test_clean_up_is_told(void **state)
     submit(story, "{" TWO_WORKERS ", 'successPolicy': 'AllWorkers', 'runPolicy': "
                   "{'cleanPodPolicy': 'All'}}");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-    assert_true(tfjob_condition_is_true(status_of(story), TFJOB_SUCCEEDED));
+    assert_true(training_condition_is_true(status_of(story), TRAINING_SUCCEEDED));
     assert_int_equal(count(story->pods) + count(story->services), 0);
     assert_true(was_told(story, "Normal", "SuccessfulDeletePod", "Deleted pod: mnist-worker-0"));
     assert_true(
@@ -189,9 +190,9 @@ static void test_the_deadline_of_an_idle_job(void **state)
     submit(story, "{'tfReplicaSpecs': {'PS': {" TEMPLATE "}}, 'runPolicy': "
                   "{'activeDeadlineSeconds': 600}}");
     sim_loop_run_for(story->cluster.loop, 9 * MINUTE_MS);
-    assert_false(tfjob_is_finished(status_of(story)));
+    assert_false(training_is_finished(status_of(story)));
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
-    assert_true(tfjob_condition_is_true(status_of(story), TFJOB_FAILED));
+    assert_true(training_condition_is_true(status_of(story), TRAINING_FAILED));
     assert_int_equal(count(story->pods), 0);
 }
 
@@ -220,14 +221,14 @@ static void test_a_name_taken_by_a_stranger(void **state)
     kube_create(story->cluster.client, &KUBE_PODS, "default", stranger, must_succeed, NULL);
     submit(story, "{" TWO_WORKERS ", 'successPolicy': 'AllWorkers'}");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-    assert_false(tfjob_is_finished(status_of(story)));
+    assert_false(training_is_finished(status_of(story)));
     assert_true(was_told(story, "Warning", "FailedCreatePod",
                          "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
                          "this job"));
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "mnist-worker-0", &options,
                 must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
-    assert_true(tfjob_condition_is_true(status_of(story), TFJOB_SUCCEEDED));
+    assert_true(training_condition_is_true(status_of(story), TRAINING_SUCCEEDED));
 }
 
 static void test_an_invalid_job_is_told_and_left(void **state)
@@ -236,7 +237,7 @@ static void test_an_invalid_job_is_told_and_left(void **state)
 
     submit(story, "{'tfReplicaSpecs': {'Worker': {'replicas': -1, " TEMPLATE "}}}");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-    assert_true(tfjob_condition_is_true(status_of(story), TFJOB_FAILED));
+    assert_true(training_condition_is_true(status_of(story), TRAINING_FAILED));
     assert_true(was_told(story, "Warning", "FailedValidation",
                          "spec.tfReplicaSpecs[Worker].replicas: must not be negative, is -1"));
     assert_int_equal(story->pods_made, 0);
@@ -250,14 +251,14 @@ static void test_a_new_operator_takes_over(void **state)
     /* Stop it in the middle of making things, however far it has come. */
     sim_loop_run_for(story->cluster.loop, 1);
     for (int i = 0; i < 50; i++) {
-        tfjob_controller_free(story->controller);
+        training_controller_free(story->controller);
         sim_loop_run_for(story->cluster.loop, 1);
-        story->controller =
-            tfjob_controller_new(story->cluster.loop, story->cluster.transport, NULL);
+        story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                    &TRAINING_TFJOB, NULL);
         sim_loop_run_for(story->cluster.loop, 2);
     }
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-    assert_true(tfjob_condition_is_true(status_of(story), TFJOB_SUCCEEDED));
+    assert_true(training_condition_is_true(status_of(story), TRAINING_SUCCEEDED));
     assert_int_equal(story->pods_made, 2);
 }
 
@@ -269,15 +270,15 @@ static void test_lost_answers(void **state)
     struct http_transport *faulty = fault_transport_new(
         story->cluster.loop, story->cluster.transport, story->cluster.rand, &rates);
 
-    tfjob_controller_free(story->controller);
-    story->controller = tfjob_controller_new(story->cluster.loop, faulty, NULL);
+    training_controller_free(story->controller);
+    story->controller = training_controller_new(story->cluster.loop, faulty, &TRAINING_TFJOB, NULL);
     submit(story, "{" TWO_WORKERS ", 'successPolicy': 'AllWorkers', 'runPolicy': "
                   "{'cleanPodPolicy': 'All'}}");
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
-    assert_true(tfjob_condition_is_true(status_of(story), TFJOB_SUCCEEDED));
+    assert_true(training_condition_is_true(status_of(story), TRAINING_SUCCEEDED));
     assert_int_equal(story->pods_made, 2);
     assert_int_equal(count(story->pods) + count(story->services), 0);
-    story->controller = tfjob_controller_free(story->controller);
+    story->controller = training_controller_free(story->controller);
     http_transport_free(faulty);
 }
 

@@ -1,0 +1,77 @@
+/* The TFJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
+#include "operator/tf_config_env.h"
+#include "operator/training_job.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#define CONTROLLER "tfjob-controller"
+
+static void read_fields(const struct json *spec, struct training_job *job)
+{
+    const char *evaluator = kube_meta_annotation(job->json, TRAINING_EVALUATOR_ANNOTATION);
+
+    job->all_workers = str_eq(json_get_string(spec, "successPolicy", ""), "AllWorkers");
+    job->dynamic_worker = json_get_bool(spec, "enableDynamicWorker", false);
+    job->evaluator_in_cluster = !str_eq(evaluator, "false");
+}
+
+static int validate_fields(const struct json *spec, struct err *err)
+{
+    const struct json *success = json_get(spec, "successPolicy");
+
+    if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
+        !str_eq(json_text(success), "AllWorkers"))
+        return err_set(err, ERR_INVALID,
+                       "spec.successPolicy: must be \"\" or AllWorkers, is \"%s\"",
+                       json_text(success) ? json_text(success) : json_type_name(success->type));
+    return 0;
+}
+
+/* TF_CONFIG goes last, so that it wins over one in the template. */
+static void set_environment(struct arena *arena, const struct training_job *job,
+                            enum training_replica_type type, int index, const char *cluster_domain,
+                            struct json *pod_spec)
+{
+    const char *text = training_tf_config(arena, job, type, index, cluster_domain);
+    struct json *container = training_job_container(job->kind, pod_spec);
+    struct json *variable;
+
+    if (!text || !container)
+        return;
+    variable = json_object(arena);
+    json_set_string(arena, variable, "name", "TF_CONFIG");
+    json_set_string(arena, variable, "value", text);
+    json_append(json_ensure_array(arena, container, "env"), variable);
+}
+
+const struct training_kind TRAINING_TFJOB = {
+    .resource = &KUBE_TFJOBS,
+    .name = "TFJob",
+    .singular = "tfjob",
+    .framework = "tensorflow",
+    .controller_name = CONTROLLER,
+    .selector = TRAINING_OPERATOR_LABEL "=" CONTROLLER,
+    .specs = "tfReplicaSpecs",
+    .container = "tensorflow",
+    .port_name = "tfjob-port",
+    .port = 2222,
+    .restart_policy = TRAINING_RESTART_NEVER,
+    .roles = 1U << TRAINING_CHIEF | 1U << TRAINING_MASTER | 1U << TRAINING_WORKER |
+             1U << TRAINING_PS | 1U << TRAINING_EVALUATOR,
+    .words =
+        {
+            .created = "TFJob {name} is created.",
+            .running = "TFJob {namespace}/{name} is running.",
+            .restarting = "job {name} is restarting because {type} replica(s) failed.",
+            .suspended = "TFJob {name} is suspended.",
+            .resumed = "TFJob {name} is resumed.",
+            .succeeded = "TFJob {namespace}/{name} successfully completed.",
+            .failed = "TFJob {namespace}/{name} has failed because {count} {type} replica(s) "
+                      "failed.",
+            .failing = "job \"{name}\" is failing because \"{type}\" replica(s) failed.",
+        },
+    .read = read_fields,
+    .validate = validate_fields,
+    .set_environment = set_environment,
+};

@@ -1,0 +1,161 @@
+/* Reading the typed view of a job, with the defaults the incumbent applies in memory. Called by
+ * everything that decides on a job; it must never write to the tree it reads. */
+#include "operator/training_job.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <string.h>
+
+bool training_clean_policy_parse(const char *text, enum training_clean_policy *ret)
+{
+    static const struct {
+        const char *name;
+        enum training_clean_policy value;
+    } rows[] = {
+        {"None", TRAINING_CLEAN_NONE},
+        {"Running", TRAINING_CLEAN_RUNNING},
+        {"All", TRAINING_CLEAN_ALL},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        if (str_eq(text, rows[i].name)) {
+            *ret = rows[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct json *training_job_container(const struct training_kind *kind, const struct json *pod_spec)
+{
+    JSON_EACH (container, json_get(pod_spec, "containers")) {
+        if (str_eq(json_get_string(container, "name", NULL), kind->container))
+            return container;
+    }
+    return NULL;
+}
+
+static int read_port(const struct training_kind *kind, const struct json *template)
+{
+    const struct json *container = training_job_container(kind, json_get(template, "spec"));
+
+    JSON_EACH (port, json_get(container, "ports")) {
+        if (str_eq(json_get_string(port, "name", NULL), kind->port_name))
+            return (int)json_get_int(port, "containerPort", kind->port);
+    }
+    return kind->port;
+}
+
+static void read_replica_spec(const struct training_kind *kind, const struct json *spec,
+                              struct training_replica_spec *ret)
+{
+    int64_t replicas = json_get_int(spec, "replicas", 1);
+
+    if (replicas < 0)
+        replicas = 0;
+    if (replicas > TRAINING_REPLICAS_MAX)
+        replicas = TRAINING_REPLICAS_MAX;
+
+    ret->present = true;
+    ret->replicas = (int)replicas;
+    ret->restart_policy = kind->restart_policy;
+    training_restart_policy_parse(json_get_string(spec, "restartPolicy", NULL),
+                                  &ret->restart_policy);
+    ret->template = json_get(spec, "template");
+    ret->port = read_port(kind, ret->template);
+}
+
+static void read_run_policy(const struct json *policy, struct training_job *ret)
+{
+    ret->clean_policy = TRAINING_CLEAN_NONE;
+    training_clean_policy_parse(json_get_string(policy, "cleanPodPolicy", NULL),
+                                &ret->clean_policy);
+    ret->ttl_seconds = json_get_int(policy, "ttlSecondsAfterFinished", -1);
+    ret->deadline_seconds = json_get_int(policy, "activeDeadlineSeconds", -1);
+    ret->backoff_limit = json_get_int(policy, "backoffLimit", -1);
+    ret->suspend = json_get_bool(policy, "suspend", false);
+}
+
+void training_job_read(const struct training_kind *kind, const struct json *object,
+                       struct training_job *ret)
+{
+    const struct json *metadata = json_get(object, "metadata");
+    const struct json *annotations = json_get(metadata, "annotations");
+    const struct json *spec = json_get(object, "spec");
+
+    *ret = (struct training_job){
+        .kind = kind,
+        .json = object,
+        .namespace_ = json_get_string(metadata, "namespace", "default"),
+        .name = json_get_string(metadata, "name", ""),
+        .uid = json_get_string(metadata, "uid", ""),
+        .restart_together =
+            str_eq(json_get_string(annotations, TRAINING_RESTART_SCOPE_ANNOTATION, ""), "job"),
+    };
+    read_run_policy(json_get(spec, "runPolicy"), ret);
+    kind->read(spec, ret);
+
+    JSON_EACH (replica, json_get(spec, kind->specs)) {
+        enum training_replica_type type;
+
+        if (training_replica_type_parse(kind, replica->name, &type) && replica->type == JSON_OBJECT)
+            read_replica_spec(kind, replica, &ret->replicas[type]);
+    }
+}
+
+bool training_job_is_managed_elsewhere(const struct json *object)
+{
+    const struct json *managed_by = json_at(object, "spec", "runPolicy", "managedBy", NULL);
+
+    return managed_by && managed_by->type != JSON_NULL &&
+           !str_eq(json_text(managed_by), TRAINING_MANAGER);
+}
+
+bool training_job_has_chief(const struct training_job *job)
+{
+    return job->replicas[TRAINING_CHIEF].present || job->replicas[TRAINING_MASTER].present;
+}
+
+int training_job_total_replicas(const struct training_job *job)
+{
+    int total = 0;
+
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++)
+        total += job->replicas[type].replicas;
+    return total;
+}
+
+char *training_replica_name(struct arena *arena, const struct training_job *job,
+                            enum training_replica_type type, int index)
+{
+    return arena_printf(arena, "%s-%s-%d", job->name, training_replica_type_lower(type), index);
+}
+
+char *training_job_say(struct arena *arena, const struct training_job *job, const char *words,
+                       enum training_replica_type type, int count)
+{
+    const struct {
+        const char *place, *text;
+    } FILLINGS[] = {
+        {"{namespace}", job->namespace_},
+        {"{name}", job->name},
+        {"{type}", training_replica_type_name(type)},
+        {"{count}", arena_printf(arena, "%d", count)},
+    };
+    char *said = arena_strdup(arena, words);
+
+    for (size_t i = 0; i < ARRAY_SIZE(FILLINGS); i++) {
+        const char *place = strstr(said, FILLINGS[i].place);
+
+        if (place)
+            said = arena_printf(arena, "%.*s%s%s", (int)(place - said), said, FILLINGS[i].text,
+                                place + strlen(FILLINGS[i].place));
+    }
+    return said;
+}
+
+char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event)
+{
+    return arena_printf(arena, "%s%s", job->kind->name, event);
+}

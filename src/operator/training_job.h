@@ -1,0 +1,83 @@
+/* A training job as we decide on it: a typed view of the fields that matter, read from the JSON
+ * tree with the defaults filled in. The view borrows from the tree and never changes it; what is
+ * written back is the tree itself, so that fields unknown to us survive. Reading cannot fail:
+ * whether a job makes sense is the question training_job_validate() answers, and a job that does
+ * not is still read as far as it goes, because it must be cleaned up all the same. */
+#ifndef TRAINYARD_OPERATOR_TRAINING_JOB_H
+#define TRAINYARD_OPERATOR_TRAINING_JOB_H
+
+#include "operator/training_kind.h"
+
+#include "base/json.h"
+
+#define TRAINING_MANAGER        "kubeflow.org/training-operator"
+#define TRAINING_OPERATOR_LABEL "training.kubeflow.org/operator-name"
+#define TRAINING_NAME_LABEL     "training.kubeflow.org/job-name"
+#define TRAINING_TYPE_LABEL     "training.kubeflow.org/replica-type"
+#define TRAINING_INDEX_LABEL    "training.kubeflow.org/replica-index"
+#define TRAINING_ROLE_LABEL     "training.kubeflow.org/job-role"
+
+enum { TRAINING_REPLICAS_MAX = 10000, TRAINING_POD_NAME_MAX = 63 };
+
+enum training_clean_policy { TRAINING_CLEAN_NONE, TRAINING_CLEAN_RUNNING, TRAINING_CLEAN_ALL };
+
+struct training_replica_spec {
+    bool present;
+    int replicas;
+    enum training_restart_policy restart_policy;
+    int port;                    /* the one that peers connect to */
+    const struct json *template; /* PodTemplateSpec; NULL if missing */
+};
+
+struct training_job {
+    const struct training_kind *kind;
+    const struct json *json;
+    const char *namespace_;
+    const char *name;
+    const char *uid;
+    struct training_replica_spec replicas[TRAINING_REPLICA_TYPES];
+    enum training_clean_policy clean_policy;
+    int64_t ttl_seconds;      /* after finish; -1: never */
+    int64_t deadline_seconds; /* -1: none */
+    int64_t backoff_limit;    /* -1: none */
+    bool suspend;
+    bool all_workers;          /* successPolicy AllWorkers */
+    bool dynamic_worker;       /* enableDynamicWorker */
+    bool evaluator_in_cluster; /* TF_CONFIG lists the evaluators */
+    bool restart_together;     /* one replica's restart restarts all */
+};
+
+/* Annotations: what the schema has no field for. */
+#define TRAINING_EVALUATOR_ANNOTATION     "trainyard.dev/tf-config-evaluator"
+#define TRAINING_RESTART_SCOPE_ANNOTATION "trainyard.dev/restart-scope"
+
+void training_job_read(const struct training_kind *kind, const struct json *object,
+                       struct training_job *ret);
+
+/* The first thing wrong with a job, as ERR_INVALID with the field's path first. */
+int training_job_validate(const struct training_kind *kind, const struct json *object,
+                          struct err *err);
+
+/* Some other controller was asked to run it (spec.runPolicy.managedBy). */
+bool training_job_is_managed_elsewhere(const struct json *object);
+
+/* False leaves *ret alone. */
+bool training_clean_policy_parse(const char *text, enum training_clean_policy *ret);
+
+bool training_job_has_chief(const struct training_job *job); /* a Chief or a Master */
+int training_job_total_replicas(const struct training_job *job);
+
+/* The container that trains, of a pod spec; or NULL. */
+struct json *training_job_container(const struct training_kind *kind, const struct json *pod_spec);
+
+/* "<job>-<type>-<index>": the pod, its service and its host. */
+char *training_replica_name(struct arena *arena, const struct training_job *job,
+                            enum training_replica_type type, int index);
+
+/* A message of the kind's words, filled in; `type` and `count` where the words ask for them. */
+char *training_job_say(struct arena *arena, const struct training_job *job, const char *words,
+                       enum training_replica_type type, int count);
+/* "TFJobRunning" from "Running". */
+char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event);
+
+#endif
