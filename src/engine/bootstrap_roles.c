@@ -38,6 +38,7 @@ static const struct rule VIEW[] = {
     {"discovery.k8s.io", "endpointslices", READ, NULL},
     {"networking.k8s.io", "ingresses ingresses/status networkpolicies", READ, NULL},
     {"argoproj.io kubeflow.org", "*", READ, NULL},
+    {"scheduling.volcano.sh scheduling.x-k8s.io", "podgroups podgroups/status", READ, NULL},
     {0},
 };
 
@@ -57,6 +58,7 @@ static const struct rule EDIT[] = {
     {"networking.k8s.io", "ingresses networkpolicies", WRITE, NULL},
     {"coordination.k8s.io", "leases", WRITE " " READ, NULL},
     {"argoproj.io kubeflow.org", "*", WRITE, NULL},
+    {"scheduling.volcano.sh scheduling.x-k8s.io", "podgroups", WRITE, NULL},
     {0},
 };
 

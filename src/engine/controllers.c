@@ -46,12 +46,12 @@ struct kube_client *hub_client(struct hub *hub)
     return hub->client;
 }
 
-struct kube_informer *hub_informer(struct hub *hub, const char *plural)
+struct kube_informer *hub_informer(struct hub *hub, const char *storage)
 {
     for (size_t i = 0; i < hub->source_count; i++)
-        if (str_eq(hub->sources[i].resource->id.plural, plural))
+        if (str_eq(hub->sources[i].resource->storage, storage))
             return hub->sources[i].informer;
-    mem_panic("no informer of '%s'", plural);
+    mem_panic("no informer of '%s'", storage);
 }
 
 bool hub_synced(struct hub *hub)

@@ -10,7 +10,7 @@ static const struct field_schema OWNER[] = {
     {"apiVersion"}, {"kind"}, {"name"}, {"uid"}, {"controller"}, {"blockOwnerDeletion"}, {NULL},
 };
 
-static const struct field_schema METADATA[] = {
+const struct field_schema FIELD_SCHEMA_METADATA[] = {
     {"name"},
     {"generateName"},
     {"namespace"},
@@ -31,12 +31,16 @@ static const struct field_schema METADATA[] = {
 };
 
 static const struct field_schema POD[] = {
-    {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", FIELD_SCHEMA_POD_SPEC},
+    {"apiVersion"},
+    {"kind"},
+    {"status"},
+    {"metadata", FIELD_SCHEMA_METADATA},
+    {"spec", FIELD_SCHEMA_POD_SPEC},
     {NULL},
 };
 
-static const struct field_schema POD_TEMPLATE[] = {
-    {"metadata", METADATA},
+const struct field_schema FIELD_SCHEMA_POD_TEMPLATE[] = {
+    {"metadata", FIELD_SCHEMA_METADATA},
     {"spec", FIELD_SCHEMA_POD_SPEC},
     {NULL},
 };
@@ -52,7 +56,7 @@ static const struct field_schema JOB_SPEC[] = {
     {"maxFailedIndexes"},
     {"selector"},
     {"manualSelector"},
-    {"template", POD_TEMPLATE},
+    {"template", FIELD_SCHEMA_POD_TEMPLATE},
     {"ttlSecondsAfterFinished"},
     {"completionMode"},
     {"suspend"},
@@ -62,47 +66,8 @@ static const struct field_schema JOB_SPEC[] = {
 };
 
 static const struct field_schema JOB[] = {
-    {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", JOB_SPEC}, {NULL},
-};
-
-static const struct field_schema SCHEDULING_POLICY[] = {
-    {"minAvailable"},           {"queue"}, {"minResources"}, {"priorityClass"},
-    {"scheduleTimeoutSeconds"}, {NULL},
-};
-
-static const struct field_schema RUN_POLICY[] = {
-    {"cleanPodPolicy"},
-    {"ttlSecondsAfterFinished"},
-    {"activeDeadlineSeconds"},
-    {"backoffLimit"},
-    {"suspend"},
-    {"managedBy"},
-    {"schedulingPolicy", SCHEDULING_POLICY, "each pod is scheduled for itself"},
-    {NULL},
-};
-
-static const struct field_schema REPLICA_SPEC[] = {
-    {"replicas"},
-    {"restartPolicy"},
-    {"template", POD_TEMPLATE},
-    {NULL},
-};
-
-static const struct field_schema REPLICA_SPECS[] = {
-    {"*", REPLICA_SPEC},
-    {NULL},
-};
-
-static const struct field_schema TFJOB_SPEC[] = {
-    {"successPolicy"},
-    {"enableDynamicWorker"},
-    {"runPolicy", RUN_POLICY},
-    {"tfReplicaSpecs", REPLICA_SPECS},
-    {NULL},
-};
-
-static const struct field_schema TFJOB[] = {
-    {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", TFJOB_SPEC}, {NULL},
+    {"apiVersion"},     {"kind"}, {"status"}, {"metadata", FIELD_SCHEMA_METADATA},
+    {"spec", JOB_SPEC}, {NULL},
 };
 
 static const struct field_schema SERVICE_PORT[] = {
@@ -134,7 +99,8 @@ static const struct field_schema SERVICE_SPEC[] = {
 };
 
 static const struct field_schema SERVICE[] = {
-    {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", SERVICE_SPEC}, {NULL},
+    {"apiVersion"},         {"kind"}, {"status"}, {"metadata", FIELD_SCHEMA_METADATA},
+    {"spec", SERVICE_SPEC}, {NULL},
 };
 
 static const struct field_schema RESOURCES[] = {
@@ -158,17 +124,25 @@ static const struct field_schema CLAIM_SPEC[] = {
 };
 
 static const struct field_schema CLAIM[] = {
-    {"apiVersion"}, {"kind"}, {"status"}, {"metadata", METADATA}, {"spec", CLAIM_SPEC}, {NULL},
+    {"apiVersion"},       {"kind"}, {"status"}, {"metadata", FIELD_SCHEMA_METADATA},
+    {"spec", CLAIM_SPEC}, {NULL},
 };
 
 static const struct field_schema CONFIG_MAP[] = {
-    {"apiVersion"},         {"kind"}, {"data"}, {"binaryData"}, {"immutable"},
-    {"metadata", METADATA}, {NULL},
+    {"apiVersion"}, {"kind"},      {"data"},
+    {"binaryData"}, {"immutable"}, {"metadata", FIELD_SCHEMA_METADATA},
+    {NULL},
 };
 
 static const struct field_schema SECRET[] = {
-    {"apiVersion"},         {"kind"}, {"data"}, {"stringData"}, {"type"}, {"immutable"},
-    {"metadata", METADATA}, {NULL},
+    {"apiVersion"},
+    {"kind"},
+    {"data"},
+    {"stringData"},
+    {"type"},
+    {"immutable"},
+    {"metadata", FIELD_SCHEMA_METADATA},
+    {NULL},
 };
 
 static const struct field_schema SERVICE_ACCOUNT[] = {
@@ -177,7 +151,7 @@ static const struct field_schema SERVICE_ACCOUNT[] = {
     {"secrets"},
     {"imagePullSecrets"},
     {"automountServiceAccountToken"},
-    {"metadata", METADATA},
+    {"metadata", FIELD_SCHEMA_METADATA},
     {NULL},
 };
 
@@ -186,7 +160,7 @@ static const struct field_schema POLICY_RULE[] = {
 };
 
 static const struct field_schema ROLE[] = {
-    {"apiVersion"}, {"kind"}, {"metadata", METADATA}, {"rules", POLICY_RULE}, {NULL},
+    {"apiVersion"}, {"kind"}, {"metadata", FIELD_SCHEMA_METADATA}, {"rules", POLICY_RULE}, {NULL},
 };
 
 static const struct field_schema AGGREGATION[] = {
@@ -195,8 +169,12 @@ static const struct field_schema AGGREGATION[] = {
 };
 
 static const struct field_schema CLUSTER_ROLE[] = {
-    {"apiVersion"},         {"kind"}, {"metadata", METADATA}, {"aggregationRule", AGGREGATION},
-    {"rules", POLICY_RULE}, {NULL},
+    {"apiVersion"},
+    {"kind"},
+    {"metadata", FIELD_SCHEMA_METADATA},
+    {"aggregationRule", AGGREGATION},
+    {"rules", POLICY_RULE},
+    {NULL},
 };
 
 static const struct field_schema ROLE_REFERENCE[] = {
@@ -211,17 +189,32 @@ static const struct field_schema SUBJECT[] = {
 };
 
 static const struct field_schema ROLE_BINDING[] = {
-    {"apiVersion"},        {"kind"}, {"metadata", METADATA}, {"roleRef", ROLE_REFERENCE},
-    {"subjects", SUBJECT}, {NULL},
+    {"apiVersion"},
+    {"kind"},
+    {"metadata", FIELD_SCHEMA_METADATA},
+    {"roleRef", ROLE_REFERENCE},
+    {"subjects", SUBJECT},
+    {NULL},
 };
 
 static const struct field_schema WORKFLOW[] = {
     {"apiVersion"},
     {"kind"},
     {"status"},
-    {"metadata", METADATA},
+    {"metadata", FIELD_SCHEMA_METADATA},
     {"spec", FIELD_SCHEMA_WORKFLOW_SPEC},
     {NULL},
+};
+
+static const struct field_schema LEASE_SPEC[] = {
+    {"holderIdentity"},   {"leaseDurationSeconds"},
+    {"acquireTime"},      {"renewTime"},
+    {"leaseTransitions"}, {"strategy"},
+    {"preferredHolder"},  {NULL},
+};
+
+static const struct field_schema LEASE[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", FIELD_SCHEMA_METADATA}, {"spec", LEASE_SPEC}, {NULL},
 };
 
 static const struct {
@@ -236,11 +229,15 @@ static const struct {
     {"v1", "Service", SERVICE},
     {"v1", "ServiceAccount", SERVICE_ACCOUNT},
     {"batch/v1", "Job", JOB},
-    {"kubeflow.org/v1", "TFJob", TFJOB},
+    {"coordination.k8s.io/v1", "Lease", LEASE},
+    {"kubeflow.org/v1", "PyTorchJob", FIELD_SCHEMA_PYTORCHJOB},
+    {"kubeflow.org/v1", "TFJob", FIELD_SCHEMA_TFJOB},
     {"rbac.authorization.k8s.io/v1", "ClusterRole", CLUSTER_ROLE},
     {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", ROLE_BINDING},
     {"rbac.authorization.k8s.io/v1", "Role", ROLE},
     {"rbac.authorization.k8s.io/v1", "RoleBinding", ROLE_BINDING},
+    {"scheduling.volcano.sh/v1beta1", "PodGroup", FIELD_SCHEMA_VOLCANO_POD_GROUP},
+    {"scheduling.x-k8s.io/v1alpha1", "PodGroup", FIELD_SCHEMA_POD_GROUP},
 };
 
 const struct field_schema *field_schema_of(const char *api_version, const char *kind)

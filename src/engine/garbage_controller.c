@@ -23,7 +23,7 @@ struct dependents {
 struct garbage {
     struct hub *hub;
     struct workqueue *queue;
-    struct map keys;       /* uid → "plural/namespace/name" */
+    struct map keys;       /* uid → "storage/namespace/name" */
     struct map dependents; /* uid of an owner → struct dependents */
 };
 
@@ -36,7 +36,7 @@ static struct json *owners_of(const struct json *object)
 
 static char *key_of(const struct registry_resource *resource, const struct kube_object *object)
 {
-    return mem_printf("%s/%s/%s", resource->id.plural, object->namespace_, object->name);
+    return mem_printf("%s/%s/%s", resource->storage, object->namespace_, object->name);
 }
 
 static struct kube_object *find(struct garbage *garbage, const char *key,
@@ -47,7 +47,7 @@ static struct kube_object *find(struct garbage *garbage, const char *key,
     char **pieces = str_split(arena, key, '/', &count);
     const struct registry_resource *resource;
     for (size_t i = 0; (resource = registry_at(i)); i++)
-        if (str_eq(resource->id.plural, pieces[0]))
+        if (str_eq(resource->storage, pieces[0]))
             break;
     *ret_resource = resource;
     return kube_informer_get(hub_informer(garbage->hub, pieces[0]), pieces[1], pieces[2]);

@@ -14,9 +14,9 @@ struct hub;
 struct loop *hub_loop(struct hub *hub);
 struct kube_client *hub_client(struct hub *hub);
 
-/* The informer of a resource, by its plural name; events have none: they are many and nobody
- * decides on them. */
-struct kube_informer *hub_informer(struct hub *hub, const char *plural);
+/* The informer of a resource, by the name it is stored under ("pods", "jobs.batch"); events have
+ * none: they are many and nobody decides on them. */
+struct kube_informer *hub_informer(struct hub *hub, const char *storage);
 bool hub_synced(struct hub *hub); /* every informer has its first list */
 
 /* The context of calls under way. When the hub goes, no answer comes any more: what is still open

@@ -126,7 +126,8 @@ static void work(void *context, const char *key)
         workqueue_done(jobs->queue, key, false);
         return;
     }
-    struct kube_object *job = kube_informer_get(hub_informer(jobs->hub, "jobs"), namespace_, name);
+    struct kube_object *job =
+        kube_informer_get(hub_informer(jobs->hub, "jobs.batch"), namespace_, name);
     if (!job) {
         writes_free(map_remove(&jobs->writes, key));
         workqueue_done(jobs->queue, key, false);

@@ -46,8 +46,9 @@ static bool has_job(struct orphans *orphans, const struct kube_object *pod)
     const struct json *owner = kube_meta_controller(pod->json);
     if (!owner || !str_eq(json_get_string(owner, "kind", ""), "Job"))
         return false;
-    struct kube_object *job = kube_informer_get(hub_informer(orphans->hub, "jobs"), pod->namespace_,
-                                                json_get_string(owner, "name", ""));
+    struct kube_object *job =
+        kube_informer_get(hub_informer(orphans->hub, "jobs.batch"), pod->namespace_,
+                          json_get_string(owner, "name", ""));
     return job && str_eq(job->uid, json_get_string(owner, "uid", ""));
 }
 

@@ -44,6 +44,10 @@ void kind_job_defaults(struct arena *arena, struct json *job);
 void kind_job_create(struct arena *arena, struct json *job);
 void kind_job_validate(struct field_errors *errors, const struct json *job, const struct json *old);
 
+/* lease.c */
+void kind_lease_validate(struct field_errors *errors, const struct json *lease,
+                         const struct json *old);
+
 /* namespace.c */
 void kind_namespace_create(struct arena *arena, struct json *namespace_);
 
@@ -54,11 +58,18 @@ void kind_binding_defaults(struct arena *arena, struct json *binding);
 void kind_binding_validate(struct field_errors *errors, const struct json *binding,
                            const struct json *old);
 
-/* tfjob.c */
+/* training_job.c: TFJob and PyTorchJob */
 void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job);
-void kind_tfjob_create(struct arena *arena, struct json *job);
+void kind_training_job_create(struct arena *arena, struct json *job);
 void kind_tfjob_validate(struct field_errors *errors, const struct json *job,
                          const struct json *old);
+void kind_pytorchjob_validate(struct field_errors *errors, const struct json *job,
+                              const struct json *old);
+
+/* pod_group.c: of the scheduler-plugins, and of Volcano */
+void kind_pod_group_create(struct arena *arena, struct json *group);
+void kind_pod_group_validate(struct field_errors *errors, const struct json *group,
+                             const struct json *old);
 
 /* workflow.c */
 void kind_workflow_validate(struct field_errors *errors, const struct json *workflow,

@@ -39,6 +39,38 @@ const struct kube_resource KUBE_TFJOBS = {
     .namespaced = true,
 };
 
+const struct kube_resource KUBE_PYTORCHJOBS = {
+    .group = "kubeflow.org",
+    .version = "v1",
+    .plural = "pytorchjobs",
+    .kind = "PyTorchJob",
+    .namespaced = true,
+};
+
+/* Of the scheduler-plugins, and of Volcano: one name, two groups. */
+const struct kube_resource KUBE_PODGROUPS = {
+    .group = "scheduling.x-k8s.io",
+    .version = "v1alpha1",
+    .plural = "podgroups",
+    .kind = "PodGroup",
+    .namespaced = true,
+};
+const struct kube_resource KUBE_VOLCANO_PODGROUPS = {
+    .group = "scheduling.volcano.sh",
+    .version = "v1beta1",
+    .plural = "podgroups",
+    .kind = "PodGroup",
+    .namespaced = true,
+};
+
+const struct kube_resource KUBE_LEASES = {
+    .group = "coordination.k8s.io",
+    .version = "v1",
+    .plural = "leases",
+    .kind = "Lease",
+    .namespaced = true,
+};
+
 const struct kube_resource KUBE_WORKFLOWS = {
     .group = "argoproj.io",
     .version = "v1alpha1",
@@ -79,6 +111,10 @@ static const struct kube_resource *const KNOWN[] = {
     &KUBE_ENDPOINTS,
     &KUBE_JOBS,
     &KUBE_TFJOBS,
+    &KUBE_PYTORCHJOBS,
+    &KUBE_PODGROUPS,
+    &KUBE_VOLCANO_PODGROUPS,
+    &KUBE_LEASES,
     &KUBE_WORKFLOWS,
 };
 

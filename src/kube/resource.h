@@ -17,7 +17,8 @@ struct kube_resource {
 extern const struct kube_resource KUBE_NAMESPACES, KUBE_NODES, KUBE_PODS, KUBE_SERVICES,
     KUBE_CONFIGMAPS, KUBE_SECRETS, KUBE_PVCS, KUBE_PVS, KUBE_EVENTS, KUBE_ENDPOINTS, KUBE_JOBS,
     KUBE_TFJOBS, KUBE_SERVICEACCOUNTS, KUBE_ROLES, KUBE_ROLEBINDINGS, KUBE_CLUSTERROLES,
-    KUBE_CLUSTERROLEBINDINGS, KUBE_WORKFLOWS;
+    KUBE_CLUSTERROLEBINDINGS, KUBE_WORKFLOWS, KUBE_PYTORCHJOBS, KUBE_PODGROUPS,
+    KUBE_VOLCANO_PODGROUPS, KUBE_LEASES;
 
 /* "v1", "kubeflow.org/v1": the apiVersion of its objects. */
 char *kube_resource_api_version(struct arena *arena, const struct kube_resource *resource);

@@ -132,10 +132,39 @@ static const struct kube_column JOBS[] = {
     WIDE("Selector", "Labels of its pods.", table_job_selector),
 };
 
-static const struct kube_column TFJOBS[] = {
+/* Age where the kind's own definition has it, so that who counts columns finds it. */
+static const struct kube_column TRAINING_JOBS[] = {
     NAME,
     TEXT("State", "The job's latest condition.", table_last_condition),
     {"Age", "date", "", "Time since the object was created.", 0, table_age_cell},
+    TEXT("Progress", "How far the training is.", table_progress),
+};
+
+static const struct kube_column PODGROUPS[] = {
+    NAME,
+    TEXT("Phase", "What its pods, taken together, are doing.", table_phase),
+    {"MinMember", "integer", "", "How many pods start together or not at all.", 0,
+     table_group_min_member},
+    {"Running", "integer", "", "How many of its pods run.", 0, table_group_running},
+    {"Succeeded", "integer", "", "How many of its pods have succeeded.", 0, table_group_succeeded},
+    {"Failed", "integer", "", "How many of its pods have failed.", 0, table_group_failed},
+    AGE,
+};
+
+static const struct kube_column VOLCANO_PODGROUPS[] = {
+    NAME,
+    TEXT("Status", "What its pods, taken together, are doing.", table_phase),
+    {"minMember", "integer", "", "How many pods start together or not at all.", 0,
+     table_group_min_member},
+    {"Runnings", "integer", "", "How many of its pods run.", 0, table_group_running},
+    AGE,
+    WIDE("Queue", "The queue it waits in.", table_group_queue),
+};
+
+static const struct kube_column LEASES[] = {
+    NAME,
+    TEXT("Holder", "Who has it.", table_lease_holder),
+    AGE,
 };
 
 static const struct kube_column SERVICEACCOUNTS[] = {
@@ -187,7 +216,11 @@ static const struct {
     {&KUBE_PVS, COLUMNS(PVS)},
     {&KUBE_EVENTS, COLUMNS(EVENTS)},
     {&KUBE_JOBS, COLUMNS(JOBS)},
-    {&KUBE_TFJOBS, COLUMNS(TFJOBS)},
+    {&KUBE_TFJOBS, COLUMNS(TRAINING_JOBS)},
+    {&KUBE_PYTORCHJOBS, COLUMNS(TRAINING_JOBS)},
+    {&KUBE_PODGROUPS, COLUMNS(PODGROUPS)},
+    {&KUBE_VOLCANO_PODGROUPS, COLUMNS(VOLCANO_PODGROUPS)},
+    {&KUBE_LEASES, COLUMNS(LEASES)},
     {&KUBE_SERVICEACCOUNTS, COLUMNS(SERVICEACCOUNTS)},
     {&KUBE_ROLES, COLUMNS(ROLES)},
     {&KUBE_CLUSTERROLES, COLUMNS(ROLES)},

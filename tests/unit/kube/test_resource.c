@@ -43,6 +43,13 @@ static void finds_by_kind(void **state)
 {
     assert_ptr_equal(kube_resource_find("v1", "Pod"), &KUBE_PODS);
     assert_ptr_equal(kube_resource_find("kubeflow.org/v1", "TFJob"), &KUBE_TFJOBS);
+    assert_ptr_equal(kube_resource_find("kubeflow.org/v1", "PyTorchJob"), &KUBE_PYTORCHJOBS);
+    /* One kind and plural, two groups. */
+    assert_ptr_equal(kube_resource_find("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
+                     &KUBE_PODGROUPS);
+    assert_ptr_equal(kube_resource_find("scheduling.volcano.sh/v1beta1", "PodGroup"),
+                     &KUBE_VOLCANO_PODGROUPS);
+    assert_ptr_equal(kube_resource_find("coordination.k8s.io/v1", "Lease"), &KUBE_LEASES);
     assert_null(kube_resource_find("kubeflow.org/v2", "TFJob"));
     assert_null(kube_resource_find("v1", "TFJob"));
     assert_null(kube_resource_find("kubeflow.org", "TFJob"));

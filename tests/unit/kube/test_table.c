@@ -36,12 +36,11 @@ static char *cells(struct arena *arena, const struct kube_resource *resource, co
 static void has_the_shape_kubectl_reads(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    static const struct kube_resource LEASES = {"coordination.k8s.io", "v1", "leases", "Lease",
-                                                true};
-    const struct kube_columns *columns = kube_columns_of(&LEASES);
+    static const struct kube_resource CATS = {"cats.org", "v1", "cats", "Cat", true};
+    const struct kube_columns *columns = kube_columns_of(&CATS);
     struct json *table =
         kube_table_new(arena, columns, read_json(arena, "{'resourceVersion': '7'}"), true);
-    struct json *object = read_json(arena, "{'kind': 'Lease', 'metadata': {'name': 'l',"
+    struct json *object = read_json(arena, "{'kind': 'Cat', 'metadata': {'name': 'l',"
                                            "'creationTimestamp': '1970-01-01T00:00:00Z'},"
                                            "'spec': {}}");
     kube_table_add(arena, table, columns, object, KUBE_INCLUDE_METADATA, NOW_MS);
@@ -59,7 +58,7 @@ static void has_the_shape_kubectl_reads(void **state)
         "{'cells': ['l', '24h'], 'object': {'kind': 'PartialObjectMetadata',"
         "'apiVersion': 'meta.k8s.io/v1', 'metadata': {'name': 'l',"
         "'creationTimestamp': '1970-01-01T00:00:00Z'}}},"
-        "{'cells': ['l', '24h'], 'object': {'kind': 'Lease', 'metadata': {'name': 'l',"
+        "{'cells': ['l', '24h'], 'object': {'kind': 'Cat', 'metadata': {'name': 'l',"
         "'creationTimestamp': '1970-01-01T00:00:00Z'}, 'spec': {}}},"
         "{'cells': ['l', '24h']}]}");
     assert_string_equal(json_to_string(arena, table), json_to_string(arena, expected));
@@ -226,8 +225,24 @@ static void words_the_others(void **state)
         {&KUBE_TFJOBS,
          "{'metadata': {'name': 'j', " AT_EPOCH "}, 'status': {'conditions': ["
          "{'type': 'Created'}, {'type': 'Running'}]}}",
-         "j | Running | 24h"},
-        {&KUBE_TFJOBS, "{'metadata': {'name': 'j'}}", "j |  | <unknown>"},
+         "j | Running | 24h | "},
+        {&KUBE_TFJOBS, "{'metadata': {'name': 'j'}}", "j |  | <unknown> | "},
+        {&KUBE_PYTORCHJOBS,
+         "{'metadata': {'name': 'j', " AT_EPOCH ", 'annotations': {'trainyard.dev/progress':"
+         "'step 5/9'}}, 'status': {'conditions': [{'type': 'Created'}]}}",
+         "j | Created | 24h | step 5/9"},
+        {&KUBE_PODGROUPS,
+         "{'metadata': {'name': 'g'}, 'spec': {'minMember': 4}, 'status': {'phase': 'Running',"
+         "'running': 3, 'succeeded': 2, 'failed': 1}}",
+         "g | Running | 4 | 3 | 2 | 1 | <unknown>"},
+        {&KUBE_PODGROUPS, "{'metadata': {'name': 'g'}}", "g |  | 0 | 0 | 0 | 0 | <unknown>"},
+        {&KUBE_VOLCANO_PODGROUPS,
+         "{'metadata': {'name': 'g'}, 'spec': {'minMember': 4, 'queue': 'q'}, 'status':"
+         "{'phase': 'Inqueue', 'running': 3}}",
+         "g | Inqueue | 4 | 3 | <unknown> | q"},
+        {&KUBE_LEASES, "{'metadata': {'name': 'l'}, 'spec': {'holderIdentity': 'h'}}",
+         "l | h | <unknown>"},
+        {&KUBE_LEASES, "{'metadata': {'name': 'l'}}", "l |  | <unknown>"},
         {&KUBE_JOBS,
          "{'metadata': {'name': 'j'}, 'spec': {'completions': 4, 'selector': {'matchLabels':"
          "{'a': 'b'}}, 'template': {'spec': {'containers': [{'name': 'x', 'image': 'i'},"

@@ -1,0 +1,297 @@
+/* PyTorchJobs, PodGroups of both groups and Leases through the API: what is stored, what is
+ * refused in which words, what is warned of, and that two kinds of one name keep apart. */
+#include "api.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TORCH   "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
+#define GROUPS  "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
+#define VOLCANO "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
+#define LEASES  "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+#define MAPS    "/api/v1/namespaces/default/configmaps"
+
+/* Single quotes are double ones. */
+static const char *quoted(struct api *api, const char *text)
+{
+    char *copy = arena_strdup(api->arena, text);
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    return copy;
+}
+
+static struct answer post(struct api *api, const char *path, const char *body)
+{
+    return api_post(api, path, quoted(api, body));
+}
+
+static struct answer merge(struct api *api, const char *path, const char *body)
+{
+    return api_merge(api, path, quoted(api, body));
+}
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *path, *spec, *message;
+    } rows[] = {
+        {TORCH, "null", "PyTorchJob.kubeflow.org \"x\" is invalid: spec: Required value"},
+        {TORCH, "{}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs: Required value"},
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'replicas': '2'}}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs.Worker.replicas: "
+         "Invalid value: \"2\": spec.pytorchReplicaSpecs.Worker.replicas in body must be of type "
+         "integer"},
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'template': 1}}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs.Worker.template: "
+         "Invalid value: 1: spec.pytorchReplicaSpecs.Worker.template in body must be of type "
+         "object"},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'nprocPerNode': 2}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.nprocPerNode: Invalid value: 2: "
+         "spec.nprocPerNode in body must be of type string; quote it"},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'minReplicas': 'one'}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.minReplicas: Invalid value: "
+         "\"one\": spec.elasticPolicy.minReplicas in body must be of type integer"},
+        {GROUPS, "{'minMember': -1}",
+         "PodGroup.scheduling.x-k8s.io \"x\" is invalid: spec.minMember: Invalid value: -1: must "
+         "be a whole number from 0 to 2147483647"},
+        {GROUPS, "{'scheduleTimeoutSeconds': 'soon'}",
+         "PodGroup.scheduling.x-k8s.io \"x\" is invalid: spec.scheduleTimeoutSeconds: Invalid "
+         "value: \"soon\": must be a whole number from 0 to 2147483647"},
+        {GROUPS, "7",
+         "PodGroup.scheduling.x-k8s.io \"x\" is invalid: spec: Invalid value: 7: spec in body must "
+         "be of type object"},
+        {LEASES, "{'leaseDurationSeconds': 0}",
+         "Lease.coordination.k8s.io \"x\" is invalid: spec.leaseDurationSeconds: Invalid value: 0: "
+         "must be greater than 0"},
+        {LEASES, "{'leaseTransitions': -1}",
+         "Lease.coordination.k8s.io \"x\" is invalid: spec.leaseTransitions: Invalid value: -1: "
+         "must be greater than or equal to 0"},
+        {LEASES, "{'renewTime': 'today'}",
+         "Lease.coordination.k8s.io \"x\" is invalid: spec.renewTime: Invalid value: \"today\": "
+         "must be a time like 2006-01-02T15:04:05.000000Z"},
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer answer =
+            post(api, rows[i].path,
+                 arena_printf(api->arena, "{'metadata': {'name': 'x'}, 'spec': %s}", rows[i].spec));
+        assert_int_equal(answer.status, 422);
+        assert_string_equal(answer_message(&answer), rows[i].message);
+    }
+    struct answer answer =
+        post(api, VOLCANO, "{'metadata': {'name': 'x'}, 'spec': {'minResources': {'cpu': 'x'}}}");
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(answer_at(api, &answer, "details.causes.0.field"),
+                        "spec.minResources[cpu]");
+}
+
+static void test_warnings(void **state)
+{
+    static const struct {
+        const char *path, *spec, *warning; /* after 299 */
+    } rows[] = {
+        {TORCH,
+         "{'pytorchReplicaSpecs': {}, 'nprocPerNode': '2', 'elasticPolicy': {'minReplicas': 1,"
+         "'maxReplicas': 3, 'rdzvBackend': 'c10d', 'rdzvPort': 1, 'rdzvHost': 'h', 'rdzvId': 'i',"
+         "'rdzvConf': [{'key': 'k', 'value': 'v'}], 'standalone': true, 'nProcPerNode': 1,"
+         "'maxRestarts': 3}, 'runPolicy': {'suspend': true}}",
+         ""},
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'replica': 1}}}",
+         "unknown field \\\"spec.pytorchReplicaSpecs.Worker.replica\\\", did you mean "
+         "\\\"replicas\\\"?"},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'minReplica': 1}}",
+         "unknown field \\\"spec.elasticPolicy.minReplica\\\", did you mean \\\"minReplicas\\\"?"},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'metrics': [{}]}}",
+         "spec.elasticPolicy.metrics: not supported here: nothing scales by load: change the "
+         "replicas, or use 'kubectl scale'"},
+        {GROUPS, "{'minMember': 2, 'minResources': {'cpu': '1'}, 'scheduleTimeoutSeconds': 3}", ""},
+        {GROUPS, "{'minMembers': 2}",
+         "unknown field \\\"spec.minMembers\\\", did you mean \\\"minMember\\\"?"},
+        {VOLCANO,
+         "{'minMember': 2, 'minTaskMember': {'w': 1}, 'queue': 'q', 'priorityClassName': 'p',"
+         "'minResources': {'cpu': 1}}",
+         ""},
+        {VOLCANO, "{'scheduleTimeoutSeconds': 2}",
+         "unknown field \\\"spec.scheduleTimeoutSeconds\\\""},
+        {LEASES,
+         "{'holderIdentity': 'h', 'leaseDurationSeconds': 15, 'leaseTransitions': 0,"
+         "'acquireTime': '2026-01-02T03:04:05.000006Z', 'renewTime': null}",
+         ""},
+        {LEASES, "{'holder': 'h'}", "unknown field \\\"spec.holder\\\""},
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer answer =
+            post(api, rows[i].path,
+                 arena_printf(api->arena, "{'metadata': {'generateName': 'x'}, 'spec': %s}",
+                              rows[i].spec));
+        assert_int_equal(answer.status, 201);
+        const char *warning =
+            *rows[i].warning ? arena_printf(api->arena, "299 - \"%s\"", rows[i].warning) : "";
+        assert_string_equal(answer.warning, warning);
+    }
+}
+
+/* Status is written below the object alone; the rest of it counts generations. */
+static void test_status(void **state)
+{
+    static const char *const paths[][2] = {
+        {TORCH, TORCH "/x"}, {GROUPS, GROUPS "/x"}, {VOLCANO, VOLCANO "/x"}};
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        struct answer answer = post(api, paths[i][0],
+                                    "{'metadata': {'name': 'x'}, 'spec': {'pytorchReplicaSpecs':"
+                                    "{}}, 'status': {'phase': 'Mine'}}");
+        assert_int_equal(answer.status, 201);
+        assert_string_equal(answer_at(api, &answer, "status"), "");
+        answer = merge(api, arena_printf(api->arena, "%s/status", paths[i][1]),
+                       "{'spec': {'minMember': 9}, 'status': {'phase': 'Running'}}");
+        assert_int_equal(answer.status, 200);
+        assert_string_equal(answer_at(api, &answer, "status.phase"), "Running");
+        assert_string_equal(answer_at(api, &answer, "spec.minMember"), "");
+        assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
+        answer = merge(api, paths[i][1], "{'spec': {'minMember': 9}, 'status': {'phase': 'x'}}");
+        assert_string_equal(answer_at(api, &answer, "status.phase"), "Running");
+        assert_string_equal(answer_at(api, &answer, "metadata.generation"), "2");
+    }
+}
+
+/* Two candidates: the one that read an older version loses. */
+static void test_lease_is_won_once(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = post(api, LEASES, "{'metadata': {'name': 'leader'}, 'spec': {}}");
+    const char *version = answer_at(api, &answer, "metadata.resourceVersion");
+#define CLAIM                                                                                      \
+    "{'metadata': {'name': 'leader', 'resourceVersion': '%s'}, 'spec': {'holderIdentity': '%s'}}"
+    answer = api_put(api, LEASES "/leader",
+                     quoted(api, arena_printf(api->arena, CLAIM, version, "one")));
+    assert_int_equal(answer.status, 200);
+    answer = api_put(api, LEASES "/leader",
+                     quoted(api, arena_printf(api->arena, CLAIM, version, "two")));
+    assert_int_equal(answer.status, 409);
+    answer = api_get(api, LEASES "/leader");
+    assert_string_equal(answer_at(api, &answer, "spec.holderIdentity"), "one");
+}
+
+/* The same name in both groups: two objects, each gone with its own owner. */
+static void test_two_groups_of_one_name(void **state)
+{
+    static const char *const paths[] = {GROUPS, VOLCANO};
+    struct api *api = *state;
+    struct engine_controllers *controllers = engine_controllers_new(api->loop, api->transport);
+    for (int i = 0; i < 2; i++) {
+        struct answer answer =
+            post(api, MAPS, arena_printf(api->arena, "{'metadata': {'name': 'owner%d'}}", i));
+        answer = post(api, paths[i],
+                      arena_printf(api->arena,
+                                   "{'metadata': {'name': 'x', 'ownerReferences': [{'apiVersion':"
+                                   "'v1', 'kind': 'ConfigMap', 'name': 'owner%d', 'uid': '%s'}]},"
+                                   "'spec': {'minMember': %d}}",
+                                   i, answer_at(api, &answer, "metadata.uid"), i + 1));
+        assert_int_equal(answer.status, 201);
+    }
+    api_run(api, 1000);
+    struct answer answer = api_get(api, GROUPS "/x");
+    assert_string_equal(answer_at(api, &answer, "spec.minMember"), "1");
+    api_delete(api, MAPS "/owner1", NULL);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, VOLCANO "/x").status, 404);
+    assert_int_equal(api_get(api, GROUPS "/x").status, 200);
+    api_delete(api, MAPS "/owner0", NULL);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, GROUPS "/x").status, 404);
+    engine_controllers_free(controllers);
+}
+
+/* kubectl takes the first group that has the name it was given. */
+static void test_discovery(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_get(api, "/apis");
+    size_t position = 0, ours = 0, volcano = 0;
+    JSON_EACH (group, json_get(answer.json, "groups")) {
+        position++;
+        if (str_eq(json_get_string(group, "name", ""), "scheduling.x-k8s.io"))
+            ours = position;
+        if (str_eq(json_get_string(group, "name", ""), "scheduling.volcano.sh"))
+            volcano = position;
+    }
+    assert_true(ours > 0 && volcano > ours);
+    answer = api_get(api, "/apis/scheduling.x-k8s.io/v1alpha1");
+    assert_string_equal(answer_at(api, &answer, "resources.0.name"), "podgroups");
+    assert_string_equal(answer_at(api, &answer, "resources.0.shortNames.0"), "pg");
+    assert_string_equal(answer_at(api, &answer, "resources.1.name"), "podgroups/status");
+    answer = api_get(api, "/apis/scheduling.volcano.sh/v1beta1");
+    assert_string_equal(answer_at(api, &answer, "resources.0.name"), "podgroups");
+}
+
+static void test_roles(void **state)
+{
+    static const struct {
+        const char *role, *verb, *group, *resource, *sub;
+        const char *allowed;
+    } rows[] = {
+        {"view", "list", "kubeflow.org", "pytorchjobs", "", "true"},
+        {"view", "create", "kubeflow.org", "pytorchjobs", "", "false"},
+        {"edit", "create", "kubeflow.org", "pytorchjobs", "", "true"},
+        {"edit", "patch", "kubeflow.org", "tfjobs", "scale", "true"},
+        {"view", "get", "scheduling.x-k8s.io", "podgroups", "status", "true"},
+        {"view", "delete", "scheduling.x-k8s.io", "podgroups", "", "false"},
+        {"edit", "delete", "scheduling.x-k8s.io", "podgroups", "", "true"},
+        {"edit", "update", "scheduling.x-k8s.io", "podgroups", "status", "false"},
+        {"admin", "create", "scheduling.volcano.sh", "podgroups", "", "true"},
+        {"edit", "update", "coordination.k8s.io", "leases", "", "true"},
+        {"view", "get", "coordination.k8s.io", "leases", "", "false"},
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *account = arena_printf(api->arena, "account-%zu", i);
+        post(api, "/api/v1/namespaces/default/serviceaccounts",
+             arena_printf(api->arena, "{'metadata': {'name': '%s'}}", account));
+        post(api, "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+             arena_printf(api->arena,
+                          "{'metadata': {'name': '%s'}, 'roleRef': {'kind': 'ClusterRole', 'name':"
+                          "'%s'}, 'subjects': [{'kind': 'ServiceAccount', 'name': '%s',"
+                          "'namespace': 'default'}]}",
+                          account, rows[i].role, account));
+        struct answer answer =
+            post(api,
+                 arena_printf(api->arena, "/api/v1/namespaces/default/serviceaccounts/%s/token",
+                              account),
+                 "{'spec': {}}");
+        const char *question = arena_printf(
+            api->arena,
+            "{'spec': {'resourceAttributes': {'namespace': 'default', 'verb': '%s', 'group': '%s',"
+            "'resource': '%s', 'subresource': '%s'}}}",
+            rows[i].verb, rows[i].group, rows[i].resource, rows[i].sub);
+        answer = api_call_as(api, answer_at(api, &answer, "status.token"), "POST",
+                             "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                             quoted(api, question));
+        assert_int_equal(answer.status, 201);
+        if (!str_eq(answer_at(api, &answer, "status.allowed"), rows[i].allowed))
+            fail_msg("%s: %s %s/%s", rows[i].role, rows[i].verb, rows[i].resource, rows[i].sub);
+    }
+}
+
+int main(void)
+{
+#define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
+    const struct CMUnitTest tests[] = {
+        API_TEST(test_refusals),
+        API_TEST(test_warnings),
+        API_TEST(test_status),
+        API_TEST(test_lease_is_won_once),
+        API_TEST(test_two_groups_of_one_name),
+        API_TEST(test_discovery),
+        API_TEST(test_roles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
