@@ -5,6 +5,7 @@
 #   make demo-mnist, make demo-movielens    the other roads, live (DEMO_EXIT=1: end by themselves)
 #   make test       every test, in reduced counts        make soak   the same in full counts
 #   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
+#   make image      the operator's container image, without Docker: $(BUILD)/operator-image.tar
 #   make install    DESTDIR= PREFIX=
 
 BUILD ?= build
@@ -53,6 +54,12 @@ lint: setup-lint
 .PHONY: format
 format: setup-lint
 	@git ls-files '*.c' '*.h' | xargs clang-format-14 -i
+
+.PHONY: image
+image: setup-build
+	@tools/build $(BUILD)
+	@tools/image --name "trainyard/operator:$$($(BUILD)/trainyard --version | cut -d ' ' -f 2)" \
+		--output $(BUILD)/operator-image.tar --cmd operator $(BUILD)/trainyard
 
 .PHONY: install
 install: all

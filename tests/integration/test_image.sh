@@ -1,0 +1,95 @@
+#!/bin/bash
+# make image: what it wrote is an image as the standard says, the same bytes every time, and its program runs in it as a user
+# without rights on a root that nobody can write to.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+VERSION=$("$TRAINYARD" --version | cut -d ' ' -f 2)
+NAME=trainyard/operator:$VERSION
+IMAGE=$SCRATCH/image.tar
+AIM=15000000 # bytes, compressed
+
+make_image() { # FILE [DIRECTORY-FOR-SCRATCH]
+    TMPDIR=${2:-$SCRATCH} "$ROOT/tools/image" --name "$NAME" --output "$1" --cmd operator "$TRAINYARD"
+}
+echo "--- $(make_image "$IMAGE")"
+
+# --- the same bytes, whoever builds it where
+(
+    mkdir -p "$SCRATCH/elsewhere"
+    umask 077
+    TZ=Asia/Tokyo make_image "$SCRATCH/again.tar" "$SCRATCH/elsewhere" >/dev/null
+)
+cmp "$IMAGE" "$SCRATCH/again.tar" || fail "two builds differ"
+
+# --- the layout: every blob is what its name says, and every descriptor leads to one
+mkdir "$SCRATCH/layout"
+tar xf "$IMAGE" -C "$SCRATCH/layout"
+cd "$SCRATCH/layout"
+assert_eq "oci-layout" 1.0.0 "$(jq -r .imageLayoutVersion oci-layout)"
+for blob in blobs/sha256/*; do
+    assert_eq "digest of a blob" "${blob##*/}" "$(sha256sum "$blob" | cut -d ' ' -f 1)"
+done
+check_descriptor() { # FILE JQ-PATH: says the blob's file
+    local digest size
+    digest=$(jq -r "$2.digest" "$1")
+    size=$(jq -r "$2.size" "$1")
+    assert_eq "size in $1 at $2" "$size" "$(stat -c %s "blobs/sha256/${digest#sha256:}")"
+    echo "blobs/sha256/${digest#sha256:}"
+}
+manifest=$(check_descriptor index.json '.manifests[0]')
+config=$(check_descriptor "$manifest" .config)
+layer=$(check_descriptor "$manifest" '.layers[0]')
+assert_eq "its name" "$NAME" "$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' index.json)"
+assert_eq "its name in containerd" "docker.io/$NAME" "$(jq -r '.manifests[0].annotations["io.containerd.image.name"]' index.json)"
+assert_eq "the layer's content" "sha256:$(gzip -dc "$layer" | sha256sum | cut -d ' ' -f 1)" \
+    "$(jq -r '.rootfs.diff_ids[0]' "$config")"
+assert_eq "user, entrypoint, command" '65532:65532 ["/usr/bin/trainyard"] ["operator"]' \
+    "$(jq -r '.config | "\(.User) \(.Entrypoint) \(.Cmd)"' "$config")"
+assert_eq "for Docker" "$config $NAME $layer" "$(jq -r '.[0] | "\(.Config) \(.RepoTags[0]) \(.Layers[0])"' manifest.json)"
+[ "$(stat -c %s "$layer")" -lt $AIM ] || fail "the layer has $(stat -c %s "$layer") bytes, more than $AIM"
+
+# --- the root: no shell, nothing with special rights, nobody's files but root's
+gzip -dc "$layer" | tar tv >"$SCRATCH/files"
+! grep -E '(^.{3}s|^.{6}s|/sh$|/bash$)' "$SCRATCH/files" || fail "there is a shell or a set-id program"
+! grep -vE '^[-dl][rwxt-]{9} +0/0 ' "$SCRATCH/files" || fail "a file that does not belong to root"
+assert_eq "what it has in /etc" "etc/group etc/nsswitch.conf etc/passwd" \
+    "$(awk '$NF ~ /^etc\/./ {print $NF}' "$SCRATCH/files" | paste -sd ' ')"
+
+# --- mistakes get a sentence
+refused() { # WHAT PART ARGUMENT…
+    local what=$1 part=$2 output
+    shift 2
+    output=$("$ROOT/tools/image" "$@" 2>&1) && fail "accepted: $what"
+    assert_contains "$what" "$part" "$output"
+}
+refused "a name without a tag" "has no tag" --name a/b --output "$SCRATCH/x.tar" "$TRAINYARD"
+refused "a missing program" "there is no program" --name a:1 --output "$SCRATCH/x.tar" "$SCRATCH/none"
+refused "a word with a quote" "only letters" --name a:1 --output "$SCRATCH/x.tar" --cmd 'a"b' "$TRAINYARD"
+refused "no program" usage --name a:1 --output "$SCRATCH/x.tar"
+[ ! -e "$SCRATCH/x.tar" ] || fail "a refused image was written"
+
+# --- several programs, one of them static, at paths of their own
+"$ROOT/tools/image" --name localhost/both:1 --output "$SCRATCH/both.tar" "$BUILD/trainyard-step=/opt/step" "$TRAINYARD" >/dev/null
+both=$(tar xOf "$SCRATCH/both.tar" index.json)
+assert_eq "a name with a host" localhost/both:1 "$(jq -r '.manifests[0].annotations["io.containerd.image.name"]' <<<"$both")"
+inner=$(tar xOf "$SCRATCH/both.tar" manifest.json | jq -r '.[0].Layers[0]')
+tar xOf "$SCRATCH/both.tar" "$inner" | tar tz >"$SCRATCH/files"
+grep -qx opt/step "$SCRATCH/files" || fail "no program at a path of its own"
+grep -qx usr/bin/trainyard "$SCRATCH/files" || fail "no second program"
+
+# --- it runs
+if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then
+    echo "not run in its own root: that needs root and a mount namespace"
+    exit 0
+fi
+mkdir "$SCRATCH/root"
+tar xzf "$layer" -C "$SCRATCH/root"
+chmod 755 "$SCRATCH"
+in_image() {
+    # shellcheck disable=SC2016 # the inner shell's
+    unshare --mount -- sh -c 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec chroot --userspec=65532:65532 "$0" "$@"' \
+        "$SCRATCH/root" "$@"
+}
+assert_eq "its version" "trainyard $VERSION" "$(in_image /usr/bin/trainyard --version)"
+assert_contains "its help" "usage" "$(in_image /usr/bin/trainyard help | tr '[:upper:]' '[:lower:]')"
