@@ -48,6 +48,8 @@ static size_t on_header(char *line, size_t unit, size_t count, void *context)
         return count;
     if (size == 0) {
         call->head_done = call->status >= 200;
+        if (call->status == 401)
+            http_bearer_doubt(&call->client->bearer);
         if (call->head_done)
             add_news(call);
         return count;
@@ -224,7 +226,7 @@ static void client_release(struct client *client)
     while (client->watches)
         watch_close(client->watches);
     free(client->base_url);
-    free(client->bearer);
+    http_bearer_release(&client->bearer);
     free(client->ca_pem);
     free(client->cert_pem);
     free(client->key_pem);
@@ -384,7 +386,7 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
     client->base_url = mem_strdup(options->base_url);
     for (size_t size = strlen(client->base_url); size && client->base_url[size - 1] == '/';)
         client->base_url[--size] = '\0';
-    client->bearer = copy(options->bearer);
+    http_bearer_init(&client->bearer, options->bearer, options->bearer_file);
     client->ca_pem = copy(options->ca_pem);
     client->cert_pem = copy(options->cert_pem);
     client->key_pem = copy(options->key_pem);

@@ -10,6 +10,7 @@ struct http_client_options {
     const char *ca_pem;             /* trust only this; NULL: the machine's */
     const char *cert_pem, *key_pem; /* client certificate, or NULL */
     const char *bearer;             /* token, or NULL */
+    const char *bearer_file;        /* read again when it changes; goes before bearer; or NULL */
     bool insecure;                  /* do not verify the server (insecure-skip-tls-verify) */
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "loop/loop.h"
+#include "net/http_bearer.h"
 #include "net/http_internal.h"
 
 #include <curl/curl.h>
@@ -26,7 +27,8 @@ struct client {
     struct client_call *calls;
     struct client_call *news, **news_end; /* calls whose listener has something to hear */
     bool delivering, freed;
-    char *base_url, *bearer, *ca_pem, *cert_pem, *key_pem;
+    struct http_bearer bearer;
+    char *base_url, *ca_pem, *cert_pem, *key_pem;
     bool insecure, is_loopback;
 };
 

@@ -21,7 +21,8 @@ static void add_line(struct client_call *call, const char *name, const char *val
 static void set_headers(struct client_call *call, const struct http_request *request)
 {
     struct http_header *headers = http_headers_copy(call->arena, request->headers);
-    http_add_bearer(call->arena, &headers, call->client->bearer);
+    http_add_bearer(call->arena, &headers,
+                    http_bearer_get(&call->client->bearer, loop_now_ms(call->client->loop)));
     for (const struct http_header *each = headers; each; each = each->next)
         add_line(call, each->name, each->value);
     /* What libcurl would add by itself: a wrong type, and a round trip. */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "loop/sim/sim_loop.h"
@@ -81,6 +82,8 @@ static void handler(struct http_exchange *exchange, void *context)
             http_begin(exchange, 200, "text/plain", NULL, -1);
             http_write(exchange, "first", 5);
         }
+    } else if (strcmp(request->path, "/refuse") == 0) {
+        http_respond(exchange, 401, "text/plain", "", 0);
     } else {
         http_respond(exchange, 200, "text/plain", request->body, request->body_size);
     }
@@ -246,6 +249,35 @@ static void a_request_arrives_as_it_was_meant(void **state)
         buf_release(&answer.body);
     }
     assert_int_equal(world->peer_count, 1); /* one connection for all */
+}
+
+static void expect_token(struct world *world, const char *path, const char *token)
+{
+    struct answer answer = {0};
+    start(&answer, world, "GET", path, "", 0, 5000);
+    loop_run(world->loop);
+    assert_int_equal(answer.ended, 1);
+    if (token)
+        assert_non_null(strstr(answer.body.data, token));
+    buf_release(&answer.body);
+}
+
+static void a_token_that_was_renewed_is_shown_after_a_refusal(void **state)
+{
+    struct world *world = *state;
+    char path[] = "/tmp/token.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "old", 3), 3);
+    use_client(world, &(struct http_client_options){.base_url = world->url,
+                                                    .ca_pem = world->ca.cert_pem,
+                                                    .bearer_file = path});
+    expect_token(world, "/describe", "[Bearer old]");
+    assert_int_equal(file_replace(path, "renewed\n", 8, 0600, NULL), 0);
+    expect_token(world, "/refuse", NULL);
+    expect_token(world, "/describe", "[Bearer renewed]");
+    close(fd);
+    unlink(path);
 }
 
 static void a_path_is_escaped_and_a_prefix_kept(void **state)
@@ -475,6 +507,7 @@ int main(void)
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_request_arrives_as_it_was_meant),
+        TEST(a_token_that_was_renewed_is_shown_after_a_refusal),
         TEST(a_path_is_escaped_and_a_prefix_kept),
         TEST(large_bodies_go_and_come),
         TEST(a_stream_comes_as_it_is_written_and_a_cancel_goes_back),
