@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "kube/client_internal.h"
 #include "kube/status.h"
+#include "net/http_throttle.h"
 
 #include <string.h>
 
@@ -14,6 +15,8 @@ enum {
     CALL_TIMEOUT_MS = 30 * 1000,
     LIST_TIMEOUT_MS = 120 * 1000,
     ANSWER_MAX = 256 << 20, /* bytes; the largest is a list of everything */
+    RETRIES_MAX = 10,       /* of a call that the server has no time for */
+    RETRY_AFTER_MAX_MS = 60 * 1000,
 };
 
 struct kube_call {
@@ -23,6 +26,11 @@ struct kube_call {
     struct loop_task refusal; /* for a call that is wrong before it is sent */
     struct err refusal_err;
     struct arena *arena;
+    struct http_request request; /* in the arena */
+    int64_t timeout_ms;
+    struct loop_timer retry;
+    int64_t retry_ms; /* how long the server asks to wait; -1: it does not */
+    int retries;
     struct buf body;
     int status;
     const char *what; /* "GET /api/v1/pods" */
@@ -66,6 +74,7 @@ void kube_call_cancel(struct kube_call *call)
     if (call->http)
         http_cancel(call->client->transport, call->http);
     loop_defer_cancel(call->client->loop, &call->refusal);
+    loop_timer_stop(&call->retry);
     call_free(call);
 }
 
@@ -97,6 +106,7 @@ static void on_head(void *context, int status, const struct http_header *headers
 {
     struct kube_call *call = context;
     call->status = status;
+    call->retry_ms = status == 429 ? http_retry_after_ms(headers, RETRY_AFTER_MAX_MS) : -1;
 }
 
 static void on_data(void *context, const void *data, size_t size)
@@ -120,9 +130,25 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
     return 0;
 }
 
+/* A server that has too much to do says when to come back, and has not looked at the call. Those
+ * who were sent away together do not come back together. */
+static bool retry_later(struct kube_call *call)
+{
+    if (call->retry_ms < 0 || call->retries == RETRIES_MAX)
+        return false;
+    int64_t spread_ms = call->retry_ms / 4 + 50;
+    call->retries++;
+    loop_timer_start(&call->retry, call->retry_ms + (int64_t)rand_below(&call->client->rand,
+                                                                        (uint64_t)spread_ms));
+    return true;
+}
+
 static void on_end(void *context, const struct err *transport_err)
 {
     struct kube_call *call = context;
+    call->http = NULL;
+    if (!transport_err && retry_later(call))
+        return;
     struct json *object = NULL;
     struct err err = ERR_INIT;
     if (transport_err)
@@ -136,6 +162,21 @@ static void on_refusal(struct loop_task *task)
 {
     struct kube_call *call = CONTAINER_OF(task, struct kube_call, refusal);
     finish(call, NULL, &call->refusal_err);
+}
+
+static void start_http(struct kube_call *call)
+{
+    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    buf_clear(&call->body);
+    call->status = 0;
+    call->retry_ms = -1;
+    call->http =
+        http_start(call->client->transport, &call->request, call->timeout_ms, &LISTENER, call);
+}
+
+static void on_retry(struct loop_timer *timer)
+{
+    start_http(CONTAINER_OF(timer, struct kube_call, retry));
 }
 
 char *kube_query_add(struct arena *arena, char *query, const char *name, const char *value)
@@ -163,6 +204,7 @@ static struct kube_call *call_new(struct kube_client *client, kube_done *done, v
     call->client = client;
     call->arena = arena_new();
     call->refusal.callback = on_refusal;
+    loop_timer_init(client->loop, &call->retry, on_retry);
     buf_init(&call->body, ANSWER_MAX);
     call->done = done;
     call->context = context;
@@ -205,7 +247,6 @@ static int check_names(const struct request *request, struct err *err)
 
 static void send_request(struct kube_call *call, const struct request *request)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
     struct kube_client *client = call->client;
     if (check_names(request, &call->refusal_err) < 0) {
         loop_defer(client->loop, &call->refusal);
@@ -215,7 +256,7 @@ static void send_request(struct kube_call *call, const struct request *request)
                                           request->name, request->subresource);
     const char *body = request->body ? json_to_string(call->arena, request->body) : NULL;
     call->what = arena_printf(call->arena, "%s %s", request->method, path);
-    struct http_request http = {
+    call->request = (struct http_request){
         .method = request->method,
         .path = path,
         .query = request->query ? request->query : "",
@@ -223,9 +264,8 @@ static void send_request(struct kube_call *call, const struct request *request)
         .body = body,
         .body_size = body ? strlen(body) : 0,
     };
-    call->http =
-        http_start(client->transport, &http,
-                   request->timeout_ms ? request->timeout_ms : CALL_TIMEOUT_MS, &LISTENER, call);
+    call->timeout_ms = request->timeout_ms ? request->timeout_ms : CALL_TIMEOUT_MS;
+    start_http(call);
 }
 
 void kube_get(struct kube_client *client, const struct kube_resource *resource,

@@ -1,6 +1,7 @@
 /* Typed calls on the Kubernetes API over any transport. Objects go in and out as JSON trees; a
- * failure comes as the error the server's Status stands for. Everything is asynchronous; callbacks
- * come from the loop. */
+ * failure comes as the error the server's Status stands for. A call that the server has no time for
+ * (429 with Retry-After) is made again when it said, some times. Everything is asynchronous;
+ * callbacks come from the loop. */
 #ifndef TRAINYARD_KUBE_CLIENT_H
 #define TRAINYARD_KUBE_CLIENT_H
 

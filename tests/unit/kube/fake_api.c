@@ -175,7 +175,11 @@ static void on_reply_cancel(struct http_exchange *exchange)
 static void answer(struct fake_api *api, struct http_exchange *exchange, int status, char *body)
 {
     if (api->delay_ms == 0 && !api->silent) {
-        http_respond(exchange, status, "application/json", body, strlen(body));
+        struct http_header later = {"Retry-After", api->retry_after, NULL};
+        http_begin(exchange, status, "application/json",
+                   api->retry_after && status >= 400 ? &later : NULL, (int64_t)strlen(body));
+        http_write(exchange, body, strlen(body));
+        http_end(exchange);
         free(body);
         return;
     }

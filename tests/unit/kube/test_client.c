@@ -145,6 +145,45 @@ static void gives_the_servers_error(void **state)
     }
 }
 
+static void comes_back_when_the_server_asks_to(void **state)
+{
+    struct world *world = *state;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *object = read_json(arena, "{'a': 1}");
+    world->api.retry_after = "2";
+    world->api.fail_status = 429;
+    world->api.fail_count = 3;
+    kube_create(world->client, &KUBE_PODS, "default", object, on_done, world);
+    sim_loop_run_for(world->loop, 1900);
+    assert_int_equal(world->api.requests.count, 1);
+    assert_int_equal(world->calls, 0);
+    loop_run(world->loop);
+    assert_int_equal(world->code, ERR_NONE);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(fake_api_count(&world->api, "{\"a\":1}"), 4); /* the body each time */
+    assert_in_range(loop_now_ms(world->loop), 6000, 8000);
+
+    /* Not for ever, and not where the server did not ask. */
+    world->api.fail_count = 1000;
+    kube_get(world->client, &KUBE_PODS, "default", "p", on_done, world);
+    loop_run(world->loop);
+    assert_int_equal(world->code, ERR_TOO_MANY);
+    assert_int_equal(world->api.requests.count, 4 + 11);
+    world->api.retry_after = NULL;
+    kube_get(world->client, &KUBE_PODS, "default", "p", on_done, world);
+    loop_run(world->loop);
+    assert_int_equal(world->api.requests.count, 4 + 12);
+
+    /* A call that waits to be made again ends with its client. */
+    world->api.retry_after = "2";
+    kube_get(world->client, &KUBE_PODS, "default", "p", on_done, world);
+    sim_loop_run_for(world->loop, 1000);
+    world->client = kube_client_free(world->client);
+    loop_run(world->loop);
+    assert_int_equal(world->api.requests.count, 4 + 13);
+    assert_int_equal(world->calls, 3);
+}
+
 static void gives_up_on_a_silent_server(void **state)
 {
     struct world *world = *state;
@@ -334,6 +373,7 @@ int main(void)
         TEST(asks_as_the_api_wants),
         TEST(refuses_wrong_names_before_sending),
         TEST(gives_the_servers_error),
+        TEST(comes_back_when_the_server_asks_to),
         TEST(gives_up_on_a_silent_server),
         TEST(freeing_silences_calls),
         TEST(may_be_freed_from_its_callback),
