@@ -1,0 +1,275 @@
+"""A cluster as the scenarios use it: any that a kubeconfig leads to. The API is reached through `kubectl proxy`, the
+replicas through `kubectl port-forward`. Nothing here waits for a time: until() waits for a fact, with a deadline that
+only a defect reaches."""
+import http.client
+import json
+import subprocess
+import threading
+import time
+import urllib.parse
+
+PATIENCE_S = 120
+POLL_S = 0.1
+
+
+class Failure(Exception):
+    """The scenario does not hold."""
+
+
+class Refused(Exception):
+    """The API's answer to a request it does not grant."""
+
+    def __init__(self, status):
+        super().__init__(status.get("message", str(status)))
+        self.code = status.get("code")
+        self.reason = status.get("reason")
+        self.causes = [cause.get("field", "") for cause in (status.get("details") or {}).get("causes", [])]
+
+
+def expect(what, expected, actual):
+    if expected != actual:
+        raise Failure(f"{what}:\n  expected {expected}\n  got      {actual}")
+
+
+def until(what, ask):
+    """Ask until the answer is true, and return it. A thing that is not there yet, or a server that is not, is no answer."""
+    deadline = time.monotonic() + PATIENCE_S
+    last = None
+    while True:
+        try:
+            last = ask()
+            if last:
+                return last
+        except (Refused, OSError, http.client.HTTPException) as error:
+            last = error
+        if time.monotonic() > deadline:
+            raise Failure(f"waited {PATIENCE_S} s for: {what}; the last answer: {last}")
+        time.sleep(POLL_S)
+
+
+class Child:
+    """A kubectl that runs until it is stopped, and says on which local port it listens."""
+
+    def __init__(self, command, before, after):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = []
+        for line in self.process.stdout:
+            said.append(line)
+            if before in line:
+                self.port = int(line.split(before)[1].split(after)[0])
+                # What it says later must not fill the pipe.
+                threading.Thread(target=self.process.stdout.read, daemon=True).start()
+                return
+        self.stop()
+        raise ConnectionError(f"{' '.join(command)}: {''.join(said)}")
+
+    def runs(self):
+        return self.process.poll() is None
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Cluster:
+    def __init__(self, kubectl, image, restart_operator):
+        self.kubectl = kubectl
+        self.image = image
+        self.restart_command = restart_operator
+        self.local = threading.local()
+        self.generation = 0
+        self.start_proxy()
+
+    def start_proxy(self):
+        self.proxy = Child([self.kubectl, "proxy", "--port=0"], "127.0.0.1:", "\n")
+        self.generation += 1
+
+    def stop(self):
+        self.proxy.stop()
+
+    def restart_operator(self):
+        """End the operator hard and start it again, as whoever runs the suite says it is done."""
+        subprocess.run(self.restart_command, shell=True, check=True, stdout=subprocess.DEVNULL)
+        self.proxy.stop()
+        self.start_proxy()
+
+    def connection(self):
+        if getattr(self.local, "generation", None) != self.generation:
+            self.local.line = http.client.HTTPConnection("127.0.0.1", self.proxy.port, timeout=60)
+            self.local.generation = self.generation
+        return self.local.line
+
+    def request(self, method, path, body=None, kind="application/json"):
+        line = self.connection()
+        try:
+            line.request(method, path, json.dumps(body) if body is not None else None, {"Content-Type": kind})
+            answer = line.getresponse()
+            text = answer.read()
+        except (OSError, http.client.HTTPException):
+            line.close()
+            raise
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = {"code": answer.status, "message": text.decode(errors="replace")}
+        if answer.status >= 300:
+            raise Refused(value)
+        return value
+
+
+def is_true(job, condition):
+    return any(c["type"] == condition and c["status"] == "True" for c in job.get("status", {}).get("conditions", []))
+
+
+PATHS = {
+    "pods": "/api/v1",
+    "services": "/api/v1",
+    "events": "/api/v1",
+    "serviceaccounts": "/api/v1",
+    "tfjobs": "/apis/kubeflow.org/v1",
+    "pytorchjobs": "/apis/kubeflow.org/v1",
+}
+
+
+class Space:
+    """A namespace of its own for one scenario, and what can be done in it."""
+
+    def __init__(self, cluster, name):
+        self.cluster = cluster
+        self.name = name
+        self.forwards = {}
+        self.lock = threading.Lock()
+        cluster.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        # Until the account is there, no pod is admitted.
+        until("the default service account", lambda: self.get("serviceaccounts", "default"))
+
+    def close(self):
+        for forward in self.forwards.values():
+            forward.stop()
+        self.cluster.request("DELETE", f"/api/v1/namespaces/{self.name}")
+
+    # --- objects
+    def path(self, resource, name=None, part=None):
+        return "/".join([f"{PATHS[resource]}/namespaces/{self.name}/{resource}"] + [p for p in (name, part) if p])
+
+    def get(self, resource, name):
+        return self.cluster.request("GET", self.path(resource, name))
+
+    def list(self, resource, selector=None):
+        query = "?labelSelector=" + urllib.parse.quote(selector) if selector else ""
+        return self.cluster.request("GET", self.path(resource) + query)["items"]
+
+    def create(self, job):
+        return self.cluster.request("POST", self.path("tfjobs"), job)
+
+    def patch(self, resource, name, change):
+        return self.cluster.request("PATCH", self.path(resource, name), change, "application/merge-patch+json")
+
+    def delete(self, resource, name):
+        return self.cluster.request("DELETE", self.path(resource, name))
+
+    def gone(self, resource, name):
+        try:
+            self.get(resource, name)
+        except Refused as error:
+            if error.code == 404:
+                return True
+            raise
+        return False
+
+    def names(self, resource, job):
+        return sorted(o["metadata"]["name"] for o in self.list(resource, f"training.kubeflow.org/job-name={job}"))
+
+    def pod(self, name):
+        return self.get("pods", name)
+
+    def uid(self, pod):
+        return self.pod(pod)["metadata"]["uid"]
+
+    # --- facts about jobs
+    def job(self, name):
+        return self.get("tfjobs", name)
+
+    def conditions(self, name):
+        return [(c["type"], c["status"], c["reason"], c["message"])
+                for c in self.job(name).get("status", {}).get("conditions", [])]
+
+    def counts(self, name):
+        return self.job(name)["status"].get("replicaStatuses", {})
+
+    def events(self, name):
+        """What was said of a job: (type, reason, message) to how often."""
+        said = {}
+        for event in self.list("events"):
+            about = event["involvedObject"]
+            if about["kind"] == "TFJob" and about["name"] == name:
+                expect("who says it", "tfjob-controller", event["source"]["component"])
+                key = (event["type"], event["reason"], event["message"])
+                said[key] = said.get(key, 0) + event.get("count", 1)
+        return said
+
+    def heard(self, name, *events):
+        """Events are written behind the rest."""
+        for event in events:
+            until(f"the event {event}", lambda e=event: e in self.events(name))
+
+    # --- waiting
+    def until_true(self, name, condition):
+        def ask():
+            job = self.job(name)
+            for end in ("Succeeded", "Failed"):
+                if end != condition and is_true(job, end):
+                    raise Failure(f"{name} shall become {condition} and is: {job['status']['conditions']}")
+            return is_true(job, condition)
+        until(f"{name} to be {condition}", ask)
+
+    def until_running(self, name, *replicas):
+        """The job is, and so are these pods' programs."""
+        self.until_true(name, "Running")
+        for replica in replicas:
+            until(f"{name}-{replica} to run", lambda p=f"{name}-{replica}": self.runs(p))
+
+    def runs(self, pod):
+        pod = self.pod(pod)
+        return "deletionTimestamp" not in pod["metadata"] and pod.get("status", {}).get("phase") == "Running" and \
+            all("running" in c["state"] for c in pod["status"].get("containerStatuses", [{"state": {}}]))
+
+    def until_phase(self, pod, phase):
+        until(f"{pod} to be {phase}", lambda: self.pod(pod)["status"]["phase"] == phase)
+
+    def until_names(self, resource, job, *names):
+        until(f"the {resource} of {job} to be {names}", lambda: self.names(resource, job) == sorted(names))
+
+    # --- replicas
+    def ask_once(self, pod, path, port):
+        with self.lock:
+            forward = self.forwards.get(pod)
+            if not forward or not forward.runs():
+                forward = Child([self.cluster.kubectl, "port-forward", "-n", self.name, f"pod/{pod}", f":{port}"],
+                                "Forwarding from 127.0.0.1:", " ")
+                self.forwards[pod] = forward
+        line = http.client.HTTPConnection("127.0.0.1", forward.port, timeout=20)
+        try:
+            line.request("GET", path)
+            answer = line.getresponse()
+            return answer.status, answer.read().decode()
+        except (OSError, http.client.HTTPException):
+            with self.lock: # another pod of this name, perhaps
+                forward.stop()
+            raise
+        finally:
+            line.close()
+
+    def ask(self, pod, path, port=2222):
+        """What the replica answers. It may not listen yet."""
+        return until(f"{pod} to answer {path}", lambda: self.ask_once(pod, path, port))
+
+    def end(self, pod, code, port=2222):
+        """Let the replica exit: asked only once, and only when it is known to listen."""
+        self.ask(pod, "/env", port)
+        try:
+            expect(f"{pod} asked to exit", (200, "shutting down"), self.ask_once(pod, f"/exit?exitCode={code}", port))
+        except (OSError, http.client.HTTPException):
+            pass # it went before its answer had arrived
+        with self.lock:
+            self.forwards.pop(pod).stop()

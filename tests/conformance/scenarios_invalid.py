@@ -1,0 +1,96 @@
+"""Jobs that make no sense: refused by the server, or failed at once by the operator, with the path of the field."""
+import copy
+
+from cluster import Failure, Refused, expect, is_true, until
+from jobs import replica, tfjob
+from scenario import scenario
+
+
+def containers(job):
+    return job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"]
+
+
+def rename_key(job, key):
+    specs = job["spec"]["tfReplicaSpecs"]
+    specs[key] = specs.pop("Worker")
+
+
+def add_role(job, role, **change):
+    specs = job["spec"]["tfReplicaSpecs"]
+    specs[role] = {**copy.deepcopy(specs["Worker"]), **change}
+
+
+def set_worker(job, **change):
+    job["spec"]["tfReplicaSpecs"]["Worker"].update(change)
+
+
+def set_policy(job, **change):
+    job["spec"]["runPolicy"] = change
+
+
+WORKER = "spec.tfReplicaSpecs.Worker"
+LONG = "a" * 57
+
+# what is done to a good job, the field that is named, a part of what is said
+MISTAKES = {
+    "name-no-label": (lambda j: j["metadata"].update(name="0-test"), "metadata.name", "DNS-1035"),
+    "name-too-long": (lambda j: j["metadata"].update(name=LONG), "metadata.name", f"{LONG}-worker-0"),
+    "no-replicas": (lambda j: j["spec"].update(tfReplicaSpecs={}), "spec.tfReplicaSpecs", ""),
+    "null-replica": (lambda j: j["spec"]["tfReplicaSpecs"].update(Worker=None), WORKER, ""),
+    "no-containers": (lambda j: containers(j).clear(), WORKER + ".template.spec.containers", ""),
+    "no-image": (lambda j: containers(j)[0].update(image=""), WORKER + ".template.spec.containers.0.image", ""),
+    "no-tensorflow": (lambda j: containers(j)[0].update(name="main"), WORKER + ".template.spec.containers", "tensorflow"),
+    "port": (lambda j: containers(j)[0].update(ports=[{"containerPort": 65536}]),
+             WORKER + ".template.spec.containers.0.ports.0.containerPort", "65535"),
+    "unknown-role": (lambda j: rename_key(j, "Wroker"), "spec.tfReplicaSpecs.Wroker", "did you mean 'Worker'?"),
+    "chief-and-master": (lambda j: (add_role(j, "Chief"), add_role(j, "Master")), "spec.tfReplicaSpecs",
+                         "must not have more than 1 Chief or Master role"),
+    "two-chiefs": (lambda j: add_role(j, "Chief", replicas=2), "spec.tfReplicaSpecs.Chief.replicas", ""),
+    "role-twice": (lambda j: add_role(j, "worker"), "spec.tfReplicaSpecs", "the same replica type"),
+    "negative-replicas": (lambda j: set_worker(j, replicas=-1), WORKER + ".replicas", ""),
+    "replicas-text": (lambda j: set_worker(j, replicas="two"), WORKER + ".replicas", ""),
+    "restart-policy": (lambda j: set_worker(j, restartPolicy="Sometimes"), WORKER + ".restartPolicy", "Sometimes"),
+    "clean-policy": (lambda j: set_policy(j, cleanPodPolicy="all"), "spec.runPolicy.cleanPodPolicy", "all"),
+    "backoff": (lambda j: set_policy(j, backoffLimit=-1), "spec.runPolicy.backoffLimit", "-1"),
+    "deadline": (lambda j: set_policy(j, activeDeadlineSeconds=True), "spec.runPolicy.activeDeadlineSeconds", ""),
+    "ttl": (lambda j: set_policy(j, ttlSecondsAfterFinished=-1), "spec.runPolicy.ttlSecondsAfterFinished", "-1"),
+    "suspend": (lambda j: set_policy(j, suspend="yes"), "spec.runPolicy.suspend", ""),
+    "success-policy": (lambda j: j["spec"].update(successPolicy="AllWorker"), "spec.successPolicy", "AllWorker"),
+}
+
+
+def plain(text):
+    """Paths are written in two ways: a[b].c by the operator, a.b.c by a schema."""
+    return text.replace("[", ".").replace("]", "")
+
+
+def check_refusal(space, what, job, path, words):
+    try:
+        made = space.create(job)
+    except Refused as error:
+        said = str(error)
+        if error.code not in (400, 422) or path not in plain(said) or words not in said:
+            raise Failure(f"{what}: refused with {error.code}: {said}") from None
+        return "by the server"
+    name = made["metadata"]["name"]
+    until(f"{what}: {name} to be failed", lambda: is_true(space.job(name), "Failed"))
+    end = space.conditions(name)[-1]
+    said = end[3]
+    if end[2] != "FailedValidation" or path not in plain(said) or words not in said:
+        raise Failure(f"{what}: failed with {end[2]}: {said}")
+    expect(f"{what}: pods", [], space.names("pods", name))
+    expect(f"{what}: services", [], space.names("services", name))
+    until(f"{what}: the event", lambda: [e for e in space.events(name) if e[1] == "FailedValidation"])
+    expect(f"{what}: said once, and nothing else", [1], list(space.events(name).values()))
+    space.delete("tfjobs", name)
+    return "by the operator"
+
+
+@scenario()
+def invalid_jobs(space):
+    good = tfjob("wrong", {"Worker": replica(space.cluster.image)})
+    for what, (spoil, path, words) in MISTAKES.items():
+        job = copy.deepcopy(good)
+        job["metadata"]["name"] = f"wrong-{what}"
+        spoil(job)
+        check_refusal(space, what, job, path, words)
