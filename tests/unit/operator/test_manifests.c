@@ -1,0 +1,245 @@
+/* The files of manifests/ against the program they install: our own YAML reads them, the
+ * definitions allow what the operator's tables know and no other, and the roles give no more than
+ * is said. */
+#include "operator/training_job.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct arena *arena;
+
+static struct json *load(const char *name)
+{
+    _cleanup_buf_ struct buf buf = {0};
+    struct json *documents = NULL;
+    struct err err = ERR_INIT;
+
+    buf_init(&buf, 1 << 20);
+    if (file_read(arena_printf(arena, "%s/%s", getenv("MANIFESTS"), name), &buf, &err) < 0 ||
+        yaml_parse(arena, name, buf.data, buf.size, NULL, &documents, &err) < 0)
+        fail_msg("%s", err.message);
+    return documents;
+}
+
+static const struct json *find(const struct json *documents, const char *kind, const char *name)
+{
+    JSON_EACH (object, documents) {
+        if (str_eq(json_get_string(object, "kind", NULL), kind) &&
+            str_eq(kube_meta_name(object), name))
+            return object;
+    }
+    fail_msg("there is no %s '%s'", kind, name);
+    return NULL;
+}
+
+static const char *const FILES[] = {"install.yaml", "install-cel.yaml", "install-namespaced.yaml",
+                                    "crds.yaml"};
+
+static void test_every_object_has_a_kind_and_a_name(void **state)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(FILES); i++) {
+        const struct json *documents = load(FILES[i]);
+
+        assert_true(json_count(documents) >= 2);
+        JSON_EACH (object, documents) {
+            assert_non_null(json_get_string(object, "apiVersion", NULL));
+            assert_non_null(json_get_string(object, "kind", NULL));
+            assert_false(str_is_empty(kube_meta_name(object)));
+        }
+    }
+}
+
+/* An administrator of one namespace can apply it all. */
+static void test_the_namespaced_one_stays_in_its_namespace(void **state)
+{
+    JSON_EACH (object, load("install-namespaced.yaml"))
+        assert_string_equal(kube_meta_namespace(object), "trainyard");
+}
+
+/* Whether any object or member below has this name. */
+static bool mentions(const struct json *json, const char *name)
+{
+    if (json->name && str_eq(json->name, name))
+        return true;
+    if (json->type != JSON_OBJECT && json->type != JSON_ARRAY)
+        return false;
+    JSON_EACH (member, json) {
+        if (mentions(member, name))
+            return true;
+    }
+    return false;
+}
+
+static void test_old_servers_see_no_rules(void **state)
+{
+    static const char rules[] = "x-kubernetes-validations";
+
+    assert_false(mentions(load("install.yaml"), rules));
+    assert_false(mentions(load("crds.yaml"), rules));
+    assert_true(mentions(load("install-cel.yaml"), rules));
+}
+
+/* What `kubectl apply` keeps in an annotation must fit there with room to spare. */
+static void test_definitions_are_small(void **state)
+{
+    JSON_EACH (crd, load("crds.yaml"))
+        assert_true(strlen(json_to_string(arena, crd)) < 32768);
+}
+
+static bool lists(const struct json *array, const char *text)
+{
+    JSON_EACH (item, array) {
+        if (str_eq(json_text(item), text))
+            return true;
+    }
+    return false;
+}
+
+static void check_definition(const char *file, const struct training_kind *kind)
+{
+    const struct json *crd =
+        find(load(file), "CustomResourceDefinition",
+             arena_printf(arena, "%s.%s", kind->resource->plural, kind->resource->group));
+    const struct json *spec = json_get(crd, "spec");
+    const struct json *version = json_get(spec, "versions")->first;
+    const struct json *fields, *replica, *policy, *policies;
+
+    assert_string_equal(json_get_string(spec, "group", NULL), kind->resource->group);
+    assert_string_equal(json_get_string(json_get(spec, "names"), "kind", NULL),
+                        kind->resource->kind);
+    assert_string_equal(json_get_string(version, "name", NULL), kind->resource->version);
+    assert_true(json_get_bool(version, "storage", false));
+
+    fields =
+        json_at(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", NULL);
+    replica = json_at(fields, kind->specs, "additionalProperties", "properties", NULL);
+    assert_true(json_get_bool(json_get(replica, "template"), "x-kubernetes-preserve-unknown-fields",
+                              false));
+    policies = json_at(replica, "restartPolicy", "enum", NULL);
+    assert_int_equal(json_count(policies), 5);
+    JSON_EACH (item, policies) {
+        enum training_restart_policy parsed;
+        assert_true(str_is_empty(json_text(item)) ||
+                    training_restart_policy_parse(json_text(item), &parsed));
+    }
+
+    policy = json_at(fields, "runPolicy", "properties", NULL);
+    assert_int_equal(json_count(json_at(policy, "cleanPodPolicy", "enum", NULL)), 3);
+    JSON_EACH (item, json_at(policy, "cleanPodPolicy", "enum", NULL)) {
+        enum training_clean_policy parsed;
+        assert_true(training_clean_policy_parse(json_text(item), &parsed));
+    }
+    assert_true(lists(json_at(policy, "managedBy", "enum", NULL), TRAINING_MANAGER));
+}
+
+static void test_definitions_allow_what_the_operator_knows(void **state)
+{
+    static const char *const files[] = {"install.yaml", "install-cel.yaml", "crds.yaml"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+        check_definition(files[i], &TRAINING_TFJOB);
+}
+
+/* No conversion is made: what the older version writes at the spec must have a place in the newer.
+ */
+static void test_the_older_version_loses_nothing(void **state)
+{
+    static const char *const moved[] = {"cleanPodPolicy", "ttlSecondsAfterFinished",
+                                        "activeDeadlineSeconds", "backoffLimit"};
+    const struct json *crd =
+        find(load("crds.yaml"), "CustomResourceDefinition", "tfjobs.kubeflow.org");
+    const struct json *versions = json_at(crd, "spec", "versions", NULL);
+    const struct json *fields;
+
+    assert_int_equal(json_count(versions), 2);
+    assert_string_equal(json_to_string(arena, json_get(versions->first, "schema")),
+                        json_to_string(arena, json_get(versions->first->next, "schema")));
+    fields = json_at(versions->first, "schema", "openAPIV3Schema", "properties", "spec",
+                     "properties", NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(moved); i++)
+        assert_string_equal(
+            json_to_string(arena, json_get(fields, moved[i])),
+            json_to_string(arena, json_at(fields, "runPolicy", "properties", moved[i], NULL)));
+}
+
+static void test_roles_give_no_more_than_needed(void **state)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(FILES); i++) {
+        JSON_EACH (object, load(FILES[i])) {
+            JSON_EACH (rule, json_get(object, "rules")) {
+                assert_false(lists(json_get(rule, "apiGroups"), "*"));
+                assert_false(lists(json_get(rule, "verbs"), "*"));
+                JSON_EACH (resource, json_get(rule, "resources")) {
+                    const char *name = json_text(resource);
+                    assert_null(strchr(name, '*'));
+                    assert_false(str_has_prefix(name, "secrets") ||
+                                 str_has_prefix(name, "configmaps") ||
+                                 str_has_prefix(name, "nodes") || str_has_prefix(name, "pods/"));
+                }
+            }
+        }
+    }
+}
+
+static void test_both_scopes_have_the_same_rules(void **state)
+{
+    const struct json *all = find(load("install.yaml"), "ClusterRole", "trainyard-operator");
+    const struct json *own = find(load("install-namespaced.yaml"), "Role", "trainyard-operator");
+
+    assert_string_equal(json_to_string(arena, json_get(all, "rules")),
+                        json_to_string(arena, json_get(own, "rules")));
+}
+
+static void test_the_image_is_of_this_version(void **state)
+{
+    const struct json *deployment = find(load("install.yaml"), "Deployment", "trainyard-operator");
+    const struct json *container =
+        json_at(deployment, "spec", "template", "spec", "containers", NULL)->first;
+
+    assert_string_equal(json_get_string(container, "image", NULL),
+                        "trainyard/operator:" TRAINYARD_VERSION);
+}
+
+static int setup(void **state)
+{
+    arena = arena_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena_free(arena);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_every_object_has_a_kind_and_a_name),
+        TEST(test_the_namespaced_one_stays_in_its_namespace),
+        TEST(test_old_servers_see_no_rules),
+        TEST(test_definitions_are_small),
+        TEST(test_definitions_allow_what_the_operator_knows),
+        TEST(test_the_older_version_loses_nothing),
+        TEST(test_roles_give_no_more_than_needed),
+        TEST(test_both_scopes_have_the_same_rules),
+        TEST(test_the_image_is_of_this_version),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
