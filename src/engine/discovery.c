@@ -61,6 +61,10 @@ static struct json *sub_entry(struct arena *arena, const struct registry_resourc
     json_set(arena, entry, "name", json_stringf(arena, "%s/%s", resource->id.plural, sub->name));
     json_set_string(arena, entry, "singularName", "");
     json_set_bool(arena, entry, "namespaced", resource->id.namespaced);
+    if (sub->group) {
+        json_set_string(arena, entry, "group", sub->group);
+        json_set_string(arena, entry, "version", sub->version);
+    }
     json_set_string(arena, entry, "kind", sub->kind);
     json_set(arena, entry, "verbs", verbs(arena, sub->verbs));
     return entry;

@@ -285,6 +285,17 @@ static const struct protobuf_field ROLE_BINDING[] = {
     END,
 };
 
+static const struct protobuf_field SCALE_SPEC[] = {
+    {.number = 1, .name = "replicas", .type = PROTOBUF_INT, .keep_zero = true},
+    END,
+};
+
+static const struct protobuf_field SCALE[] = {
+    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(2, "spec", SCALE_SPEC),
+    END,
+};
+
 static const struct {
     const char *api_version, *kind;
     const struct protobuf_field *fields;
@@ -301,6 +312,7 @@ static const struct {
     {"authentication.k8s.io/v1", "TokenRequest", TOKEN_REQUEST},
     {"authorization.k8s.io/v1", "SelfSubjectAccessReview", ACCESS_REVIEW},
     {"authorization.k8s.io/v1", "SelfSubjectRulesReview", RULES_REVIEW},
+    {"autoscaling/v1", "Scale", SCALE},
     {"rbac.authorization.k8s.io/v1", "ClusterRole", CLUSTER_ROLE},
     {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", ROLE_BINDING},
     {"rbac.authorization.k8s.io/v1", "Role", ROLE},

@@ -23,6 +23,31 @@ static const char *const ALL[] = {"all", NULL};
         {.id = SUB_NONE},                                                                          \
     })
 
+/* The status subresource of a kind, and the number of its replicas. */
+#define STATUS_AND_SCALE_OF(kind_, scale_)                                                         \
+    ((const struct registry_subresource[]){                                                        \
+        {.id = SUB_SCALE,                                                                          \
+         .name = "scale",                                                                          \
+         .kind = "Scale",                                                                          \
+         .group = "autoscaling",                                                                   \
+         .version = "v1",                                                                          \
+         .verbs = VERBS_STATUS,                                                                    \
+         .scale = (scale_)},                                                                       \
+        {.id = SUB_STATUS, .name = "status", .kind = (kind_), .verbs = VERBS_STATUS},              \
+        {.id = SUB_NONE},                                                                          \
+    })
+
+/* What is scaled of a training job are its workers. */
+#define WORKERS_OF(specs_)                                                                         \
+    {                                                                                              \
+        .spec_path = "spec." specs_ ".Worker.replicas",                                            \
+        .status_path = "status.replicaStatuses.Worker.active",                                     \
+        .selector_path = "status.replicaStatuses.Worker.selector", .any_case = "Worker"            \
+    }
+
+static const struct registry_scale PYTORCHJOB_SCALE = WORKERS_OF("pytorchReplicaSpecs");
+static const struct registry_scale TFJOB_SCALE = WORKERS_OF("tfReplicaSpecs");
+
 #define CORE(plural_, kind_, namespaced_)                                                          \
     .id = {.group = "",                                                                            \
            .version = "v1",                                                                        \
@@ -215,7 +240,7 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "pytorchjob",
         .categories = ALL,
         .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("PyTorchJob"),
+        .subresources = STATUS_AND_SCALE_OF("PyTorchJob", &PYTORCHJOB_SCALE),
         .generation = true,
         .hooks = {.create = kind_training_job_create, .validate = kind_pytorchjob_validate},
     },
@@ -224,7 +249,7 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "tfjob",
         .categories = ALL,
         .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("TFJob"),
+        .subresources = STATUS_AND_SCALE_OF("TFJob", &TFJOB_SCALE),
         .generation = true,
         .older =
             (const struct registry_older[]){

@@ -34,13 +34,24 @@ enum registry_sub {
     SUB_PORT_FORWARD,
     SUB_FINALIZE, /* a namespace's spec.finalizers */
     SUB_TOKEN,    /* a service account's */
+    SUB_SCALE,    /* the number of replicas, as an autoscaling/v1 Scale */
+};
+
+/* Where a kind has what a Scale shows, as names with dots between. */
+struct registry_scale {
+    const char *spec_path;     /* "spec.replicas": the number wanted */
+    const char *status_path;   /* how many there are */
+    const char *selector_path; /* of its pods: text, or a selector object */
+    const char *any_case;      /* a name of the paths that users may write in another case; NULL */
 };
 
 struct registry_subresource {
     enum registry_sub id;
-    const char *name; /* "status" */
-    const char *kind; /* what is sent to it, for discovery */
+    const char *name;            /* "status" */
+    const char *kind;            /* what is sent to it, for discovery */
+    const char *group, *version; /* of that kind; NULL: the resource's own */
     unsigned verbs;
+    const struct registry_scale *scale; /* of SUB_SCALE */
 };
 
 /* What a kind may be called. */

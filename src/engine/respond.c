@@ -117,7 +117,8 @@ static void respond_table(struct rest *rest, int status, const struct json *obje
         rest_respond_error(rest, &err);
         return;
     }
-    const struct kube_columns *columns = kube_columns_of(&rest->route.resource->id);
+    const struct kube_columns *columns =
+        kube_columns_of(rest->route.sub == SUB_SCALE ? &KUBE_SCALES : &rest->route.resource->id);
     struct json *meta = json_object(rest->arena);
     json_set_string(rest->arena, meta, "resourceVersion", kube_meta_resource_version(object));
     struct json *table = kube_table_new(rest->arena, columns, meta, true);

@@ -123,6 +123,17 @@ int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected,
 int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
                         struct err *err);
 
+/* The name, namespace, uid and version a client says are those of `old`; what it leaves out is
+ * filled in. ERR_CONFLICT for another uid or version. */
+int rest_check_identity(struct rest *rest, struct json *object, const struct json *old,
+                        struct err *err);
+
+/* ---- rest_patch.c */
+
+/* `present` with the request's patch; `id` is what it is an object of. */
+int rest_read_patched(struct rest *rest, const struct json *present, const struct kube_resource *id,
+                      struct json **ret, struct err *err);
+
 /* ---- rest_access.c: what who asks may do */
 
 /* Answers with the refusal and returns false if not. */
@@ -152,6 +163,7 @@ void rest_delete_collection(struct rest *rest);
 void rest_review(struct rest *rest);
 void rest_bind(struct rest *rest);
 void rest_log(struct rest *rest);
+void rest_scale(struct rest *rest);
 void rest_token(struct rest *rest);
 void rest_port_forward(struct rest *rest);
 

@@ -15,20 +15,34 @@ static int patch_type(struct rest *rest, enum kube_patch_type *ret, struct err *
     return kube_patch_type_parse(type, ret, err);
 }
 
-static int patch(struct rest *rest, enum kube_patch_type type, struct json *old, struct json **ret,
-                 struct err *err)
+int rest_read_patched(struct rest *rest, const struct json *present, const struct kube_resource *id,
+                      struct json **ret, struct err *err)
 {
     const struct http_request *request = rest->exchange->request;
-    const struct registry_resource *resource = rest->route.resource;
+    enum kube_patch_type type;
     struct json *body, *object;
-    int r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
+    int r = patch_type(rest, &type, err);
+    if (r < 0)
+        return r;
+    r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
     if (r < 0)
         return err_wrap(err, "the patch cannot be read as JSON");
-    r = kube_patch_apply(rest->arena, type, old, body, &resource->id, &object, err);
+    r = kube_patch_apply(rest->arena, type, present, body, id, &object, err);
     if (r < 0)
         return r;
     if (object->type != JSON_OBJECT)
         return err_set(err, ERR_BAD_REQUEST, "the patch does not leave an object");
+    *ret = object;
+    return 0;
+}
+
+static int patch(struct rest *rest, const struct json *old, struct json **ret, struct err *err)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    struct json *object;
+    int r = rest_read_patched(rest, old, &resource->id, &object, err);
+    if (r < 0)
+        return r;
     const char *version = json_get_string(object, "apiVersion", "");
     if (!str_eq(json_get_string(object, "kind", ""), resource->id.kind) ||
         (!str_eq(version, resource->api_version) && !str_eq(version, rest_api_version(rest))))
@@ -47,9 +61,10 @@ void rest_patch(struct rest *rest)
     struct json *old = NULL, *object = NULL;
     int64_t revision;
     enum kube_patch_type type;
+    /* A patch nobody reads is told so before the object is looked for, as upstream. */
     if (patch_type(rest, &type, &err) < 0 ||
         rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
-        patch(rest, type, old, &object, &err) < 0) {
+        patch(rest, old, &object, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
     }

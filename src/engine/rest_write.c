@@ -275,8 +275,8 @@ void rest_create(struct rest *rest)
 
 /* ---- UPDATE ---------------------------------------------------------------------------------- */
 
-static int check_identity(struct rest *rest, struct json *object, const struct json *old,
-                          struct err *err)
+int rest_check_identity(struct rest *rest, struct json *object, const struct json *old,
+                        struct err *err)
 {
     const char *name = kube_meta_name(object), *uid = kube_meta_uid(object);
     const char *version = kube_meta_resource_version(object);
@@ -331,7 +331,7 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
     int r = meta_check_types(rest->arena, object, err);
     if (r < 0)
         return r;
-    r = check_identity(rest, object, old, err);
+    r = rest_check_identity(rest, object, old, err);
     if (r < 0)
         return r;
     if (rest->route.sub != SUB_NONE) {

@@ -71,6 +71,15 @@ const struct kube_resource KUBE_LEASES = {
     .namespaced = true,
 };
 
+/* Not a resource of its own: what is below those that can be scaled. */
+const struct kube_resource KUBE_SCALES = {
+    .group = "autoscaling",
+    .version = "v1",
+    .plural = "scales",
+    .kind = "Scale",
+    .namespaced = true,
+};
+
 const struct kube_resource KUBE_WORKFLOWS = {
     .group = "argoproj.io",
     .version = "v1alpha1",

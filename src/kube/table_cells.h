@@ -32,6 +32,6 @@ table_cell table_job_completions, table_job_duration, table_job_containers, tabl
 table_cell table_phase, table_status_message, table_data_count, table_secret_type,
     table_last_condition, table_progress, table_lease_holder;
 table_cell table_group_min_member, table_group_running, table_group_succeeded, table_group_failed,
-    table_group_queue;
+    table_group_queue, table_scale_desired, table_scale_available;
 
 #endif

@@ -161,6 +161,13 @@ static const struct kube_column VOLCANO_PODGROUPS[] = {
     WIDE("Queue", "The queue it waits in.", table_group_queue),
 };
 
+static const struct kube_column SCALES[] = {
+    NAME,
+    {"Desired", "integer", "", "How many replicas are wanted.", 0, table_scale_desired},
+    {"Available", "integer", "", "How many replicas there are.", 0, table_scale_available},
+    AGE,
+};
+
 static const struct kube_column LEASES[] = {
     NAME,
     TEXT("Holder", "Who has it.", table_lease_holder),
@@ -221,6 +228,7 @@ static const struct {
     {&KUBE_PODGROUPS, COLUMNS(PODGROUPS)},
     {&KUBE_VOLCANO_PODGROUPS, COLUMNS(VOLCANO_PODGROUPS)},
     {&KUBE_LEASES, COLUMNS(LEASES)},
+    {&KUBE_SCALES, COLUMNS(SCALES)},
     {&KUBE_SERVICEACCOUNTS, COLUMNS(SERVICEACCOUNTS)},
     {&KUBE_ROLES, COLUMNS(ROLES)},
     {&KUBE_CLUSTERROLES, COLUMNS(ROLES)},

@@ -1,4 +1,4 @@
-/* The cells of training jobs, of the groups their pods start in, and of leases. */
+/* The cells of training jobs, of their scale, of the groups their pods start in, and of leases. */
 #include "kube/object.h"
 #include "kube/table_cells.h"
 
@@ -41,4 +41,14 @@ struct json *table_group_queue(struct arena *arena, const struct json *group, in
 struct json *table_lease_holder(struct arena *arena, const struct json *lease, int64_t now_ms)
 {
     return json_string(arena, json_get_string(json_get(lease, "spec"), "holderIdentity", ""));
+}
+
+struct json *table_scale_desired(struct arena *arena, const struct json *scale, int64_t now_ms)
+{
+    return json_int(arena, json_get_int(json_get(scale, "spec"), "replicas", 0));
+}
+
+struct json *table_scale_available(struct arena *arena, const struct json *scale, int64_t now_ms)
+{
+    return status_count(arena, scale, "replicas");
 }

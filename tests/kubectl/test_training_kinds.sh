@@ -34,6 +34,7 @@ kind: Lease
 metadata: {name: leader}
 spec: {holderIdentity: somebody, leaseDurationSeconds: 15, renewTime: "2026-01-02T03:04:05.000006Z"}
 YAML
+sed '/^---/,$d' "$SCRATCH/objects.yaml" >"$SCRATCH/torch.yaml"
 kubectl apply -f "$SCRATCH/objects.yaml"
 assert_eq "apply again" "pytorchjob.kubeflow.org/torch unchanged
 podgroup.scheduling.x-k8s.io/gang unchanged
@@ -61,6 +62,35 @@ kubectl patch pytorchjob torch --type merge -p '{"spec":{"nprocPerNode":"2"}}'
 assert_eq "patched" 2 "$(kubectl get pytorchjob torch -o jsonpath='{.spec.nprocPerNode}')"
 assert_contains "diff" "minMember: 2" "$(kubectl diff -f "$SCRATCH/objects.yaml" || true)"
 
+echo "scale"
+replicas() { kubectl get pytorchjob torch -o jsonpath='{.spec.pytorchReplicaSpecs.Worker.replicas}'; }
+kubectl scale pytorchjob/torch --replicas=3
+assert_eq "scaled" 3 "$(replicas)"
+kubectl scale pytorchjob torch --current-replicas=3 --replicas=1
+assert_eq "scaled if it has 3" 1 "$(replicas)"
+if kubectl scale pytorchjob torch --current-replicas=3 --replicas=2; then fail "scaled although it has not 3"; fi
+kubectl scale -f "$SCRATCH/torch.yaml" --replicas=0
+assert_eq "scaled to none" 0 "$(replicas)"
+kubectl apply -f - <<'YAML'
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: lower}
+spec:
+  runPolicy: {suspend: true}
+  tfReplicaSpecs:
+    worker: {replicas: 1, template: {spec: {containers: [{name: tensorflow, image: trainyard/tools, command: ["true"]}]}}}
+YAML
+kubectl scale tfjob/lower --replicas=4
+assert_eq "its key in another case" 4 "$(kubectl get tfjob lower -o jsonpath='{.spec.tfReplicaSpecs.worker.replicas}')"
+# What newer ones send.
+kubectl get --raw /apis/kubeflow.org/v1/namespaces/default/tfjobs/lower/scale >"$SCRATCH/scale.json"
+assert_contains "the Scale" '"kind":"Scale","metadata":{"name":"lower"' "$(sed 's/"apiVersion":"autoscaling.v1",//' "$SCRATCH/scale.json")"
+# Without the version: the operator may write a status meanwhile.
+sed 's/"spec":{"replicas":4}/"spec":{"replicas":2}/; s/"resourceVersion":"[0-9]*",//' "$SCRATCH/scale.json" >"$SCRATCH/scale2.json"
+kubectl replace --raw /apis/kubeflow.org/v1/namespaces/default/tfjobs/lower/scale -f "$SCRATCH/scale2.json"
+assert_eq "replaced" 2 "$(kubectl get tfjob lower -o jsonpath='{.spec.tfReplicaSpecs.worker.replicas}')"
+kubectl delete tfjob lower
+
 echo "refusals and warnings"
 refuse() { # WORDS FILE
     local said
@@ -79,7 +109,7 @@ kind: PodGroup
 metadata: {name: wrong}
 spec: {minMember: two}
 YAML
-sed 's/elasticPolicy: {/&minReplica: 1, /; s/name: torch/name: typo/; /^---/,$d' "$SCRATCH/objects.yaml" >"$SCRATCH/typo.yaml"
+sed 's/elasticPolicy: {/&minReplica: 1, /; s/name: torch/name: typo/' "$SCRATCH/torch.yaml" >"$SCRATCH/typo.yaml"
 assert_contains "a warning" 'unknown field "spec.elasticPolicy.minReplica"' "$(kubectl apply -f "$SCRATCH/typo.yaml" 2>&1)"
 
 echo "delete"

@@ -242,6 +242,9 @@ static void words_the_others(void **state)
          "g | Inqueue | 4 | 3 | <unknown> | q"},
         {&KUBE_LEASES, "{'metadata': {'name': 'l'}, 'spec': {'holderIdentity': 'h'}}",
          "l | h | <unknown>"},
+        {&KUBE_SCALES,
+         "{'metadata': {'name': 's'}, 'spec': {'replicas': 3}, 'status': {'replicas': 2}}",
+         "s | 3 | 2 | <unknown>"},
         {&KUBE_LEASES, "{'metadata': {'name': 'l'}}", "l |  | <unknown>"},
         {&KUBE_JOBS,
          "{'metadata': {'name': 'j'}, 'spec': {'completions': 4, 'selector': {'matchLabels':"
