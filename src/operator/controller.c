@@ -3,6 +3,7 @@
  * that runs it. It decides nothing: the reconcile does. */
 #include "operator/controller.h"
 
+#include "operator/host_network.h"
 #include "operator/job_cache.h"
 #include "operator/plan_run.h"
 #include "operator/reconcile.h"
@@ -18,7 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS_MAX = 8, CALLS_MAX = 16, SYNC_POLL_MS = 20 };
+enum {
+    JOBS_MAX = 8,
+    CALLS_MAX = 16,
+    SYNC_POLL_MS = 20,
+    /* How long the jobs of other kinds are waited for before ports of nodes are given out: a kind
+     * that is not installed never comes. */
+    OTHERS_MS = 10 * 1000,
+};
 
 struct training_controller {
     struct loop *loop;
@@ -30,7 +38,30 @@ struct training_controller {
     struct plan_run *runs; /* under way */
     size_t calls_max;
     char *cluster_domain;
+    struct host_ports *host_ports, *own_host_ports;
+    bool told_host_ports; /* which ports its jobs hold */
+    struct loop_timer sync_timer;
+    int64_t made_ms;
 };
+
+/* What a job holds grows with what is seen of it; it gives up only what its own reconcile decides,
+ * or all when it is gone: an older state may be shown after a newer one was decided. */
+static void see_host_ports(struct training_controller *controller, const struct kube_object *job,
+                           bool gone)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = NULL;
+    const int *held = NULL;
+    size_t count = 0;
+
+    if (!gone && !kube_meta_annotation(job->json, TRAINING_HOST_PORTS_ANNOTATION))
+        return;
+    arena = arena_new();
+    if (!gone)
+        held = training_host_ports_held(arena, job->json, &count);
+    host_ports_set(controller->host_ports,
+                   training_host_ports_owner(arena, controller->kind, job->namespace_, job->name),
+                   held, count);
+}
 
 static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
 {
@@ -38,6 +69,7 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
     const struct kube_object *job = new_ ? new_ : old;
     _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
 
+    see_host_ports(controller, job, !new_);
     workqueue_add(controller->queue, key);
 }
 
@@ -79,6 +111,33 @@ static const struct json **trees(struct arena *arena, struct kube_object *const 
     return list;
 }
 
+/* Nothing is given out before all that is held is known. */
+static const struct host_ports *known_host_ports(const struct training_controller *controller)
+{
+    if (host_ports_all_told(controller->host_ports) ||
+        loop_now_ms(controller->loop) > controller->made_ms + OTHERS_MS)
+        return controller->host_ports;
+    return NULL;
+}
+
+static void tell_host_ports(struct training_controller *controller)
+{
+    if (!controller->told_host_ports)
+        host_ports_told(controller->host_ports);
+    controller->told_host_ports = true;
+}
+
+static void on_sync_timer(struct loop_timer *timer)
+{
+    struct training_controller *controller =
+        CONTAINER_OF(timer, struct training_controller, sync_timer);
+
+    if (kube_informer_synced(controller->jobs))
+        tell_host_ports(controller);
+    else
+        loop_timer_start(timer, SYNC_POLL_MS);
+}
+
 /* The job and all that belongs to it, held by the run until it ends. */
 static struct training_observed observe(struct training_controller *controller,
                                         struct plan_run *run)
@@ -106,6 +165,7 @@ static struct training_observed observe(struct training_controller *controller,
         .gone_count = run->gone_count,
         .now_ms = loop_wall_ms(controller->loop),
         .cluster_domain = controller->cluster_domain,
+        .host_ports = known_host_ports(controller),
     };
 }
 
@@ -166,6 +226,11 @@ static void start_run(struct training_controller *controller, struct job_entry *
         workqueue_done(controller->queue, entry->key, true);
         return;
     }
+    if (run->plan.host_ports)
+        host_ports_set(
+            controller->host_ports,
+            training_host_ports_owner(run->arena, controller->kind, job->namespace_, job->name),
+            run->plan.host_ports, run->plan.host_port_count);
     link_run(controller, run);
     plan_run_start(run);
 }
@@ -227,6 +292,11 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     controller->calls_max = options->calls_max ? options->calls_max : CALLS_MAX;
     if (options->cluster_domain)
         controller->cluster_domain = mem_strdup(options->cluster_domain);
+    controller->made_ms = loop_now_ms(loop);
+    if (!options->host_ports)
+        controller->own_host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
+    controller->host_ports = options->host_ports ? options->host_ports : controller->own_host_ports;
+    host_ports_expect(controller->host_ports);
     job_cache_init(&controller->cache);
     controller->client = kube_client_new(loop, transport, kind->controller_name);
     controller->queue =
@@ -238,13 +308,25 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     controller->services =
         kube_informer_new(controller->client, &KUBE_SERVICES, options->namespace_, kind->selector,
                           on_service, controller);
+    loop_timer_init(loop, &controller->sync_timer, on_sync_timer);
+    loop_timer_start(&controller->sync_timer, 0);
     return controller;
+}
+
+static void forget_host_ports(struct training_controller *controller)
+{
+    _cleanup_free_ char *prefix = mem_printf("%s/", controller->kind->singular);
+
+    tell_host_ports(controller);
+    host_ports_forget(controller->host_ports, prefix);
+    host_ports_free(controller->own_host_ports);
 }
 
 struct training_controller *training_controller_free(struct training_controller *controller)
 {
     if (!controller)
         return NULL;
+    loop_timer_stop(&controller->sync_timer);
     kube_informer_free(controller->jobs);
     kube_informer_free(controller->pods);
     kube_informer_free(controller->services);
@@ -257,6 +339,7 @@ struct training_controller *training_controller_free(struct training_controller 
     }
     workqueue_free(controller->queue);
     job_cache_release(&controller->cache);
+    forget_host_ports(controller);
     free(controller->cluster_domain);
     free(controller);
     return NULL;

@@ -7,15 +7,18 @@
 
 #include "loop/loop.h"
 #include "net/http.h"
+#include "operator/host_ports.h"
 #include "operator/training_kind.h"
 
 #include <stddef.h>
 
 struct training_controller_options {
-    const char *namespace_;     /* the only one to look at; NULL: all */
-    const char *cluster_domain; /* put behind the host names in TF_CONFIG; NULL: nothing */
-    size_t jobs_max;            /* jobs worked on at a time; 0: 8 */
-    size_t calls_max;           /* calls under way for one job; 0: 16 */
+    const char *namespace_;        /* the only one to look at; NULL: all */
+    const char *cluster_domain;    /* put behind the host names in TF_CONFIG; NULL: nothing */
+    size_t jobs_max;               /* jobs worked on at a time; 0: 8 */
+    size_t calls_max;              /* calls under way for one job; 0: 16 */
+    struct host_ports *host_ports; /* for hostNetwork replicas; shared by the controllers of one
+                                      process and outlives them; NULL: one of the default range */
 };
 
 struct training_controller;

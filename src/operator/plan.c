@@ -1,6 +1,7 @@
 /* Filling a plan. */
 #include "operator/plan.h"
 
+#include "base/str.h"
 #include "kube/object.h"
 
 #include <string.h>
@@ -71,6 +72,16 @@ struct training_event *training_plan_event(struct training_plan *plan, bool warn
     };
     va_end(args);
     return event;
+}
+
+void training_plan_remember(struct training_plan *plan, const struct json *job, const char *name,
+                            const char *text)
+{
+    if (str_eq(kube_meta_annotation(job, name), text))
+        return;
+    if (!plan->annotations)
+        plan->annotations = json_object(plan->arena);
+    json_set_string(plan->arena, plan->annotations, name, text);
 }
 
 void training_plan_requeue(struct training_plan *plan, int64_t delay_ms)

@@ -38,7 +38,9 @@ struct training_plan {
     size_t event_count, event_capacity;
     struct json *annotations;  /* to set on the job (null: take away); NULL: none */
     const struct json *status; /* the new one; NULL: as it is */
-    int64_t requeue_ms;        /* look again after so long; -1: when something changes */
+    const int *host_ports;     /* all that the job holds from now on; NULL: as it is */
+    size_t host_port_count;
+    int64_t requeue_ms; /* look again after so long; -1: when something changes */
 };
 
 void training_plan_init(struct training_plan *plan, struct arena *arena);
@@ -49,6 +51,9 @@ void training_plan_delete(struct training_plan *plan, enum training_action_type 
 struct training_event *training_plan_event(struct training_plan *plan, bool warning,
                                            const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Set an annotation of the job, where it is not so already; NULL takes it away. */
+void training_plan_remember(struct training_plan *plan, const struct json *job, const char *name,
+                            const char *text);
 void training_plan_requeue(struct training_plan *plan, int64_t delay_ms); /* the earliest wins */
 
 #endif

@@ -72,6 +72,27 @@ static void set_default_port(struct arena *arena, const struct training_kind *ki
     json_append(json_ensure_array(arena, container, "ports"), port);
 }
 
+/* In the network of its node the replica has a port that is its alone; said as a host port, so that
+ * the scheduler knows of it too. */
+static void set_host_port(struct arena *arena, const struct training_kind *kind,
+                          struct json *container, int number)
+{
+    JSON_EACH (port, json_get(container, "ports")) {
+        if (!str_eq(json_get_string(port, "name", NULL), kind->port_name))
+            continue;
+        json_set_int(arena, port, "containerPort", number);
+        json_set_int(arena, port, "hostPort", number);
+    }
+}
+
+static void set_ports(struct arena *arena, const struct training_job *job,
+                      enum training_replica_type type, int index, struct json *container)
+{
+    set_default_port(arena, job->kind, container);
+    if (job->replicas[type].host_network)
+        set_host_port(arena, job->kind, container, training_replica_port(job, type, index));
+}
+
 static void copy_member(struct arena *arena, struct json *target, const struct json *source,
                         const char *name)
 {
@@ -105,20 +126,25 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     json_set_string(arena, spec, "restartPolicy", pod_restart_policy(replica->restart_policy));
     container = training_job_container(job->kind, spec);
     if (container)
-        set_default_port(arena, job->kind, container);
+        set_ports(arena, job, type, index, container);
+    /* The default of a pod in the node's network is the node's own resolver, which does not know
+     * the names of services. */
+    if (json_get_bool(spec, "hostNetwork", false) &&
+        str_is_empty(json_get_string(spec, "dnsPolicy", NULL)))
+        json_set_string(arena, spec, "dnsPolicy", "ClusterFirstWithHostNet");
     job->kind->set_environment(arena, job, type, index, cluster_domain, spec);
     return pod;
 }
 
 /* Every port of the replica's container; a service of several ports needs a name for each. */
-static struct json *service_ports(struct arena *arena, const struct training_kind *kind,
-                                  const struct training_replica_spec *replica)
+static struct json *service_ports(struct arena *arena, const struct training_job *job,
+                                  enum training_replica_type type, int index)
 {
-    const struct json *template_spec = json_get(replica->template, "spec");
-    struct json *container = json_clone(arena, training_job_container(kind, template_spec));
+    const struct json *template_spec = json_get(job->replicas[type].template, "spec");
+    struct json *container = json_clone(arena, training_job_container(job->kind, template_spec));
     struct json *ports = json_array(arena);
 
-    set_default_port(arena, kind, container);
+    set_ports(arena, job, type, index, container);
     JSON_EACH (given, json_get(container, "ports")) {
         int64_t number = json_get_int(given, "containerPort", 0);
         const char *name = json_get_string(given, "name", "");
@@ -144,7 +170,7 @@ struct json *training_service_new(struct arena *arena, const struct training_job
     /* Peers look each other up while they start: a name must resolve before its pod is ready. */
     json_set_bool(arena, spec, "publishNotReadyAddresses", true);
     set_replica_labels(arena, json_ensure_object(arena, spec, "selector"), job, type, index);
-    json_set(arena, spec, "ports", service_ports(arena, job->kind, &job->replicas[type]));
+    json_set(arena, spec, "ports", service_ports(arena, job, type, index));
     return service;
 }
 

@@ -213,8 +213,10 @@ void training_pass_go_on(struct training_pass *pass)
     restarted_type = restart_replicas(pass);
     delete_overdue(pass);
     delete_surplus(pass);
-    create_services(pass);
-    create_pods(pass);
+    if (training_pass_give_ports(pass)) {
+        create_services(pass);
+        create_pods(pass);
+    }
     training_memory_write(&pass->replicas, &pass->job, pass->plan);
 
     if (restarted_type >= 0) {

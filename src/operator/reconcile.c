@@ -4,6 +4,7 @@
 #include "operator/reconcile.h"
 
 #include "operator/conditions.h"
+#include "operator/host_network.h"
 #include "operator/reconcile_internal.h"
 #include "operator/restarts.h"
 
@@ -55,6 +56,7 @@ static void pass_init(struct training_pass *pass, const struct training_observed
     *pass = (struct training_pass){
         .observed = observed, .arena = arena, .now_ms = observed->now_ms, .plan = plan};
     training_job_read(observed->kind, observed->job, &pass->job);
+    training_host_ports_read(arena, &pass->job);
     pass->status =
         status && status->type == JSON_OBJECT ? json_clone(arena, status) : json_object(arena);
     training_replicas_init(&pass->replicas, arena, &pass->job);
@@ -162,6 +164,16 @@ static void decide(struct training_pass *pass)
     run_job(pass);
 }
 
+/* A job that was given to somebody else is not touched; but if nobody can be meant, it would wait
+ * for ever without a word. */
+static void leave_to_others(const struct training_observed *observed, struct training_plan *plan)
+{
+    struct err why = ERR_INIT;
+
+    if (training_managed_by_validate(json_get(observed->job, "spec"), &why) < 0)
+        training_plan_event(plan, true, "FailedValidation", "%s", why.message)->once = true;
+}
+
 int training_reconcile(const struct training_observed *observed, struct arena *arena,
                        struct training_plan *ret_plan, struct err *err)
 {
@@ -172,9 +184,11 @@ int training_reconcile(const struct training_observed *observed, struct arena *a
         return err_set(err, ERR_INTERNAL, "the job to reconcile has no name or no uid");
 
     training_plan_init(&plan, arena);
-    /* What is being deleted is left to the garbage collector. */
-    if (!kube_meta_is_deleting(observed->job) &&
-        !training_job_is_managed_elsewhere(observed->job)) {
+    if (kube_meta_is_deleting(observed->job)) {
+        /* Left to the garbage collector. */
+    } else if (training_job_is_managed_elsewhere(observed->job)) {
+        leave_to_others(observed, &plan);
+    } else {
         pass_init(&pass, observed, arena, &plan);
         decide(&pass);
         if (!json_equal(pass.status, json_get(observed->job, "status")))

@@ -5,6 +5,7 @@
 #define TRAINYARD_OPERATOR_RECONCILE_H
 
 #include "base/json.h"
+#include "operator/host_ports.h"
 #include "operator/plan.h"
 #include "operator/training_kind.h"
 
@@ -20,8 +21,9 @@ struct training_observed {
     size_t gone_count;
     const struct json *const *services;
     size_t service_count;
-    int64_t now_ms;             /* wall time */
-    const char *cluster_domain; /* put behind the host names of TF_CONFIG, or NULL */
+    int64_t now_ms;                      /* wall time */
+    const char *cluster_domain;          /* put behind the host names of TF_CONFIG, or NULL */
+    const struct host_ports *host_ports; /* who holds which; NULL: not known yet */
 };
 
 int training_reconcile(const struct training_observed *observed, struct arena *arena,

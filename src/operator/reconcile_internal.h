@@ -42,6 +42,11 @@ void training_pass_suspended(struct training_pass *pass);
 /* After a suspension: true when the job may start again. */
 bool training_pass_resume(struct training_pass *pass);
 
+/* host_network.c: ports of the nodes. False: there are too few, nothing can be made. */
+bool training_pass_give_ports(struct training_pass *pass);
+/* The job shall not run (any more): let go of them once its last pod has ended. */
+void training_pass_drop_ports(struct training_pass *pass);
+
 /* pod_news.c: what is wrong with the pods, as events. */
 void training_pass_report_pods(struct training_pass *pass);
 void training_pass_report_exit(struct training_pass *pass, const struct training_replica *replica);

@@ -99,14 +99,8 @@ void training_memory_read(struct training_replicas *replicas, const struct train
 static void write_annotation(const struct training_job *job, struct training_plan *plan,
                              const char *name, const struct json *value)
 {
-    const char *old = kube_meta_annotation(job->json, name);
-    const char *text = json_count(value) ? json_to_string(plan->arena, value) : NULL;
-
-    if (str_eq(old, text))
-        return;
-    if (!plan->annotations)
-        plan->annotations = json_object(plan->arena);
-    json_set_string(plan->arena, plan->annotations, name, text);
+    training_plan_remember(plan, job->json, name,
+                           json_count(value) ? json_to_string(plan->arena, value) : NULL);
 }
 
 void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,

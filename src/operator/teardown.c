@@ -119,6 +119,7 @@ void training_pass_finished(struct training_pass *pass)
     if (policy == TRAINING_CLEAN_NONE && training_pass_failed_by_limit(pass))
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
+    training_pass_drop_ports(pass);
     settle_counts(pass);
     expire(pass);
 }
@@ -129,6 +130,7 @@ void training_pass_suspended(struct training_pass *pass)
     const char *message = training_pass_say(pass, pass->job.kind->words.suspended);
 
     clean_up(pass, TRAINING_CLEAN_ALL);
+    training_pass_drop_ports(pass);
     JSON_EACH (counts, json_get(pass->status, "replicaStatuses"))
         json_remove(counts, "active");
     if (training_condition_is_true(pass->status, TRAINING_RUNNING))

@@ -17,7 +17,7 @@ static struct json *replica_address(struct arena *arena, const struct training_j
 
     return json_stringf(arena, "%s.%s.svc%s%s:%d", training_replica_name(arena, job, type, index),
                         job->namespace_, domain ? "." : "", domain ? cluster_domain : "",
-                        job->replicas[type].port);
+                        training_replica_port(job, type, index));
 }
 
 static struct json *all_addresses(struct arena *arena, const struct training_job *job,

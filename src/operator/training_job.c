@@ -36,21 +36,22 @@ struct json *training_job_container(const struct training_kind *kind, const stru
     return NULL;
 }
 
-static int read_port(const struct training_kind *kind, const struct json *template)
+static const struct json *find_port(const struct training_kind *kind, const struct json *template)
 {
     const struct json *container = training_job_container(kind, json_get(template, "spec"));
 
     JSON_EACH (port, json_get(container, "ports")) {
         if (str_eq(json_get_string(port, "name", NULL), kind->port_name))
-            return (int)json_get_int(port, "containerPort", kind->port);
+            return port;
     }
-    return kind->port;
+    return NULL;
 }
 
 static void read_replica_spec(const struct training_kind *kind, const struct json *spec,
                               struct training_replica_spec *ret)
 {
     int64_t replicas = json_get_int(spec, "replicas", 1);
+    const struct json *port;
 
     if (replicas < 0)
         replicas = 0;
@@ -63,18 +64,44 @@ static void read_replica_spec(const struct training_kind *kind, const struct jso
     training_restart_policy_parse(json_get_string(spec, "restartPolicy", NULL),
                                   &ret->restart_policy);
     ret->template = json_get(spec, "template");
-    ret->port = read_port(kind, ret->template);
+    port = find_port(kind, ret->template);
+    ret->port = (int)json_get_int(port, "containerPort", kind->port);
+    /* Who names a port of the node himself gets that one. */
+    ret->host_network = json_get_bool(json_get(ret->template, "spec"), "hostNetwork", false) &&
+                        json_get_int(port, "hostPort", 0) == 0;
 }
 
-static void read_run_policy(const struct json *policy, struct training_job *ret)
+static bool is_given(const struct json *value)
 {
+    return value && value->type != JSON_NULL;
+}
+
+const struct json *training_job_policy(const struct json *spec, const char *name)
+{
+    const struct json *value = json_at(spec, "runPolicy", name, NULL);
+
+    if (!is_given(value))
+        value = json_get(spec, name);
+    return is_given(value) ? value : NULL;
+}
+
+static int64_t read_limit(const struct json *spec, const char *name)
+{
+    const struct json *value = training_job_policy(spec, name);
+
+    return value && value->type == JSON_INT ? value->integer : -1;
+}
+
+static void read_run_policy(const struct json *spec, struct training_job *ret)
+{
+    const struct json *clean = training_job_policy(spec, "cleanPodPolicy");
+
     ret->clean_policy = TRAINING_CLEAN_NONE;
-    training_clean_policy_parse(json_get_string(policy, "cleanPodPolicy", NULL),
-                                &ret->clean_policy);
-    ret->ttl_seconds = json_get_int(policy, "ttlSecondsAfterFinished", -1);
-    ret->deadline_seconds = json_get_int(policy, "activeDeadlineSeconds", -1);
-    ret->backoff_limit = json_get_int(policy, "backoffLimit", -1);
-    ret->suspend = json_get_bool(policy, "suspend", false);
+    training_clean_policy_parse(clean ? json_text(clean) : NULL, &ret->clean_policy);
+    ret->ttl_seconds = read_limit(spec, "ttlSecondsAfterFinished");
+    ret->deadline_seconds = read_limit(spec, "activeDeadlineSeconds");
+    ret->backoff_limit = read_limit(spec, "backoffLimit");
+    ret->suspend = json_get_bool(json_get(spec, "runPolicy"), "suspend", false);
 }
 
 void training_job_read(const struct training_kind *kind, const struct json *object,
@@ -93,7 +120,7 @@ void training_job_read(const struct training_kind *kind, const struct json *obje
         .restart_together =
             str_eq(json_get_string(annotations, TRAINING_RESTART_SCOPE_ANNOTATION, ""), "job"),
     };
-    read_run_policy(json_get(spec, "runPolicy"), ret);
+    read_run_policy(spec, ret);
     kind->read(spec, ret);
 
     JSON_EACH (replica, json_get(spec, kind->specs)) {
@@ -108,8 +135,7 @@ bool training_job_is_managed_elsewhere(const struct json *object)
 {
     const struct json *managed_by = json_at(object, "spec", "runPolicy", "managedBy", NULL);
 
-    return managed_by && managed_by->type != JSON_NULL &&
-           !str_eq(json_text(managed_by), TRAINING_MANAGER);
+    return is_given(managed_by) && !str_eq(json_text(managed_by), TRAINING_MANAGER);
 }
 
 bool training_job_has_chief(const struct training_job *job)
@@ -124,6 +150,15 @@ int training_job_total_replicas(const struct training_job *job)
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++)
         total += job->replicas[type].replicas;
     return total;
+}
+
+int training_replica_port(const struct training_job *job, enum training_replica_type type,
+                          int index)
+{
+    const struct training_replica_spec *spec = &job->replicas[type];
+
+    return spec->ports && index < spec->replicas && spec->ports[index] ? spec->ports[index]
+                                                                       : spec->port;
 }
 
 char *training_replica_name(struct arena *arena, const struct training_job *job,

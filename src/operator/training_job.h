@@ -11,6 +11,7 @@
 #include "base/json.h"
 
 #define TRAINING_MANAGER        "kubeflow.org/training-operator"
+#define TRAINING_OTHER_MANAGER  "kueue.x-k8s.io/multikueue"
 #define TRAINING_OPERATOR_LABEL "training.kubeflow.org/operator-name"
 #define TRAINING_NAME_LABEL     "training.kubeflow.org/job-name"
 #define TRAINING_TYPE_LABEL     "training.kubeflow.org/replica-type"
@@ -26,6 +27,8 @@ struct training_replica_spec {
     int replicas;
     enum training_restart_policy restart_policy;
     int port;                    /* the one that peers connect to */
+    bool host_network;           /* each replica gets a port of its node instead */
+    int *ports;                  /* by index, 0: none yet; set by training_host_ports_read() */
     const struct json *template; /* PodTemplateSpec; NULL if missing */
 };
 
@@ -58,7 +61,13 @@ void training_job_read(const struct training_kind *kind, const struct json *obje
 int training_job_validate(const struct training_kind *kind, const struct json *object,
                           struct err *err);
 
-/* Some other controller was asked to run it (spec.runPolicy.managedBy). */
+/* A member of spec.runPolicy, or where it has none the one of spec itself, where it stood in
+ * v1beta1: converters that know no better leave it there. NULL: neither has it. */
+const struct json *training_job_policy(const struct json *spec, const char *name);
+
+/* spec.runPolicy.managedBy names somebody who exists. */
+int training_managed_by_validate(const struct json *spec, struct err *err);
+/* Some other controller was asked to run it. */
 bool training_job_is_managed_elsewhere(const struct json *object);
 
 /* False leaves *ret alone. */
@@ -69,6 +78,10 @@ int training_job_total_replicas(const struct training_job *job);
 
 /* The container that trains, of a pod spec; or NULL. */
 struct json *training_job_container(const struct training_kind *kind, const struct json *pod_spec);
+
+/* The port that peers of this replica connect to. */
+int training_replica_port(const struct training_job *job, enum training_replica_type type,
+                          int index);
 
 /* "<job>-<type>-<index>": the pod, its service and its host. */
 char *training_replica_name(struct arena *arena, const struct training_job *job,

@@ -48,27 +48,18 @@ static int validate_object(const struct json *parent, const char *path, const ch
     return 0;
 }
 
-static int validate_run_policy(const struct json *spec, struct err *err)
+/* The limits, and what is kept: of spec.runPolicy, or of spec itself, where v1beta1 has them. */
+static int validate_limits(const struct json *policy, const char *path, struct err *err)
 {
-    static const char path[] = "spec.runPolicy";
-    const struct json *policy, *clean, *suspend;
+    const struct json *clean = json_get(policy, "cleanPodPolicy");
     enum training_clean_policy parsed;
     int r;
 
-    r = validate_object(spec, "spec", "runPolicy", &policy, err);
-    if (r < 0)
-        return r;
-    clean = json_get(policy, "cleanPodPolicy");
     if (clean && clean->type != JSON_NULL &&
         !training_clean_policy_parse(json_text(clean), &parsed))
         return err_set(err, ERR_INVALID,
                        "%s.cleanPodPolicy: must be None, Running or All, is \"%s\"", path,
                        json_text(clean) ? json_text(clean) : json_type_name(clean->type));
-    suspend = json_get(policy, "suspend");
-    if (suspend && suspend->type != JSON_NULL && suspend->type != JSON_BOOL)
-        return err_set(err, ERR_INVALID, "%s.suspend: must be true or false, is %s", path,
-                       json_type_name(suspend->type));
-
     r = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
     if (r < 0)
         return r;
@@ -77,6 +68,41 @@ static int validate_run_policy(const struct json *spec, struct err *err)
     if (r < 0)
         return r;
     return validate_int(policy, path, "backoffLimit", 0, INT32_MAX, err);
+}
+
+/* Some manager must feel responsible, or the job would wait for ever. */
+int training_managed_by_validate(const struct json *spec, struct err *err)
+{
+    const struct json *manager = json_at(spec, "runPolicy", "managedBy", NULL);
+
+    if (!manager || manager->type == JSON_NULL || str_eq(json_text(manager), TRAINING_MANAGER) ||
+        str_eq(json_text(manager), TRAINING_OTHER_MANAGER))
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "spec.runPolicy.managedBy: must be " TRAINING_MANAGER
+                   " or " TRAINING_OTHER_MANAGER ", is \"%s\"",
+                   json_text(manager) ? json_text(manager) : json_type_name(manager->type));
+}
+
+static int validate_run_policy(const struct json *spec, struct err *err)
+{
+    const struct json *policy, *suspend;
+    int r;
+
+    r = validate_object(spec, "spec", "runPolicy", &policy, err);
+    if (r == 0)
+        r = validate_limits(policy, "spec.runPolicy", err);
+    if (r == 0)
+        r = validate_limits(spec, "spec", err);
+    if (r == 0)
+        r = training_managed_by_validate(spec, err);
+    if (r < 0)
+        return r;
+    suspend = json_get(policy, "suspend");
+    if (suspend && suspend->type != JSON_NULL && suspend->type != JSON_BOOL)
+        return err_set(err, ERR_INVALID, "spec.runPolicy.suspend: must be true or false, is %s",
+                       json_type_name(suspend->type));
+    return 0;
 }
 
 static int validate_ports(const struct json *container, const char *path, struct err *err)

@@ -9,6 +9,7 @@
 #include "loop/sim/sim_loop.h"
 #include "operator/conditions.h"
 #include "operator/controller.h"
+#include "operator/host_network.h"
 #include "operator/training_job.h"
 
 #include <setjmp.h>
@@ -97,12 +98,17 @@ static struct json *parse(struct story *story, const char *text)
     "'template': {'spec': {'containers': [{'name': 'tensorflow', 'image': 'simulated'}]}}"
 #define TWO_WORKERS "'tfReplicaSpecs': {'Worker': {'replicas': 2, " TEMPLATE "}}"
 
-static void submit(struct story *story, const char *spec)
+static void submit_as(struct story *story, const char *name, const char *spec)
 {
-    struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", "mnist");
+    struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
 
     json_set(story->arena, job, "spec", parse(story, spec));
     kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, must_succeed, NULL);
+}
+
+static void submit(struct story *story, const char *spec)
+{
+    submit_as(story, "mnist", spec);
 }
 
 static const struct json *status_of(struct story *story)
@@ -262,6 +268,76 @@ static void test_a_new_operator_takes_over(void **state)
     assert_int_equal(story->pods_made, 2);
 }
 
+static const char *ports_of(struct story *story, const char *name)
+{
+    struct kube_object *job = kube_informer_get(story->jobs, "default", name);
+
+    return job ? kube_meta_annotation(job->json, TRAINING_HOST_PORTS_ANNOTATION) : NULL;
+}
+
+/* Two jobs on the network of one node, and an operator that starts anew: four ports, four pods. */
+static void test_host_network(void **state)
+{
+    static const char spec[] =
+        "{'tfReplicaSpecs': {'PS': {'replicas': 2, 'template': {'spec': {'hostNetwork': true, "
+        "'containers': [{'name': 'tensorflow', 'image': 'simulated'}]}}}}, "
+        "'runPolicy': {'activeDeadlineSeconds': 600}}";
+    struct story *story = *state;
+    struct kube_object *pod;
+    char *before;
+
+    submit(story, spec);
+    submit_as(story, "second", spec);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(story->pods_made, 4);
+    for (size_t i = 0; (pod = kube_informer_next(story->pods, NULL, &i));)
+        assert_string_equal(json_get_string(json_get(pod->json, "status"), "phase", ""), "Running");
+    before = arena_strdup(story->arena, ports_of(story, "mnist"));
+    assert_string_not_equal(before, ports_of(story, "second"));
+
+    training_controller_free(story->controller);
+    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                &TRAINING_TFJOB, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_string_equal(ports_of(story, "mnist"), before);
+    assert_int_equal(story->pods_made, 4);
+
+    /* Ended by their limit, they hold none any more. */
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_null(ports_of(story, "mnist"));
+    assert_null(ports_of(story, "second"));
+}
+
+/* Ports are given out again when the job that held them has ended. */
+static void test_host_ports_that_run_out(void **state)
+{
+    static const char spec[] =
+        "{'tfReplicaSpecs': {'Worker': {'replicas': 2, 'template': {'spec': {'hostNetwork': true, "
+        "'containers': [{'name': 'tensorflow', 'image': 'simulated'}]}}}}, 'successPolicy': "
+        "'AllWorkers'}";
+    struct story *story = *state;
+    struct host_ports *ports = host_ports_new(7000, 7002);
+    struct training_controller_options options = {.host_ports = ports};
+
+    training_controller_free(story->controller);
+    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                &TRAINING_TFJOB, &options);
+    submit(story, spec);
+    submit_as(story, "second", spec);
+    submit_as(story, "third", spec);
+    sim_loop_run_for(story->cluster.loop, 1000);
+    assert_int_equal(story->pods_made, 2);
+    sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
+    assert_int_equal(story->pods_made, 6);
+    assert_true(was_told(
+        story, "Warning", "HostPortsExhausted",
+        "2 replicas with hostNetwork wait for ports of their own: too few of 7000-7002 are free; "
+        "they start when other jobs have ended, or with a larger --host-port-range of the "
+        "operator"));
+    story->controller = training_controller_free(story->controller);
+    host_ports_free(ports);
+}
+
 /* Every second answer is lost: what was made is found again, not made again. */
 static void test_lost_answers(void **state)
 {
@@ -293,6 +369,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_name_taken_by_a_stranger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_invalid_job_is_told_and_left, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_host_network, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_host_ports_that_run_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_answers, setup, teardown),
     };
 

@@ -32,6 +32,7 @@ enum {
     TROUBLE_MS = 120 * 1000, /* pods are killed and the operator restarted only so long */
     PATIENCE_MS = 3600 * 1000,
     SETTLE_MS = 5 * 60 * 1000,
+    HOST_PORTS = 12, /* not enough for all jobs at once */
 };
 
 static const char *const POLICIES[] = {"Never", "Always", "OnFailure", "ExitCode"};
@@ -42,6 +43,7 @@ struct run {
     uint64_t seed;
     struct http_transport *faulty;
     struct training_controller *operator_;
+    struct host_ports *host_ports; /* the operator's: a new one has a new table */
     struct loop_timer restart_timer, hurt_timer;
     bool kills;
     struct kube_informer *jobs, *pods, *services; /* the auditor's eyes */
@@ -137,6 +139,41 @@ static void audit_new_pod(struct run *run, const struct kube_object *pod)
           (int)job.backoff_limit);
 }
 
+static int64_t host_port_of(const struct json *pod)
+{
+    const struct json *container = training_job_container(&TRAINING_TFJOB, json_get(pod, "spec"));
+
+    return json_get_int(json_element(json_get(container, "ports"), 0), "hostPort", 0);
+}
+
+/* The job of a pod that still holds its ports: it is there, and the pod has neither ended nor is it
+ * on its way out. */
+static const struct kube_object *holder_of(struct run *run, const struct json *pod)
+{
+    const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
+    struct kube_object *job =
+        kube_informer_get(run->jobs, "default", kube_meta_label(pod, TRAINING_NAME_LABEL));
+
+    if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || kube_meta_is_deleting(pod) ||
+        !job || !kube_meta_is_controlled_by(pod, job->uid))
+        return NULL;
+    return job;
+}
+
+/* No two jobs listen on one port of the nodes. */
+static void audit_host_port(struct run *run, const struct kube_object *pod)
+{
+    int64_t port = host_port_of(pod->json);
+    struct kube_object *other;
+
+    for (size_t i = 0; port && (other = kube_informer_next(run->pods, NULL, &i));) {
+        check(run,
+              str_eq(other->name, pod->name) || host_port_of(other->json) != port ||
+                  !holder_of(run, other->json),
+              "%s and %s have the same port %d", other->name, pod->name, (int)port);
+    }
+}
+
 static void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct run *run = context;
@@ -148,6 +185,7 @@ static void audit_pod(void *context, struct kube_object *old, struct kube_object
         check(run, str_eq(other->name, new_->name) || !same_replica(other->json, new_->json),
               "%s and %s are pods of one replica", other->name, new_->name);
     }
+    audit_host_port(run, new_);
     audit_new_pod(run, new_);
 }
 
@@ -201,16 +239,31 @@ static bool trouble_is_over(struct run *run)
     return loop_now_ms(run->cluster.loop) > TROUBLE_MS;
 }
 
+static void start_operator(struct run *run)
+{
+    struct training_controller_options options = {0};
+
+    run->host_ports = options.host_ports = host_ports_new(100, 100 + HOST_PORTS - 1);
+    run->operator_ =
+        training_controller_new(run->cluster.loop, run->faulty, &TRAINING_TFJOB, &options);
+}
+
+static void stop_operator(struct run *run)
+{
+    run->operator_ = training_controller_free(run->operator_);
+    run->host_ports = host_ports_free(run->host_ports);
+}
+
 static void on_restart(struct loop_timer *timer)
 {
     struct run *run = CONTAINER_OF(timer, struct run, restart_timer);
 
     if (run->operator_) {
-        run->operator_ = training_controller_free(run->operator_);
+        stop_operator(run);
         loop_timer_start(timer, (int64_t)rand_below(run->cluster.rand, 5000));
         return;
     }
-    run->operator_ = training_controller_new(run->cluster.loop, run->faulty, &TRAINING_TFJOB, NULL);
+    start_operator(run);
     if (!trouble_is_over(run))
         loop_timer_start(timer, 1000 + (int64_t)rand_below(run->cluster.rand, 20000));
 }
@@ -238,7 +291,7 @@ static bool draw_one_in(struct run *run, uint64_t n)
 
 /* `policy` NULL: one of its own. */
 static void add_replicas(struct run *run, struct arena *arena, struct json *specs, const char *type,
-                         uint64_t max, const char *policy)
+                         uint64_t max, const char *policy, bool host_network)
 {
     struct json *spec = json_set(arena, specs, type, json_object(arena));
     struct json *pod_spec, *container;
@@ -247,6 +300,8 @@ static void add_replicas(struct run *run, struct arena *arena, struct json *spec
     json_set_string(arena, spec, "restartPolicy",
                     policy ? policy : draw_text(run, POLICIES, ARRAY_SIZE(POLICIES)));
     pod_spec = json_ensure_object(arena, json_ensure_object(arena, spec, "template"), "spec");
+    if (host_network)
+        json_set_bool(arena, pod_spec, "hostNetwork", true);
     container = json_object(arena);
     json_set_string(arena, container, "name", TRAINING_TFJOB.container);
     json_set_string(arena, container, "image", "simulated");
@@ -262,14 +317,15 @@ static struct json *draw_job(struct run *run, struct arena *arena, int number)
     struct json *specs = json_ensure_object(arena, spec, "tfReplicaSpecs");
     const char *restart =
         draw_one_in(run, 4) ? NULL : draw_text(run, POLICIES, ARRAY_SIZE(POLICIES));
+    bool host = draw_one_in(run, 2);
 
     if (draw_one_in(run, 2))
-        add_replicas(run, arena, specs, draw_one_in(run, 2) ? "Chief" : "Master", 1, restart);
-    add_replicas(run, arena, specs, "Worker", 4, restart);
+        add_replicas(run, arena, specs, draw_one_in(run, 2) ? "Chief" : "Master", 1, restart, host);
+    add_replicas(run, arena, specs, "Worker", 4, restart, host);
     if (draw_one_in(run, 2))
-        add_replicas(run, arena, specs, "PS", 2, restart);
+        add_replicas(run, arena, specs, "PS", 2, restart, host);
     if (draw_one_in(run, 4))
-        add_replicas(run, arena, specs, "Evaluator", 1, restart);
+        add_replicas(run, arena, specs, "Evaluator", 1, restart, false);
 
     json_set_string(arena, policy, "cleanPodPolicy", draw_text(run, CLEANS, ARRAY_SIZE(CLEANS)));
     /* Programs restarted always never end by themselves. */
@@ -315,7 +371,7 @@ static void run_init(struct run *run, uint64_t seed)
     run->pods = kube_informer_new(run->cluster.client, &KUBE_PODS, NULL, NULL, audit_pod, run);
     run->services = kube_informer_new(run->cluster.client, &KUBE_SERVICES, NULL,
                                       TRAINING_TFJOB.selector, audit_service, run);
-    run->operator_ = training_controller_new(run->cluster.loop, run->faulty, &TRAINING_TFJOB, NULL);
+    start_operator(run);
     loop_timer_init(run->cluster.loop, &run->restart_timer, on_restart);
     loop_timer_init(run->cluster.loop, &run->hurt_timer, on_hurt);
     if (draw_one_in(run, 2))
@@ -329,7 +385,7 @@ static void run_release(struct run *run)
 {
     loop_timer_stop(&run->restart_timer);
     loop_timer_stop(&run->hurt_timer);
-    training_controller_free(run->operator_);
+    stop_operator(run);
     http_transport_free(run->faulty);
     kube_informer_free(run->jobs);
     kube_informer_free(run->pods);

@@ -248,6 +248,7 @@ void fixture_reconcile(struct job_fixture *fixture)
         .service_count = fixture->service_count,
         .now_ms = fixture->now_ms,
         .cluster_domain = fixture->cluster_domain,
+        .host_ports = fixture->host_ports,
     };
     struct err err = ERR_INIT;
 

@@ -17,7 +17,8 @@ struct job_fixture {
     size_t pod_count, gone_count, service_count;
     int64_t now_ms; /* 2026-11-15T02:00:00Z at first */
     const char *cluster_domain;
-    int created; /* pods made so far, for their uids */
+    const struct host_ports *host_ports; /* the test's; NULL: not known yet */
+    int created;                         /* pods made so far, for their uids */
     struct training_plan plan;
 };
 

@@ -154,14 +154,14 @@ static void test_job_of_another_manager_is_left_alone(void **state)
 {
     static const struct {
         const char *run_policy;
-        bool ours;
+        bool ours, told;
     } rows[] = {
         {"{}", true},
         {"{'managedBy': null}", true},
         {"{'managedBy': 'kubeflow.org/training-operator'}", true},
         {"{'managedBy': 'kueue.x-k8s.io/multikueue'}", false},
-        {"{'managedBy': ''}", false},
-        {"{'managedBy': 'other'}", false},
+        {"{'managedBy': ''}", false, .told = true},
+        {"{'managedBy': 'other'}", false, .told = true},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -171,6 +171,9 @@ static void test_job_of_another_manager_is_left_alone(void **state)
         fixture_reconcile(&fixture);
         assert_int_equal(fixture.plan.action_count, rows[i].ours ? 2 : 0);
         assert_int_equal(fixture.plan.status != NULL, rows[i].ours);
+        assert_int_equal(strstr(fixture_events(&fixture), "Warning FailedValidation: "
+                                                          "spec.runPolicy.managedBy:") != NULL,
+                         rows[i].told);
         fixture_release(&fixture);
     }
 }

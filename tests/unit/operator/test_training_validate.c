@@ -96,6 +96,26 @@ static const struct row ROWS[] = {
      "spec.runPolicy.activeDeadlineSeconds: must be an integer, is a boolean"},
     {"suspend of the wrong type", NULL, "Worker 1", "{'suspend': 'yes'}",
      "spec.runPolicy.suspend: must be true or false, is a string"},
+    {"a manager that exists", NULL, "Worker 1", "{'managedBy': 'kueue.x-k8s.io/multikueue'}", NULL},
+    {"an unknown manager", NULL, "Worker 1", "{'managedBy': 'me'}",
+     "spec.runPolicy.managedBy: must be kubeflow.org/training-operator or "
+     "kueue.x-k8s.io/multikueue, is \"me\""},
+    {"an empty manager", NULL, "Worker 1", "{'managedBy': ''}",
+     "spec.runPolicy.managedBy: must be kubeflow.org/training-operator or "
+     "kueue.x-k8s.io/multikueue, is \"\""},
+    {"a manager of the wrong type", NULL, "Worker 1", "{'managedBy': 1}",
+     "spec.runPolicy.managedBy: must be kubeflow.org/training-operator or "
+     "kueue.x-k8s.io/multikueue, is \"an integer\""},
+    {"limits at the spec, as v1beta1 has them", NULL,
+     "{'cleanPodPolicy': 'All', 'ttlSecondsAfterFinished': 1, 'activeDeadlineSeconds': 2, "
+     "'backoffLimit': 3, 'tfReplicaSpecs': {'Worker': {" OK_TEMPLATE "}}}",
+     NULL, NULL},
+    {"an unknown clean policy at the spec", NULL,
+     "{'cleanPodPolicy': 'all', 'tfReplicaSpecs': {'Worker': {" OK_TEMPLATE "}}}", NULL,
+     "spec.cleanPodPolicy: must be None, Running or All, is \"all\""},
+    {"a negative limit at the spec", NULL,
+     "{'backoffLimit': -1, 'tfReplicaSpecs': {'Worker': {" OK_TEMPLATE "}}}", NULL,
+     "spec.backoffLimit: must not be negative, is -1"},
     {"unknown success policy", NULL,
      "{'successPolicy': 'AllWorker', 'tfReplicaSpecs': {'Worker': {" OK_TEMPLATE "}}}", NULL,
      "spec.successPolicy: must be \"\" or AllWorkers, is \"AllWorker\""},
@@ -144,13 +164,33 @@ static void test_defaults(void **state)
     fixture_release(&fixture);
 }
 
+/* Where a cluster's conversion leaves the fields of v1beta1 alone, they stand at the spec. */
+static void test_limits_of_v1beta1(void **state)
+{
+    struct job_fixture fixture;
+    struct training_job job;
+
+    fixture_init(&fixture,
+                 "{'cleanPodPolicy': 'All', 'ttlSecondsAfterFinished': 1, 'activeDeadlineSeconds': "
+                 "2, 'backoffLimit': 3, 'tfReplicaSpecs': {'Ps': {" OK_TEMPLATE "}}}",
+                 "{'backoffLimit': 4, 'activeDeadlineSeconds': null}");
+    training_job_read(&TRAINING_TFJOB, fixture.job, &job);
+    assert_true(job.replicas[TRAINING_PS].present);
+    assert_int_equal(job.clean_policy, TRAINING_CLEAN_ALL);
+    assert_int_equal(job.ttl_seconds, 1);
+    assert_int_equal(job.deadline_seconds, 2);
+    assert_int_equal(job.backoff_limit, 4); /* runPolicy goes before */
+    fixture_release(&fixture);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + 1];
+    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + 2];
 
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++)
         tests[i] = (struct CMUnitTest){
             .name = ROWS[i].rule, .test_func = test_row, .initial_state = (void *)&ROWS[i]};
     tests[ARRAY_SIZE(ROWS)] = (struct CMUnitTest)cmocka_unit_test(test_defaults);
+    tests[ARRAY_SIZE(ROWS) + 1] = (struct CMUnitTest)cmocka_unit_test(test_limits_of_v1beta1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

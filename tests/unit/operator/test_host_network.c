@@ -1,0 +1,413 @@
+/* Replicas with hostNetwork: who gets which port, what is remembered, what the pods are told. */
+#include "job_fixture.h"
+
+#include "operator/host_network.h"
+#include "operator/training_job.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OWNER "tfjob/default/mnist"
+#define OTHER "pytorchjob/default/other"
+
+struct world {
+    struct job_fixture fixture;
+    struct host_ports *ports;
+};
+
+static void set_host_network(struct world *world, const char *type)
+{
+    struct json *spec =
+        json_at(world->fixture.job, "spec", "tfReplicaSpecs", type, "template", "spec", NULL);
+
+    json_set_bool(world->fixture.arena, spec, "hostNetwork", true);
+}
+
+/* A job whose `types` ("Worker" or "Worker PS") are in the network of their node, and a table of
+ * the range from 100 on. */
+static void begin(struct world *world, const char *spec, const char *types, int ports)
+{
+    size_t count;
+
+    fixture_init(&world->fixture, spec, NULL);
+    for (char **type = str_split(world->fixture.arena, types, ' ', &count); *type; type++) {
+        if ((*type)[0])
+            set_host_network(world, *type);
+    }
+    world->ports = host_ports_new(100, 100 + ports - 1);
+    world->fixture.host_ports = world->ports;
+}
+
+static void end(struct world *world)
+{
+    host_ports_free(world->ports);
+    fixture_release(&world->fixture);
+}
+
+/* As the controller does. */
+static void apply(struct world *world)
+{
+    const struct training_plan *plan = &world->fixture.plan;
+
+    if (plan->host_ports)
+        host_ports_set(world->ports, OWNER, plan->host_ports, plan->host_port_count);
+    fixture_apply(&world->fixture);
+}
+
+static void step(struct world *world)
+{
+    fixture_reconcile(&world->fixture);
+    apply(world);
+}
+
+static const char *remembered(const struct world *world)
+{
+    return kube_meta_annotation(world->fixture.job, TRAINING_HOST_PORTS_ANNOTATION);
+}
+
+static void remember(struct world *world, const char *text)
+{
+    struct json *json = fixture_json(world->fixture.arena, text);
+
+    kube_meta_set_annotation(world->fixture.arena, world->fixture.job,
+                             TRAINING_HOST_PORTS_ANNOTATION,
+                             json_to_string(world->fixture.arena, json));
+}
+
+static const struct json *find_pod(const struct world *world, const char *name)
+{
+    for (size_t i = 0; i < world->fixture.pod_count; i++) {
+        if (str_eq(kube_meta_name(world->fixture.pods[i]), name))
+            return world->fixture.pods[i];
+    }
+    fail_msg("no pod %s", name);
+    return NULL;
+}
+
+/* The only port of the pod's container. */
+static const struct json *port_of(const struct json *pod)
+{
+    return json_element(
+        json_get(training_job_container(&TRAINING_TFJOB, json_get(pod, "spec")), "ports"), 0);
+}
+
+static const char *tf_config_of(const struct json *pod)
+{
+    JSON_EACH (variable,
+               json_get(training_job_container(&TRAINING_TFJOB, json_get(pod, "spec")), "env")) {
+        if (str_eq(json_get_string(variable, "name", ""), "TF_CONFIG"))
+            return json_get_string(variable, "value", "");
+    }
+    return "";
+}
+
+/* Ports 100 and 101 in either order: where a job begins follows from its uid. */
+static void test_each_replica_gets_a_port_of_its_own(void **state)
+{
+    struct world world;
+    const struct json *pod, *service;
+    int ports[2], told;
+
+    begin(&world, "Worker 2, PS 1", "Worker", 2);
+    step(&world);
+    assert_int_equal(sscanf(remembered(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]), 2);
+    assert_int_equal(ports[0] + ports[1], 201);
+    assert_string_equal(fixture_actions(&world.fixture),
+                        "+svc mnist-worker-0, +svc mnist-worker-1, +svc mnist-ps-0, "
+                        "+pod mnist-worker-0, +pod mnist-worker-1, +pod mnist-ps-0");
+    for (int i = 0; i < 2; i++) {
+        pod = find_pod(&world, i ? "mnist-worker-1" : "mnist-worker-0");
+        assert_int_equal(json_get_int(port_of(pod), "containerPort", 0), ports[i]);
+        assert_int_equal(json_get_int(port_of(pod), "hostPort", 0), ports[i]);
+        assert_string_equal(json_get_string(json_get(pod, "spec"), "dnsPolicy", ""),
+                            "ClusterFirstWithHostNet");
+        service = world.fixture.services[i];
+        assert_int_equal(
+            json_get_int(json_element(json_at(service, "spec", "ports", NULL), 0), "port", 0),
+            ports[i]);
+        assert_null(
+            json_at(json_element(json_at(service, "spec", "ports", NULL), 0), "hostPort", NULL));
+    }
+    pod = find_pod(&world, "mnist-ps-0");
+    assert_int_equal(json_get_int(port_of(pod), "containerPort", 0), 2222);
+    assert_null(json_get(port_of(pod), "hostPort"));
+    assert_null(json_at(pod, "spec", "dnsPolicy", NULL));
+    assert_int_equal(sscanf(tf_config_of(pod),
+                            "{\"cluster\":{\"ps\":[\"mnist-ps-0.default.svc:2222\"],\"worker\":["
+                            "\"mnist-worker-0.default.svc:%d\"",
+                            &told),
+                     1);
+    assert_int_equal(told, ports[0]);
+    end(&world);
+}
+
+static void test_ports_are_kept(void **state)
+{
+    struct world world;
+    const char *before;
+
+    begin(&world, "Worker 3 OnFailure", "Worker", 50);
+    step(&world);
+    before = arena_strdup(world.fixture.arena, remembered(&world));
+
+    /* A replica that fails, and an operator that has forgotten everything but the job. */
+    host_ports_set(world.ports, OWNER, NULL, 0);
+    fixture_change(&world.fixture, "worker-0=Running worker-1=Failed(1) worker-2=Running");
+    step(&world);
+    step(&world);
+    assert_string_equal(remembered(&world), before);
+    fixture_change(&world.fixture, "worker-0=Running worker-1=Running worker-2=Running");
+    fixture_settle(&world.fixture);
+    assert_string_equal(remembered(&world), before);
+    end(&world);
+}
+
+static void test_the_ports_of_others_are_spared(void **state)
+{
+    struct world world;
+
+    begin(&world, "Worker 2", "Worker", 5);
+    host_ports_set(world.ports, OTHER, (int[]){100, 102, 104}, 3);
+    step(&world);
+    assert_true(str_eq(remembered(&world), "{\"worker\":[101,103]}") ||
+                str_eq(remembered(&world), "{\"worker\":[103,101]}"));
+    end(&world);
+}
+
+static void test_too_few_ports_are_waited_for(void **state)
+{
+    struct world world;
+
+    begin(&world, "Worker 2, PS 1", "Worker PS", 4);
+    host_ports_set(world.ports, OTHER, (int[]){100, 103}, 2);
+    step(&world);
+    assert_string_equal(fixture_actions(&world.fixture), "");
+    assert_null(remembered(&world));
+    assert_int_equal(world.fixture.plan.host_port_count, 0);
+    assert_string_equal(fixture_events(&world.fixture),
+                        "Warning HostPortsExhausted: 3 replicas with hostNetwork wait for ports of "
+                        "their own: too few of 100-103 are free; they start when other jobs have "
+                        "ended, or with a larger --host-port-range of the operator");
+    assert_true(world.fixture.plan.requeue_ms > 0);
+
+    host_ports_set(world.ports, OTHER, NULL, 0);
+    step(&world);
+    assert_non_null(remembered(&world));
+    assert_int_equal(world.fixture.pod_count, 3);
+    end(&world);
+}
+
+/* The operator has just started and does not know yet what other jobs hold. */
+static void test_nothing_is_given_out_before_all_is_known(void **state)
+{
+    struct world world;
+
+    begin(&world, "Worker 2", "Worker", 4);
+    world.fixture.host_ports = NULL;
+    step(&world);
+    assert_string_equal(fixture_actions(&world.fixture), "");
+    assert_null(remembered(&world));
+    assert_null(world.fixture.plan.host_ports);
+    assert_true(world.fixture.plan.requeue_ms >= 0);
+    end(&world);
+}
+
+static void test_scaling(void **state)
+{
+    struct world world;
+    char before[64];
+    struct json *worker;
+
+    begin(&world, "Worker 1 OnFailure", "Worker", 50);
+    step(&world);
+    assert_int_equal(sscanf(remembered(&world), "%60[^]]", before), 1);
+    fixture_change(&world.fixture, "worker-0=Running");
+    worker = json_at(world.fixture.job, "spec", "tfReplicaSpecs", "Worker", NULL);
+    json_set_int(world.fixture.arena, worker, "replicas", 3);
+    step(&world);
+    assert_true(str_has_prefix(remembered(&world), before));
+    assert_int_equal(world.fixture.plan.host_port_count, 3);
+    json_set_int(world.fixture.arena, worker, "replicas", 1);
+    step(&world);
+    assert_string_equal(remembered(&world), strcat(before, "]}"));
+    assert_int_equal(world.fixture.plan.host_port_count, 1);
+    end(&world);
+}
+
+/* The survivors of a finished job still listen. */
+static void test_ports_are_let_go_with_the_last_pod(void **state)
+{
+    struct world world;
+
+    begin(&world, "Chief 1, PS 1", "Chief PS", 50);
+    step(&world);
+    fixture_change(&world.fixture, "chief-0=Succeeded(0) ps-0=Running");
+    step(&world);
+    assert_string_equal(fixture_conditions(&world.fixture), "Created Succeeded");
+    step(&world);
+    assert_non_null(remembered(&world));
+    assert_null(world.fixture.plan.host_ports);
+    fixture_change(&world.fixture, "ps-0=Succeeded(0)");
+    step(&world);
+    assert_null(remembered(&world));
+    assert_int_equal(world.fixture.plan.host_port_count, 0);
+    assert_non_null(world.fixture.plan.host_ports);
+    end(&world);
+}
+
+static void test_a_suspended_job_holds_none(void **state)
+{
+    struct world world;
+    struct json *policy;
+
+    begin(&world, "Worker 2", "Worker", 50);
+    step(&world);
+    fixture_change(&world.fixture, "worker-0=Running worker-1=Running");
+    policy =
+        json_ensure_object(world.fixture.arena, json_get(world.fixture.job, "spec"), "runPolicy");
+    json_set_bool(world.fixture.arena, policy, "suspend", true);
+    step(&world);
+    assert_non_null(remembered(&world));
+    step(&world);
+    assert_null(remembered(&world));
+    json_set_bool(world.fixture.arena, policy, "suspend", false);
+    step(&world);
+    assert_non_null(remembered(&world));
+    assert_int_equal(world.fixture.pod_count, 2);
+    end(&world);
+}
+
+/* Applied again from the YAML of another job, annotations and all. */
+static void test_copied_ports_are_chosen_anew(void **state)
+{
+    struct world world;
+
+    begin(&world, "Worker 2", "Worker", 3);
+    host_ports_set(world.ports, OTHER, (int[]){101}, 1);
+    remember(&world, "{'worker': [101, 102]}");
+    step(&world);
+    assert_string_equal(remembered(&world), "{\"worker\":[100,102]}");
+
+    /* But not under the feet of pods that run. */
+    fixture_change(&world.fixture, "worker-0=Running worker-1=Running");
+    host_ports_set(world.ports, OTHER, (int[]){100}, 1);
+    step(&world);
+    assert_string_equal(remembered(&world), "{\"worker\":[100,102]}");
+    end(&world);
+}
+
+static void test_annotations_that_make_no_sense(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "no JSON",
+        "[]",
+        "17",
+        "{\"worker\":7}",
+        "{\"worker\":[0,-1]}",
+        "{\"worker\":[65536,\"a\"]}",
+        "{\"worker\":{\"a\":[[]]}}",
+        "{\"worker\":[[[[[1]]]]]}",
+        "{\"boss\":[1]}",
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct world world;
+        int ports[2];
+
+        begin(&world, "Worker 2", "Worker", 2);
+        kube_meta_set_annotation(world.fixture.arena, world.fixture.job,
+                                 TRAINING_HOST_PORTS_ANNOTATION, texts[i]);
+        step(&world);
+        assert_int_equal(sscanf(remembered(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]),
+                         2);
+        assert_int_equal(ports[0] + ports[1], 201);
+        end(&world);
+    }
+}
+
+/* One port twice in the annotation is one port. */
+static void test_a_port_is_given_to_one_replica_only(void **state)
+{
+    struct world world;
+    int ports[2];
+
+    begin(&world, "Worker 2", "Worker", 2);
+    remember(&world, "{'worker': [100, 100]}");
+    step(&world);
+    assert_int_equal(sscanf(remembered(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]), 2);
+    assert_int_equal(ports[0], 100);
+    assert_int_equal(ports[1], 101);
+    end(&world);
+}
+
+/* Who names a port of the node gets it, and has to see to it that it is free. */
+static void test_a_host_port_of_the_template_stands(void **state)
+{
+    struct world world;
+    struct json *container;
+
+    begin(&world, "Worker 2", "Worker", 2);
+    container =
+        training_job_container(&TRAINING_TFJOB, json_at(world.fixture.job, "spec", "tfReplicaSpecs",
+                                                        "Worker", "template", "spec", NULL));
+    json_set(world.fixture.arena, container, "ports",
+             fixture_json(world.fixture.arena,
+                          "[{'name': 'tfjob-port', 'containerPort': 5000, 'hostPort': 5000}]"));
+    json_set_string(
+        world.fixture.arena,
+        json_at(world.fixture.job, "spec", "tfReplicaSpecs", "Worker", "template", "spec", NULL),
+        "dnsPolicy", "Default");
+    step(&world);
+    assert_null(remembered(&world));
+    assert_int_equal(world.fixture.pod_count, 2);
+    assert_int_equal(json_get_int(port_of(find_pod(&world, "mnist-worker-1")), "containerPort", 0),
+                     5000);
+    assert_string_equal(
+        json_get_string(json_get(find_pod(&world, "mnist-worker-1"), "spec"), "dnsPolicy", ""),
+        "Default");
+    end(&world);
+}
+
+/* Jobs without it never hear of any of this. */
+static void test_other_jobs_hold_none(void **state)
+{
+    struct world world;
+
+    begin(&world, "Worker 2", "", 2);
+    world.fixture.host_ports = NULL;
+    step(&world);
+    assert_null(remembered(&world));
+    assert_int_equal(world.fixture.pod_count, 2);
+    end(&world);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_replica_gets_a_port_of_its_own),
+        cmocka_unit_test(test_ports_are_kept),
+        cmocka_unit_test(test_the_ports_of_others_are_spared),
+        cmocka_unit_test(test_too_few_ports_are_waited_for),
+        cmocka_unit_test(test_nothing_is_given_out_before_all_is_known),
+        cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_ports_are_let_go_with_the_last_pod),
+        cmocka_unit_test(test_a_suspended_job_holds_none),
+        cmocka_unit_test(test_copied_ports_are_chosen_anew),
+        cmocka_unit_test(test_annotations_that_make_no_sense),
+        cmocka_unit_test(test_a_port_is_given_to_one_replica_only),
+        cmocka_unit_test(test_a_host_port_of_the_template_stands),
+        cmocka_unit_test(test_other_jobs_hold_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
