@@ -57,7 +57,17 @@ static bool is_successful(const struct training_pass *pass)
         return all_succeeded(pass, TRAINING_MASTER);
     if (!job->replicas[TRAINING_WORKER].present)
         return false;
-    return all_succeeded(pass, TRAINING_WORKER) || (!job->all_workers && worker_0_completed(pass));
+    if (all_succeeded(pass, TRAINING_WORKER))
+        return true;
+    switch (job->success) {
+    case TRAINING_SUCCESS_WORKER_0:
+        return worker_0_completed(pass);
+    case TRAINING_SUCCESS_ANY_WORKER:
+        return training_replicas_count(&pass->replicas, TRAINING_WORKER).succeeded > 0;
+    case TRAINING_SUCCESS_ALL_WORKERS:
+        break;
+    }
+    return false;
 }
 
 bool training_pass_is_running(const struct training_pass *pass)
@@ -144,11 +154,15 @@ static bool is_past_deadline(const struct training_pass *pass)
 
 struct training_judgement training_pass_judge(struct training_pass *pass)
 {
+    const struct training_words *words = &pass->job.kind->words;
+    bool with_chief = training_job_has_chief(&pass->job);
     struct training_judgement judgement = {.outcome = TRAINING_OUTCOME_FAILED};
 
     if (is_successful(pass)) {
         judgement.outcome = TRAINING_OUTCOME_SUCCEEDED;
-        judgement.message = training_pass_say(pass, pass->job.kind->words.succeeded);
+        judgement.message = training_pass_say(pass, with_chief || !words->workers_succeeded
+                                                        ? words->succeeded
+                                                        : words->workers_succeeded);
         return judgement;
     }
     judgement.message = failed_replicas(pass, &judgement.warning);

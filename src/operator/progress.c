@@ -229,9 +229,14 @@ void training_pass_go_on(struct training_pass *pass)
                                message, pass->now_ms);
         training_plan_event(pass->plan, true, reason, "%s", message);
     } else if (training_pass_is_running(pass) && !some_leave(pass)) {
+        const struct training_words *words = &pass->job.kind->words;
+        bool with_chief = training_job_has_chief(&pass->job);
+
         training_condition_set(pass->arena, pass->status, TRAINING_RUNNING, true,
                                training_pass_reason(pass, "Running"),
-                               training_pass_say(pass, pass->job.kind->words.running),
+                               training_pass_say(pass, with_chief || !words->workers_running
+                                                           ? words->running
+                                                           : words->workers_running),
                                pass->now_ms);
     }
 }

@@ -98,6 +98,12 @@ static void set_replica_statuses(struct training_pass *pass)
         counts = json_set(pass->arena, statuses,
                           training_replica_type_name((enum training_replica_type)type),
                           json_object(pass->arena));
+        /* What finds the replicas of this type: the scale subresource shows it to autoscalers. */
+        json_set(pass->arena, counts, "selector",
+                 json_stringf(pass->arena, "%s=%s,%s=%s,%s=%s", TRAINING_NAME_LABEL, pass->job.name,
+                              TRAINING_OPERATOR_LABEL, pass->job.kind->controller_name,
+                              TRAINING_TYPE_LABEL,
+                              training_replica_type_lower((enum training_replica_type)type)));
         /* Zeros are left out, as the incumbent does. */
         if (tally.active)
             json_set_int(pass->arena, counts, "active", tally.active);
@@ -132,6 +138,8 @@ static void run_job(struct training_pass *pass)
     struct training_judgement judgement;
 
     training_pass_report_pods(pass);
+    if (pass->job.kind->advise)
+        pass->job.kind->advise(&pass->job, pass->plan);
     if (training_pass_time(pass, "startTime") < 0)
         training_pass_set_time(pass, "startTime");
     set_replica_statuses(pass);

@@ -11,14 +11,16 @@ static void read_fields(const struct json *spec, struct training_job *job)
 {
     const char *evaluator = kube_meta_annotation(job->json, TRAINING_EVALUATOR_ANNOTATION);
 
-    job->all_workers = str_eq(json_get_string(spec, "successPolicy", ""), "AllWorkers");
+    job->success = str_eq(json_get_string(spec, "successPolicy", ""), "AllWorkers")
+                       ? TRAINING_SUCCESS_ALL_WORKERS
+                       : TRAINING_SUCCESS_WORKER_0;
     job->dynamic_worker = json_get_bool(spec, "enableDynamicWorker", false);
     job->evaluator_in_cluster = !str_eq(evaluator, "false");
 }
 
-static int validate_fields(const struct json *spec, struct err *err)
+static int validate_fields(const struct json *object, struct err *err)
 {
-    const struct json *success = json_get(spec, "successPolicy");
+    const struct json *success = json_at(object, "spec", "successPolicy", NULL);
 
     if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
         !str_eq(json_text(success), "AllWorkers"))

@@ -121,7 +121,6 @@ void training_job_read(const struct training_kind *kind, const struct json *obje
             str_eq(json_get_string(annotations, TRAINING_RESTART_SCOPE_ANNOTATION, ""), "job"),
     };
     read_run_policy(spec, ret);
-    kind->read(spec, ret);
 
     JSON_EACH (replica, json_get(spec, kind->specs)) {
         enum training_replica_type type;
@@ -129,6 +128,12 @@ void training_job_read(const struct training_kind *kind, const struct json *obje
         if (training_replica_type_parse(kind, replica->name, &type) && replica->type == JSON_OBJECT)
             read_replica_spec(kind, replica, &ret->replicas[type]);
     }
+    kind->read(spec, ret);
+}
+
+bool training_job_has_started(const struct json *object)
+{
+    return !str_is_empty(json_get_string(json_get(object, "status"), "startTime", NULL));
 }
 
 bool training_job_is_managed_elsewhere(const struct json *object)

@@ -22,6 +22,13 @@ enum { TRAINING_REPLICAS_MAX = 10000, TRAINING_POD_NAME_MAX = 63 };
 
 enum training_clean_policy { TRAINING_CLEAN_NONE, TRAINING_CLEAN_RUNNING, TRAINING_CLEAN_ALL };
 
+/* Which workers must have succeeded for a job without a chief to be done. */
+enum training_success {
+    TRAINING_SUCCESS_WORKER_0, /* or all */
+    TRAINING_SUCCESS_ALL_WORKERS,
+    TRAINING_SUCCESS_ANY_WORKER,
+};
+
 struct training_replica_spec {
     bool present;
     int replicas;
@@ -44,10 +51,12 @@ struct training_job {
     int64_t deadline_seconds; /* -1: none */
     int64_t backoff_limit;    /* -1: none */
     bool suspend;
-    bool all_workers;          /* successPolicy AllWorkers */
     bool dynamic_worker;       /* enableDynamicWorker */
     bool evaluator_in_cluster; /* TF_CONFIG lists the evaluators */
     bool restart_together;     /* one replica's restart restarts all */
+    enum training_success success;
+    const struct json *elastic;   /* elasticPolicy; NULL: none */
+    int workers_min, workers_max; /* bounds of elastic workers */
 };
 
 /* Annotations: what the schema has no field for. */
@@ -56,6 +65,8 @@ struct training_job {
 
 void training_job_read(const struct training_kind *kind, const struct json *object,
                        struct training_job *ret);
+/* It runs or has run: what is edited now must not take away what it has reached. */
+bool training_job_has_started(const struct json *object);
 
 /* The first thing wrong with a job, as ERR_INVALID with the field's path first. */
 int training_job_validate(const struct training_kind *kind, const struct json *object,

@@ -10,6 +10,7 @@
 #include "kube/resource.h"
 
 struct training_job;
+struct training_plan;
 
 /* In the order in which everything is done and listed. */
 enum training_replica_type {
@@ -34,6 +35,8 @@ struct training_words {
     const char *created, *running, *restarting, *suspended, *resumed, *succeeded;
     const char *failed;  /* replicas failed for good */
     const char *failing; /* the same, told by an exit code under policy ExitCode */
+    /* Of a job without a chief; NULL: the same words. */
+    const char *workers_running, *workers_succeeded;
 };
 
 struct training_kind {
@@ -51,16 +54,18 @@ struct training_kind {
     unsigned roles;                              /* 1 << type of each replica type it knows */
     struct training_words words;
 
-    /* The fields that only this kind has. */
+    /* The fields that only this kind has; called when all else has been read, or found right. */
     void (*read)(const struct json *spec, struct training_job *job);
-    int (*validate)(const struct json *spec, struct err *err);
+    int (*validate)(const struct json *object, struct err *err);
+    /* Tell, as events, what of the spec is not done as it is written. NULL: nothing. */
+    void (*advise)(const struct training_job *job, struct training_plan *plan);
     /* Tell the replica who its peers are: into the containers of its pod's spec. */
     void (*set_environment)(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index, const char *cluster_domain,
                             struct json *pod_spec);
 };
 
-extern const struct training_kind TRAINING_TFJOB;
+extern const struct training_kind TRAINING_TFJOB, TRAINING_PYTORCHJOB;
 
 static inline bool training_kind_knows(const struct training_kind *kind,
                                        enum training_replica_type type)

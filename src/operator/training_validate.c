@@ -276,11 +276,11 @@ int training_job_validate(const struct training_kind *kind, const struct json *o
                        "metadata.name: must be a DNS-1035 label (lower case letters, digits and "
                        "'-', starting with a letter, at most 63 characters), is \"%s\"",
                        name);
-    r = kind->validate(spec, err);
-    if (r < 0)
-        return r;
     r = validate_run_policy(spec, err);
     if (r < 0)
         return r;
-    return validate_replica_specs(kind, spec, name, err);
+    r = validate_replica_specs(kind, spec, name, err);
+    if (r < 0)
+        return r;
+    return kind->validate(object, err);
 }

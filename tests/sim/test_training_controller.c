@@ -1,4 +1,4 @@
-/* The TFJob controller against the API server, one story a test, in virtual time. */
+/* The controller of training jobs against the API server, one story a test, in virtual time. */
 #include "sim_cluster.h"
 
 #include "base/mem.h"
@@ -25,6 +25,7 @@ enum { MINUTE_MS = 60 * 1000 };
 struct story {
     struct sim_cluster cluster;
     struct arena *arena;
+    const struct training_kind *kind;
     struct training_controller *controller;
     struct kube_informer *jobs, *pods, *services, *events;
     size_t pods_made;
@@ -41,23 +42,35 @@ static void on_any(void *context, struct kube_object *old, struct kube_object *n
 {
 }
 
-static int setup(void **state)
+static int setup_kind(void **state, const struct training_kind *kind)
 {
     struct story *story = mem_zalloc(sizeof(*story));
 
+    story->kind = kind;
     sim_cluster_init(&story->cluster, 1);
     sim_node_set_failures(story->cluster.node, 0);
     story->arena = arena_new();
-    story->jobs = kube_informer_new(story->cluster.client, &KUBE_TFJOBS, NULL, NULL, on_any, story);
+    story->jobs =
+        kube_informer_new(story->cluster.client, kind->resource, NULL, NULL, on_any, story);
     story->pods = kube_informer_new(story->cluster.client, &KUBE_PODS, NULL, NULL, on_pod, story);
-    story->services = kube_informer_new(story->cluster.client, &KUBE_SERVICES, NULL,
-                                        TRAINING_TFJOB.selector, on_any, story);
+    story->services = kube_informer_new(story->cluster.client, &KUBE_SERVICES, NULL, kind->selector,
+                                        on_any, story);
     story->events =
         kube_informer_new(story->cluster.client, &KUBE_EVENTS, NULL, NULL, on_any, story);
-    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
-                                                &TRAINING_TFJOB, NULL);
+    story->controller =
+        training_controller_new(story->cluster.loop, story->cluster.transport, kind, NULL);
     *state = story;
     return 0;
+}
+
+static int setup(void **state)
+{
+    return setup_kind(state, &TRAINING_TFJOB);
+}
+
+static int setup_pytorch(void **state)
+{
+    return setup_kind(state, &TRAINING_PYTORCHJOB);
 }
 
 static int teardown(void **state)
@@ -100,10 +113,10 @@ static struct json *parse(struct story *story, const char *text)
 
 static void submit_as(struct story *story, const char *name, const char *spec)
 {
-    struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
+    struct json *job = kube_object_make(story->arena, story->kind->resource, "default", name);
 
     json_set(story->arena, job, "spec", parse(story, spec));
-    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, must_succeed, NULL);
+    kube_create(story->cluster.client, story->kind->resource, "default", job, must_succeed, NULL);
 }
 
 static void submit(struct story *story, const char *spec)
@@ -358,6 +371,56 @@ static void test_lost_answers(void **state)
     http_transport_free(faulty);
 }
 
+#define TORCH_TEMPLATE                                                                             \
+    "'template': {'spec': {'containers': [{'name': 'pytorch', 'image': 'simulated'}]}}"
+
+/* Its programs fail half of the time and are tried again, as a PyTorchJob's are by default. */
+static void test_a_pytorch_job(void **state)
+{
+    struct story *story = *state;
+
+    sim_node_set_failures(story->cluster.node, 50);
+    submit(story, "{'pytorchReplicaSpecs': {'Master': {" TORCH_TEMPLATE "}, 'Worker': {'replicas': "
+                  "2, " TORCH_TEMPLATE "}}}");
+    sim_loop_run_for(story->cluster.loop, 30 * MINUTE_MS);
+    assert_true(training_condition_is_true(status_of(story), TRAINING_SUCCEEDED));
+    assert_int_equal(story->pods_made, 3);
+    assert_int_equal(count(story->services), 3);
+    assert_true(was_told(story, "Normal", "PyTorchJobSucceeded",
+                         "PyTorchJob mnist is successfully completed."));
+}
+
+static void scale_workers(struct story *story, int replicas)
+{
+    struct json *patch =
+        parse(story, arena_printf(story->arena,
+                                  "{'spec': {'pytorchReplicaSpecs': {'Worker': {'replicas': %d}}}}",
+                                  replicas));
+
+    kube_patch(story->cluster.client, story->kind->resource, "default", "mnist", NULL, patch,
+               must_succeed, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+}
+
+static void test_an_elastic_pytorch_job(void **state)
+{
+    struct story *story = *state;
+
+    submit(story, "{'elasticPolicy': {'minReplicas': 1, 'maxReplicas': 3}, 'pytorchReplicaSpecs': "
+                  "{'Worker': {'replicas': 2, 'restartPolicy': 'Always', " TORCH_TEMPLATE "}}}");
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(count(story->pods), 2);
+    scale_workers(story, 7);
+    assert_int_equal(count(story->pods), 3);
+    assert_true(was_told(story, "Warning", "ReplicasOutOfBounds",
+                         "spec.pytorchReplicaSpecs[Worker].replicas: must be between 1 and 3, is "
+                         "7; the job goes on with 3"));
+    scale_workers(story, 1);
+    assert_int_equal(count(story->pods), 1);
+    assert_int_equal(count(story->services), 1);
+    assert_true(training_condition_is_true(status_of(story), TRAINING_RUNNING));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -372,6 +435,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_host_network, setup, teardown),
         cmocka_unit_test_setup_teardown(test_host_ports_that_run_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_pytorch_job, setup_pytorch, teardown),
+        cmocka_unit_test_setup_teardown(test_an_elastic_pytorch_job, setup_pytorch, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

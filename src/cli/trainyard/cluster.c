@@ -44,7 +44,8 @@ struct cluster {
     struct http_server *servers[API_SOCKETS]; /* on the machine, and in the pod network */
     struct http_transport *transport;         /* the controllers' way to the API: in process */
     struct engine_controllers *controllers;
-    struct training_controller *tfjobs;
+    struct host_ports *host_ports; /* of the replicas of both */
+    struct training_controller *tfjobs, *pytorchjobs;
     struct workflow_controller *workflows;
     struct node_runtime *runtime;
 
@@ -146,8 +147,12 @@ static int open_controllers(struct cluster *cluster, struct err *err)
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
     cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
+    cluster->host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
+    struct training_controller_options training = {.host_ports = cluster->host_ports};
     cluster->tfjobs =
-        training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, NULL);
+        training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, &training);
+    cluster->pytorchjobs =
+        training_controller_new(cluster->loop, cluster->transport, &TRAINING_PYTORCHJOB, &training);
     cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, &workflows);
     int result = node_runtime_new(cluster->loop, cluster->transport, cluster->space,
                                   &cluster->node_options, &cluster->runtime, err);
@@ -228,7 +233,9 @@ static void close_cluster(struct cluster *cluster)
         kube_client_free(cluster->probe);
         node_runtime_free(cluster->runtime);
         workflow_controller_free(cluster->workflows);
+        training_controller_free(cluster->pytorchjobs);
         training_controller_free(cluster->tfjobs);
+        host_ports_free(cluster->host_ports);
         engine_controllers_free(cluster->controllers);
         cluster->closing = 1;
         for (size_t i = 0; i < API_SOCKETS; i++) {

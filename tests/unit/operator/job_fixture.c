@@ -87,6 +87,13 @@ void fixture_init_kind(struct job_fixture *fixture, const struct training_kind *
                  fixture_json(arena, run_policy));
 }
 
+void fixture_set_spec(struct job_fixture *fixture, const char *members)
+{
+    JSON_EACH (member, members ? fixture_json(fixture->arena, members) : NULL)
+        json_set(fixture->arena, json_get(fixture->job, "spec"), member->name,
+                 json_clone(fixture->arena, member));
+}
+
 void fixture_release(struct job_fixture *fixture)
 {
     arena_free(fixture->arena);

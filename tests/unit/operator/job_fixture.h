@@ -26,12 +26,14 @@ struct job_fixture {
 struct json *fixture_json(struct arena *arena, const char *text);
 
 /* `spec` is the job's, or the short form "Worker 2 OnFailure, PS 1": type, replicas and restart
- * policy (Never if not said), with the one
- * container of the kind. `run_policy`: JSON or NULL. */
+ * policy (the kind's default if not said), with the one container of the kind. `run_policy`: JSON
+ * or NULL. */
 void fixture_init(struct job_fixture *fixture, const char *spec,
                   const char *run_policy); /* a TFJob */
 void fixture_init_kind(struct job_fixture *fixture, const struct training_kind *kind,
                        const char *spec, const char *run_policy);
+/* Put the members of a JSON object into the job's spec; NULL: none. */
+void fixture_set_spec(struct job_fixture *fixture, const char *members);
 void fixture_release(struct job_fixture *fixture);
 
 /* "worker-0=Running worker-1=Failed(137) ps-0=Running*2!": phase, exit code of tensorflow, restarts

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +39,9 @@ static struct json *make_all(struct arena *arena, const struct json *object)
     struct json *list = json_array(arena);
     struct training_job job;
 
-    training_job_read(&TRAINING_TFJOB, object, &job);
+    training_job_read(str_eq(json_get_string(object, "kind", ""), "TFJob") ? &TRAINING_TFJOB
+                                                                           : &TRAINING_PYTORCHJOB,
+                      object, &job);
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         for (int index = 0; index < job.replicas[type].replicas; index++) {
             json_append(list,
@@ -71,7 +74,7 @@ static void test_golden(void **state)
 
 int main(void)
 {
-    static const char *const names[] = {"single", "distributed"};
+    static const char *const names[] = {"single", "distributed", "pytorch", "pytorch_elastic"};
     struct CMUnitTest tests[ARRAY_SIZE(names)];
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)

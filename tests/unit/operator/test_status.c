@@ -92,11 +92,7 @@ static void test_row(void **state)
     struct job_fixture fixture;
 
     fixture_init(&fixture, row->spec, NULL);
-    if (row->more) {
-        JSON_EACH (member, fixture_json(fixture.arena, row->more))
-            json_set(fixture.arena, json_get(fixture.job, "spec"), member->name,
-                     json_clone(fixture.arena, member));
-    }
+    fixture_set_spec(&fixture, row->more);
     fixture_pods(&fixture, row->pods);
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), row->conditions);

@@ -159,7 +159,7 @@ static void test_defaults(void **state)
     assert_int_equal(job.deadline_seconds, -1);
     assert_int_equal(job.backoff_limit, -1);
     assert_false(job.suspend);
-    assert_false(job.all_workers);
+    assert_int_equal(job.success, TRAINING_SUCCESS_WORKER_0);
     assert_true(job.evaluator_in_cluster);
     fixture_release(&fixture);
 }
