@@ -57,8 +57,9 @@ struct kube_informer {
     struct kube_watch *watch;
     char *resource_version; /* to watch from; NULL: list first */
     int64_t watch_start_ms;
-    bool watch_useful; /* it brought something */
-    int failures;      /* in a row */
+    bool watch_useful;  /* it brought something */
+    int failures;       /* in a row */
+    struct err failure; /* of the last list */
     struct loop_timer retry;
     uint64_t lists;
     bool synced;
@@ -281,6 +282,7 @@ static void on_list(void *context, struct json *list, const struct err *err)
     struct kube_informer *informer = context;
     informer->list = NULL;
     const char *version = kube_meta_resource_version(list);
+    informer->failure = err ? *err : ERR_INIT;
     if (err || *version == '\0') {
         wait_and_retry(informer);
         return;
@@ -342,6 +344,11 @@ struct kube_informer *kube_informer_free(struct kube_informer *informer)
 bool kube_informer_synced(const struct kube_informer *informer)
 {
     return informer->synced;
+}
+
+const struct err *kube_informer_failure(const struct kube_informer *informer)
+{
+    return informer->failure.code == ERR_NONE ? NULL : &informer->failure;
 }
 
 struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,

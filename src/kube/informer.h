@@ -19,6 +19,8 @@ struct kube_informer *kube_informer_new(struct kube_client *client,
 struct kube_informer *kube_informer_free(struct kube_informer *informer);
 
 bool kube_informer_synced(const struct kube_informer *informer); /* the first list has arrived */
+/* What the last list failed with; NULL where it did not. It is tried again all the same. */
+const struct err *kube_informer_failure(const struct kube_informer *informer);
 
 /* A borrowed reference, or NULL. */
 struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,

@@ -3,6 +3,7 @@
  * that runs it. It decides nothing: the reconcile does. */
 #include "operator/controller.h"
 
+#include "operator/gang_watch.h"
 #include "operator/host_network.h"
 #include "operator/job_cache.h"
 #include "operator/plan_run.h"
@@ -35,7 +36,8 @@ struct training_controller {
     struct workqueue *queue;
     struct job_cache cache;
     struct kube_informer *jobs, *pods, *services;
-    struct plan_run *runs; /* under way */
+    struct gang_watch *gang; /* or NULL */
+    struct plan_run *runs;   /* under way */
     size_t calls_max;
     char *cluster_domain;
     struct host_ports *host_ports, *own_host_ports;
@@ -101,6 +103,21 @@ static void on_service(void *context, struct kube_object *old, struct kube_objec
     on_part(context, JOB_SERVICES, old, new_);
 }
 
+static void on_pod_group(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    on_part(context, JOB_POD_GROUPS, old, new_);
+}
+
+static const struct json *find_group(const struct plan_run *run, struct kube_object *const *groups,
+                                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(groups[i]->name, run->job->name))
+            return groups[i]->json;
+    }
+    return NULL;
+}
+
 static const struct json **trees(struct arena *arena, struct kube_object *const *objects,
                                  size_t count)
 {
@@ -163,6 +180,8 @@ static struct training_observed observe(struct training_controller *controller,
         .service_count = counts[JOB_SERVICES],
         .gone = trees(run->arena, run->entry->gone.items, run->gone_count),
         .gone_count = run->gone_count,
+        .gang = controller->gang ? gang_watch_look(controller->gang) : NULL,
+        .pod_group = find_group(run, parts[JOB_POD_GROUPS], counts[JOB_POD_GROUPS]),
         .now_ms = loop_wall_ms(controller->loop),
         .cluster_domain = controller->cluster_domain,
         .host_ports = known_host_ports(controller),
@@ -218,6 +237,7 @@ static void start_run(struct training_controller *controller, struct job_entry *
     run->context = controller;
 
     observed = observe(controller, run);
+    run->pod_groups = observed.gang ? observed.gang->resource : NULL;
     if (training_reconcile(&observed, run->arena, &run->plan, &err) < 0) {
         _cleanup_free_ char *subject = mem_printf("%s %s", controller->kind->singular, entry->key);
 
@@ -238,7 +258,8 @@ static void start_run(struct training_controller *controller, struct job_entry *
 static bool is_synced(const struct training_controller *controller)
 {
     return kube_informer_synced(controller->jobs) && kube_informer_synced(controller->pods) &&
-           kube_informer_synced(controller->services);
+           kube_informer_synced(controller->services) &&
+           (!controller->gang || gang_watch_is_ready(controller->gang));
 }
 
 static struct kube_object *find_job(struct training_controller *controller, const char *key)
@@ -308,6 +329,9 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     controller->services =
         kube_informer_new(controller->client, &KUBE_SERVICES, options->namespace_, kind->selector,
                           on_service, controller);
+    if (!str_is_empty(options->gang_scheduler))
+        controller->gang = gang_watch_new(controller->client, kind, options->namespace_,
+                                          options->gang_scheduler, on_pod_group, controller);
     loop_timer_init(loop, &controller->sync_timer, on_sync_timer);
     loop_timer_start(&controller->sync_timer, 0);
     return controller;
@@ -330,6 +354,7 @@ struct training_controller *training_controller_free(struct training_controller 
     kube_informer_free(controller->jobs);
     kube_informer_free(controller->pods);
     kube_informer_free(controller->services);
+    gang_watch_free(controller->gang);
     kube_client_free(controller->client);
     while (controller->runs) {
         struct plan_run *run = controller->runs;

@@ -13,8 +13,11 @@
 #include <stddef.h>
 
 struct training_controller_options {
-    const char *namespace_;        /* the only one to look at; NULL: all */
-    const char *cluster_domain;    /* put behind the host names in TF_CONFIG; NULL: nothing */
+    const char *namespace_;     /* the only one to look at; NULL: all */
+    const char *cluster_domain; /* put behind the host names in TF_CONFIG; NULL: nothing */
+    /* Pods of a job start together, by this scheduler: "volcano", or the name of one with the
+     * scheduler-plugins; NULL: each for itself. */
+    const char *gang_scheduler;
     size_t jobs_max;               /* jobs worked on at a time; 0: 8 */
     size_t calls_max;              /* calls under way for one job; 0: 16 */
     struct host_ports *host_ports; /* for hostNetwork replicas; shared by the controllers of one

@@ -99,8 +99,10 @@ void job_cache_forget(struct job_cache *cache, const char *key)
     if (!entry)
         return;
     forget_own(entry);
-    if (entry->parts[JOB_PODS].count > 0 || entry->parts[JOB_SERVICES].count > 0)
-        return;
+    for (int part = 0; part < JOB_PARTS; part++) {
+        if (entry->parts[part].count > 0)
+            return;
+    }
     map_remove(&cache->entries, key);
     entry_free(entry);
 }

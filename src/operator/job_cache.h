@@ -1,6 +1,6 @@
-/* What the controller knows of each job beyond the job itself: its pods and services as the
- * informers show them, the pods that vanished, and our own writes that the informers have not shown
- * yet. */
+/* What the controller knows of each job beyond the job itself: its pods, services and PodGroup as
+ * the informers show them, the pods that vanished, and our own writes that the informers have not
+ * shown yet. */
 #ifndef TRAINYARD_OPERATOR_JOB_CACHE_H
 #define TRAINYARD_OPERATOR_JOB_CACHE_H
 
@@ -9,7 +9,7 @@
 #include "kube/informer.h"
 #include "kube/own_writes.h"
 
-enum job_part { JOB_PODS, JOB_SERVICES, JOB_PARTS };
+enum job_part { JOB_PODS, JOB_SERVICES, JOB_POD_GROUPS, JOB_PARTS };
 
 struct job_entry {
     char *key;                   /* "namespace/name" */
@@ -27,13 +27,13 @@ void job_cache_init(struct job_cache *cache);
 void job_cache_release(struct job_cache *cache);
 
 struct job_entry *job_cache_get(struct job_cache *cache, const char *key); /* made if missing */
-/* The job is gone: forget what was only ours. The entry goes with its last pod and service. */
+/* The job is gone: forget what was only ours. The entry goes with the last of its objects. */
 void job_cache_forget(struct job_cache *cache, const char *key);
 
 /* The key of the job that an object's labels name, or NULL. */
 char *job_cache_key(struct arena *arena, const struct json *object);
 
-/* An informer's change of a pod or service. */
+/* An informer's change of one of its objects. */
 void job_cache_change(struct job_cache *cache, const char *key, enum job_part part,
                       struct kube_object *old, struct kube_object *new_);
 

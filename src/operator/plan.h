@@ -1,6 +1,7 @@
 /* What the reconcile wants done, as data. The controller does it in this order: remember (the
- * annotations), services, pods and deletions, the status, then the events; so that what is counted
- * is on the job before anything happens because of it. Everything lives in the reconcile's arena.
+ * annotations), the PodGroup, services, pods and deletions, the status, then the events; so that
+ * what is counted is on the job before anything happens because of it. Everything lives in the
+ * reconcile's arena.
  */
 #ifndef TRAINYARD_OPERATOR_PLAN_H
 #define TRAINYARD_OPERATOR_PLAN_H
@@ -13,13 +14,16 @@ enum training_action_type {
     TRAINING_DELETE_POD,
     TRAINING_DELETE_SERVICE,
     TRAINING_DELETE_JOB,
+    TRAINING_CREATE_POD_GROUP,
+    TRAINING_UPDATE_POD_GROUP,
+    TRAINING_DELETE_POD_GROUP,
 };
 
 struct training_action {
     enum training_action_type type;
     const char *name;
     const char *uid;           /* of what is deleted, so that its successor is spared */
-    const struct json *object; /* of what is created */
+    const struct json *object; /* what is created, or the merge patch of what is changed */
     bool force;                /* delete at once: nobody is left to do it gracefully */
 };
 

@@ -1,8 +1,11 @@
 /* Carrying out a plan, stage by stage: the next stage starts when the last call of the one before
  * has been answered. Started by the controller, once at a time for a job. A call that fails does
  * not stop its stage, the others may succeed; but nothing is done that the failed stage was the
- * ground for: what is not remembered is not acted on, and no pod starts before the services. */
+ * ground for: what is not remembered is not acted on, and no pod starts before its group and the
+ * services. */
 #include "operator/plan_run.h"
+
+#include "operator/training_job.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -10,7 +13,16 @@
 
 #include <stdlib.h>
 
-enum stage { STAGE_REMEMBER, STAGE_SERVICES, STAGE_PODS, STAGE_STATUS, STAGE_END };
+enum stage {
+    STAGE_REMEMBER,
+    STAGE_GROUP,
+    STAGE_SERVICES,
+    STAGE_PODS,
+    STAGE_STATUS,
+    STAGE_END,
+};
+
+enum verb { CREATES, CHANGES, DELETES };
 
 /* One action of the plan under way. */
 struct call {
@@ -19,22 +31,30 @@ struct call {
 };
 
 static const struct {
+    enum stage stage;
+    enum verb verb;
     const struct kube_resource *resource;
     enum job_part part;
     const char *noun;
     const char *done_reason, *failed_reason;
-    bool creates;
 } ACTIONS[] = {
-    [TRAINING_CREATE_SERVICE] = {&KUBE_SERVICES, JOB_SERVICES, "service", "SuccessfulCreateService",
-                                 "FailedCreateService", true},
-    [TRAINING_CREATE_POD] = {&KUBE_PODS, JOB_PODS, "pod", "SuccessfulCreatePod", "FailedCreatePod",
-                             true},
-    [TRAINING_DELETE_POD] = {&KUBE_PODS, JOB_PODS, "pod", "SuccessfulDeletePod", "FailedDeletePod",
-                             false},
-    [TRAINING_DELETE_SERVICE] = {&KUBE_SERVICES, JOB_SERVICES, "service", "SuccessfulDeleteService",
-                                 "FailedDeleteService", false},
-    [TRAINING_DELETE_JOB] = {NULL /* the kind's */, JOB_PARTS, "job", "SuccessfulDeleteJob",
-                             "FailedDeleteJob", false},
+    [TRAINING_CREATE_SERVICE] = {STAGE_SERVICES, CREATES, &KUBE_SERVICES, JOB_SERVICES, "service",
+                                 "SuccessfulCreateService", "FailedCreateService"},
+    [TRAINING_CREATE_POD] = {STAGE_PODS, CREATES, &KUBE_PODS, JOB_PODS, "pod",
+                             "SuccessfulCreatePod", "FailedCreatePod"},
+    [TRAINING_DELETE_POD] = {STAGE_PODS, DELETES, &KUBE_PODS, JOB_PODS, "pod",
+                             "SuccessfulDeletePod", "FailedDeletePod"},
+    [TRAINING_DELETE_SERVICE] = {STAGE_PODS, DELETES, &KUBE_SERVICES, JOB_SERVICES, "service",
+                                 "SuccessfulDeleteService", "FailedDeleteService"},
+    [TRAINING_DELETE_JOB] = {STAGE_PODS, DELETES, NULL /* the kind's */, JOB_PARTS, "job",
+                             "SuccessfulDeleteJob", "FailedDeleteJob"},
+    /* Of the gang scheduler's resource. */
+    [TRAINING_CREATE_POD_GROUP] = {STAGE_GROUP, CREATES, NULL, JOB_POD_GROUPS, "PodGroup",
+                                   "SuccessfulCreatePodGroup", "FailedCreatePodGroup"},
+    [TRAINING_UPDATE_POD_GROUP] = {STAGE_GROUP, CHANGES, NULL, JOB_POD_GROUPS, "PodGroup",
+                                   "SuccessfulUpdatePodGroup", "FailedUpdatePodGroup"},
+    [TRAINING_DELETE_POD_GROUP] = {STAGE_PODS, DELETES, NULL, JOB_POD_GROUPS, "PodGroup",
+                                   "SuccessfulDeletePodGroup", "FailedDeletePodGroup"},
 };
 
 static void advance(struct plan_run *run);
@@ -86,18 +106,61 @@ static bool is_answer(const struct err *err)
 
 static void fail_action(struct call *call, const struct err *err)
 {
-    bool creates = ACTIONS[call->action->type].creates;
+    static const char *const texts[] = {"Error creating", "Error updating", "Error deleting"};
 
     call->run->failed = true;
     if (is_answer(err))
         tell(call->run, true, ACTIONS[call->action->type].failed_reason,
-             creates ? "Error creating" : "Error deleting", err->message);
+             texts[ACTIONS[call->action->type].verb], err->message);
+}
+
+static void tell_done(const struct call *call)
+{
+    static const char *const texts[] = {"Created", "Updated", "Deleted"};
+    const enum training_action_type type = call->action->type;
+
+    tell(call->run, false, ACTIONS[type].done_reason,
+         arena_printf(call->run->arena, "%s %s", texts[ACTIONS[type].verb], ACTIONS[type].noun),
+         call->action->name);
+}
+
+static const struct kube_resource *resource_of(const struct call *call)
+{
+    const enum training_action_type type = call->action->type;
+
+    if (ACTIONS[type].part == JOB_POD_GROUPS)
+        return call->run->pod_groups;
+    return type == TRAINING_DELETE_JOB ? call->run->kind->resource : ACTIONS[type].resource;
 }
 
 static void end_call(struct call *call)
 {
     call->run->under_way--;
     advance(call->run);
+}
+
+static void on_adopted(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+
+    if (err)
+        fail_action(call, err);
+    else
+        job_entry_await_object(call->run->entry, ACTIONS[call->action->type].part, object,
+                               loop_now_ms(call->run->loop));
+    end_call(call);
+}
+
+/* It is the job's, but another operator made it, without the labels by which we would see it. */
+static void adopt(struct call *call)
+{
+    struct plan_run *run = call->run;
+    struct json *patch = json_object(run->arena);
+
+    json_set(run->arena, json_ensure_object(run->arena, patch, "metadata"), "labels",
+             json_clone(run->arena, kube_meta_labels(call->action->object)));
+    kube_patch(run->client, resource_of(call), run->job->namespace_, call->action->name, NULL,
+               patch, on_adopted, call);
 }
 
 /* What exists under the name may be ours, made by a call whose answer was lost. */
@@ -112,6 +175,10 @@ static void on_existing(void *context, struct json *object, const struct err *er
     } else if (err) {
         fail_action(call, err);
     } else if (kube_meta_is_controlled_by(object, run->job->uid)) {
+        if (!kube_meta_label(object, TRAINING_OPERATOR_LABEL)) {
+            adopt(call);
+            return;
+        }
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
                                loop_now_ms(run->loop));
     } else {
@@ -131,8 +198,8 @@ static void on_created(void *context, struct json *object, const struct err *err
     struct plan_run *run = call->run;
 
     if (err && err->code == ERR_EXISTS) {
-        kube_get(run->client, ACTIONS[call->action->type].resource, run->job->namespace_,
-                 call->action->name, on_existing, call);
+        kube_get(run->client, resource_of(call), run->job->namespace_, call->action->name,
+                 on_existing, call);
         return;
     }
     if (err) {
@@ -140,9 +207,7 @@ static void on_created(void *context, struct json *object, const struct err *err
     } else {
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
                                loop_now_ms(run->loop));
-        tell(run, false, ACTIONS[call->action->type].done_reason,
-             call->action->type == TRAINING_CREATE_POD ? "Created pod" : "Created service",
-             call->action->name);
+        tell_done(call);
     }
     end_call(call);
 }
@@ -155,22 +220,34 @@ static void on_deleted(void *context, struct json *object, const struct err *err
     if (err && !gone)
         fail_action(call, err);
     else if (!gone)
-        tell(call->run, false, ACTIONS[call->action->type].done_reason,
-             arena_printf(call->run->arena, "Deleted %s", ACTIONS[call->action->type].noun),
-             call->action->name);
+        tell_done(call);
+    end_call(call);
+}
+
+static void on_changed(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+
+    /* It went, or is another by now: the next pass sees. */
+    if (err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT))
+        call->run->failed = true;
+    else if (err)
+        fail_action(call, err);
     end_call(call);
 }
 
 static void start_action(struct plan_run *run, const struct training_action *action)
 {
-    const struct kube_resource *resource =
-        action->type == TRAINING_DELETE_JOB ? run->kind->resource : ACTIONS[action->type].resource;
     struct call *call = ARENA_NEW(run->arena, struct call);
 
     *call = (struct call){.run = run, .action = action};
     run->under_way++;
-    if (ACTIONS[action->type].creates) {
-        kube_create(run->client, resource, run->job->namespace_, action->object, on_created, call);
+    if (ACTIONS[action->type].verb == CREATES) {
+        kube_create(run->client, resource_of(call), run->job->namespace_, action->object,
+                    on_created, call);
+    } else if (ACTIONS[action->type].verb == CHANGES) {
+        kube_patch(run->client, resource_of(call), run->job->namespace_, action->name, NULL,
+                   action->object, on_changed, call);
     } else {
         struct kube_delete_options options = {
             .grace_period_seconds = action->force ? 0 : -1,
@@ -178,8 +255,8 @@ static void start_action(struct plan_run *run, const struct training_action *act
             .uid = action->uid,
         };
 
-        kube_delete(run->client, resource, run->job->namespace_, action->name, &options, on_deleted,
-                    call);
+        kube_delete(run->client, resource_of(call), run->job->namespace_, action->name, &options,
+                    on_deleted, call);
     }
 }
 
@@ -188,9 +265,8 @@ static bool keep_acting(struct plan_run *run)
 {
     while (run->position < run->plan.action_count && run->under_way < run->calls_max) {
         const struct training_action *action = &run->plan.actions[run->position++];
-        bool service = action->type == TRAINING_CREATE_SERVICE;
 
-        if (service == (run->stage == STAGE_SERVICES))
+        if ((int)ACTIONS[action->type].stage == run->stage)
             start_action(run, action);
     }
     return run->under_way > 0;
@@ -297,7 +373,11 @@ static void advance(struct plan_run *run)
             return;
         if (run->stage == STAGE_STATUS)
             tell_events(run);
-        run->stage = run->stage == STAGE_SERVICES && run->failed ? STAGE_STATUS : run->stage + 1;
+        /* Only the first stages are grounds; a job that was gone has ended the run itself. */
+        if (run->failed && (run->stage == STAGE_GROUP || run->stage == STAGE_SERVICES))
+            run->stage = STAGE_STATUS;
+        else
+            run->stage++;
         run->position = 0;
     }
     loop_defer(run->loop, &run->end);

@@ -16,6 +16,7 @@ struct plan_run {
     struct loop *loop;
     struct kube_client *client;
     const struct training_kind *kind;
+    const struct kube_resource *pod_groups; /* those of the gang scheduler, or NULL */
     struct job_entry *entry;
     struct kube_object *job; /* a reference of the run's */
     struct arena *arena;     /* the plan's; the run's to free */

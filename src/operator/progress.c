@@ -4,6 +4,7 @@
 #include "operator/reconcile_internal.h"
 
 #include "operator/conditions.h"
+#include "operator/gang.h"
 #include "operator/pod_template.h"
 #include "operator/restarts.h"
 
@@ -183,7 +184,7 @@ static bool all_must_wait(struct training_pass *pass)
 static void create_pods(struct training_pass *pass)
 {
     bool wait = all_must_wait(pass);
-    bool overridden = false;
+    bool overridden = false, scheduled_elsewhere = false;
 
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
@@ -192,9 +193,14 @@ static void create_pods(struct training_pass *pass)
             report_blocked(pass, replica->pod.json, "pod", "FailedCreatePod");
         if (replica->has_pod || replica->finished || wait || must_wait(pass, replica))
             continue;
-        training_plan_create(pass->plan, TRAINING_CREATE_POD,
-                             training_pod_new(pass->arena, &pass->job, replica->type,
-                                              replica->index, pass->observed->cluster_domain));
+        struct json *pod = training_pod_new(pass->arena, &pass->job, replica->type, replica->index,
+                                            pass->observed->cluster_domain);
+        if (pass->gang) {
+            training_gang_mark_pod(pass->arena, pass->gang, &pass->job, replica->type, pod);
+            scheduled_elsewhere |=
+                training_gang_is_overridden(pass->gang, &pass->job, replica->type);
+        }
+        training_plan_create(pass->plan, TRAINING_CREATE_POD, pod);
         overridden |= training_template_sets_restart_policy(&pass->job, replica->type);
     }
     if (overridden)
@@ -202,6 +208,11 @@ static void create_pods(struct training_pass *pass)
             pass->plan, true, "SetPodTemplateRestartPolicy",
             "Restart policy in pod template will be overwritten by restart policy in "
             "replica spec")
+            ->once = true;
+    if (scheduled_elsewhere)
+        training_plan_event(pass->plan, true, "SetPodTemplateSchedulerName",
+                            "Another scheduler is specified when gang-scheduling is enabled and it "
+                            "will not be overwritten")
             ->once = true;
 }
 
@@ -213,7 +224,8 @@ void training_pass_go_on(struct training_pass *pass)
     restarted_type = restart_replicas(pass);
     delete_overdue(pass);
     delete_surplus(pass);
-    if (training_pass_give_ports(pass)) {
+    training_pass_keep_group(pass);
+    if (!training_pass_waits_for_group(pass) && training_pass_give_ports(pass)) {
         create_services(pass);
         create_pods(pass);
     }

@@ -55,6 +55,8 @@ static void read_fields(const struct json *spec, struct training_job *job)
     job->elastic = elastic && elastic->type == JSON_OBJECT ? elastic : NULL;
     job->success = job->elastic ? TRAINING_SUCCESS_ANY_WORKER : TRAINING_SUCCESS_ALL_WORKERS;
     keep_within_bounds(job);
+    if (job->elastic)
+        job->min_workers = job->workers_min;
 }
 
 static void advise(const struct training_job *job, struct training_plan *plan)

@@ -62,6 +62,7 @@ static void pass_init(struct training_pass *pass, const struct training_observed
     training_replicas_init(&pass->replicas, arena, &pass->job);
     training_memory_read(&pass->replicas, &pass->job, arena);
     training_replicas_observe(&pass->replicas, &pass->job, observed);
+    pass->gang = training_pass_gang(pass);
 }
 
 static void fail_invalid(struct training_pass *pass, const struct err *why)
@@ -140,7 +141,8 @@ static void run_job(struct training_pass *pass)
     training_pass_report_pods(pass);
     if (pass->job.kind->advise)
         pass->job.kind->advise(&pass->job, pass->plan);
-    if (training_pass_time(pass, "startTime") < 0)
+    /* The time in a queue is not the job's. */
+    if (training_pass_time(pass, "startTime") < 0 && !training_pass_waits_for_group(pass))
         training_pass_set_time(pass, "startTime");
     set_replica_statuses(pass);
     judgement = training_pass_judge(pass);

@@ -9,6 +9,8 @@
 #include "operator/plan.h"
 #include "operator/training_kind.h"
 
+struct training_gang;
+
 /* Objects as the API gave them. Pods and services are those labelled with the job's name, whoever
  * controls them. `gone` are the last states of pods that vanished since the job was last
  * reconciled: what is deleted by force is never seen while it goes. */
@@ -21,6 +23,8 @@ struct training_observed {
     size_t gone_count;
     const struct json *const *services;
     size_t service_count;
+    const struct training_gang *gang;    /* NULL: each pod is scheduled for itself */
+    const struct json *pod_group;        /* of the job's name, whoever controls it; or NULL */
     int64_t now_ms;                      /* wall time */
     const char *cluster_domain;          /* put behind the host names of TF_CONFIG, or NULL */
     const struct host_ports *host_ports; /* who holds which; NULL: not known yet */

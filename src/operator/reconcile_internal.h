@@ -12,7 +12,8 @@ struct training_pass {
     int64_t now_ms;
     struct training_job job;
     struct training_replicas replicas;
-    struct json *status; /* becomes the new status */
+    const struct training_gang *gang; /* the job starts as one; or NULL */
+    struct json *status;              /* becomes the new status */
     struct training_plan *plan;
 };
 
@@ -46,6 +47,12 @@ bool training_pass_resume(struct training_pass *pass);
 bool training_pass_give_ports(struct training_pass *pass);
 /* The job shall not run (any more): let go of them once its last pod has ended. */
 void training_pass_drop_ports(struct training_pass *pass);
+
+/* pod_group.c: the job's PodGroup. */
+const struct training_gang *training_pass_gang(const struct training_pass *pass);
+bool training_pass_waits_for_group(const struct training_pass *pass); /* no pod may be made now */
+void training_pass_keep_group(struct training_pass *pass);
+void training_pass_drop_group(struct training_pass *pass);
 
 /* pod_news.c: what is wrong with the pods, as events. */
 void training_pass_report_pods(struct training_pass *pass);

@@ -120,8 +120,33 @@ void training_pass_finished(struct training_pass *pass)
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
     training_pass_drop_ports(pass);
+    training_pass_drop_group(pass);
     settle_counts(pass);
     expire(pass);
+}
+
+/* A suspended job is active until its last pod is gone: who suspended it gives its place to another
+ * then, not before. */
+static void count_leaving(struct training_pass *pass)
+{
+    JSON_EACH (counts, json_get(pass->status, "replicaStatuses")) {
+        enum training_replica_type type;
+        int64_t running = 0;
+
+        if (counts->type != JSON_OBJECT ||
+            !training_replica_type_parse(pass->job.kind, counts->name, &type))
+            continue;
+        for (size_t i = 0; i < pass->replicas.count; i++) {
+            const struct training_replica *replica = &pass->replicas.items[i];
+
+            running += replica->type == type && replica->has_pod &&
+                       replica->state != TRAINING_REPLICA_BLOCKED &&
+                       replica->pod.phase == TRAINING_POD_RUNNING;
+        }
+        json_remove(counts, "active");
+        if (running > 0)
+            json_set_int(pass->arena, counts, "active", running);
+    }
 }
 
 void training_pass_suspended(struct training_pass *pass)
@@ -131,8 +156,8 @@ void training_pass_suspended(struct training_pass *pass)
 
     clean_up(pass, TRAINING_CLEAN_ALL);
     training_pass_drop_ports(pass);
-    JSON_EACH (counts, json_get(pass->status, "replicaStatuses"))
-        json_remove(counts, "active");
+    training_pass_drop_group(pass);
+    count_leaving(pass);
     if (training_condition_is_true(pass->status, TRAINING_RUNNING))
         training_condition_set(pass->arena, pass->status, TRAINING_RUNNING, false, reason, message,
                                pass->now_ms);
@@ -160,6 +185,9 @@ bool training_pass_resume(struct training_pass *pass)
     training_pass_set_condition(pass, TRAINING_SUSPENDED, false,
                                 training_pass_reason(pass, "Resumed"),
                                 training_pass_say(pass, pass->job.kind->words.resumed));
-    training_pass_set_time(pass, "startTime");
+    if (training_pass_waits_for_group(pass))
+        json_remove(pass->status, "startTime");
+    else
+        training_pass_set_time(pass, "startTime");
     return true;
 }

@@ -15,6 +15,8 @@ static void read_fields(const struct json *spec, struct training_job *job)
                        ? TRAINING_SUCCESS_ALL_WORKERS
                        : TRAINING_SUCCESS_WORKER_0;
     job->dynamic_worker = json_get_bool(spec, "enableDynamicWorker", false);
+    if (job->dynamic_worker)
+        job->min_workers = 1; /* the others come and go */
     job->evaluator_in_cluster = !str_eq(evaluator, "false");
 }
 

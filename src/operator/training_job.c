@@ -71,6 +71,27 @@ static void read_replica_spec(const struct training_kind *kind, const struct jso
                         json_get_int(port, "hostPort", 0) == 0;
 }
 
+/* Empty is not said. */
+static const char *read_text(const struct json *object, const char *name)
+{
+    const char *text = json_get_string(object, name, "");
+
+    return str_is_empty(text) ? NULL : text;
+}
+
+static void read_scheduling(const struct json *policy, struct training_scheduling *ret)
+{
+    const struct json *resources = json_get(policy, "minResources");
+
+    *ret = (struct training_scheduling){
+        .min_available = json_get_int(policy, "minAvailable", -1),
+        .queue = read_text(policy, "queue"),
+        .priority_class = read_text(policy, "priorityClass"),
+        .min_resources = json_count(resources) > 0 ? resources : NULL,
+        .timeout_seconds = json_get_int(policy, "scheduleTimeoutSeconds", -1),
+    };
+}
+
 static bool is_given(const struct json *value)
 {
     return value && value->type != JSON_NULL;
@@ -102,6 +123,7 @@ static void read_run_policy(const struct json *spec, struct training_job *ret)
     ret->deadline_seconds = read_limit(spec, "activeDeadlineSeconds");
     ret->backoff_limit = read_limit(spec, "backoffLimit");
     ret->suspend = json_get_bool(json_get(spec, "runPolicy"), "suspend", false);
+    read_scheduling(json_at(spec, "runPolicy", "schedulingPolicy", NULL), &ret->scheduling);
 }
 
 void training_job_read(const struct training_kind *kind, const struct json *object,
@@ -117,6 +139,7 @@ void training_job_read(const struct training_kind *kind, const struct json *obje
         .namespace_ = json_get_string(metadata, "namespace", "default"),
         .name = json_get_string(metadata, "name", ""),
         .uid = json_get_string(metadata, "uid", ""),
+        .min_workers = -1,
         .restart_together =
             str_eq(json_get_string(annotations, TRAINING_RESTART_SCOPE_ANNOTATION, ""), "job"),
     };

@@ -39,6 +39,15 @@ struct training_replica_spec {
     const struct json *template; /* PodTemplateSpec; NULL if missing */
 };
 
+/* runPolicy.schedulingPolicy: how the pods start together. */
+struct training_scheduling {
+    int64_t min_available; /* -1: not said */
+    const char *queue;     /* NULL: not said, so with the others */
+    const char *priority_class;
+    const struct json *min_resources; /* names and quantities */
+    int64_t timeout_seconds;          /* -1: not said */
+};
+
 struct training_job {
     const struct training_kind *kind;
     const struct json *json;
@@ -50,10 +59,12 @@ struct training_job {
     int64_t ttl_seconds;      /* after finish; -1: never */
     int64_t deadline_seconds; /* -1: none */
     int64_t backoff_limit;    /* -1: none */
+    struct training_scheduling scheduling;
     bool suspend;
     bool dynamic_worker;       /* enableDynamicWorker */
     bool evaluator_in_cluster; /* TF_CONFIG lists the evaluators */
     bool restart_together;     /* one replica's restart restarts all */
+    int min_workers;           /* the job starts with so many of its workers; -1: with all */
     enum training_success success;
     const struct json *elastic;   /* elasticPolicy; NULL: none */
     int workers_min, workers_max; /* bounds of elastic workers */

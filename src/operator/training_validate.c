@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/quantity.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,6 +47,56 @@ static int validate_object(const struct json *parent, const char *path, const ch
                        json_type_name(value->type));
     *ret = value;
     return 0;
+}
+
+static int validate_text(const struct json *object, const char *path, const char *name,
+                         struct err *err)
+{
+    const struct json *value = json_get(object, name);
+
+    if (!value || value->type == JSON_NULL || value->type == JSON_STRING)
+        return 0;
+    return err_set(err, ERR_INVALID, "%s.%s: must be a string, is %s", path, name,
+                   json_type_name(value->type));
+}
+
+static int validate_min_resources(const struct json *policy, const char *path, struct err *err)
+{
+    static const struct kube_quantity zero = {0};
+    const struct json *resources;
+    int r = validate_object(policy, path, "minResources", &resources, err);
+
+    if (r < 0)
+        return r;
+    JSON_EACH (entry, resources) {
+        struct kube_quantity quantity;
+        struct err why = ERR_INIT;
+
+        if (kube_quantity_from_json(entry, &quantity, &why) < 0)
+            return err_set(err, ERR_INVALID, "%s.minResources[%s]: %s", path, entry->name,
+                           why.message);
+        if (kube_quantity_compare(&quantity, &zero) < 0)
+            return err_set(err, ERR_INVALID, "%s.minResources[%s]: must not be negative", path,
+                           entry->name);
+    }
+    return 0;
+}
+
+static int validate_scheduling(const struct json *run_policy, struct err *err)
+{
+    static const char path[] = "spec.runPolicy.schedulingPolicy";
+    const struct json *policy;
+    int r = validate_object(run_policy, "spec.runPolicy", "schedulingPolicy", &policy, err);
+
+    if (r == 0)
+        r = validate_int(policy, path, "minAvailable", 0, INT32_MAX, err);
+    if (r == 0)
+        r = validate_int(policy, path, "scheduleTimeoutSeconds", 0, INT32_MAX, err);
+    if (r == 0)
+        r = validate_text(policy, path, "queue", err);
+    if (r == 0)
+        r = validate_text(policy, path, "priorityClass", err);
+    return r == 0 ? validate_min_resources(policy, path, err) : r;
 }
 
 /* The limits, and what is kept: of spec.runPolicy, or of spec itself, where v1beta1 has them. */
@@ -96,6 +147,8 @@ static int validate_run_policy(const struct json *spec, struct err *err)
         r = validate_limits(spec, "spec", err);
     if (r == 0)
         r = training_managed_by_validate(spec, err);
+    if (r == 0)
+        r = validate_scheduling(policy, err);
     if (r < 0)
         return r;
     suspend = json_get(policy, "suspend");

@@ -8,6 +8,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/patch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -256,6 +257,8 @@ void fixture_reconcile(struct job_fixture *fixture)
         .now_ms = fixture->now_ms,
         .cluster_domain = fixture->cluster_domain,
         .host_ports = fixture->host_ports,
+        .gang = fixture->gang.scheduler ? &fixture->gang : NULL,
+        .pod_group = fixture->group,
     };
     struct err err = ERR_INIT;
 
@@ -279,6 +282,18 @@ static void apply_action(struct job_fixture *fixture, const struct training_acti
         take_away(fixture->services, &fixture->service_count, action->name);
         break;
     case TRAINING_DELETE_JOB:
+        break;
+    case TRAINING_CREATE_POD_GROUP:
+        assert_null(fixture->group);
+        fixture->group = json_clone(fixture->arena, action->object);
+        json_set(fixture->arena, json_get(fixture->group, "metadata"), "uid",
+                 json_stringf(fixture->arena, "uid-%d", ++fixture->created));
+        break;
+    case TRAINING_UPDATE_POD_GROUP:
+        fixture->group = kube_patch_merge(fixture->arena, fixture->group, action->object);
+        break;
+    case TRAINING_DELETE_POD_GROUP:
+        fixture->group = NULL;
         break;
     }
 }
@@ -318,7 +333,8 @@ static char *finish_text(struct job_fixture *fixture, struct buf *buf)
 
 char *fixture_actions(struct job_fixture *fixture)
 {
-    static const char *const names[] = {"+svc", "+pod", "-pod", "-svc", "-job"};
+    static const char *const names[] = {"+svc", "+pod",   "-pod",   "-svc",
+                                        "-job", "+group", "~group", "-group"};
     struct buf buf;
 
     buf_init(&buf, 1 << 20);

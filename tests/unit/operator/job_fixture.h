@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_TESTS_UNIT_OPERATOR_JOB_FIXTURE_H
 #define TRAINYARD_TESTS_UNIT_OPERATOR_JOB_FIXTURE_H
 
+#include "operator/gang.h"
 #include "operator/reconcile.h"
 
 #include "base/json.h"
@@ -18,6 +19,8 @@ struct job_fixture {
     int64_t now_ms; /* 2026-11-15T02:00:00Z at first */
     const char *cluster_domain;
     const struct host_ports *host_ports; /* the test's; NULL: not known yet */
+    struct training_gang gang;           /* without a scheduler: none */
+    struct json *group;                  /* the job's PodGroup, or NULL */
     int created;                         /* pods made so far, for their uids */
     struct training_plan plan;
 };
@@ -49,8 +52,8 @@ void fixture_apply(struct job_fixture *fixture);
 /* Reconcile and apply until nothing is left to do. */
 void fixture_settle(struct job_fixture *fixture);
 
-/* "+svc mnist-worker-0, +pod mnist-worker-0, -pod …, -svc …, -job mnist"; "!" behind a forced one
- */
+/* "+svc mnist-worker-0, +pod mnist-worker-0, -pod …, -svc …, -job mnist, +group
+ * mnist, ~group mnist, -group mnist"; "!" behind a forced one */
 char *fixture_actions(struct job_fixture *fixture);
 /* Of the plan's status, or else the job's: "Created Running=False Failed". */
 char *fixture_conditions(struct job_fixture *fixture);

@@ -1,0 +1,575 @@
+/* PodGroups: what they ask for, the marks of their members, when pods wait for them, and when they
+ * go. */
+#include "job_fixture.h"
+
+#include "operator/conditions.h"
+#include "operator/pod_amounts.h"
+#include "operator/restarts.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PLUGINS "scheduler-plugins-scheduler"
+
+static void init(struct job_fixture *fixture, const char *scheduler, const char *spec,
+                 const char *run_policy)
+{
+    fixture_init(fixture, spec, run_policy);
+    training_gang_init(&fixture->gang, scheduler);
+}
+
+static void set_phase(struct job_fixture *fixture, const char *phase)
+{
+    json_set_string(fixture->arena, json_ensure_object(fixture->arena, fixture->group, "status"),
+                    "phase", phase);
+}
+
+static void set_replicas(struct job_fixture *fixture, const char *type, int replicas)
+{
+    json_set_int(fixture->arena, json_at(fixture->job, "spec", "tfReplicaSpecs", type, NULL),
+                 "replicas", replicas);
+}
+
+static bool was_said(struct job_fixture *fixture, const char *text)
+{
+    return strstr(fixture_events(fixture), text) != NULL;
+}
+
+/* ---- What a group asks for ------------------------------------------------------------------- */
+
+#define REPLICA(count, resources)                                                                  \
+    "{'replicas': " count ", 'template': {'spec': {'containers': [{'name': 'tensorflow', 'image':" \
+    " 'tf', 'resources': " resources "}]}}}"
+#define CHIEF_WORKERS_PS                                                                           \
+    "'tfReplicaSpecs': {'Worker': " REPLICA(                                                       \
+        "3",                                                                                       \
+        "{'requests': {'cpu': '500m', 'memory': "                                                  \
+        "'1Gi'}}") ", 'PS': " REPLICA("2",                                                         \
+                                      "{'limits': {'cpu': 2, 'nvidia.com/gpu': 1}}") ", "          \
+                                                                                     "'Chief':"    \
+                                                                                     " " REPLICA(  \
+                                                                                         "1",      \
+                                                                                         "{'"      \
+                                                                                         "request" \
+                                                                                         "s"       \
+                                                                                         "': "     \
+                                                                                         "{'cpu'"  \
+                                                                                         ": "      \
+                                                                                         "'250m'}" \
+                                                                                         "}") "}"
+
+struct group_row {
+    const char *rule;
+    const char *scheduler;
+    const char *spec, *run_policy;
+    const char *group; /* the spec of the PodGroup */
+};
+
+static const struct group_row GROUP_ROWS[] = {
+    {"all replicas, and nothing asked of the nodes", PLUGINS, "Worker 4, PS 2", NULL,
+     "{'minMember': 6}"},
+    {"volcano: the default queue", "volcano", "Worker 4, PS 2", NULL,
+     "{'minMember': 6, 'queue': 'default'}"},
+    {"the sum of requests, and of limits where no request is", PLUGINS, "{" CHIEF_WORKERS_PS "}",
+     NULL,
+     "{'minMember': 6, 'minResources': {'cpu': '5750m', 'memory': '3Gi', 'nvidia.com/gpu': '2'}}"},
+    {"minAvailable: the first in the order chief, worker, ps", PLUGINS, "{" CHIEF_WORKERS_PS "}",
+     "{'schedulingPolicy': {'minAvailable': 3}}",
+     "{'minMember': 3, 'minResources': {'cpu': '1250m', 'memory': '2Gi'}}"},
+    {"minAvailable: more than there are", PLUGINS, "{" CHIEF_WORKERS_PS "}",
+     "{'schedulingPolicy': {'minAvailable': 10}}",
+     "{'minMember': 10, 'minResources': {'cpu': '5750m', 'memory': '3Gi', 'nvidia.com/gpu': '2'}}"},
+    {"minAvailable: none is one", PLUGINS, "Worker 4", "{'schedulingPolicy': {'minAvailable': 0}}",
+     "{'minMember': 1}"},
+    {"dynamic workers: one of them, and all others", PLUGINS,
+     "{'enableDynamicWorker': true, " CHIEF_WORKERS_PS "}", NULL,
+     "{'minMember': 4, 'minResources': {'cpu': '4750m', 'memory': '1Gi', 'nvidia.com/gpu': '2'}}"},
+    {"dynamic workers: minAvailable is minAvailable", PLUGINS,
+     "{'enableDynamicWorker': true, " CHIEF_WORKERS_PS "}",
+     "{'schedulingPolicy': {'minAvailable': 5}}",
+     "{'minMember': 5, 'minResources': {'cpu': '5250m', 'memory': '2Gi', 'nvidia.com/gpu': '2'}}"},
+    {"what is asked for is not computed", PLUGINS, "{" CHIEF_WORKERS_PS "}",
+     "{'schedulingPolicy': {'minResources': {'cpu': '7'}, 'scheduleTimeoutSeconds': 30, 'queue': "
+     "'q', 'priorityClass': 'high'}}",
+     "{'minMember': 6, 'minResources': {'cpu': '7'}, 'scheduleTimeoutSeconds': 30}"},
+    {"volcano: queue and priority, no timeout", "volcano", "Worker 1",
+     "{'schedulingPolicy': {'scheduleTimeoutSeconds': 30, 'queue': 'q', 'priorityClass': 'high'}}",
+     "{'minMember': 1, 'queue': 'q', 'priorityClassName': 'high'}"},
+};
+
+static void test_group_row(void **state)
+{
+    const struct group_row *row = *state;
+    struct job_fixture fixture;
+
+    init(&fixture, row->scheduler, row->spec, row->run_policy);
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    assert_non_null(fixture.group);
+    if (!json_equal(json_get(fixture.group, "spec"), fixture_json(fixture.arena, row->group)))
+        fail_msg("%s", json_to_string(fixture.arena, json_get(fixture.group, "spec")));
+    /* What was made is what is wanted. */
+    fixture_reconcile(&fixture);
+    assert_null(strstr(fixture_actions(&fixture), "group"));
+    fixture_release(&fixture);
+}
+
+/* It begins with as many as its rendezvous does. */
+static void test_elastic_pytorch(void **state)
+{
+    struct job_fixture fixture;
+    struct json *elastic;
+
+    fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, "Worker 4", NULL);
+    training_gang_init(&fixture.gang, PLUGINS);
+    elastic = json_set(fixture.arena, json_get(fixture.job, "spec"), "elasticPolicy",
+                       json_object(fixture.arena));
+    json_set_int(fixture.arena, elastic, "minReplicas", 2);
+    json_set_int(fixture.arena, elastic, "maxReplicas", 8);
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 2);
+    assert_int_equal(fixture.pod_count, 4);
+    fixture_release(&fixture);
+}
+
+static void test_amounts_of_a_pod(void **state)
+{
+    static const struct {
+        const char *containers, *init, *amounts;
+    } rows[] = {
+        {"[{}]", "[]", "{}"},
+        {"[{'resources': {'requests': {'cpu': '1'}, 'limits': {'cpu': '2', 'memory': '1Mi'}}}, "
+         "{'resources': {'requests': {'cpu': '100m'}}}]",
+         "[]", "{'cpu': '1100m', 'memory': '1Mi'}"},
+        {"[{'resources': {'requests': {'cpu': '1'}}}]",
+         "[{'resources': {'requests': {'cpu': '500m'}}}, {'resources': {'requests': {'cpu': '3', "
+         "'memory': '1k'}}}]",
+         "{'cpu': '3', 'memory': '1k'}"},
+        /* A side-car stays: beside the containers, and beside the init containers after it. */
+        {"[{'resources': {'requests': {'cpu': '1'}}}]",
+         "[{'resources': {'requests': {'cpu': '2'}}}, {'restartPolicy': 'Always', 'resources': "
+         "{'requests': {'cpu': '1'}}}, {'resources': {'requests': {'cpu': '2'}}}]",
+         "{'cpu': '3'}"},
+        {"[{'resources': {'requests': {'cpu': 'much'}}}]", "[]", "{}"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct json *spec = json_object(arena);
+        struct training_amounts amounts;
+
+        json_set(arena, spec, "containers", fixture_json(arena, rows[i].containers));
+        json_set(arena, spec, "initContainers", fixture_json(arena, rows[i].init));
+        amounts = training_pod_amounts(arena, spec);
+        if (!json_equal(training_amounts_to_json(arena, &amounts),
+                        fixture_json(arena, rows[i].amounts)))
+            fail_msg("row %zu: %s", i,
+                     json_to_string(arena, training_amounts_to_json(arena, &amounts)));
+    }
+}
+
+static void test_the_group_is_the_jobs(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, "volcano", "Worker 2", NULL);
+    kube_meta_set_annotation(fixture.arena, fixture.job, "volcano.sh/wish", "yes");
+    kube_meta_set_annotation(fixture.arena, fixture.job,
+                             "kubectl.kubernetes.io/last-applied-configuration", "{}");
+    kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
+                             "{\"worker-0\":{\"count\":1,\"uid\":\"x\"}}");
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    assert_string_equal(json_get_string(fixture.group, "apiVersion", ""),
+                        "scheduling.volcano.sh/v1beta1");
+    assert_string_equal(json_get_string(fixture.group, "kind", ""), "PodGroup");
+    assert_string_equal(kube_meta_name(fixture.group), "mnist");
+    assert_true(kube_meta_is_controlled_by(fixture.group, "job-uid"));
+    assert_string_equal(kube_meta_label(fixture.group, TRAINING_NAME_LABEL), "mnist");
+    assert_int_equal(json_count(json_at(fixture.group, "metadata", "annotations", NULL)), 1);
+    assert_string_equal(kube_meta_annotation(fixture.group, "volcano.sh/wish"), "yes");
+    fixture_release(&fixture);
+
+    init(&fixture, PLUGINS, "Worker 2", NULL);
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    assert_string_equal(json_get_string(fixture.group, "apiVersion", ""),
+                        "scheduling.x-k8s.io/v1alpha1");
+    fixture_release(&fixture);
+}
+
+/* ---- Its members ----------------------------------------------------------------------------- */
+
+static void test_marks_of_the_scheduler_plugins(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Worker 1", NULL);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture),
+                        "+group mnist, +svc mnist-worker-0, +pod mnist-worker-0");
+    fixture_apply(&fixture);
+    assert_string_equal(kube_meta_label(fixture.pods[0], "scheduling.x-k8s.io/pod-group"), "mnist");
+    assert_string_equal(json_get_string(json_get(fixture.pods[0], "spec"), "schedulerName", ""),
+                        PLUGINS);
+    assert_null(json_at(fixture.pods[0], "metadata", "annotations", NULL));
+    assert_false(was_said(&fixture, "SetPodTemplateSchedulerName"));
+    fixture_release(&fixture);
+}
+
+static void test_a_scheduler_of_the_template_stays(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, "volcano", "Worker 2", NULL);
+    json_set_string(
+        fixture.arena,
+        json_at(fixture.job, "spec", "tfReplicaSpecs", "Worker", "template", "spec", NULL),
+        "schedulerName", "mine");
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    set_phase(&fixture, "Inqueue");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning SetPodTemplateSchedulerName: Another scheduler is specified when "
+                        "gang-scheduling is enabled and it will not be overwritten");
+    assert_true(fixture.plan.events[0].once);
+    fixture_apply(&fixture);
+    assert_int_equal(fixture.pod_count, 2);
+    assert_string_equal(json_get_string(json_get(fixture.pods[1], "spec"), "schedulerName", ""),
+                        "mine");
+    assert_string_equal(kube_meta_annotation(fixture.pods[1], "scheduling.k8s.io/group-name"),
+                        "mnist");
+    assert_string_equal(kube_meta_annotation(fixture.pods[1], "volcano.sh/task-spec"), "worker");
+    fixture_release(&fixture);
+}
+
+static void test_without_a_gang_scheduler(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", "{'schedulingPolicy': {'minAvailable': 1}}");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "+svc mnist-worker-0, +pod mnist-worker-0");
+    fixture_apply(&fixture);
+    assert_null(json_get(json_get(fixture.pods[0], "spec"), "schedulerName"));
+    fixture_release(&fixture);
+}
+
+/* Pods without the mark never become members: one that is replaced must not wait for them. */
+static void test_a_job_from_before(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Worker 2 OnFailure", NULL);
+    fixture_pods(&fixture, "worker-0=Failed(1) worker-1=Running");
+    fixture_settle(&fixture);
+    assert_null(fixture.group);
+    assert_int_equal(fixture.pod_count, 2);
+    for (size_t i = 0; i < fixture.pod_count; i++)
+        assert_null(kube_meta_label(fixture.pods[i], "scheduling.x-k8s.io/pod-group"));
+    fixture_release(&fixture);
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+static void test_volcano_admits_first(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, "volcano", "Worker 2 OnFailure",
+         "{'activeDeadlineSeconds': 60, 'schedulingPolicy': {'queue': 'night'}}");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "+group mnist");
+    fixture_apply(&fixture);
+
+    /* Nothing is written while it waits, however long, and the deadline does not run. */
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    assert_string_equal(fixture_events(&fixture),
+                        "Normal WaitingForPodGroup: no pod is made before volcano admits PodGroup "
+                        "mnist to queue night; its phase is not set yet");
+    assert_true(fixture.plan.events[0].once);
+    assert_null(fixture.plan.status);
+    set_phase(&fixture, "Pending");
+    fixture.now_ms += 3600 * 1000;
+    fixture_reconcile(&fixture);
+    assert_true(was_said(&fixture, "its phase is Pending"));
+    assert_null(fixture.plan.status);
+    assert_int_equal(fixture.plan.requeue_ms, -1);
+    assert_string_equal(fixture_conditions(&fixture), "Created");
+
+    set_phase(&fixture, "Inqueue");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 2);
+    assert_string_equal(json_get_string(json_get(fixture.job, "status"), "startTime", ""),
+                        "2026-11-15T03:00:00Z");
+
+    /* A replica that restarts alone is not kept back by a group that fell behind for that. */
+    set_phase(&fixture, "Running");
+    fixture_change(&fixture, "worker-0=Running worker-1=Failed(1)");
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    assert_int_equal(fixture.pod_count, 1);
+    set_phase(&fixture, "Pending");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 2);
+    fixture_release(&fixture);
+}
+
+static void test_the_server_knows_no_groups(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Worker 2", NULL);
+    fixture.gang.missing = "the server does not know them";
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count + fixture.service_count, 0);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning PodGroupsMissing: the pods of this job are to start together, by "
+                        "the scheduler " PLUGINS ", but the server does not know them; none is "
+                        "made until then");
+    assert_true(fixture.plan.events[0].once);
+    assert_true(fixture.plan.requeue_ms > 0);
+    fixture.gang.missing = NULL;
+    fixture_settle(&fixture);
+    assert_non_null(fixture.group);
+    assert_int_equal(fixture.pod_count, 2);
+    fixture_release(&fixture);
+}
+
+static void test_a_group_of_somebody_else(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Worker 2", NULL);
+    fixture.group = fixture_json(fixture.arena, "{'metadata': {'name': 'mnist', 'uid': 'other'}, "
+                                                "'spec': {'minMember': 9}}");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 0);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning FailedCreatePodGroup: Error creating: PodGroup \"mnist\" exists "
+                        "and does not belong to this job");
+    /* Nor is it taken away with the job's own things. */
+    json_set_bool(fixture.arena,
+                  json_ensure_object(fixture.arena, json_get(fixture.job, "spec"), "runPolicy"),
+                  "suspend", true);
+    fixture_settle(&fixture);
+    assert_non_null(fixture.group);
+    fixture_release(&fixture);
+}
+
+static void test_more_than_there_are(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Worker 1", "{'schedulingPolicy': {'minAvailable': 10}}");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning MinAvailableTooLarge: "
+                        "spec.runPolicy.schedulingPolicy.minAvailable asks for 10 pods at once, "
+                        "the job has 1: it cannot start until one of the two is changed");
+    json_set_int(fixture.arena, json_at(fixture.job, "spec", "runPolicy", "schedulingPolicy", NULL),
+                 "minAvailable", 1);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "~group mnist");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_events(&fixture), "");
+    fixture_release(&fixture);
+}
+
+/* ---- Changing -------------------------------------------------------------------------------- */
+
+static void test_only_what_differs_is_patched(void **state)
+{
+    struct job_fixture fixture;
+    const struct json *spec;
+
+    init(&fixture, "volcano", "{" CHIEF_WORKERS_PS "}", NULL);
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    /* The same in other words, and what others put there. */
+    json_set(
+        fixture.arena, json_get(fixture.group, "spec"), "minResources",
+        fixture_json(fixture.arena, "{'cpu': '5.75', 'memory': '3072Mi', 'nvidia.com/gpu': 2}"));
+    json_set_string(fixture.arena, json_get(fixture.group, "spec"), "queue", "moved");
+    json_set_string(fixture.arena, json_get(fixture.group, "spec"), "networkTopology", "kept");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+
+    set_replicas(&fixture, "PS", 0);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "~group mnist");
+    assert_string_equal(
+        json_to_string(fixture.arena, fixture.plan.actions[0].object),
+        "{\"metadata\":{\"name\":\"mnist\",\"uid\":\"uid-1\"},\"spec\":{\"minMember\":4,"
+        "\"minResources\":{\"cpu\":\"1750m\",\"memory\":\"3Gi\",\"nvidia.com/gpu\":null}}}");
+    fixture_apply(&fixture);
+    spec = json_get(fixture.group, "spec");
+    assert_int_equal(json_get_int(spec, "minMember", 0), 4);
+    assert_string_equal(json_get_string(spec, "queue", ""), "moved");
+    assert_string_equal(json_get_string(spec, "networkTopology", ""), "kept");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    fixture_release(&fixture);
+}
+
+static void test_scaling(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Worker 2 OnFailure", NULL);
+    fixture_settle(&fixture);
+    set_replicas(&fixture, "Worker", 3);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture),
+                        "~group mnist, +svc mnist-worker-2, +pod mnist-worker-2");
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 3);
+    fixture_release(&fixture);
+}
+
+/* What has finished and is gone will not come: the one that is replaced must not wait for it. */
+static void test_finished_members_are_not_waited_for(void **state)
+{
+    static const struct {
+        const char *run_policy;
+        int min_member;
+    } rows[] = {
+        {NULL, 2},
+        {"{'schedulingPolicy': {'minAvailable': 3}}", 2},
+        {"{'schedulingPolicy': {'minAvailable': 1}}", 1},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        init(&fixture, PLUGINS, "Worker 3 OnFailure", rows[i].run_policy);
+        fixture_settle(&fixture);
+        fixture_change(&fixture, "worker-0=Running worker-1=Running worker-2=Succeeded(0)");
+        fixture_settle(&fixture);
+        fixture.pod_count--; /* collected */
+        fixture_settle(&fixture);
+        assert_int_equal(fixture.pod_count, 2);
+        assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0),
+                         rows[i].min_member);
+        fixture_release(&fixture);
+    }
+}
+
+/* ---- Going ----------------------------------------------------------------------------------- */
+
+static void test_the_group_goes_with_the_end(void **state)
+{
+    static const struct {
+        const char *run_policy, *pods;
+        int later_s;
+    } rows[] = {
+        {"{}", "worker-0=Succeeded(0)", 0},
+        {"{'cleanPodPolicy': 'All'}", "worker-0=Failed(1)", 0},
+        {"{'activeDeadlineSeconds': 60}", "worker-0=Running", 61},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        init(&fixture, PLUGINS, "Worker 1", rows[i].run_policy);
+        fixture_settle(&fixture);
+        fixture_change(&fixture, rows[i].pods);
+        fixture.now_ms += (int64_t)rows[i].later_s * 1000;
+        fixture_reconcile(&fixture);
+        assert_non_null(fixture.group);
+        fixture_apply(&fixture);
+        fixture_reconcile(&fixture);
+        assert_non_null(strstr(fixture_actions(&fixture), "-group mnist"));
+        assert_true(
+            was_said(&fixture, "Normal JobTerminated: Job has been terminated. Deleting PodGroup"));
+        fixture_settle(&fixture);
+        assert_null(fixture.group);
+        assert_string_equal(fixture_events(&fixture), "");
+        fixture_release(&fixture);
+    }
+}
+
+static void test_suspended_and_resumed(void **state)
+{
+    struct job_fixture fixture;
+    struct json *policy, *pod;
+
+    init(&fixture, "volcano", "Worker 1", "{}");
+    policy = json_at(fixture.job, "spec", "runPolicy", NULL);
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    set_phase(&fixture, "Running");
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Running");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
+
+    /* It is active as long as its pod runs, also on its way out. */
+    json_set_bool(fixture.arena, policy, "suspend", true);
+    pod = fixture.pods[0];
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture),
+                        "-pod mnist-worker-0, -svc mnist-worker-0, -group mnist");
+    fixture_apply(&fixture);
+    fixture.pods[fixture.pod_count++] = pod;
+    fixture_change(&fixture, "worker-0=Running!");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
+    assert_string_equal(fixture_conditions(&fixture), "Created Running=False Suspended");
+    fixture.pod_count = 0;
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_counts(&fixture), "Worker 0/0/0");
+
+    /* Queued again, it has not started. */
+    json_set_bool(fixture.arena, policy, "suspend", false);
+    fixture_settle(&fixture);
+    assert_non_null(fixture.group);
+    assert_int_equal(fixture.pod_count, 0);
+    assert_null(json_get(json_get(fixture.job, "status"), "startTime"));
+    set_phase(&fixture, "Inqueue");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 1);
+    assert_non_null(json_get(json_get(fixture.job, "status"), "startTime"));
+    fixture_release(&fixture);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest more[] = {
+        cmocka_unit_test(test_elastic_pytorch),
+        cmocka_unit_test(test_amounts_of_a_pod),
+        cmocka_unit_test(test_the_group_is_the_jobs),
+        cmocka_unit_test(test_marks_of_the_scheduler_plugins),
+        cmocka_unit_test(test_a_scheduler_of_the_template_stays),
+        cmocka_unit_test(test_without_a_gang_scheduler),
+        cmocka_unit_test(test_a_job_from_before),
+        cmocka_unit_test(test_volcano_admits_first),
+        cmocka_unit_test(test_the_server_knows_no_groups),
+        cmocka_unit_test(test_a_group_of_somebody_else),
+        cmocka_unit_test(test_more_than_there_are),
+        cmocka_unit_test(test_only_what_differs_is_patched),
+        cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_finished_members_are_not_waited_for),
+        cmocka_unit_test(test_the_group_goes_with_the_end),
+        cmocka_unit_test(test_suspended_and_resumed),
+    };
+    struct CMUnitTest tests[ARRAY_SIZE(GROUP_ROWS) + ARRAY_SIZE(more)];
+
+    for (size_t i = 0; i < ARRAY_SIZE(GROUP_ROWS); i++)
+        tests[i] = (struct CMUnitTest){.name = GROUP_ROWS[i].rule,
+                                       .test_func = test_group_row,
+                                       .initial_state = (void *)&GROUP_ROWS[i]};
+    for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+        tests[ARRAY_SIZE(GROUP_ROWS) + i] = more[i];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
