@@ -190,6 +190,16 @@ static void plan_message(struct planner *p, const struct json *container, struct
         pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
 }
 
+/* The services that a pod on the machine's network can reach are named in its hosts file, which
+ * follows them: it must be one that can be changed from outside. */
+static void plan_hosts(struct planner *p, struct pod_container *ret)
+{
+    if (pod_uses_host_network(p->input->pod))
+        pod_container_add_mount(p->arena, ret, "/etc/hosts",
+                                arena_printf(p->arena, "%s/hosts", p->input->pod_dir))
+            ->read_only = true;
+}
+
 static int plan_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     if (p->input->trainer_path)
@@ -198,6 +208,7 @@ static int plan_mounts(struct planner *p, const struct json *container, struct p
     if (p->input->step_path && is_step_image(json_get_string(container, "image", "")))
         pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH, p->input->step_path)->read_only =
             true;
+    plan_hosts(p, ret);
     plan_message(p, container, ret);
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *name = json_get_string(mount, "name", "");

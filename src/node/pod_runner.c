@@ -194,6 +194,8 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .tokens = &runner->tokens,
     };
     result = pod_plan(arena, &input, &spec, refusal, err);
+    if (result == 0 && pod_uses_host_network(input.pod))
+        result = host_names_begin(host->host_names, input.pod, runner->directory, spec.hosts, err);
     return result < 0 ? result : write_spec(runner, &spec, err);
 }
 

@@ -6,6 +6,7 @@
 
 #include "kube/informer.h"
 #include "node/addresses.h"
+#include "node/host_names.h"
 #include "node/node.h"
 #include "node/objects.h"
 #include "node/pod_state.h"
@@ -25,6 +26,7 @@ struct pod_host {
     const char *resolv_conf;
     struct node_objects objects;
     struct addresses addresses;
+    struct host_names *host_names;
     /* The runner has nothing left to do and is to be freed. */
     void (*done)(void *context, const char *uid);
     void *context;

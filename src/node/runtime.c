@@ -99,13 +99,19 @@ static void ignore_change(void *context, struct kube_object *old, struct kube_ob
 {
 }
 
+static void routes_changed(struct node_runtime *runtime)
+{
+    service_proxy_changed(runtime->proxy);
+    host_names_changed(runtime->host.host_names);
+}
+
 static void on_route_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct node_runtime *runtime = context;
     if (!new_ && node_api_service_is(old))
         node_api_service_make(runtime->client);
     if (!runtime->sync.running)
-        service_proxy_changed(runtime->proxy);
+        routes_changed(runtime);
 }
 
 static void on_service_change(void *context, struct kube_object *old, struct kube_object *new_)
@@ -163,7 +169,7 @@ static void on_pod_change(void *context, struct kube_object *old, struct kube_ob
         forget_pod(runtime, old);
     if (new_)
         see_pod(runtime, new_);
-    service_proxy_changed(runtime->proxy);
+    routes_changed(runtime);
 }
 
 static void on_runner_done(void *context, const char *uid)
@@ -232,7 +238,7 @@ static void on_sync(struct loop_timer *timer)
     for (struct kube_object *pod; (pod = kube_informer_next(runtime->pods, NULL, &position));)
         see_pod(runtime, pod);
     each_directory(runtime, sweep);
-    service_proxy_changed(runtime->proxy);
+    routes_changed(runtime);
 }
 
 /* ---- Names ---- */
@@ -286,6 +292,18 @@ static int serve_names(struct node_runtime *runtime, struct node_space *space, s
     return 0;
 }
 
+static struct host_names *name_services(struct node_runtime *runtime)
+{
+    const struct host_names_options options = {
+        .loop = runtime->loop,
+        .state_dir = runtime->host.state_dir,
+        .node_names = runtime->node_names,
+        .pods = &runtime->pods,
+        .services = &runtime->services,
+    };
+    return host_names_new(&options);
+}
+
 static int serve_services(struct node_runtime *runtime, struct err *err)
 {
     const struct service_proxy_options options = {
@@ -300,33 +318,6 @@ static int serve_services(struct node_runtime *runtime, struct err *err)
 
 /* ---- Logs ---- */
 
-static int choose_container(struct arena *arena, const struct json *pod, const char *wanted,
-                            const char **ret, struct err *err)
-{
-    const struct json *lists[] = {json_at(pod, "spec", "containers", NULL),
-                                  json_at(pod, "spec", "initContainers", NULL)};
-    const char *names = "";
-    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-        JSON_EACH (container, lists[i]) {
-            const char *name = json_get_string(container, "name", "");
-            if (str_eq(name, wanted)) {
-                *ret = name;
-                return 0;
-            }
-            names = arena_printf(arena, "%s%s%s", names, names[0] ? " " : "", name);
-        }
-    }
-    if (wanted)
-        return err_set(err, ERR_BAD_REQUEST, "container %s is not valid for pod %s", wanted,
-                       kube_meta_name(pod));
-    if (json_count(lists[0]) != 1)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "a container name must be specified for pod %s, choose one of: [%s]",
-                       kube_meta_name(pod), names);
-    *ret = json_get_string(json_first(lists[0]), "name", "");
-    return 0;
-}
-
 static void send_logs(void *context, struct http_exchange *exchange, const struct json *pod,
                       const struct engine_pod_logs *options)
 {
@@ -335,7 +326,7 @@ static void send_logs(void *context, struct http_exchange *exchange, const struc
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
     const char *name = NULL;
     int64_t run;
-    if (choose_container(exchange->arena, pod, options->container, &name, &err) < 0 ||
+    if (node_log_choose_container(exchange->arena, pod, options->container, &name, &err) < 0 ||
         node_log_choose_run(runner ? pod_runner_container(runner, name) : NULL, kube_meta_name(pod),
                             name, options->previous, &run, &err) < 0) {
         engine_respond_error(exchange, &err);
@@ -433,6 +424,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     node_log_streams_init(&runtime->logs, loop);
     loop_timer_init(loop, &runtime->sync, on_sync);
     fill_host(runtime, space, options);
+    runtime->host.host_names = name_services(runtime);
     result = serve_names(runtime, space, err);
     if (result < 0) {
         node_runtime_free(runtime);
@@ -473,6 +465,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     if (runtime->dns)
         dns_server_close(runtime->dns);
     service_proxy_free(runtime->proxy);
+    host_names_free(runtime->host.host_names);
     node_log_streams_release(&runtime->logs);
     const char *uid;
     void *runner;

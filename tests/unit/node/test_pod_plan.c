@@ -119,6 +119,14 @@ static void host_network(void **state)
                      0);
     assert_null(spec.network);
     assert_string_equal(spec.resolv_conf, "nameserver 9.9.9.9\n");
+    const struct pod_container *container = &spec.containers[0];
+    const struct pod_mount *hosts = NULL;
+    for (size_t i = 0; i < container->mount_count; i++)
+        if (str_eq(container->mounts[i].target, "/etc/hosts"))
+            hosts = &container->mounts[i];
+    assert_non_null(hosts);
+    assert_true(hosts->read_only);
+    assert_true(str_has_suffix(hosts->source, "/hosts"));
 }
 
 static void refusals(void **state)
