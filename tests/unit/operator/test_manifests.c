@@ -46,7 +46,7 @@ static const struct json *find(const struct json *documents, const char *kind, c
 }
 
 static const char *const FILES[] = {"install.yaml", "install-cel.yaml", "install-namespaced.yaml",
-                                    "crds.yaml"};
+                                    "operator.yaml", "crds.yaml"};
 
 static void test_every_object_has_a_kind_and_a_name(void **state)
 {
@@ -149,8 +149,10 @@ static void test_definitions_allow_what_the_operator_knows(void **state)
 {
     static const char *const files[] = {"install.yaml", "install-cel.yaml", "crds.yaml"};
 
-    for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
         check_definition(files[i], &TRAINING_TFJOB);
+        check_definition(files[i], &TRAINING_PYTORCHJOB);
+    }
 }
 
 /* No conversion is made: what the older version writes at the spec must have a place in the newer.
