@@ -8,9 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum fault { FAULT_NONE, FAULT_REFUSE, FAULT_LOSE, FAULT_CONFLICT, FAULT_CUT };
+enum fault { FAULT_NONE, FAULT_REFUSE, FAULT_LOSE, FAULT_CONFLICT, FAULT_CUT, FAULT_LAG };
 
-enum { CUT_AFTER_MAX = 20 };
+enum {
+    CUT_AFTER_MAX = 20,
+    SLOW_MS = 3000,
+    LAG_MS = 1500,
+    MISCHIEF = 100 /* of a thousand events */
+};
+
+/* An event that a watch holds back. */
+struct piece {
+    struct piece *next;
+    size_t size;
+    char data[];
+};
 
 struct fault_call {
     struct http_call call;
@@ -21,6 +33,14 @@ struct fault_call {
     void *context;
     enum fault fault;
     unsigned left; /* pieces until the cut */
+    struct piece *held, **held_end;
+    bool over; /* the watch has ended and only its held events are left */
+    struct err over_err;
+    bool over_failed;
+    struct http_request request; /* of a slow call, in the arena */
+    struct arena *arena;
+    int64_t timeout_ms;
+    struct loop_timer timer;
     struct loop_task task;
     bool busy, canceled;
 };
@@ -32,6 +52,8 @@ struct faulty {
     struct rand *rand;
     struct fault_rates rates;
     struct fault_call *calls;
+    void (*hook)(void *context);
+    void *hook_context;
 };
 
 static void call_free(struct fault_call *call)
@@ -39,6 +61,14 @@ static void call_free(struct fault_call *call)
     if (call->inner)
         http_cancel(call->owner->inner, call->inner);
     loop_defer_cancel(call->owner->loop, &call->task);
+    loop_timer_stop(&call->timer);
+    while (call->held) {
+        struct piece *piece = call->held;
+
+        call->held = piece->next;
+        free(piece);
+    }
+    arena_free(call->arena);
     *call->link = call->next;
     if (call->next)
         call->next->link = call->link;
@@ -70,24 +100,97 @@ static void on_head(void *context, int status, const struct http_header *headers
         call->listener.on_head(call->context, status, headers);
 }
 
+static bool draw(struct faulty *faulty, unsigned rate)
+{
+    return rand_below(faulty->rand, 1000) < rate;
+}
+
+/* False: the call is gone. */
+static bool deliver(struct fault_call *call, const void *data, size_t size)
+{
+    call->busy = true;
+    if (call->listener.on_data)
+        call->listener.on_data(call->context, data, size);
+    call->busy = false;
+    if (call->canceled) {
+        call_free(call);
+        return false;
+    }
+    return true;
+}
+
+/* Events come as whole lines; each is a piece of its own. */
+static void hold(struct fault_call *call, const char *data, size_t size)
+{
+    bool idle = !call->held;
+
+    while (size > 0) {
+        const char *end = memchr(data, '\n', size);
+        size_t length = end ? (size_t)(end - data) + 1 : size;
+        struct piece *piece = mem_zalloc(sizeof(*piece) + length);
+
+        piece->size = length;
+        memcpy(piece->data, data, length);
+        *call->held_end = piece;
+        call->held_end = &piece->next;
+        data += length;
+        size -= length;
+    }
+    if (idle)
+        loop_timer_start(&call->timer, (int64_t)rand_below(call->owner->rand, LAG_MS));
+}
+
+/* Events about one object must stay in order, as a server keeps them. */
+static bool are_of_one_object(const struct piece *a, const struct piece *b)
+{
+    static const char mark[] = "\"uid\":\"";
+    const char *x = memmem(a->data, a->size, mark, strlen(mark));
+    const char *y = memmem(b->data, b->size, mark, strlen(mark));
+
+    return !x || !y || strncmp(x, y, strlen(mark) + 36) == 0;
+}
+
+static void let_go(struct fault_call *call)
+{
+    while (call->held) {
+        struct piece *piece = call->held, *next = piece->next;
+
+        if (next && draw(call->owner, MISCHIEF) && !are_of_one_object(piece, next)) {
+            piece->next = next->next;
+            next->next = piece;
+            call->held = piece = next;
+        }
+        call->held = piece->next;
+        for (int times = draw(call->owner, MISCHIEF) ? 2 : 1; times > 0; times--) {
+            if (!deliver(call, piece->data, piece->size)) {
+                free(piece);
+                return;
+            }
+        }
+        free(piece);
+    }
+    call->held_end = &call->held;
+    if (call->over)
+        end(call, call->over_failed ? &call->over_err : NULL);
+}
+
 static void on_data(void *context, const void *data, size_t size)
 {
     struct fault_call *call = context;
 
     if (call->fault == FAULT_LOSE)
         return;
+    if (call->fault == FAULT_LAG) {
+        hold(call, data, size);
+        return;
+    }
     if (call->fault == FAULT_CUT && call->left-- == 0) {
         http_cancel(call->owner->inner, call->inner);
         call->inner = NULL;
         loop_defer(call->owner->loop, &call->task);
         return;
     }
-    call->busy = true;
-    if (call->listener.on_data)
-        call->listener.on_data(call->context, data, size);
-    call->busy = false;
-    if (call->canceled)
-        call_free(call);
+    deliver(call, data, size);
 }
 
 static void on_end(void *context, const struct err *err)
@@ -95,7 +198,12 @@ static void on_end(void *context, const struct err *err)
     struct fault_call *call = context;
 
     call->inner = NULL;
-    if (call->fault == FAULT_LOSE)
+    if (call->held) {
+        call->over = true;
+        call->over_failed = err != NULL;
+        if (err)
+            call->over_err = *err;
+    } else if (call->fault == FAULT_LOSE)
         end_unavailable(call, "the answer was lost");
     else
         end(call, err);
@@ -124,9 +232,9 @@ static void on_task(struct loop_task *task)
         end(call, NULL);
 }
 
-static bool draw(struct faulty *faulty, unsigned rate)
+static bool is_change(const struct http_request *request)
 {
-    return rand_below(faulty->rand, 1000) < rate;
+    return !str_eq(request->method, "GET");
 }
 
 static enum fault draw_fault(struct faulty *faulty, const struct http_request *request)
@@ -137,17 +245,52 @@ static enum fault draw_fault(struct faulty *faulty, const struct http_request *r
     if (draw(faulty, faulty->rates.refuse))
         return FAULT_REFUSE;
     if (watch)
-        return draw(faulty, faulty->rates.cut) ? FAULT_CUT : FAULT_NONE;
+        return draw(faulty, faulty->rates.cut)   ? FAULT_CUT
+               : draw(faulty, faulty->rates.lag) ? FAULT_LAG
+                                                 : FAULT_NONE;
     if (draw(faulty, faulty->rates.lose))
         return FAULT_LOSE;
     return change && draw(faulty, faulty->rates.conflict) ? FAULT_CONFLICT : FAULT_NONE;
+}
+
+static const struct http_listener EARS = {on_head, on_data, on_end};
+
+/* A slow call sets out; a late watch speaks. */
+static void on_timer(struct loop_timer *timer)
+{
+    struct fault_call *call = CONTAINER_OF(timer, struct fault_call, timer);
+
+    if (call->fault == FAULT_LAG)
+        let_go(call);
+    else
+        call->inner = http_start(call->owner->inner, &call->request, call->timeout_ms, &EARS, call);
+}
+
+static void start_slowly(struct fault_call *call, const struct http_request *request,
+                         int64_t timeout_ms)
+{
+    call->arena = arena_new();
+    call->request = (struct http_request){
+        .method = arena_strdup(call->arena, request->method),
+        .path = arena_strdup(call->arena, request->path),
+        .query = arena_strdup(call->arena, request->query ? request->query : ""),
+        .body = request->body_size ? arena_strndup(call->arena, request->body, request->body_size)
+                                   : NULL,
+        .body_size = request->body_size,
+        .peer = "simulated",
+    };
+    for (const struct http_header *header = request->headers; header; header = header->next)
+        http_header_add(call->arena, &call->request.headers,
+                        arena_strdup(call->arena, header->name),
+                        arena_strdup(call->arena, header->value));
+    call->timeout_ms = timeout_ms;
+    loop_timer_start(&call->timer, (int64_t)rand_below(call->owner->rand, SLOW_MS));
 }
 
 static struct http_call *fault_start(struct http_transport *transport,
                                      const struct http_request *request, int64_t timeout_ms,
                                      const struct http_listener *listener, void *context)
 {
-    static const struct http_listener ears = {on_head, on_data, on_end};
     struct faulty *faulty = CONTAINER_OF(transport, struct faulty, transport);
     struct fault_call *call = mem_zalloc(sizeof(*call));
 
@@ -156,19 +299,25 @@ static struct http_call *fault_start(struct http_transport *transport,
     call->listener = *listener;
     call->context = context;
     call->task.callback = on_task;
+    call->held_end = &call->held;
+    loop_timer_init(faulty->loop, &call->timer, on_timer);
     call->next = faulty->calls;
     call->link = &faulty->calls;
     if (call->next)
         call->next->link = &call->next;
     faulty->calls = call;
 
+    if (faulty->hook && is_change(request))
+        faulty->hook(faulty->hook_context);
     call->fault = draw_fault(faulty, request);
     if (call->fault == FAULT_CUT)
         call->left = (unsigned)rand_below(faulty->rand, CUT_AFTER_MAX);
     if (call->fault == FAULT_REFUSE || call->fault == FAULT_CONFLICT)
         loop_defer(faulty->loop, &call->task);
+    else if (call->fault == FAULT_NONE && is_change(request) && draw(faulty, faulty->rates.slow))
+        start_slowly(call, request, timeout_ms);
     else
-        call->inner = http_start(faulty->inner, request, timeout_ms, &ears, call);
+        call->inner = http_start(faulty->inner, request, timeout_ms, &EARS, call);
     return &call->call;
 }
 
@@ -210,4 +359,13 @@ struct http_transport *fault_transport_new(struct loop *loop, struct http_transp
 void fault_transport_set(struct http_transport *transport, const struct fault_rates *rates)
 {
     CONTAINER_OF(transport, struct faulty, transport)->rates = *rates;
+}
+
+void fault_transport_on_write(struct http_transport *transport, void (*hook)(void *context),
+                              void *context)
+{
+    struct faulty *faulty = CONTAINER_OF(transport, struct faulty, transport);
+
+    faulty->hook = hook;
+    faulty->hook_context = context;
 }

@@ -1,19 +1,19 @@
-/* Whole lives of TFJobs in virtual time, with calls refused and answers lost, conflicts, watches
- * that end, pods killed and the operator restarted, all drawn from a seed. What must hold in every
- * run: each job ends, ends once, and leaves behind what its policy says; never are there two pods
- * of one replica. TRAINYARD_SIM_SEEDS says how many seeds, TRAINYARD_SIM_SEED runs one alone. */
+/* Whole lives of training jobs in virtual time, with everything that goes wrong in a cluster drawn
+ * from a seed: calls refused, slow, and answers lost; conflicts; watches that end, lag, repeat and
+ * swap; pods killed; the operator dead between any two writes, or two of it at once; jobs
+ * suspended, scaled, deleted and made again under the same name. What must hold in every run is
+ * what training_audit.c checks. TRAINYARD_SIM_SEEDS says how many seeds, TRAINYARD_SIM_SEED runs
+ * one alone. */
 #include "sim_cluster.h"
+#include "training_audit.h"
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "fault_transport.h"
-#include "kube/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
-#include "operator/conditions.h"
 #include "operator/controller.h"
-#include "operator/restarts.h"
+#include "operator/host_ports.h"
 #include "operator/training_job.h"
 
 #include <setjmp.h>
@@ -26,258 +26,113 @@
 #include <cmocka.h>
 
 enum {
-    SEEDS_DEFAULT = 12,
+    SEEDS_DEFAULT = 50,
     JOBS = 3,
+    OPERATORS = 2,
     SLICE_MS = 10 * 1000,
-    TROUBLE_MS = 120 * 1000, /* pods are killed and the operator restarted only so long */
+    TROUBLE_MS = 120 * 1000, /* what is done on purpose is done only so long */
     PATIENCE_MS = 3600 * 1000,
     SETTLE_MS = 5 * 60 * 1000,
-    HOST_PORTS = 12, /* not enough for all jobs at once */
+    WRITES_BETWEEN_DEATHS = 40, /* at most */
+    HOST_PORTS = 12,            /* not enough for all jobs at once */
 };
 
 static const char *const POLICIES[] = {"Never", "Always", "OnFailure", "ExitCode"};
 static const char *const CLEANS[] = {"None", "Running", "All"};
+static const struct training_kind *const KINDS[] = {&TRAINING_TFJOB, &TRAINING_PYTORCHJOB, NULL};
+
+struct run;
+
+/* A process with a controller for each kind. */
+struct operator_process {
+    struct run *run;
+    struct training_controller *controllers[ARRAY_SIZE(KINDS)];
+    struct host_ports *host_ports; /* a new process has a new table */
+    bool alive;
+    struct loop_timer timer; /* its death, or its return */
+};
 
 struct run {
     struct sim_cluster cluster;
-    uint64_t seed;
+    struct training_audit audit;
     struct http_transport *faulty;
-    struct training_controller *operator_;
-    struct host_ports *host_ports; /* the operator's: a new one has a new table */
-    struct loop_timer restart_timer, hurt_timer;
-    bool kills;
-    struct kube_informer *jobs, *pods, *services; /* the auditor's eyes */
-    struct map ends;                              /* job name: its terminal condition */
-    size_t pods_made[JOBS];
+    struct operator_process operators[OPERATORS];
+    uint64_t writes_left; /* until the next death; 0: it does not die of writing */
+    struct loop_task death;
+    struct loop_timer hurt_timer, meddle_timer;
+    bool meddles;
 };
 
-#define check(run, condition, ...)                                                                 \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            print_error("seed %llu: ", (unsigned long long)(run)->seed);                           \
-            fail_msg(__VA_ARGS__);                                                                 \
-        }                                                                                          \
-    } while (0)
-
-/* ---- The auditor ----------------------------------------------------------------------------- */
-
-static void audit_job(void *context, struct kube_object *old, struct kube_object *new_)
-{
-    struct run *run = context;
-    const struct json *status;
-    const char *end, *before;
-    bool succeeded, failed;
-
-    if (!new_)
-        return;
-    status = json_get(new_->json, "status");
-    succeeded = training_condition_is_true(status, TRAINING_SUCCEEDED);
-    failed = training_condition_is_true(status, TRAINING_FAILED);
-    check(run, !(succeeded && failed), "%s has succeeded and failed", new_->name);
-    end = succeeded ? TRAINING_SUCCEEDED : failed ? TRAINING_FAILED : NULL;
-    before = map_get(&run->ends, new_->name);
-    check(run, !before || str_eq(before, end), "%s was %s and is %s", new_->name, before,
-          end ? end : "going on");
-    if (end)
-        map_put(&run->ends, new_->name, (void *)end);
-}
-
-static bool same_replica(const struct json *a, const struct json *b)
-{
-    static const char *const labels[] = {TRAINING_NAME_LABEL, TRAINING_TYPE_LABEL,
-                                         TRAINING_INDEX_LABEL};
-
-    for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
-        if (!str_eq(kube_meta_label(a, labels[i]), kube_meta_label(b, labels[i])))
-            return false;
-    }
-    return true;
-}
-
-static struct kube_object *job_of(struct run *run, const struct json *pod, int *ret_number)
-{
-    const char *name = kube_meta_label(pod, TRAINING_NAME_LABEL);
-
-    check(run, name && sscanf(name, "job-%d", ret_number) == 1, "a pod of no job");
-    return kube_informer_get(run->jobs, "default", name);
-}
-
-static bool is_finished_replica(struct arena *arena, const struct training_job *job,
-                                const struct json *pod)
-{
-    struct training_replicas replicas;
-    const struct training_replica *replica;
-
-    training_replicas_init(&replicas, arena, job);
-    training_memory_read(&replicas, job, arena);
-    replica = training_replicas_find(&replicas, job, pod);
-    return replica && replica->finished;
-}
-
-/* What has finished does not run again. A limit of N allows N pods more than there are replicas,
- * not counting those that we killed. */
-static void audit_new_pod(struct run *run, const struct kube_object *pod)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    int number = 0;
-    struct kube_object *object = job_of(run, pod->json, &number);
-    struct training_job job;
-
-    if (!object)
-        return;
-    training_job_read(&TRAINING_TFJOB, object->json, &job);
-    if (job.restart_together)
-        return;
-    check(run, !is_finished_replica(arena, &job, pod->json), "%s had finished and runs again",
-          pod->name);
-    run->pods_made[number]++;
-    check(run,
-          run->kills || job.backoff_limit < 0 ||
-              run->pods_made[number] <=
-                  (size_t)training_job_total_replicas(&job) + (size_t)job.backoff_limit,
-          "%s made pod number %zu, its limit is %d", job.name, run->pods_made[number],
-          (int)job.backoff_limit);
-}
-
-static int64_t host_port_of(const struct json *pod)
-{
-    const struct json *container = training_job_container(&TRAINING_TFJOB, json_get(pod, "spec"));
-
-    return json_get_int(json_element(json_get(container, "ports"), 0), "hostPort", 0);
-}
-
-/* The job of a pod that still holds its ports: it is there, and the pod has neither ended nor is it
- * on its way out. */
-static const struct kube_object *holder_of(struct run *run, const struct json *pod)
-{
-    const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
-    struct kube_object *job =
-        kube_informer_get(run->jobs, "default", kube_meta_label(pod, TRAINING_NAME_LABEL));
-
-    if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || kube_meta_is_deleting(pod) ||
-        !job || !kube_meta_is_controlled_by(pod, job->uid))
-        return NULL;
-    return job;
-}
-
-/* No two jobs listen on one port of the nodes. */
-static void audit_host_port(struct run *run, const struct kube_object *pod)
-{
-    int64_t port = host_port_of(pod->json);
-    struct kube_object *other;
-
-    for (size_t i = 0; port && (other = kube_informer_next(run->pods, NULL, &i));) {
-        check(run,
-              str_eq(other->name, pod->name) || host_port_of(other->json) != port ||
-                  !holder_of(run, other->json),
-              "%s and %s have the same port %d", other->name, pod->name, (int)port);
-    }
-}
-
-static void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
-{
-    struct run *run = context;
-    struct kube_object *other;
-
-    if (!new_ || old)
-        return;
-    for (size_t i = 0; (other = kube_informer_next(run->pods, NULL, &i));) {
-        check(run, str_eq(other->name, new_->name) || !same_replica(other->json, new_->json),
-              "%s and %s are pods of one replica", other->name, new_->name);
-    }
-    audit_host_port(run, new_);
-    audit_new_pod(run, new_);
-}
-
-static void audit_service(void *context, struct kube_object *old, struct kube_object *new_)
-{
-}
-
-static size_t count_of_job(struct kube_informer *informer, const char *job, bool only_active)
-{
-    struct kube_object *object;
-    size_t count = 0;
-
-    for (size_t i = 0; (object = kube_informer_next(informer, NULL, &i));) {
-        const char *phase = json_get_string(json_get(object->json, "status"), "phase", "");
-
-        if (!str_eq(kube_meta_label(object->json, TRAINING_NAME_LABEL), job))
-            continue;
-        count += !only_active || str_eq(phase, "Running") || str_eq(phase, "Pending");
-    }
-    return count;
-}
-
-static void audit_the_end(struct run *run)
-{
-    struct kube_object *job;
-    size_t jobs = 0;
-
-    for (size_t i = 0; (job = kube_informer_next(run->jobs, NULL, &i)); jobs++) {
-        const struct json *policy = json_at(job->json, "spec", "runPolicy", NULL);
-        const char *clean = json_get_string(policy, "cleanPodPolicy", "None");
-
-        check(run, map_get(&run->ends, job->name), "%s has not ended: %s", job->name,
-              json_to_string(job->arena, json_get(job->json, "status")));
-        check(run, !json_get(policy, "ttlSecondsAfterFinished"), "%s should be gone", job->name);
-        if (str_eq(clean, "All")) {
-            check(run, count_of_job(run->pods, job->name, false) == 0, "%s left pods", job->name);
-            check(run, count_of_job(run->services, job->name, false) == 0, "%s left services",
-                  job->name);
-        } else if (str_eq(clean, "Running")) {
-            check(run, count_of_job(run->pods, job->name, true) == 0, "%s left running pods",
-                  job->name);
-        }
-    }
-    check(run, run->ends.count == JOBS, "%zu jobs have ended of %d", run->ends.count, JOBS);
-}
-
-/* ---- The trouble ----------------------------------------------------------------------------- */
+/* ---- The operator ---------------------------------------------------------------------------- */
 
 static bool trouble_is_over(struct run *run)
 {
     return loop_now_ms(run->cluster.loop) > TROUBLE_MS;
 }
 
-static void start_operator(struct run *run)
+static void operator_start(struct operator_process *process)
 {
     struct training_controller_options options = {0};
 
-    run->host_ports = options.host_ports = host_ports_new(100, 100 + HOST_PORTS - 1);
-    run->operator_ =
-        training_controller_new(run->cluster.loop, run->faulty, &TRAINING_TFJOB, &options);
+    process->host_ports = options.host_ports = host_ports_new(100, 100 + HOST_PORTS - 1);
+    training_audit_tell(&process->run->audit, "operator %d starts",
+                        (int)(process - process->run->operators));
+    for (size_t i = 0; KINDS[i]; i++)
+        process->controllers[i] = training_controller_new(process->run->cluster.loop,
+                                                          process->run->faulty, KINDS[i], &options);
+    process->alive = true;
 }
 
-static void stop_operator(struct run *run)
+static void operator_kill(struct operator_process *process)
 {
-    run->operator_ = training_controller_free(run->operator_);
-    run->host_ports = host_ports_free(run->host_ports);
+    training_audit_tell(&process->run->audit, "operator %d dies",
+                        (int)(process - process->run->operators));
+    for (size_t i = 0; KINDS[i]; i++)
+        process->controllers[i] = training_controller_free(process->controllers[i]);
+    process->host_ports = host_ports_free(process->host_ports);
+    process->alive = false;
 }
 
-static void on_restart(struct loop_timer *timer)
+static void on_operator_timer(struct loop_timer *timer)
 {
-    struct run *run = CONTAINER_OF(timer, struct run, restart_timer);
+    struct operator_process *process = CONTAINER_OF(timer, struct operator_process, timer);
+    struct run *run = process->run;
+    bool is_first = process == &run->operators[0];
 
-    if (run->operator_) {
-        stop_operator(run);
+    if (process->alive) {
+        operator_kill(process);
         loop_timer_start(timer, (int64_t)rand_below(run->cluster.rand, 5000));
         return;
     }
-    start_operator(run);
-    if (!trouble_is_over(run))
+    if (!is_first && trouble_is_over(run))
+        return;
+    operator_start(process);
+    if (!trouble_is_over(run) || !is_first)
         loop_timer_start(timer, 1000 + (int64_t)rand_below(run->cluster.rand, 20000));
 }
 
-static void on_hurt(struct loop_timer *timer)
+/* The write that was counted is under way, or not even that. */
+static void on_death(struct loop_task *task)
 {
-    struct run *run = CONTAINER_OF(timer, struct run, hurt_timer);
+    struct run *run = CONTAINER_OF(task, struct run, death);
 
-    sim_node_hurt_one(run->cluster.node);
+    if (run->operators[0].alive) {
+        operator_kill(&run->operators[0]);
+        loop_timer_start(&run->operators[0].timer, (int64_t)rand_below(run->cluster.rand, 3000));
+    }
     if (!trouble_is_over(run))
-        loop_timer_start(timer, 100 + (int64_t)rand_below(run->cluster.rand, 5000));
+        run->writes_left = 1 + rand_below(run->cluster.rand, WRITES_BETWEEN_DEATHS);
 }
 
-/* ---- The jobs -------------------------------------------------------------------------------- */
+static void on_write(void *context)
+{
+    struct run *run = context;
+
+    if (run->writes_left > 0 && --run->writes_left == 0)
+        loop_defer(run->cluster.loop, &run->death);
+}
+
+/* ---- The trouble ----------------------------------------------------------------------------- */
 
 static const char *draw_text(struct run *run, const char *const *texts, size_t count)
 {
@@ -289,9 +144,122 @@ static bool draw_one_in(struct run *run, uint64_t n)
     return rand_below(run->cluster.rand, n) == 0;
 }
 
+static void on_hurt(struct loop_timer *timer)
+{
+    struct run *run = CONTAINER_OF(timer, struct run, hurt_timer);
+
+    sim_node_hurt_one(run->cluster.node);
+    if (!trouble_is_over(run))
+        loop_timer_start(timer, 100 + (int64_t)rand_below(run->cluster.rand, 5000));
+}
+
+static void ignore_answer(void *context, struct json *object, const struct err *err)
+{
+}
+
+static const struct kube_resource *resource_of(const struct json *job)
+{
+    return kube_resource_find(json_get_string(job, "apiVersion", ""),
+                              json_get_string(job, "kind", ""));
+}
+
+static void set_suspended(struct run *run, const struct kube_object *job, bool suspend)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *patch = json_object(arena);
+    struct json *policy =
+        json_ensure_object(arena, json_ensure_object(arena, patch, "spec"), "runPolicy");
+
+    json_set_bool(arena, policy, "suspend", suspend);
+    kube_patch(run->cluster.client, resource_of(job->json), "default", job->name, NULL, patch,
+               ignore_answer, NULL);
+}
+
+static void scale(struct run *run, const struct kube_object *job)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *patch = json_object(arena), *spec = json_ensure_object(arena, patch, "spec");
+    const struct kube_resource *resource = resource_of(job->json);
+
+    for (size_t i = 0; KINDS[i]; i++) {
+        struct json *worker;
+
+        if (KINDS[i]->resource != resource)
+            continue;
+        worker =
+            json_ensure_object(arena, json_ensure_object(arena, spec, KINDS[i]->specs), "Worker");
+        json_set_int(arena, worker, "replicas", 1 + (int64_t)rand_below(run->cluster.rand, 5));
+    }
+    kube_patch(run->cluster.client, resource, "default", job->name, NULL, patch, ignore_answer,
+               NULL);
+}
+
+static struct json *draw_job(struct run *run, struct arena *arena, int number);
+
+static void submit(struct run *run, int number)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *job = draw_job(run, arena, number);
+
+    kube_create(run->cluster.client, resource_of(job), "default", job, ignore_answer, NULL);
+}
+
+static struct kube_object *job_number(struct run *run, int number)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "job-%d", number);
+    return training_audit_job(&run->audit, name);
+}
+
+static void meddle_with(struct run *run, const struct kube_object *job, int number)
+{
+    struct kube_delete_options options = {.grace_period_seconds = -1, .propagation = "Background"};
+
+    training_audit_disturb(&run->audit, job->uid);
+    training_audit_tell(&run->audit, "%s is meddled with", job->name);
+    switch (rand_below(run->cluster.rand, 4)) {
+    case 0:
+        scale(run, job);
+        break;
+    case 1:
+        kube_delete(run->cluster.client, resource_of(job->json), "default", job->name, &options,
+                    ignore_answer, NULL);
+        submit(run, number);
+        break;
+    default:
+        set_suspended(run, job, draw_one_in(run, 2));
+        break;
+    }
+}
+
+/* Somebody does something to one of the jobs; at last nothing is left suspended. */
+static void on_meddle(struct loop_timer *timer)
+{
+    struct run *run = CONTAINER_OF(timer, struct run, meddle_timer);
+    int number = (int)rand_below(run->cluster.rand, JOBS);
+    struct kube_object *job = job_number(run, number);
+
+    if (!trouble_is_over(run)) {
+        if (job)
+            meddle_with(run, job, number);
+        loop_timer_start(timer, 1000 + (int64_t)rand_below(run->cluster.rand, 20000));
+        return;
+    }
+    for (number = 0; number < JOBS; number++) {
+        job = job_number(run, number);
+        if (job)
+            set_suspended(run, job, false);
+    }
+    run->meddles = false;
+}
+
+/* ---- The jobs -------------------------------------------------------------------------------- */
+
 /* `policy` NULL: one of its own. */
-static void add_replicas(struct run *run, struct arena *arena, struct json *specs, const char *type,
-                         uint64_t max, const char *policy, bool host_network)
+static void add_replicas(struct run *run, struct arena *arena, const struct training_kind *kind,
+                         struct json *specs, const char *type, uint64_t max, const char *policy,
+                         bool host_network)
 {
     struct json *spec = json_set(arena, specs, type, json_object(arena));
     struct json *pod_spec, *container;
@@ -303,30 +271,38 @@ static void add_replicas(struct run *run, struct arena *arena, struct json *spec
     if (host_network)
         json_set_bool(arena, pod_spec, "hostNetwork", true);
     container = json_object(arena);
-    json_set_string(arena, container, "name", TRAINING_TFJOB.container);
+    json_set_string(arena, container, "name", kind->container);
     json_set_string(arena, container, "image", "simulated");
     json_append(json_ensure_array(arena, pod_spec, "containers"), container);
 }
 
-static struct json *draw_job(struct run *run, struct arena *arena, int number)
+static void draw_replicas(struct run *run, struct arena *arena, const struct training_kind *kind,
+                          struct json *specs)
 {
-    struct json *job =
-        kube_object_make(arena, &KUBE_TFJOBS, "default", arena_printf(arena, "job-%d", number));
-    struct json *spec = json_ensure_object(arena, job, "spec");
-    struct json *policy = json_ensure_object(arena, spec, "runPolicy");
-    struct json *specs = json_ensure_object(arena, spec, "tfReplicaSpecs");
     const char *restart =
         draw_one_in(run, 4) ? NULL : draw_text(run, POLICIES, ARRAY_SIZE(POLICIES));
     bool host = draw_one_in(run, 2);
+    bool chief = training_kind_knows(kind, TRAINING_CHIEF) && draw_one_in(run, 2);
 
     if (draw_one_in(run, 2))
-        add_replicas(run, arena, specs, draw_one_in(run, 2) ? "Chief" : "Master", 1, restart, host);
-    add_replicas(run, arena, specs, "Worker", 4, restart, host);
-    if (draw_one_in(run, 2))
-        add_replicas(run, arena, specs, "PS", 2, restart, host);
-    if (draw_one_in(run, 4))
-        add_replicas(run, arena, specs, "Evaluator", 1, restart, false);
+        add_replicas(run, arena, kind, specs, chief ? "Chief" : "Master", 1, restart, host);
+    add_replicas(run, arena, kind, specs, "Worker", 4, restart, host);
+    if (training_kind_knows(kind, TRAINING_PS) && draw_one_in(run, 2))
+        add_replicas(run, arena, kind, specs, "PS", 2, restart, host);
+    if (training_kind_knows(kind, TRAINING_EVALUATOR) && draw_one_in(run, 4))
+        add_replicas(run, arena, kind, specs, "Evaluator", 1, restart, false);
+}
 
+/* A number always draws the same kind, so that a name belongs to one kind only. */
+static struct json *draw_job(struct run *run, struct arena *arena, int number)
+{
+    const struct training_kind *kind = KINDS[(size_t)number % (ARRAY_SIZE(KINDS) - 1)];
+    struct json *job =
+        kube_object_make(arena, kind->resource, "default", arena_printf(arena, "job-%d", number));
+    struct json *spec = json_ensure_object(arena, job, "spec");
+    struct json *policy = json_ensure_object(arena, spec, "runPolicy");
+
+    draw_replicas(run, arena, kind, json_ensure_object(arena, spec, kind->specs));
     json_set_string(arena, policy, "cleanPodPolicy", draw_text(run, CLEANS, ARRAY_SIZE(CLEANS)));
     /* Programs restarted always never end by themselves. */
     json_set_int(arena, policy, "activeDeadlineSeconds",
@@ -336,80 +312,98 @@ static struct json *draw_job(struct run *run, struct arena *arena, int number)
     if (draw_one_in(run, 4))
         json_set_int(arena, policy, "ttlSecondsAfterFinished",
                      (int64_t)rand_below(run->cluster.rand, 60));
-    if (draw_one_in(run, 2))
+    if (kind == &TRAINING_TFJOB && draw_one_in(run, 2))
         json_set_string(arena, spec, "successPolicy", "AllWorkers");
     if (draw_one_in(run, 4))
         kube_meta_set_annotation(arena, job, TRAINING_RESTART_SCOPE_ANNOTATION, "job");
     return job;
 }
 
-static void on_submitted(void *context, struct json *object, const struct err *err)
-{
-    struct run *run = context;
-
-    check(run, !err, "cannot create a job: %s", err->message);
-}
-
 /* ---- A run ----------------------------------------------------------------------------------- */
 
 static void run_init(struct run *run, uint64_t seed)
 {
+    struct loop *loop;
+    struct rand *rand;
     struct fault_rates rates;
 
-    *run = (struct run){.seed = seed};
+    *run = (struct run){.death = {.callback = on_death}};
     sim_cluster_init(&run->cluster, seed);
+    loop = run->cluster.loop;
+    rand = run->cluster.rand;
     rates = (struct fault_rates){
-        .refuse = (unsigned)rand_below(run->cluster.rand, 100),
-        .lose = (unsigned)rand_below(run->cluster.rand, 100),
-        .conflict = (unsigned)rand_below(run->cluster.rand, 200),
-        .cut = (unsigned)rand_below(run->cluster.rand, 1000),
+        .refuse = (unsigned)rand_below(rand, 100),
+        .slow = (unsigned)rand_below(rand, 300),
+        .lose = (unsigned)rand_below(rand, 100),
+        .conflict = (unsigned)rand_below(rand, 200),
+        .cut = (unsigned)rand_below(rand, 1000),
+        .lag = (unsigned)rand_below(rand, 1000),
     };
-    map_init(&run->ends);
-    run->faulty =
-        fault_transport_new(run->cluster.loop, run->cluster.transport, run->cluster.rand, &rates);
-    run->jobs = kube_informer_new(run->cluster.client, &KUBE_TFJOBS, NULL, NULL, audit_job, run);
-    run->pods = kube_informer_new(run->cluster.client, &KUBE_PODS, NULL, NULL, audit_pod, run);
-    run->services = kube_informer_new(run->cluster.client, &KUBE_SERVICES, NULL,
-                                      TRAINING_TFJOB.selector, audit_service, run);
-    start_operator(run);
-    loop_timer_init(run->cluster.loop, &run->restart_timer, on_restart);
-    loop_timer_init(run->cluster.loop, &run->hurt_timer, on_hurt);
-    if (draw_one_in(run, 2))
-        loop_timer_start(&run->restart_timer, 1000);
-    run->kills = draw_one_in(run, 2);
-    if (run->kills)
+    run->faulty = fault_transport_new(loop, run->cluster.transport, rand, &rates);
+    fault_transport_on_write(run->faulty, on_write, run);
+    training_audit_init(&run->audit, &run->cluster, seed, KINDS);
+    for (int i = 0; i < OPERATORS; i++) {
+        run->operators[i].run = run;
+        loop_timer_init(loop, &run->operators[i].timer, on_operator_timer);
+    }
+    loop_timer_init(loop, &run->hurt_timer, on_hurt);
+    loop_timer_init(loop, &run->meddle_timer, on_meddle);
+
+    operator_start(&run->operators[0]);
+    if (draw_one_in(run, 3))
+        loop_timer_start(&run->operators[0].timer, 1000);
+    else if (draw_one_in(run, 2))
+        run->writes_left = 1 + rand_below(rand, WRITES_BETWEEN_DEATHS);
+    run->audit.rivals = draw_one_in(run, 4); /* the lease was not honoured */
+    if (run->audit.rivals)
+        loop_timer_start(&run->operators[1].timer, 1000);
+    run->audit.kills = draw_one_in(run, 2);
+    if (run->audit.kills)
         loop_timer_start(&run->hurt_timer, 1000);
+    run->meddles = draw_one_in(run, 3);
+    if (run->meddles)
+        loop_timer_start(&run->meddle_timer, 1000);
 }
 
 static void run_release(struct run *run)
 {
-    loop_timer_stop(&run->restart_timer);
     loop_timer_stop(&run->hurt_timer);
-    stop_operator(run);
+    loop_timer_stop(&run->meddle_timer);
+    loop_defer_cancel(run->cluster.loop, &run->death);
+    for (int i = 0; i < OPERATORS; i++) {
+        loop_timer_stop(&run->operators[i].timer);
+        operator_kill(&run->operators[i]);
+    }
     http_transport_free(run->faulty);
-    kube_informer_free(run->jobs);
-    kube_informer_free(run->pods);
-    kube_informer_free(run->services);
-    map_release(&run->ends);
+    training_audit_release(&run->audit);
     sim_cluster_release(&run->cluster);
+}
+
+/* Nothing is to come any more, and no job goes on. */
+static bool is_over(struct run *run)
+{
+    if (!trouble_is_over(run) || run->meddles || !run->operators[0].alive)
+        return false;
+    for (int i = 0; i < JOBS; i++) {
+        const struct kube_object *job = job_number(run, i);
+
+        if (job && !training_audit_has_ended(&run->audit, job->uid))
+            return false;
+    }
+    return run->audit.ended >= JOBS;
 }
 
 static void test_seed(uint64_t seed)
 {
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct run run;
 
     run_init(&run, seed);
     for (int i = 0; i < JOBS; i++)
-        kube_create(run.cluster.client, &KUBE_TFJOBS, "default", draw_job(&run, arena, i),
-                    on_submitted, &run);
-    for (int64_t spent = 0; spent < PATIENCE_MS; spent += SLICE_MS) {
+        submit(&run, i);
+    for (int64_t spent = 0; spent < PATIENCE_MS && !is_over(&run); spent += SLICE_MS)
         sim_loop_run_for(run.cluster.loop, SLICE_MS);
-        if (run.ends.count == JOBS && trouble_is_over(&run) && run.operator_)
-            break;
-    }
     sim_loop_run_for(run.cluster.loop, SETTLE_MS);
-    audit_the_end(&run);
+    training_audit_end(&run.audit);
     run_release(&run);
 }
 
