@@ -152,8 +152,16 @@ static bool success_is_due(const struct job_record *record, const struct trainin
         return all_succeeded(record, job, TRAINING_CHIEF);
     if (job->replicas[TRAINING_MASTER].present)
         return all_succeeded(record, job, TRAINING_MASTER);
-    return all_succeeded(record, job, TRAINING_WORKER) ||
-           (!job->all_workers && did_succeed(record, job, TRAINING_WORKER, 0));
+    if (all_succeeded(record, job, TRAINING_WORKER))
+        return true;
+    for (int i = 0;
+         job->success == TRAINING_SUCCESS_ANY_WORKER && i < job->replicas[TRAINING_WORKER].replicas;
+         i++) {
+        if (did_succeed(record, job, TRAINING_WORKER, i))
+            return true;
+    }
+    return job->success == TRAINING_SUCCESS_WORKER_0 &&
+           did_succeed(record, job, TRAINING_WORKER, 0);
 }
 
 /* Some replica failed in a way that its policy does not mend. */
