@@ -4,6 +4,7 @@
 #   make demo       from YAML to a served face model, live (DEMO_EXIT=1: end after a real upload)
 #   make demo-mnist, make demo-movielens    the other roads, live (DEMO_EXIT=1: end by themselves)
 #   make test       every test, in reduced counts        make soak   the same in full counts
+#   make test-kubernetes    the operator on a real Kubernetes, as root; builds one from Debian's sources first (ONLY=REGEX)
 #   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
 #   make image      the operator's container image, without Docker: $(BUILD)/operator-image.tar
 #   make install    DESTDIR= PREFIX=
@@ -40,6 +41,10 @@ test: setup-test
 .PHONY: soak
 soak: setup-test
 	@tests/run --soak
+
+.PHONY: test-kubernetes
+test-kubernetes: setup-kubernetes
+	@tests/kubernetes/run '$(ONLY)'
 
 .PHONY: bench
 bench: setup-bench

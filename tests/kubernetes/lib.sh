@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# What the tests on a real Kubernetes share, on top of tests/lib/lib.sh. tests/kubernetes/run sets KUBECONFIG.
+#
+#   . "$(dirname "$0")/lib.sh"
+#
+# Every test has a namespace of its own, $NAMESPACE, which is gone again, with everything in it, when the test ends.
+cluster_kubeconfig=${KUBECONFIG:?tests/kubernetes/run sets it}
+KUBERNETES=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$KUBERNETES/common.sh"
+# shellcheck source=tests/lib/lib.sh
+. "$KUBERNETES/../lib/lib.sh"
+export KUBECONFIG=$cluster_kubeconfig
+KUBECTL=$CACHE/bin/kubectl
+NAMESPACE=$(basename "$0" .sh | tr _ -)
+PATH=$CACHE/bin:$PATH
+
+finish_on_kubernetes() {
+    local code=$?
+    trap - EXIT
+    if [ $code != 0 ]; then
+        echo '--- what was there:'
+        kubectl get pods,services -A -o wide 2>&1 || true
+        kubectl get events -n "$NAMESPACE" --sort-by=.lastTimestamp 2>&1 | tail -40 || true
+        kubectl describe pods -n "$NAMESPACE" 2>&1 | tail -60 || true
+    fi
+    [ "${SERVICES_STOPPED:-}" = '' ] || "$KUBERNETES/node" start "$SERVICES_STOPPED" || true
+    kubectl delete namespace "$NAMESPACE" --timeout=120s >/dev/null || code=1
+    rm -rf "$SCRATCH"
+    exit $code
+}
+trap finish_on_kubernetes EXIT
+
+kubectl create namespace "$NAMESPACE" >/dev/null
+kubectl config view --raw >"$SCRATCH/kubeconfig"
+KUBECONFIG=$SCRATCH/kubeconfig
+kubectl config set-context --current --namespace "$NAMESPACE" >/dev/null
+# Without its service account a pod is refused.
+wait_until "the service account of $NAMESPACE" kubectl get serviceaccount default

@@ -1,0 +1,62 @@
+# shellcheck shell=bash disable=SC2154 # read by up, whose names these are
+# The node's container runtime and the images every pod needs; part of `up`.
+
+[ -e /dev/kmsg ] || die '/dev/kmsg is missing, and the kubelet reads it: give this container the device'
+# Where the disk below cannot carry an overlay (as in a container), every container gets a copy of its image.
+snapshotter=overlayfs
+mkdir -p "$STATE"/probe/{lower,upper,work,merged}
+node_run mount -t overlay overlay -o "lowerdir=$INSIDE/state/probe/lower,upperdir=$INSIDE/state/probe/upper,workdir=$INSIDE/state/probe/work" \
+    "$INSIDE/state/probe/merged" 2>/dev/null && node_run umount "$INSIDE/state/probe/merged" || snapshotter=native
+
+# The kubelet wants its root group there: in the one hierarchy of a newer machine, in each of an older one's.
+hierarchies=(/sys/fs/cgroup)
+[ -e /sys/fs/cgroup/cgroup.controllers ] || hierarchies=(/sys/fs/cgroup/*)
+[ -e /sys/fs/cgroup/memory/cgroup.procs ] || grep -qs memory /sys/fs/cgroup/cgroup.controllers ||
+    die 'this machine has no control groups for memory: the kubelet needs them'
+for hierarchy in "${hierarchies[@]}"; do
+    [ -e "$hierarchy/cgroup.procs" ] || continue
+    mkdir -p "$hierarchy/$CGROUP" 2>/dev/null || die "$hierarchy cannot be written: the kubelet needs control groups"
+done
+
+mkdir -p "$STATE/cni"
+cat >"$STATE/cni/10-trainyard.conflist" <<EOF
+{"cniVersion": "0.4.0", "name": "trainyard", "plugins": [
+  {"type": "ptp", "ipMasq": false, "ipam": {"type": "host-local", "dataDir": "$INSIDE/state/addresses",
+   "ranges": [[{"subnet": "$pods"}]], "routes": [{"dst": "0.0.0.0/0"}]}},
+  {"type": "portmap", "capabilities": {"portMappings": true}}]}
+EOF
+# restrict_oom_score_adj: not every machine lets even root shield a process from the kernel's killer
+cat >"$STATE/containerd.toml" <<EOF
+version = 2
+root = "$INSIDE/state/containerd"
+state = "/run/containerd"
+[grpc]
+  address = "$INSIDE/state/containerd.sock"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "trainyard/pause:1"
+  disable_apparmor = true
+  restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "$INSIDE/state/cni"
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "$snapshotter"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+EOF
+node_start containerd
+
+# Made here, from no registry: what holds a pod's namespaces, and a shell with all of busybox's programs in it.
+images=$CACHE/images-$(cat "$HERE"/{pause.c,runtime.sh} "$HERE/../../tools/image" | sha256sum | cut -c1-12)
+if [ ! -d "$images" ]; then
+    rm -rf "$CACHE"/images-* "$CACHE/making"
+    mkdir -p "$CACHE/making"
+    gcc -O2 -static -o "$CACHE/making/pause" "$HERE/pause.c"
+    "$HERE/../../tools/image" --name trainyard/pause:1 --output "$CACHE/making/images/pause.tar" "$CACHE/making/pause" >&2
+    "$HERE/../../tools/image" --name trainyard/busybox:1 --output "$CACHE/making/images/busybox.tar" "$CACHE/root/bin/busybox=/usr/bin/sh" >&2
+    mv "$CACHE/making/images" "$images"
+    rm -rf "$CACHE/making"
+fi
+wait_for 'the container runtime answers' 30 node_ctr version
+"$HERE/node" import "$images"/*.tar

@@ -1,0 +1,61 @@
+#!/bin/bash
+# The cluster of these tests is one: pods run, have addresses and names, are reached through services, say what they did, and
+# go away.
+. "$(dirname "$0")/lib.sh"
+
+kubectl apply -f - <<'EOF'
+apiVersion: v1
+kind: Service
+metadata: {name: server}
+spec:
+  selector: {app: server}
+  ports: [{port: 80, targetPort: 8080}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: each}
+spec:
+  clusterIP: None
+  selector: {app: server}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: server, labels: {app: server}}
+spec:
+  hostname: zero
+  subdomain: each
+  containers:
+  - name: main
+    image: trainyard/busybox:1
+    command: [sh, -c, "cd /tmp && echo it serves >index.html && exec httpd -f -p 8080"]
+    readinessProbe: {tcpSocket: {port: 8080}, periodSeconds: 1}
+EOF
+wait_until 'the server to be ready' kubectl wait --for=condition=Ready pod/server --timeout=2s
+
+kubectl apply -f - <<'EOF'
+apiVersion: v1
+kind: Pod
+metadata: {name: client}
+spec:
+  restartPolicy: Never
+  containers:
+  - name: main
+    image: trainyard/busybox:1
+    command: [sh, -c]
+    args:
+    - |
+      until wget -qO- http://server/ && wget -qO- http://server.test-cluster.svc.cluster.local/ &&
+        wget -qO- http://each:8080/ && wget -qO- http://zero.each:8080/; do usleep 200000; done
+      wget -qO- http://nobody/ 2>/dev/null || echo "nobody is not there"
+EOF
+wait_for_phase client Succeeded
+said=$(kubectl logs client)
+assert_contains 'the log of the client' $'it serves\nit serves\nit serves\nit serves\nnobody is not there' "$said"
+
+assert_eq 'a command in the pod' zero "$(kubectl exec server -- sh -c hostname)"
+address=$(kubectl get pod server -o jsonpath='{.status.podIP}')
+assert_eq 'a pod from this machine' 'it serves' "$(curl -sf "http://$address:8080/")"
+assert_eq 'a service from this machine' 'it serves' "$(curl -sf "http://$(kubectl get service server -o jsonpath='{.spec.clusterIP}')/")"
+
+kubectl delete pod server client --grace-period=1
+assert_eq 'pods left' '' "$(kubectl get pods -o name)"
