@@ -1,0 +1,17 @@
+/* A stand-in for Volcano's queues: groups wait (Pending) until there is room, are admitted one
+ * after the other (Inqueue) and count as Running when their pods do. It does not schedule. */
+#ifndef TRAINYARD_TESTS_SIM_SIM_VOLCANO_H
+#define TRAINYARD_TESTS_SIM_SIM_VOLCANO_H
+
+#include "kube/client.h"
+
+struct sim_volcano;
+
+/* `room`: how many groups may be in at a time. */
+struct sim_volcano *sim_volcano_new(struct loop *loop, struct http_transport *transport,
+                                    size_t room);
+struct sim_volcano *sim_volcano_free(struct sim_volcano *volcano);
+
+void sim_volcano_set_room(struct sim_volcano *volcano, size_t room);
+
+#endif

@@ -1,0 +1,354 @@
+/* Gang scheduling in virtual time: the controller against the API server and a stand-in for
+ * Volcano, one story a test. */
+#include "sim_cluster.h"
+#include "sim_volcano.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "fault_transport.h"
+#include "kube/informer.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+#include "operator/conditions.h"
+#include "operator/controller.h"
+#include "operator/training_job.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MINUTE_MS = 60 * 1000 };
+
+#define PLUGINS "scheduler-plugins-scheduler"
+
+struct story {
+    struct sim_cluster cluster;
+    struct arena *arena;
+    struct training_controller *controller;
+    struct sim_volcano *volcano;
+    struct http_transport *filtered;
+    bool no_groups; /* the server does not know them, to those behind `filtered` */
+    struct kube_informer *jobs, *pods, *services, *events, *groups, *volcano_groups;
+    size_t pods_made, groups_made, job_writes;
+};
+
+static void on_pod(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    ((struct story *)context)->pods_made += !old;
+}
+
+static void on_group(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    ((struct story *)context)->groups_made += !old;
+}
+
+static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    ((struct story *)context)->job_writes += new_ != NULL;
+}
+
+static void on_any(void *context, struct kube_object *old, struct kube_object *new_)
+{
+}
+
+/* As kube-apiserver answers where no definition is. */
+static void handle(struct http_exchange *exchange, void *context)
+{
+    static const char text[] = "404 page not found\n";
+    struct story *story = context;
+
+    if (story->no_groups && strstr(exchange->request->path, "/podgroups"))
+        http_respond(exchange, 404, "text/plain; charset=utf-8", text, strlen(text));
+    else
+        engine_handle(exchange, story->cluster.engine);
+}
+
+static int setup(void **state)
+{
+    struct story *story = mem_zalloc(sizeof(*story));
+    struct kube_client *client;
+
+    sim_cluster_init(&story->cluster, 1);
+    sim_node_set_failures(story->cluster.node, 0);
+    client = story->cluster.client;
+    story->arena = arena_new();
+    story->filtered = http_local_new(story->cluster.loop, handle, story, "simulated");
+    story->jobs = kube_informer_new(client, &KUBE_TFJOBS, NULL, NULL, on_job, story);
+    story->pods = kube_informer_new(client, &KUBE_PODS, NULL, NULL, on_pod, story);
+    story->services =
+        kube_informer_new(client, &KUBE_SERVICES, NULL, TRAINING_TFJOB.selector, on_any, story);
+    story->events = kube_informer_new(client, &KUBE_EVENTS, NULL, NULL, on_any, story);
+    story->groups = kube_informer_new(client, &KUBE_PODGROUPS, NULL, NULL, on_group, story);
+    story->volcano_groups =
+        kube_informer_new(client, &KUBE_VOLCANO_PODGROUPS, NULL, NULL, on_group, story);
+    *state = story;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct story *story = *state;
+
+    training_controller_free(story->controller);
+    sim_volcano_free(story->volcano);
+    http_transport_free(story->filtered);
+    kube_informer_free(story->jobs);
+    kube_informer_free(story->pods);
+    kube_informer_free(story->services);
+    kube_informer_free(story->events);
+    kube_informer_free(story->groups);
+    kube_informer_free(story->volcano_groups);
+    arena_free(story->arena);
+    sim_cluster_release(&story->cluster);
+    free(story);
+    return 0;
+}
+
+static void start_operator(struct story *story, struct http_transport *transport,
+                           const char *scheduler)
+{
+    struct training_controller_options options = {.gang_scheduler = scheduler};
+
+    training_controller_free(story->controller);
+    story->controller =
+        training_controller_new(story->cluster.loop, transport, &TRAINING_TFJOB, &options);
+}
+
+static void must_succeed(void *context, struct json *object, const struct err *err)
+{
+    if (err)
+        fail_msg("%s", err->message);
+}
+
+static struct json *parse(struct story *story, const char *text)
+{
+    char *copy = arena_strdup(story->arena, text);
+    struct err err = ERR_INIT;
+    struct json *json;
+
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    if (json_parse(story->arena, copy, strlen(copy), NULL, &json, &err) < 0)
+        fail_msg("%s: %s", err.message, text);
+    return json;
+}
+
+/* Two workers that the cluster's own scheduler places, whoever admits them. */
+static void submit(struct story *story, const char *name)
+{
+    struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
+
+    json_set(story->arena, job, "spec",
+             parse(story,
+                   "{'successPolicy': 'AllWorkers', 'tfReplicaSpecs': {'Worker': {'replicas': 2, "
+                   "'template': {'spec': {'schedulerName': 'default-scheduler', 'containers': "
+                   "[{'name': 'tensorflow', 'image': 'simulated'}]}}}}}"));
+    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, must_succeed, NULL);
+}
+
+static const struct json *status_of(struct story *story, const char *name)
+{
+    struct kube_object *job = kube_informer_get(story->jobs, "default", name);
+
+    return job ? json_get(job->json, "status") : NULL;
+}
+
+static bool has_succeeded(struct story *story, const char *name)
+{
+    return training_condition_is_true(status_of(story, name), TRAINING_SUCCEEDED);
+}
+
+static size_t count(struct kube_informer *informer)
+{
+    size_t number = 0, position = 0;
+
+    while (kube_informer_next(informer, NULL, &position))
+        number++;
+    return number;
+}
+
+/* How often it was said of the job; the message may be cut. */
+static int64_t times_told(struct story *story, const char *job, const char *reason,
+                          const char *message)
+{
+    struct kube_object *event;
+    int64_t times = 0;
+
+    for (size_t i = 0; (event = kube_informer_next(story->events, NULL, &i));) {
+        const struct json *about = json_get(event->json, "involvedObject");
+
+        if (str_eq(json_get_string(about, "name", ""), job) &&
+            str_eq(json_get_string(event->json, "reason", ""), reason) &&
+            strstr(json_get_string(event->json, "message", ""), message))
+            times += json_get_int(event->json, "count", 1);
+    }
+    return times;
+}
+
+static void test_one_group_at_a_time(void **state)
+{
+    struct story *story = *state;
+    size_t writes;
+
+    story->volcano = sim_volcano_new(story->cluster.loop, story->cluster.transport, 0);
+    start_operator(story, story->cluster.transport, "volcano");
+    submit(story, "first");
+    submit(story, "second");
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(count(story->volcano_groups), 2);
+    assert_int_equal(count(story->groups), 0);
+    assert_int_equal(story->pods_made, 0);
+    assert_null(json_get(status_of(story, "first"), "startTime"));
+    assert_int_equal(times_told(story, "first", "WaitingForPodGroup", "its phase is Pending"), 1);
+
+    /* Waiting is silent: nothing is written, whatever comes by. */
+    writes = story->job_writes;
+    sim_loop_run_for(story->cluster.loop, 60 * MINUTE_MS);
+    assert_int_equal(story->job_writes, writes);
+    assert_int_equal(times_told(story, "first", "WaitingForPodGroup", ""), 2);
+
+    /* One after the other: the end of the first makes room for the second. */
+    sim_volcano_set_room(story->volcano, 1);
+    sim_loop_run_for(story->cluster.loop, 2 * 1000);
+    assert_int_equal(story->pods_made, 2);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_true(has_succeeded(story, "first") && has_succeeded(story, "second"));
+    assert_int_equal(story->pods_made, 4);
+    assert_int_equal(story->groups_made, 2);
+    assert_int_equal(count(story->volcano_groups), 0);
+    assert_int_equal(times_told(story, "second", "SuccessfulCreatePodGroup", "PodGroup: second"),
+                     1);
+    assert_int_equal(
+        times_told(story, "second", "SuccessfulDeletePodGroup", "Deleted PodGroup: second"), 1);
+    assert_int_equal(
+        times_told(story, "second", "JobTerminated", "Job has been terminated. Deleting PodGroup"),
+        1);
+    assert_int_equal(times_told(story, "second", "SetPodTemplateSchedulerName", "Another"), 1);
+}
+
+static void test_a_server_without_groups(void **state)
+{
+    struct story *story = *state;
+
+    story->no_groups = true;
+    start_operator(story, story->filtered, PLUGINS);
+    submit(story, "mnist");
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_int_equal(story->pods_made, 0);
+    assert_int_equal(times_told(story, "mnist", "PodGroupsMissing",
+                                "but the server does not know podgroups.scheduling.x-k8s.io "
+                                "(v1alpha1); install them with the scheduler, or run the operator "
+                                "without a gang scheduler"),
+                     1);
+    /* They come later. */
+    story->no_groups = false;
+    sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
+    assert_true(has_succeeded(story, "mnist"));
+    assert_int_equal(story->groups_made, 1);
+    /* The answer was no, not silence: a server that is just away is waited for without a word. */
+    assert_int_equal(times_told(story, "mnist", "PodGroupsMissing", ""), 1);
+}
+
+static void test_a_group_of_the_name_of_a_stranger(void **state)
+{
+    struct story *story = *state;
+    struct kube_delete_options options = {.grace_period_seconds = -1};
+    struct json *group = kube_object_make(story->arena, &KUBE_PODGROUPS, "default", "mnist");
+
+    json_set(story->arena, group, "spec", parse(story, "{'minMember': 7}"));
+    kube_create(story->cluster.client, &KUBE_PODGROUPS, "default", group, must_succeed, NULL);
+    start_operator(story, story->cluster.transport, PLUGINS);
+    submit(story, "mnist");
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_int_equal(story->pods_made + count(story->services), 0);
+    assert_int_equal(times_told(story, "mnist", "FailedCreatePodGroup",
+                                "Error creating: PodGroup \"mnist\" exists and does not belong to "
+                                "this job"),
+                     1);
+    kube_delete(story->cluster.client, &KUBE_PODGROUPS, "default", "mnist", &options, must_succeed,
+                NULL);
+    sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
+    assert_true(has_succeeded(story, "mnist"));
+}
+
+/* Another operator made the group and left no label on it: it is found by its owner. */
+static void test_a_group_without_labels(void **state)
+{
+    struct story *story = *state;
+    struct json *group = kube_object_make(story->arena, &KUBE_PODGROUPS, "default", "mnist");
+    struct kube_object *job, *adopted;
+
+    submit(story, "mnist");
+    sim_loop_run_for(story->cluster.loop, 1000);
+    job = kube_informer_get(story->jobs, "default", "mnist");
+    json_set(story->arena, group, "spec", parse(story, "{'minMember': 7}"));
+    kube_meta_add_owner(story->arena, group,
+                        kube_owner_reference_new(story->arena, job->json, true));
+    kube_create(story->cluster.client, &KUBE_PODGROUPS, "default", group, must_succeed, NULL);
+    sim_loop_run_for(story->cluster.loop, 1000);
+    start_operator(story, story->cluster.transport, PLUGINS);
+    sim_loop_run_for(story->cluster.loop, 100);
+    adopted = kube_informer_get(story->groups, "default", "mnist");
+    assert_non_null(adopted);
+    assert_string_equal(kube_meta_label(adopted->json, TRAINING_NAME_LABEL), "mnist");
+    assert_int_equal(json_get_int(json_get(adopted->json, "spec"), "minMember", 0), 2);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_true(has_succeeded(story, "mnist"));
+    assert_int_equal(story->groups_made, 1);
+    assert_int_equal(count(story->groups), 0);
+}
+
+static void test_lost_answers(void **state)
+{
+    static const struct fault_rates rates = {.lose = 500};
+    struct story *story = *state;
+    struct http_transport *faulty = fault_transport_new(
+        story->cluster.loop, story->cluster.transport, story->cluster.rand, &rates);
+
+    start_operator(story, faulty, PLUGINS);
+    submit(story, "mnist");
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_true(has_succeeded(story, "mnist"));
+    assert_int_equal(story->pods_made, 2);
+    assert_int_equal(story->groups_made, 1);
+    assert_int_equal(count(story->groups), 0);
+    story->controller = training_controller_free(story->controller);
+    http_transport_free(faulty);
+}
+
+static void test_a_new_operator_takes_over(void **state)
+{
+    struct story *story = *state;
+
+    story->volcano = sim_volcano_new(story->cluster.loop, story->cluster.transport, 1);
+    start_operator(story, story->cluster.transport, "volcano");
+    submit(story, "mnist");
+    for (int i = 0; i < 100; i++) {
+        sim_loop_run_for(story->cluster.loop, 1 + i % 50);
+        start_operator(story, story->cluster.transport, "volcano");
+    }
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_true(has_succeeded(story, "mnist"));
+    assert_int_equal(story->pods_made, 2);
+    assert_int_equal(story->groups_made, 1);
+    assert_int_equal(count(story->volcano_groups), 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_one_group_at_a_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_server_without_groups, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_group_of_the_name_of_a_stranger, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_group_without_labels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lost_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
