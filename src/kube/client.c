@@ -46,6 +46,7 @@ struct kube_client *kube_client_new(struct loop *loop, struct http_transport *tr
     client->transport = transport;
     client->agent = mem_strdup(agent);
     map_init(&client->events);
+    kube_event_budget_init(&client->event_budget);
     /* In virtual time the same start gives the same run; on a machine no two clients agree. */
     uint64_t seed = (uint64_t)loop_wall_ms(loop);
     if (loop_uv(loop))
@@ -89,6 +90,7 @@ struct kube_client *kube_client_free(struct kube_client *client)
     kube_client_stop_watches(client);
     kube_client_forget_events(client);
     map_release(&client->events);
+    kube_event_budget_release(&client->event_budget);
     free(client->agent);
     free(client);
     return NULL;

@@ -65,8 +65,9 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
                                     kube_watch_end *end, void *context);
 void kube_watch_stop(struct kube_watch *watch);
 
-/* Record a core/v1 Event about an object: made, or its count raised if the same one was recorded
- * before by this client. Failures are dropped: events are news, not state. */
+/* Record a core/v1 Event about an object: made, or its count raised some seconds later if the same
+ * one was recorded before by this client. Of many, some are combined or dropped, as
+ * event_budget.h says; failures are dropped: events are news, not state. */
 void kube_event(struct kube_client *client, const struct json *about, const char *component,
                 const char *type /* "Normal", "Warning" */, const char *reason, const char *format,
                 ...) __attribute__((format(printf, 6, 7)));

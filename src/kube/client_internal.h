@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/rand.h"
 #include "kube/client.h"
+#include "kube/event_budget.h"
 
 struct kube_call;
 struct kube_event_entry;
@@ -18,6 +19,7 @@ struct kube_client {
     struct kube_watch *watches;
     struct map events; /* what was recorded, by content: struct kube_event_entry */
     struct kube_event_entry *oldest_event, *newest_event;
+    struct kube_event_budget event_budget;
 };
 
 /* kube_list() that can be taken back: after kube_call_cancel() no `done` comes. */

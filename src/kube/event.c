@@ -1,6 +1,7 @@
 /* Recording core/v1 Events; see client.h. The same news again raises the count of the event that
- * told it first. While a write of an event is under way further repetitions only count, and one
- * more write tells the sum: so no flood of news becomes a flood of requests. */
+ * told it first. Repetitions are written some seconds after they happened, or when the budget
+ * (event_budget.h) allows it, all of them at once: so no flood of news becomes a flood of
+ * requests. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -14,17 +15,21 @@ enum {
     EVENTS_KEPT = 1024,  /* remembered for counting; the oldest are forgotten */
     MESSAGE_MAX = 1024,  /* bytes that the API allows */
     NAME_BASE_MAX = 236, /* of the object's name in the event's: 253 less ".%016x" */
+    COUNT_DELAY_MS = 5000,
 };
 
 struct kube_event_entry {
     struct kube_client *client;
     struct kube_event_entry *next, *previous; /* by age */
     char *key;
+    char *object, *reason; /* of the budget */
     char *namespace_;
     char *name;
+    char *message;         /* the last one, of an event that combines several; else NULL */
     int64_t count;         /* how often it happened */
     int64_t written_count; /* of which the server knows, or is being told */
     bool under_way;
+    struct loop_timer timer; /* until the count is written */
 };
 
 static void entry_free(struct kube_event_entry *entry)
@@ -39,7 +44,11 @@ static void entry_free(struct kube_event_entry *entry)
     else
         client->newest_event = entry->previous;
     map_remove(&client->events, entry->key);
+    loop_timer_stop(&entry->timer);
     free(entry->key);
+    free(entry->object);
+    free(entry->reason);
+    free(entry->message);
     free(entry->namespace_);
     free(entry->name);
     free(entry);
@@ -68,8 +77,6 @@ static void now_text(struct kube_client *client, char text[MOMENT_TEXT_MAX])
     moment_format(loop_wall_ms(client->loop), text);
 }
 
-static void write_count(struct kube_event_entry *entry);
-
 static void on_written(void *context, struct json *object, const struct err *err)
 {
     struct kube_event_entry *entry = context;
@@ -78,7 +85,7 @@ static void on_written(void *context, struct json *object, const struct err *err
     if (err)
         entry_free(entry);
     else if (entry->count > entry->written_count)
-        write_count(entry);
+        loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
 static void write_count(struct kube_event_entry *entry)
@@ -89,10 +96,31 @@ static void write_count(struct kube_event_entry *entry)
     struct json *patch = json_object(arena);
     json_set_int(arena, patch, "count", entry->count);
     json_set_string(arena, patch, "lastTimestamp", now);
+    if (entry->message)
+        json_set_string(arena, patch, "message", entry->message);
     entry->written_count = entry->count;
     entry->under_way = true;
     kube_patch(entry->client, &KUBE_EVENTS, entry->namespace_, entry->name, NULL, patch, on_written,
                entry);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct kube_event_entry *entry = CONTAINER_OF(timer, struct kube_event_entry, timer);
+    struct kube_client *client = entry->client;
+    int64_t wait_ms = kube_event_budget_take(&client->event_budget, entry->object, entry->reason,
+                                             loop_now_ms(client->loop));
+    if (wait_ms > 0)
+        loop_timer_start(&entry->timer, wait_ms);
+    else
+        write_count(entry);
+}
+
+static void raise_count(struct kube_event_entry *entry)
+{
+    entry->count++;
+    if (!entry->under_way && !entry->timer.running)
+        loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
 struct news {
@@ -146,6 +174,7 @@ static struct kube_event_entry *entry_new(struct kube_client *client, const char
     entry->name = mem_printf("%.*s.%016llx", (int)NAME_BASE_MAX, kube_meta_name(about),
                              (unsigned long long)rand_next(&client->rand));
     entry->count = 1;
+    loop_timer_init(client->loop, &entry->timer, on_timer);
     entry->previous = client->newest_event;
     if (entry->previous)
         entry->previous->next = entry;
@@ -170,6 +199,22 @@ static void cut_message(char *message)
     memcpy(message + size, mark, sizeof(mark));
 }
 
+static void make_entry(struct kube_client *client, struct arena *arena, const char *key,
+                       const char *object, const char *reason, const struct news *news,
+                       bool combined)
+{
+    if (kube_event_budget_take(&client->event_budget, object, reason, loop_now_ms(client->loop)))
+        return;
+    struct kube_event_entry *entry = entry_new(client, key, news->about);
+    entry->object = mem_strdup(object);
+    entry->reason = mem_strdup(reason);
+    entry->message = combined ? mem_strdup(news->message) : NULL;
+    entry->written_count = entry->count;
+    entry->under_way = true;
+    kube_create(client, &KUBE_EVENTS, entry->namespace_, make_event(arena, entry, news), on_written,
+                entry);
+}
+
 void kube_event(struct kube_client *client, const struct json *about, const char *component,
                 const char *type, const char *reason, const char *format, ...)
 {
@@ -179,20 +224,27 @@ void kube_event(struct kube_client *client, const struct json *about, const char
     char *message = arena_vprintf(arena, format, args);
     va_end(args);
     cut_message(message);
-    char *key =
-        arena_printf(arena, "%s/%s/%s\n%s\n%s\n%s\n%s", kube_meta_namespace(about),
-                     kube_meta_name(about), kube_meta_uid(about), component, type, reason, message);
+    const char *object = arena_printf(arena, "%s/%s/%s\n%s", kube_meta_namespace(about),
+                                      kube_meta_name(about), kube_meta_uid(about), component);
+    const char *kind = arena_printf(arena, "%s\n%s", type, reason);
+    const char *key = arena_printf(arena, "%s\n%s\n%s", object, kind, message);
     struct kube_event_entry *entry = map_get(&client->events, key);
+    bool combined = !entry && kube_event_budget_combines(&client->event_budget, object, kind,
+                                                         loop_now_ms(client->loop));
+    if (combined) {
+        message = arena_printf(arena, "(combined from similar events): %s", message);
+        cut_message(message);
+        key = arena_printf(arena, "%s\n%s\n\ncombined", object, kind);
+        entry = map_get(&client->events, key);
+    }
     if (entry) {
-        entry->count++;
-        if (!entry->under_way)
-            write_count(entry);
+        if (combined) {
+            free(entry->message);
+            entry->message = mem_strdup(message);
+        }
+        raise_count(entry);
         return;
     }
     struct news news = {about, component, type, reason, message};
-    entry = entry_new(client, key, about);
-    entry->written_count = entry->count;
-    entry->under_way = true;
-    kube_create(client, &KUBE_EVENTS, entry->namespace_, make_event(arena, entry, &news),
-                on_written, entry);
+    make_entry(client, arena, key, object, kind, &news, combined);
 }

@@ -13,6 +13,8 @@
 #include "loop/sim/sim_loop.h"
 #include "read_json.h"
 
+#include <stdio.h>
+
 struct world {
     struct loop *loop;
     struct fake_api api;
@@ -135,19 +137,70 @@ static void is_cut_and_has_a_namespace(void **state)
     assert_in_range(strlen(json_get_string(event, "message", "")), 1000, 1024);
 }
 
+static void tell_of(struct world *world, int job, const char *type, const char *reason, int number)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "j%d", job);
+    kube_meta_set_name(world->arena, world->job, name);
+    kube_event(world->client, world->job, "tfjob-controller", type, reason, "number %d", number);
+}
+
 static void forgets_the_oldest(void **state)
 {
     struct world *world = *state;
     for (int i = 0; i < 1100; i++) {
-        tell(world, i);
+        tell_of(world, i, "Normal", "R", 0);
         loop_run(world->loop);
     }
     assert_int_equal(fake_api_count(&world->api, "POST"), 1100);
-    tell(world, 1099);
-    tell(world, 0);
+    tell_of(world, 1099, "Normal", "R", 0);
+    tell_of(world, 0, "Normal", "R", 0);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
     assert_int_equal(fake_api_count(&world->api, "POST"), 1101);
+}
+
+static void a_flood_costs_little_and_hides_nothing(void **state)
+{
+    struct world *world = *state;
+    for (int i = 0; i < 1000; i++) {
+        tell_of(world, 1, "Normal", "SuccessfulCreateService", i);
+        sim_loop_run_for(world->loop, 3);
+    }
+    for (int i = 0; i < 1000; i++) {
+        tell_of(world, 1, "Normal", "SuccessfulCreatePod", i);
+        sim_loop_run_for(world->loop, 3);
+    }
+    sim_loop_run_for(world->loop, 60 * 1000);
+    tell_of(world, 1, "Normal", "TFJobSucceeded", 0);
+    sim_loop_run_for(world->loop, 1000);
+    assert_in_range(world->api.requests.count, 20, 25);
+    for (int i = 0; i < 1000; i++)
+        tell_of(world, 1, "Normal", "SuccessfulDeletePod", i);
+    tell_of(world, 1, "Warning", "TFJobFailed", 0);
+    sim_loop_run_for(world->loop, 60 * 1000);
+    assert_in_range(world->api.requests.count, 20, 27); /* the first of each reason is free */
+    assert_int_equal(fake_api_count(&world->api, "TFJobSucceeded"), 1);
+    assert_int_equal(fake_api_count(&world->api, "TFJobFailed"), 1);
+    /* The last message and the whole count are there in the end. */
+    assert_int_equal(fake_api_count(&world->api, "{\"count\":991,"), 2);
+    assert_int_equal(fake_api_count(&world->api, "events): number 999\""), 2);
+}
+
+static void many_reasons_share_an_objects_budget(void **state)
+{
+    struct world *world = *state;
+    char reason[16];
+    for (int round = 0; round < 20; round++)
+        for (int i = 0; i < 40; i++) {
+            snprintf(reason, sizeof(reason), "R%d", i);
+            tell_of(world, 1, "Warning", reason, round);
+        }
+    sim_loop_run_for(world->loop, 1000);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 40); /* the first of each */
+    tell_of(world, 2, "Warning", "R0", 0);
+    sim_loop_run_for(world->loop, 1000);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 41); /* another object has its own */
 }
 
 int main(void)
@@ -159,6 +212,8 @@ int main(void)
         TEST(starts_anew_after_a_failure),
         TEST(is_cut_and_has_a_namespace),
         TEST(forgets_the_oldest),
+        TEST(a_flood_costs_little_and_hides_nothing),
+        TEST(many_reasons_share_an_objects_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
