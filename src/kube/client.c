@@ -45,6 +45,7 @@ struct kube_client *kube_client_new(struct loop *loop, struct http_transport *tr
     client->loop = loop;
     client->transport = transport;
     client->agent = mem_strdup(agent);
+    client->timeout_ms = CALL_TIMEOUT_MS;
     map_init(&client->events);
     kube_event_budget_init(&client->event_budget);
     /* In virtual time the same start gives the same run; on a machine no two clients agree. */
@@ -53,6 +54,11 @@ struct kube_client *kube_client_new(struct loop *loop, struct http_transport *tr
         rand_secure(&seed, sizeof(seed));
     rand_init(&client->rand, seed);
     return client;
+}
+
+void kube_client_set_timeout(struct kube_client *client, int64_t timeout_ms)
+{
+    client->timeout_ms = timeout_ms;
 }
 
 static void call_unlink(struct kube_call *call)
@@ -266,7 +272,7 @@ static void send_request(struct kube_call *call, const struct request *request)
         .body = body,
         .body_size = body ? strlen(body) : 0,
     };
-    call->timeout_ms = request->timeout_ms ? request->timeout_ms : CALL_TIMEOUT_MS;
+    call->timeout_ms = request->timeout_ms ? request->timeout_ms : client->timeout_ms;
     start_http(call);
 }
 

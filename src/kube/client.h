@@ -16,6 +16,8 @@ struct kube_client;
  * "trainyard-tfjob". */
 struct kube_client *kube_client_new(struct loop *loop, struct http_transport *transport,
                                     const char *agent);
+/* How long a call that is no list may take; 30 s unless said. */
+void kube_client_set_timeout(struct kube_client *client, int64_t timeout_ms);
 /* Cancels what is under way; no callback comes any more. */
 struct kube_client *kube_client_free(struct kube_client *client);
 

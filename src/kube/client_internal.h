@@ -14,6 +14,7 @@ struct kube_client {
     struct loop *loop;
     struct http_transport *transport;
     char *agent;
+    int64_t timeout_ms; /* of a call that is no list */
     struct rand rand; /* spreads retries and names events */
     struct kube_call *calls;
     struct kube_watch *watches;

@@ -1,0 +1,293 @@
+/* Leader election in virtual time on the real API: three candidates on a network that loses calls
+ * and answers, each cut off now and then, killed and started again, or sent home in good order, all
+ * drawn from a seed. What must hold: never two leaders; when the trouble is over there is one; and
+ * one who resigns is followed within a few seconds. TRAINYARD_SIM_SEED runs one seed alone. */
+#include "fault_transport.h"
+#include "sim_cluster.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/leader.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { SEEDS_DEFAULT = 200, CANDIDATES = 3, TROUBLES = 60, LEASE_MS = 15 * 1000 };
+
+struct run;
+
+struct candidate {
+    struct run *run;
+    int number, lives;
+    struct http_transport *transport;
+    struct kube_leader *leader; /* NULL: dead */
+    bool leads, resigned;
+};
+
+struct run {
+    struct sim_cluster cluster;
+    uint64_t seed;
+    struct candidate candidates[CANDIDATES];
+    int changes;
+};
+
+#define check(run, condition, ...)                                                                 \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            print_error("TRAINYARD_SIM_SEED=%llu: ", (unsigned long long)(run)->seed);             \
+            fail_msg(__VA_ARGS__);                                                                 \
+        }                                                                                          \
+    } while (0)
+
+static void on_lead(void *context)
+{
+    struct candidate *candidate = context;
+    struct run *run = candidate->run;
+    check(run, !candidate->leads, "told twice that it leads");
+    check(run, !candidate->resigned, "leads after it resigned");
+    for (int i = 0; i < CANDIDATES; i++)
+        check(run, !run->candidates[i].leads, "%d leads while %d does", candidate->number, i);
+    candidate->leads = true;
+    run->changes++;
+}
+
+static void on_lose(void *context, const char *why)
+{
+    struct candidate *candidate = context;
+    check(candidate->run, candidate->leads, "lost what it did not have");
+    candidate->leads = false;
+}
+
+static void on_news(void *context, bool trouble, const char *sentence)
+{
+}
+
+static void on_resigned(void *context)
+{
+    ((struct candidate *)context)->resigned = true;
+}
+
+static void live(struct candidate *candidate)
+{
+    static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_news};
+    char identity[32];
+    snprintf(identity, sizeof(identity), "candidate-%d-%d", candidate->number, candidate->lives++);
+    struct kube_leader_options options = {
+        .namespace_ = "default", .name = "operator", .identity = identity};
+    candidate->leads = candidate->resigned = false;
+    candidate->leader = kube_leader_new(candidate->run->cluster.loop, candidate->transport,
+                                        &options, &LISTENER, candidate);
+}
+
+/* As kill -9 does it: what it knew is gone, and what it sent may still arrive. */
+static void die(struct candidate *candidate)
+{
+    candidate->leader = kube_leader_free(candidate->leader);
+    candidate->leads = false;
+}
+
+static void set_faults(struct candidate *candidate, unsigned refuse, unsigned lose)
+{
+    struct fault_rates rates = {.refuse = refuse, .lose = lose};
+    fault_transport_set(candidate->transport, &rates);
+}
+
+static void make_trouble(struct run *run)
+{
+    struct candidate *candidate = &run->candidates[rand_below(run->cluster.rand, CANDIDATES)];
+    switch (rand_below(run->cluster.rand, 6)) {
+    case 0:
+        if (candidate->leader)
+            die(candidate);
+        break;
+    case 1:
+        if (candidate->leader && !candidate->resigned) {
+            candidate->leads = false; /* it stopped its work before */
+            kube_leader_resign(candidate->leader, on_resigned);
+            sim_loop_run_for(run->cluster.loop, 40 * 1000);
+            check(run, candidate->resigned, "resigning does not end");
+            die(candidate);
+        }
+        break;
+    case 2:
+        set_faults(candidate, 1000, 0); /* cut off */
+        break;
+    case 3:
+        set_faults(candidate, 0, 700); /* heard and not answered */
+        break;
+    case 4:
+        set_faults(candidate, 200, 200);
+        break;
+    default:
+        set_faults(candidate, 0, 0);
+        if (!candidate->leader)
+            live(candidate);
+    }
+}
+
+static int leaders(const struct run *run)
+{
+    int count = 0;
+    for (int i = 0; i < CANDIDATES; i++)
+        count += run->candidates[i].leads;
+    return count;
+}
+
+static void init(struct run *run, uint64_t seed)
+{
+    *run = (struct run){.seed = seed};
+    sim_cluster_init(&run->cluster, seed);
+    for (int i = 0; i < CANDIDATES; i++) {
+        struct candidate *candidate = &run->candidates[i];
+        struct fault_rates none = {0};
+        candidate->run = run;
+        candidate->number = i;
+        candidate->transport = fault_transport_new(run->cluster.loop, run->cluster.transport,
+                                                   run->cluster.rand, &none);
+        live(candidate);
+    }
+}
+
+static void release(struct run *run)
+{
+    for (int i = 0; i < CANDIDATES; i++) {
+        kube_leader_free(run->candidates[i].leader);
+        http_transport_free(run->candidates[i].transport);
+    }
+    sim_cluster_release(&run->cluster);
+}
+
+static void live_through(uint64_t seed)
+{
+    struct run run;
+    init(&run, seed);
+    sim_loop_run_for(run.cluster.loop, 10 * 1000);
+    check(&run, leaders(&run) == 1, "nobody leads in peace");
+    for (int i = 0; i < TROUBLES; i++) {
+        make_trouble(&run);
+        sim_loop_run_for(run.cluster.loop, (int64_t)rand_below(run.cluster.rand, 20 * 1000));
+    }
+    for (int i = 0; i < CANDIDATES; i++) {
+        set_faults(&run.candidates[i], 0, 0);
+        if (!run.candidates[i].leader)
+            live(&run.candidates[i]);
+    }
+    sim_loop_run_for(run.cluster.loop, 60 * 1000);
+    check(&run, leaders(&run) == 1, "nobody leads after the trouble");
+    check(&run, run.changes > 1, "nothing happened");
+    int changes = run.changes;
+    sim_loop_run_for(run.cluster.loop, 600 * 1000);
+    check(&run, leaders(&run) == 1 && run.changes == changes, "it changes without need");
+    release(&run);
+}
+
+static void never_two_leaders_and_one_in_the_end(void **state)
+{
+    const char *text = getenv("TRAINYARD_SIM_SEED");
+    if (text)
+        live_through(strtoull(text, NULL, 10));
+    for (uint64_t seed = 1; !text && seed <= SEEDS_DEFAULT; seed++)
+        live_through(seed);
+}
+
+static struct candidate *find_leader(struct run *run)
+{
+    for (int i = 0; i < CANDIDATES; i++)
+        if (run->candidates[i].leads)
+            return &run->candidates[i];
+    return NULL;
+}
+
+/* How long nobody leads after the leader is gone. */
+static int64_t gap_ms(struct run *run)
+{
+    int64_t since_ms = loop_now_ms(run->cluster.loop);
+    while (leaders(run) == 0 && loop_now_ms(run->cluster.loop) - since_ms < 120 * 1000)
+        sim_loop_run_for(run->cluster.loop, 100);
+    return loop_now_ms(run->cluster.loop) - since_ms;
+}
+
+static void a_killed_leader_is_followed_when_its_lease_ends(void **state)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct run run;
+        init(&run, seed);
+        sim_loop_run_for(run.cluster.loop, 30 * 1000);
+        die(find_leader(&run));
+        int64_t gap = gap_ms(&run);
+        check(&run, gap > LEASE_MS - 3000 && gap < LEASE_MS + 6000, "gap of %lld ms",
+              (long long)gap);
+        release(&run);
+    }
+}
+
+static void one_who_resigns_is_followed_soon(void **state)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct run run;
+        init(&run, seed);
+        sim_loop_run_for(run.cluster.loop, 30 * 1000);
+        struct candidate *leader = find_leader(&run);
+        leader->leads = false;
+        kube_leader_resign(leader->leader, on_resigned);
+        int64_t gap = gap_ms(&run);
+        check(&run, gap < 3000, "gap of %lld ms", (long long)gap);
+        check(&run, leader->resigned, "resigning does not end");
+        release(&run);
+    }
+}
+
+static void on_done(void *context, struct json *object, const struct err *err)
+{
+}
+
+static void on_lease(void *context, struct json *lease, const struct err *err)
+{
+    struct run *run = context;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    check(run, lease != NULL, "no lease");
+    struct json *stolen = json_clone(arena, lease);
+    json_set_string(arena, json_get(stolen, "spec"), "holderIdentity", "a thief");
+    kube_update(run->cluster.client, &KUBE_LEASES, "default", "operator", stolen, on_done, run);
+}
+
+static void who_finds_another_name_in_the_lease_stops(void **state)
+{
+    struct run run;
+    init(&run, 1);
+    sim_loop_run_for(run.cluster.loop, 30 * 1000);
+    kube_get(run.cluster.client, &KUBE_LEASES, "default", "operator", on_lease, &run);
+    sim_loop_run_for(run.cluster.loop, 3000);
+    check(&run, leaders(&run) == 0, "it does not notice");
+    release(&run);
+}
+
+static void a_deleted_lease_is_made_again(void **state)
+{
+    struct run run;
+    init(&run, 1);
+    sim_loop_run_for(run.cluster.loop, 30 * 1000);
+    kube_delete(run.cluster.client, &KUBE_LEASES, "default", "operator", NULL, on_done, &run);
+    sim_loop_run_for(run.cluster.loop, 30 * 1000);
+    check(&run, leaders(&run) == 1, "nobody leads");
+    release(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(never_two_leaders_and_one_in_the_end),
+        cmocka_unit_test(a_killed_leader_is_followed_when_its_lease_ends),
+        cmocka_unit_test(one_who_resigns_is_followed_soon),
+        cmocka_unit_test(who_finds_another_name_in_the_lease_stops),
+        cmocka_unit_test(a_deleted_lease_is_made_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
