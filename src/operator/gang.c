@@ -4,6 +4,7 @@
 #include "operator/gang.h"
 
 #include "operator/pod_amounts.h"
+#include "operator/restarts.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -32,14 +33,27 @@ struct members {
     int total;
 };
 
-static struct members members_to_come(const struct training_replicas *replicas)
+/* Whether the scheduler will see a pod of the replica now. One that has finished and whose pod is
+ * gone, or that failed and is not tried again, will not come; one that waits to be tried again
+ * comes later, and who restarts alone need not wait with it. */
+static bool is_to_come(const struct training_job *job, const struct training_replica *replica,
+                       int64_t now_ms)
+{
+    if (!replica->has_pod)
+        return !replica->finished && replica->retry_ms <= now_ms;
+    return training_replica_judge(replica, job->replicas[replica->type].restart_policy) !=
+           TRAINING_VERDICT_FAIL;
+}
+
+static struct members members_to_come(const struct training_job *job,
+                                      const struct training_replicas *replicas, int64_t now_ms)
 {
     struct members members = {0};
 
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 
-        if (replica->finished && !replica->has_pod)
+        if (!is_to_come(job, replica, now_ms))
             continue;
         members.counts[replica->type]++;
         members.total++;
@@ -56,24 +70,25 @@ static int spare_workers(const struct training_job *job, const struct members *m
 }
 
 int training_gang_min_member(const struct training_job *job,
-                             const struct training_replicas *replicas)
+                             const struct training_replicas *replicas, int64_t now_ms)
 {
-    struct members members = members_to_come(replicas);
+    struct members members = members_to_come(job, replicas, now_ms);
+    int64_t wanted = job->scheduling.min_available;
 
-    if (job->scheduling.min_available < 0)
-        return members.total - spare_workers(job, &members);
-    /* More than there are was asked for: that is said (and waited for), not mended. */
-    if (job->scheduling.min_available > members.total && (size_t)members.total < replicas->count)
-        return members.total;
-    return job->scheduling.min_available > 0 ? (int)job->scheduling.min_available : 1;
+    if (wanted < 0)
+        wanted = members.total - spare_workers(job, &members);
+    /* More than there ever are was asked for: that is said (and waited for), not mended. */
+    else if (wanted > members.total && (size_t)members.total < replicas->count)
+        wanted = members.total;
+    return wanted > 0 ? (int)wanted : 1;
 }
 
-/* The first `wanted` members in the order of the types, spare workers last. */
+/* The first members that count, in the order of the types, spare workers last. */
 static struct members first_members(const struct training_job *job,
-                                    const struct training_replicas *replicas, int wanted)
+                                    const struct training_replicas *replicas, int64_t now_ms)
 {
-    struct members all = members_to_come(replicas), first = {0};
-    int spare = spare_workers(job, &all);
+    struct members all = members_to_come(job, replicas, now_ms), first = {0};
+    int spare = spare_workers(job, &all), wanted = training_gang_min_member(job, replicas, now_ms);
 
     all.counts[TRAINING_WORKER] -= spare;
     for (int type = 0; type <= TRAINING_REPLICA_TYPES; type++) {
@@ -92,14 +107,14 @@ static struct members first_members(const struct training_job *job,
 
 /* minResources as asked for, or what the first members ask of their nodes; NULL: nothing. */
 static struct json *min_resources(struct arena *arena, const struct training_job *job,
-                                  const struct training_replicas *replicas)
+                                  const struct training_replicas *replicas, int64_t now_ms)
 {
     struct members members;
     struct training_amounts sum = {0};
 
     if (job->scheduling.min_resources)
         return json_clone(arena, job->scheduling.min_resources);
-    members = first_members(job, replicas, training_gang_min_member(job, replicas));
+    members = first_members(job, replicas, now_ms);
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         struct training_amounts each =
             training_pod_amounts(arena, json_get(job->replicas[type].template, "spec"));
@@ -112,12 +127,13 @@ static struct json *min_resources(struct arena *arena, const struct training_job
 
 static struct json *group_spec(struct arena *arena, const struct training_gang *gang,
                                const struct training_job *job,
-                               const struct training_replicas *replicas)
+                               const struct training_replicas *replicas, int64_t now_ms)
 {
     const struct training_scheduling *policy = &job->scheduling;
-    struct json *spec = json_object(arena), *resources = min_resources(arena, job, replicas);
+    struct json *spec = json_object(arena),
+                *resources = min_resources(arena, job, replicas, now_ms);
 
-    json_set_int(arena, spec, "minMember", training_gang_min_member(job, replicas));
+    json_set_int(arena, spec, "minMember", training_gang_min_member(job, replicas, now_ms));
     if (gang->admits_first) {
         json_set_string(arena, spec, "queue", policy->queue ? policy->queue : "default");
         if (policy->priority_class)
@@ -139,7 +155,7 @@ static bool is_wish(const char *annotation)
 
 struct json *training_gang_group_new(struct arena *arena, const struct training_gang *gang,
                                      const struct training_job *job,
-                                     const struct training_replicas *replicas)
+                                     const struct training_replicas *replicas, int64_t now_ms)
 {
     struct json *group = kube_object_make(arena, gang->resource, job->namespace_, job->name);
 
@@ -152,7 +168,7 @@ struct json *training_gang_group_new(struct arena *arena, const struct training_
         }
     }
     kube_meta_add_owner(arena, group, kube_owner_reference_new(arena, job->json, true));
-    json_set(arena, group, "spec", group_spec(arena, gang, job, replicas));
+    json_set(arena, group, "spec", group_spec(arena, gang, job, replicas, now_ms));
     return group;
 }
 
@@ -174,13 +190,13 @@ static struct json *resources_patch(struct arena *arena, const struct json *want
 
 struct json *training_gang_group_patch(struct arena *arena, const struct training_gang *gang,
                                        const struct training_job *job,
-                                       const struct training_replicas *replicas,
+                                       const struct training_replicas *replicas, int64_t now_ms,
                                        const struct json *group)
 {
     /* A group stays in the queue it was put into. */
     static const char *const names[] = {"minMember", "priorityClassName", "scheduleTimeoutSeconds"};
     const struct json *is = json_get(group, "spec");
-    struct json *wanted = group_spec(arena, gang, job, replicas);
+    struct json *wanted = group_spec(arena, gang, job, replicas, now_ms);
     struct json *patch = json_object(arena), *spec = json_object(arena);
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

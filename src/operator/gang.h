@@ -20,19 +20,18 @@ struct training_gang {
 void training_gang_init(struct training_gang *gang, const char *scheduler);
 
 /* How many pods must be there before any starts: minAvailable, or else all replicas without which
- * the job does not start. Those that have finished and whose pods are gone will not come again and
- * are not waited for. */
+ * the job does not start; but never more than are to come. */
 int training_gang_min_member(const struct training_job *job,
-                             const struct training_replicas *replicas);
+                             const struct training_replicas *replicas, int64_t now_ms);
 
 /* The PodGroup of the job. */
 struct json *training_gang_group_new(struct arena *arena, const struct training_gang *gang,
                                      const struct training_job *job,
-                                     const struct training_replicas *replicas);
+                                     const struct training_replicas *replicas, int64_t now_ms);
 /* The merge patch that makes `group` say what training_gang_group_new() would; NULL: it does. */
 struct json *training_gang_group_patch(struct arena *arena, const struct training_gang *gang,
                                        const struct training_job *job,
-                                       const struct training_replicas *replicas,
+                                       const struct training_replicas *replicas, int64_t now_ms,
                                        const struct json *group);
 /* The scheduler lets the pods of the group be made. */
 bool training_gang_group_is_admitted(const struct training_gang *gang, const struct json *group);

@@ -120,9 +120,9 @@ void training_pass_keep_group(struct training_pass *pass)
     }
     report_too_many(pass);
     if (!group) {
-        training_plan_create(
-            pass->plan, TRAINING_CREATE_POD_GROUP,
-            training_gang_group_new(pass->arena, pass->gang, &pass->job, &pass->replicas));
+        training_plan_create(pass->plan, TRAINING_CREATE_POD_GROUP,
+                             training_gang_group_new(pass->arena, pass->gang, &pass->job,
+                                                     &pass->replicas, pass->now_ms));
         return;
     }
     if (!is_ours(pass, group)) {
@@ -131,7 +131,8 @@ void training_pass_keep_group(struct training_pass *pass)
     }
     if (kube_meta_is_deleting(group))
         return;
-    patch = training_gang_group_patch(pass->arena, pass->gang, &pass->job, &pass->replicas, group);
+    patch = training_gang_group_patch(pass->arena, pass->gang, &pass->job, &pass->replicas,
+                                      pass->now_ms, group);
     if (patch)
         training_plan_create(pass->plan, TRAINING_UPDATE_POD_GROUP, patch);
     if (training_pass_waits_for_group(pass))

@@ -465,6 +465,47 @@ static void test_finished_members_are_not_waited_for(void **state)
     }
 }
 
+/* A replica that must wait before it is tried again does not hold up another that restarts. */
+static void test_who_restarts_alone_does_not_wait(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Worker 3 ExitCode", NULL);
+    fixture_settle(&fixture);
+    kube_meta_set_annotation(
+        fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
+        "{\"worker-1\":{\"count\":9,\"uid\":\"x\",\"after\":\"2026-11-15T02:05:00Z\"}}");
+    for (size_t i = 0; i < fixture.pod_count; i++) {
+        if (str_eq(kube_meta_name(fixture.pods[i]), "mnist-worker-1"))
+            fixture.pods[i] = fixture.pods[--fixture.pod_count];
+    }
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "~group mnist");
+    fixture_apply(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 2);
+    fixture.now_ms += 300 * 1000;
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "~group mnist, +pod mnist-worker-1");
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 3);
+    fixture_release(&fixture);
+}
+
+/* A dynamic worker that failed for good does not fail its job, and will not come again. */
+static void test_who_failed_is_not_waited_for(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Chief 1 OnFailure, Worker 1 Never", NULL);
+    json_set_bool(fixture.arena, json_get(fixture.job, "spec"), "enableDynamicWorker", true);
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 2);
+    fixture_change(&fixture, "chief-0=Running worker-0=Failed(1)");
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 1);
+    fixture_release(&fixture);
+}
+
 /* ---- Going ----------------------------------------------------------------------------------- */
 
 static void test_the_group_goes_with_the_end(void **state)
@@ -560,6 +601,8 @@ int main(void)
         cmocka_unit_test(test_only_what_differs_is_patched),
         cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_finished_members_are_not_waited_for),
+        cmocka_unit_test(test_who_restarts_alone_does_not_wait),
+        cmocka_unit_test(test_who_failed_is_not_waited_for),
         cmocka_unit_test(test_the_group_goes_with_the_end),
         cmocka_unit_test(test_suspended_and_resumed),
     };
