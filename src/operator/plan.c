@@ -1,6 +1,10 @@
 /* Filling a plan. */
 #include "operator/plan.h"
 
+#include "operator/gang.h"
+#include "operator/pod_template.h"
+#include "operator/training_job.h"
+
 #include "base/str.h"
 #include "kube/object.h"
 
@@ -42,6 +46,34 @@ void training_plan_create(struct training_plan *plan, enum training_action_type 
 {
     *add_action(plan) =
         (struct training_action){.type = type, .name = kube_meta_name(object), .object = object};
+}
+
+void training_plan_create_part(struct training_plan *plan, enum training_action_type type,
+                               enum training_replica_type replica_type, int replica_index)
+{
+    *add_action(plan) = (struct training_action){
+        .type = type,
+        .name = training_replica_name(plan->arena, plan->mould->job, replica_type, replica_index),
+        .replica_type = replica_type,
+        .replica_index = replica_index,
+    };
+}
+
+const struct json *training_plan_object(const struct training_plan *plan,
+                                        const struct training_action *action, struct arena *arena)
+{
+    const struct training_mould *mould = plan->mould;
+    struct json *pod;
+
+    if (action->object)
+        return action->object;
+    if (action->type == TRAINING_CREATE_SERVICE)
+        return training_service_new(arena, mould->job, action->replica_type, action->replica_index);
+    pod = training_pod_new(arena, mould->job, action->replica_type, action->replica_index,
+                           mould->cluster_domain);
+    if (mould->gang)
+        training_gang_mark_pod(arena, mould->gang, mould->job, action->replica_type, pod);
+    return pod;
 }
 
 void training_plan_delete(struct training_plan *plan, enum training_action_type type,

@@ -6,7 +6,11 @@
 #ifndef TRAINYARD_OPERATOR_PLAN_H
 #define TRAINYARD_OPERATOR_PLAN_H
 
+#include "operator/training_kind.h"
+
 #include "base/json.h"
+
+struct training_gang;
 
 enum training_action_type {
     TRAINING_CREATE_SERVICE,
@@ -25,6 +29,9 @@ struct training_action {
     const char *uid;           /* of what is deleted, so that its successor is spared */
     const struct json *object; /* what is created, or the merge patch of what is changed */
     bool force;                /* delete at once: nobody is left to do it gracefully */
+    /* Whose pod or service is created; the object is made when it is needed. */
+    enum training_replica_type replica_type;
+    int replica_index;
 };
 
 struct training_event {
@@ -34,8 +41,17 @@ struct training_event {
     const char *message;
 };
 
+/* What the objects of replicas are made from. They are made one at a time and not kept in the
+ * plan: each pod of a job of a thousand replicas names a thousand peers. */
+struct training_mould {
+    const struct training_job *job;
+    const struct training_gang *gang; /* or NULL */
+    const char *cluster_domain;       /* or NULL */
+};
+
 struct training_plan {
     struct arena *arena;
+    const struct training_mould *mould; /* NULL: the plan creates nothing of a replica */
     struct training_action *actions;
     size_t action_count, action_capacity;
     struct training_event *events;
@@ -50,6 +66,12 @@ struct training_plan {
 void training_plan_init(struct training_plan *plan, struct arena *arena);
 void training_plan_create(struct training_plan *plan, enum training_action_type type,
                           const struct json *object);
+/* A pod or a service of a replica. */
+void training_plan_create_part(struct training_plan *plan, enum training_action_type type,
+                               enum training_replica_type replica_type, int replica_index);
+/* What the action creates or changes, made in the arena where it is not there yet. */
+const struct json *training_plan_object(const struct training_plan *plan,
+                                        const struct training_action *action, struct arena *arena);
 void training_plan_delete(struct training_plan *plan, enum training_action_type type,
                           const struct json *object, bool force);
 struct training_event *training_plan_event(struct training_plan *plan, bool warning,

@@ -158,7 +158,8 @@ static void adopt(struct call *call)
     struct json *patch = json_object(run->arena);
 
     json_set(run->arena, json_ensure_object(run->arena, patch, "metadata"), "labels",
-             json_clone(run->arena, kube_meta_labels(call->action->object)));
+             json_clone(run->arena, kube_meta_labels(training_plan_object(&run->plan, call->action,
+                                                                          run->arena))));
     kube_patch(run->client, resource_of(call), run->job->namespace_, call->action->name, NULL,
                patch, on_adopted, call);
 }
@@ -243,8 +244,10 @@ static void start_action(struct plan_run *run, const struct training_action *act
     *call = (struct call){.run = run, .action = action};
     run->under_way++;
     if (ACTIONS[action->type].verb == CREATES) {
-        kube_create(run->client, resource_of(call), run->job->namespace_, action->object,
-                    on_created, call);
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+
+        kube_create(run->client, resource_of(call), run->job->namespace_,
+                    training_plan_object(&run->plan, action, arena), on_created, call);
     } else if (ACTIONS[action->type].verb == CHANGES) {
         kube_patch(run->client, resource_of(call), run->job->namespace_, action->name, NULL,
                    action->object, on_changed, call);

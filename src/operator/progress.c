@@ -133,9 +133,8 @@ static void create_services(struct training_pass *pass)
         if (replica->service_blocked)
             report_blocked(pass, replica->service, "service", "FailedCreateService");
         else if (!replica->service)
-            training_plan_create(
-                pass->plan, TRAINING_CREATE_SERVICE,
-                training_service_new(pass->arena, &pass->job, replica->type, replica->index));
+            training_plan_create_part(pass->plan, TRAINING_CREATE_SERVICE, replica->type,
+                                      replica->index);
     }
 }
 
@@ -193,14 +192,10 @@ static void create_pods(struct training_pass *pass)
             report_blocked(pass, replica->pod.json, "pod", "FailedCreatePod");
         if (replica->has_pod || replica->finished || wait || must_wait(pass, replica))
             continue;
-        struct json *pod = training_pod_new(pass->arena, &pass->job, replica->type, replica->index,
-                                            pass->observed->cluster_domain);
-        if (pass->gang) {
-            training_gang_mark_pod(pass->arena, pass->gang, &pass->job, replica->type, pod);
+        training_plan_create_part(pass->plan, TRAINING_CREATE_POD, replica->type, replica->index);
+        if (pass->gang)
             scheduled_elsewhere |=
                 training_gang_is_overridden(pass->gang, &pass->job, replica->type);
-        }
-        training_plan_create(pass->plan, TRAINING_CREATE_POD, pod);
         overridden |= training_template_sets_restart_policy(&pass->job, replica->type);
     }
     if (overridden)
@@ -216,6 +211,18 @@ static void create_pods(struct training_pass *pass)
             ->once = true;
 }
 
+/* The job as it is now, with the ports that were given out. */
+static void set_mould(struct training_pass *pass)
+{
+    struct training_mould *mould = ARENA_NEW(pass->arena, struct training_mould);
+    struct training_job *job = ARENA_NEW(pass->arena, struct training_job);
+
+    *job = pass->job;
+    *mould = (struct training_mould){
+        .job = job, .gang = pass->gang, .cluster_domain = pass->observed->cluster_domain};
+    pass->plan->mould = mould;
+}
+
 void training_pass_go_on(struct training_pass *pass)
 {
     int restarted_type;
@@ -226,6 +233,7 @@ void training_pass_go_on(struct training_pass *pass)
     delete_surplus(pass);
     training_pass_keep_group(pass);
     if (!training_pass_waits_for_group(pass) && training_pass_give_ports(pass)) {
+        set_mould(pass);
         create_services(pass);
         create_pods(pass);
     }

@@ -270,10 +270,12 @@ static void apply_action(struct job_fixture *fixture, const struct training_acti
 {
     switch (action->type) {
     case TRAINING_CREATE_SERVICE:
-        put(fixture, fixture->services, &fixture->service_count, action->object);
+        put(fixture, fixture->services, &fixture->service_count,
+            training_plan_object(&fixture->plan, action, fixture->arena));
         break;
     case TRAINING_CREATE_POD:
-        put(fixture, fixture->pods, &fixture->pod_count, action->object);
+        put(fixture, fixture->pods, &fixture->pod_count,
+            training_plan_object(&fixture->plan, action, fixture->arena));
         break;
     case TRAINING_DELETE_POD:
         take_away(fixture->pods, &fixture->pod_count, action->name);
