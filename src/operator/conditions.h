@@ -12,6 +12,9 @@
 #define TRAINING_FAILED     "Failed"
 #define TRAINING_SUSPENDED  "Suspended"
 
+/* The reason of a Failed condition: the job makes no sense. */
+#define TRAINING_FAILED_VALIDATION "FailedValidation"
+
 /* `status` is the job's status tree. */
 const struct json *training_condition_get(const struct json *status, const char *type);
 bool training_condition_is_true(const struct json *status, const char *type);

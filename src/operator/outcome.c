@@ -22,12 +22,13 @@ static const char *deadline_message(const struct training_pass *pass)
                         pass->job.name);
 }
 
-bool training_pass_failed_by_limit(const struct training_pass *pass)
+bool training_pass_was_stopped(const struct training_pass *pass)
 {
     const struct json *failed = training_condition_get(pass->status, TRAINING_FAILED);
     const char *message = json_get_string(failed, "message", "");
 
-    return str_eq(message, backoff_message(pass)) || str_eq(message, deadline_message(pass));
+    return str_eq(message, backoff_message(pass)) || str_eq(message, deadline_message(pass)) ||
+           str_eq(json_get_string(failed, "reason", ""), TRAINING_FAILED_VALIDATION);
 }
 
 static bool all_succeeded(const struct training_pass *pass, enum training_replica_type type)
@@ -152,12 +153,29 @@ static bool is_past_deadline(const struct training_pass *pass)
     return false;
 }
 
+/* Parameter servers and evaluators serve others: by themselves they neither run a job nor end it.
+ */
+static void report_undecided(struct training_pass *pass)
+{
+    const struct training_job *job = &pass->job;
+
+    if (training_job_has_chief(job) || job->replicas[TRAINING_WORKER].present)
+        return;
+    training_plan_event(pass->plan, true, "NobodyDecides",
+                        "%s %s has neither a Chief, a Master nor a Worker: it never becomes "
+                        "Running or Succeeded, and ends when a replica fails, a limit is reached "
+                        "or it is deleted",
+                        job->kind->name, job->name)
+        ->once = true;
+}
+
 struct training_judgement training_pass_judge(struct training_pass *pass)
 {
     const struct training_words *words = &pass->job.kind->words;
     bool with_chief = training_job_has_chief(&pass->job);
     struct training_judgement judgement = {.outcome = TRAINING_OUTCOME_FAILED};
 
+    report_undecided(pass);
     if (is_successful(pass)) {
         judgement.outcome = TRAINING_OUTCOME_SUCCEEDED;
         judgement.message = training_pass_say(pass, with_chief || !words->workers_succeeded

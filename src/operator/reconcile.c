@@ -67,13 +67,13 @@ static void pass_init(struct training_pass *pass, const struct training_observed
 
 static void fail_invalid(struct training_pass *pass, const struct err *why)
 {
-    training_condition_set(pass->arena, pass->status, TRAINING_FAILED, true, "FailedValidation",
-                           arena_printf(pass->arena, "%s %s/%s is not valid: %s",
-                                        pass->job.kind->name, pass->job.namespace_, pass->job.name,
-                                        why->message),
-                           pass->now_ms);
+    training_condition_set(
+        pass->arena, pass->status, TRAINING_FAILED, true, TRAINING_FAILED_VALIDATION,
+        arena_printf(pass->arena, "%s %s/%s is not valid: %s", pass->job.kind->name,
+                     pass->job.namespace_, pass->job.name, why->message),
+        pass->now_ms);
     training_pass_set_time(pass, "completionTime");
-    training_plan_event(pass->plan, true, "FailedValidation", "%s", why->message);
+    training_plan_event(pass->plan, true, TRAINING_FAILED_VALIDATION, "%s", why->message);
 }
 
 static void set_created(struct training_pass *pass)
@@ -94,8 +94,11 @@ static void set_replica_statuses(struct training_pass *pass)
             training_replicas_count(&pass->replicas, (enum training_replica_type)type);
         struct json *counts;
 
-        if (!pass->job.replicas[type].present)
+        if (!pass->job.replicas[type].present) {
+            /* Of a type that was taken out of the spec nothing is left. */
+            json_remove(statuses, training_replica_type_name((enum training_replica_type)type));
             continue;
+        }
         counts = json_set(pass->arena, statuses,
                           training_replica_type_name((enum training_replica_type)type),
                           json_object(pass->arena));
@@ -181,7 +184,7 @@ static void leave_to_others(const struct training_observed *observed, struct tra
     struct err why = ERR_INIT;
 
     if (training_managed_by_validate(json_get(observed->job, "spec"), &why) < 0)
-        training_plan_event(plan, true, "FailedValidation", "%s", why.message)->once = true;
+        training_plan_event(plan, true, TRAINING_FAILED_VALIDATION, "%s", why.message)->once = true;
 }
 
 int training_reconcile(const struct training_observed *observed, struct arena *arena,

@@ -31,8 +31,9 @@ struct training_judgement {
 struct training_judgement training_pass_judge(struct training_pass *pass);
 /* The chief, or without one any worker, is running. */
 bool training_pass_is_running(const struct training_pass *pass);
-/* The job was failed by backoffLimit or activeDeadlineSeconds, says its condition. */
-bool training_pass_failed_by_limit(const struct training_pass *pass);
+/* No replica of its own failed the job, says its condition: backoffLimit or activeDeadlineSeconds
+ * did, or an edit that made no sense. */
+bool training_pass_was_stopped(const struct training_pass *pass);
 
 /* progress.c: a job that has not ended. */
 void training_pass_go_on(struct training_pass *pass);

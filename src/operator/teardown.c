@@ -115,8 +115,8 @@ void training_pass_finished(struct training_pass *pass)
 {
     enum training_clean_policy policy = pass->job.clean_policy;
 
-    /* A job stopped by a limit must stop, whatever is kept of it. */
-    if (policy == TRAINING_CLEAN_NONE && training_pass_failed_by_limit(pass))
+    /* A job that was stopped must stop, whatever is kept of it. */
+    if (policy == TRAINING_CLEAN_NONE && training_pass_was_stopped(pass))
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
     training_pass_drop_ports(pass);

@@ -230,9 +230,12 @@ def same_name_again(space):
 
 @scenario(ps=("PS", "ps"), evaluator=("Evaluator", "evaluator"))
 def nobody_decides(space, role, lower):
-    """A job of parameter servers or evaluators alone runs, and nothing in it is its success."""
+    """A job of parameter servers or evaluators alone runs, and says that nothing in it can be its success."""
     space.create(tfjob("alone", {role: replica(space.cluster.image)}))
     space.until_phase(f"alone-{lower}-0", "Running")
+    space.heard("alone", ("Warning", "NobodyDecides",
+                          "TFJob alone has neither a Chief, a Master nor a Worker: it never becomes Running or Succeeded, "
+                          "and ends when a replica fails, a limit is reached or it is deleted"))
     space.end(f"alone-{lower}-0", 0)
     until("the end to be counted", lambda: space.counts("alone") == {role: {"succeeded": 1}})
     fence(space)

@@ -2,6 +2,7 @@
 #include "operator/conditions.h"
 
 #include "base/arena.h"
+#include "base/mem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,6 +121,31 @@ static void test_nothing_changes_after_the_end(void **state)
     }
 }
 
+static void test_questions(void **state)
+{
+    static const struct {
+        const char *type, *status;
+        bool is_true, finished;
+    } rows[] = {
+        {TRAINING_SUCCEEDED, "True", true, true},    {TRAINING_FAILED, "True", true, true},
+        {TRAINING_SUCCEEDED, "False", false, false}, {TRAINING_FAILED, "False", false, false},
+        {TRAINING_RUNNING, "True", true, false},     {TRAINING_RUNNING, "False", false, false},
+        {TRAINING_SUSPENDED, "True", true, false},   {TRAINING_SUSPENDED, "Unknown", false, false},
+        {TRAINING_CREATED, "True", true, false},     {TRAINING_RESTARTING, "True", true, false},
+    };
+
+    assert_false(training_is_finished(NULL));
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct json *status = json_object(*state), *condition = json_object(*state);
+
+        json_set_string(*state, condition, "type", rows[i].type);
+        json_set_string(*state, condition, "status", rows[i].status);
+        json_append(json_ensure_array(*state, status, "conditions"), condition);
+        assert_int_equal(training_condition_is_true(status, rows[i].type), rows[i].is_true);
+        assert_int_equal(training_is_finished(status), rows[i].finished);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -131,6 +157,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_running_and_restarting_replace_each_other, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_the_end_ends_running, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_questions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_changes_after_the_end, setup, teardown),
     };
 

@@ -178,6 +178,64 @@ static void test_job_of_another_manager_is_left_alone(void **state)
     }
 }
 
+/* The job is given to another manager while it runs: what runs is that manager's now. */
+static void test_a_job_given_away_is_left_alone(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", "{'managedBy': 'kubeflow.org/training-operator'}");
+    fixture_pods(&fixture, "worker-0=Running");
+    fixture_settle(&fixture);
+    json_set_string(fixture.arena, json_at(fixture.job, "spec", "runPolicy", NULL), "managedBy",
+                    "kueue.x-k8s.io/multikueue");
+    fixture_change(&fixture, "worker-0=Failed(1)");
+    fixture_reconcile(&fixture);
+    assert_int_equal(fixture.plan.action_count, 0);
+    assert_null(fixture.plan.status);
+    fixture_release(&fixture);
+}
+
+static void test_a_job_that_nobody_can_end_says_so(void **state)
+{
+    static const struct {
+        const char *spec;
+        bool told;
+    } rows[] = {{"PS 2", true},     {"Evaluator 1", true}, {"PS 1, Evaluator 1", true},
+                {"Chief 1", false}, {"Master 1", false},   {"Worker 1, PS 1", false}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, rows[i].spec, NULL);
+        fixture_reconcile(&fixture);
+        assert_string_equal(
+            fixture_events(&fixture),
+            rows[i].told ? "Warning NobodyDecides: TFJob mnist has neither a Chief, a Master "
+                           "nor a Worker: it never becomes Running or Succeeded, and ends "
+                           "when a replica fails, a limit is reached or it is deleted"
+                         : "");
+        if (rows[i].told)
+            assert_true(fixture.plan.events[0].once);
+        fixture_release(&fixture);
+    }
+}
+
+/* An edit made a running job senseless: it has failed, so it must not run on unseen. */
+static void test_a_job_edited_into_nonsense_is_stopped(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2", NULL);
+    fixture_pods(&fixture, "worker-0=Running worker-1=Succeeded(0)");
+    fixture_settle(&fixture);
+    json_set_string(fixture.arena, json_get(fixture.job, "spec"), "successPolicy", "Sometimes");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Running=False Failed");
+    assert_int_equal(fixture.pod_count, 1);
+    assert_string_equal(kube_meta_name(fixture.pods[0]), "mnist-worker-1");
+    fixture_release(&fixture);
+}
+
 static void test_job_being_deleted_is_left_alone(void **state)
 {
     struct job_fixture fixture;
@@ -272,6 +330,9 @@ int main(void)
         cmocka_unit_test(test_scale_down_takes_the_surplus_away),
         cmocka_unit_test(test_invalid_job_fails_and_makes_nothing),
         cmocka_unit_test(test_job_of_another_manager_is_left_alone),
+        cmocka_unit_test(test_a_job_given_away_is_left_alone),
+        cmocka_unit_test(test_a_job_that_nobody_can_end_says_so),
+        cmocka_unit_test(test_a_job_edited_into_nonsense_is_stopped),
         cmocka_unit_test(test_job_being_deleted_is_left_alone),
         cmocka_unit_test(test_a_taken_name_is_waited_for_and_told),
         cmocka_unit_test(test_unknown_status_fields_survive),

@@ -41,6 +41,12 @@ static const struct row ROWS[] = {
      "worker-0=Running worker-1=Failed(127)", "", "", "Created Failed"},
     {"ExitCode 1: failed for good", "Worker 2 ExitCode", NULL,
      "worker-0=Running worker-1=Failed(1)", "", "", "Created Failed"},
+    {"ExitCode 2: failed for good", "Worker 2 ExitCode", NULL,
+     "worker-0=Running worker-1=Failed(2)", "", "", "Created Failed"},
+    {"ExitCode 3: failed for good", "Worker 2 ExitCode", NULL,
+     "worker-0=Running worker-1=Failed(3)", "", "", "Created Failed"},
+    {"ExitCode 138: restarted", "Worker 2 ExitCode", NULL, "worker-0=Running worker-1=Failed(138)",
+     "", RESTARTED, "Created Restarting"},
     {"ExitCode without a code: restarted", "Worker 2 ExitCode", NULL,
      "worker-0=Running worker-1=Failed", "", RESTARTED, "Created Restarting"},
 

@@ -32,6 +32,19 @@ struct row {
 static const struct row ROWS[] = {
     {"a job of one worker gets none", "Worker 1", NULL, TRAINING_WORKER, 0, NULL, NULL},
     {"a job of one chief gets none", "Chief 1, Worker 0", NULL, TRAINING_CHIEF, 0, NULL, NULL},
+    {"a job of one parameter server gets none", "Worker 0, PS 1", NULL, TRAINING_PS, 0, NULL, NULL},
+    {"a job of one gets none, whatever the domain", "Worker 1", NULL, TRAINING_WORKER, 0,
+     "tf.training.com", NULL},
+    {"chief and worker", "Chief 1, Worker 1", NULL, TRAINING_WORKER, 0, NULL,
+     "{\"cluster\":{\"chief\":[\"mnist-chief-0.default.svc:2222\"],"
+     "\"worker\":[\"mnist-worker-0.default.svc:2222\"]},"
+     "\"task\":{\"type\":\"worker\",\"index\":0},\"environment\":\"cloud\"}"},
+    {"evaluator and cluster domain", "Worker 1, PS 1, Evaluator 1", NULL, TRAINING_WORKER, 0,
+     "tf.training.io",
+     "{\"cluster\":{\"evaluator\":[\"mnist-evaluator-0.default.svc.tf.training.io:2222\"],"
+     "\"ps\":[\"mnist-ps-0.default.svc.tf.training.io:2222\"],"
+     "\"worker\":[\"mnist-worker-0.default.svc.tf.training.io:2222\"]},"
+     "\"task\":{\"type\":\"worker\",\"index\":0},\"environment\":\"cloud\"}"},
     {"worker and parameter server", "Worker 1, PS 1", NULL, TRAINING_WORKER, 0, NULL,
      "{\"cluster\":{\"ps\":[\"mnist-ps-0.default.svc:2222\"],"
      "\"worker\":[\"mnist-worker-0.default.svc:2222\"]},"
