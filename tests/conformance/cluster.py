@@ -3,12 +3,13 @@ replicas through `kubectl port-forward`. Nothing here waits for a time: until() 
 only a defect reaches."""
 import http.client
 import json
+import os
 import subprocess
 import threading
 import time
 import urllib.parse
 
-PATIENCE_S = 120
+PATIENCE_S = int(os.environ.get("TRAINYARD_PATIENCE", "120"))
 POLL_S = 0.1
 
 
@@ -195,7 +196,13 @@ class Space:
                 for c in self.job(name).get("status", {}).get("conditions", [])]
 
     def counts(self, name):
-        return self.job(name)["status"].get("replicaStatuses", {})
+        """Of each type: active, succeeded, failed. The selector, by which scaling finds the pods, says nothing else."""
+        statuses = self.job(name)["status"].get("replicaStatuses", {})
+        for role, counts in statuses.items():
+            expect("the selector", f"training.kubeflow.org/job-name={name},"
+                   "training.kubeflow.org/operator-name=tfjob-controller,"
+                   f"training.kubeflow.org/replica-type={role.lower()}", counts.pop("selector"))
+        return statuses
 
     def events(self, name):
         """What was said of a job: (type, reason, message) to how often."""

@@ -40,7 +40,7 @@ def simple_job(space):
     expect("conditions", [created("simple"), running(space, "simple", "False"), succeeded(space, "simple")],
            space.conditions("simple"))
     status = space.job("simple")["status"]
-    expect("counts", {"Worker": {"succeeded": 1}}, status["replicaStatuses"])
+    expect("counts", {"Worker": {"succeeded": 1}}, space.counts("simple"))
     expect("start before completion", True,
            job["metadata"]["creationTimestamp"] <= status["startTime"] <= status["completionTime"])
     events = {service_created("simple-worker-0"): 1, pod_created("simple-worker-0"): 1,
