@@ -8,14 +8,16 @@
 
 #include <inttypes.h>
 
-/* ExitCode is ours: the node must not restart the pod, we look at the code first. */
-static const char *pod_restart_policy(enum training_restart_policy policy)
+/* ExitCode is ours: the node must not restart the pod, we look at the code first. Nor may it
+ * restart one of those that restart together: the others would not hear of it. */
+static const char *pod_restart_policy(const struct training_job *job,
+                                      enum training_replica_type type)
 {
-    switch (policy) {
+    switch (job->replicas[type].restart_policy) {
     case TRAINING_RESTART_ALWAYS:
         return "Always";
     case TRAINING_RESTART_ON_FAILURE:
-        return "OnFailure";
+        return job->restart_together ? "Never" : "OnFailure";
     case TRAINING_RESTART_NEVER:
     case TRAINING_RESTART_EXIT_CODE:
         break;
@@ -123,7 +125,7 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
 
     copy_member(arena, pod, replica->template, "spec");
     spec = json_ensure_object(arena, pod, "spec");
-    json_set_string(arena, spec, "restartPolicy", pod_restart_policy(replica->restart_policy));
+    json_set_string(arena, spec, "restartPolicy", pod_restart_policy(job, type));
     container = training_job_container(job->kind, spec);
     if (container)
         set_ports(arena, job, type, index, container);

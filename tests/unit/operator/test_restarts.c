@@ -347,6 +347,10 @@ static void test_restart_together(void **state)
     fixture_settle(&fixture);
     assert_int_equal(fixture.pod_count, 4);
     assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+    /* No node restarts one of them alone. */
+    for (size_t i = 0; i < fixture.pod_count; i++)
+        assert_string_equal(json_get_string(json_get(fixture.pods[i], "spec"), "restartPolicy", ""),
+                            "Never");
     fixture_release(&fixture);
 }
 
