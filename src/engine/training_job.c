@@ -3,6 +3,7 @@
 #include "engine/kinds.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 
 /* What became runPolicy in v1 stood at the spec itself before. */
 void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job)
@@ -63,12 +64,43 @@ static void validate_replicas(struct field_errors *errors, const struct json *sp
     }
 }
 
+static void require_same(struct field_errors *errors, const struct json *value,
+                         const struct json *old, const char *field)
+{
+    if (!str_eq(value ? json_text(value) : NULL, old ? json_text(old) : NULL))
+        field_invalid(errors, field, value, "field is immutable");
+}
+
+/* Who runs the job is settled when it is made, and so is the queue it waits in. */
+static void validate_run_policy(struct field_errors *errors, const struct json *job,
+                                const struct json *old)
+{
+    static const char *const managers[] = {"kubeflow.org/training-operator",
+                                           "kueue.x-k8s.io/multikueue", NULL};
+    const struct json *policy = json_at(job, "spec", "runPolicy", NULL);
+    const struct json *before = json_at(old, "spec", "runPolicy", NULL);
+    const struct json *manager = json_get(policy, "managedBy");
+    const char *name = json_text(manager);
+    if (manager && manager->type != JSON_NULL && !str_eq(name, managers[0]) &&
+        !str_eq(name, managers[1]))
+        field_unsupported(errors, "spec.runPolicy.managedBy", name ? name : "", managers);
+    if (!old)
+        return;
+    require_same(errors, manager, json_get(before, "managedBy"), "spec.runPolicy.managedBy");
+    const struct json *queue = json_at(before, "schedulingPolicy", "queue", NULL);
+    if (json_text(queue))
+        require_same(errors, json_at(policy, "schedulingPolicy", "queue", NULL), queue,
+                     "spec.runPolicy.schedulingPolicy.queue");
+}
+
 void kind_tfjob_validate(struct field_errors *errors, const struct json *job,
                          const struct json *old)
 {
     const struct json *spec = json_get(job, "spec");
-    if (require_object(errors, spec, "spec"))
-        validate_replicas(errors, spec, "tfReplicaSpecs");
+    if (!require_object(errors, spec, "spec"))
+        return;
+    validate_replicas(errors, spec, "tfReplicaSpecs");
+    validate_run_policy(errors, job, old);
 }
 
 /* nprocPerNode is text ("auto", "gpu", "2"), but of elasticPolicy a number. */
@@ -91,6 +123,7 @@ void kind_pytorchjob_validate(struct field_errors *errors, const struct json *jo
     if (!require_object(errors, spec, "spec"))
         return;
     validate_replicas(errors, spec, "pytorchReplicaSpecs");
+    validate_run_policy(errors, job, old);
     const struct json *processes = json_get(spec, "nprocPerNode");
     if (processes && processes->type != JSON_NULL && processes->type != JSON_STRING)
         field_invalid(errors, "spec.nprocPerNode", processes,

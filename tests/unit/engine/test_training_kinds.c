@@ -58,6 +58,10 @@ static void test_refusals(void **state)
         {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'minReplicas': 'one'}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.minReplicas: Invalid value: "
          "\"one\": spec.elasticPolicy.minReplicas in body must be of type integer"},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'runPolicy': {'managedBy': 'me'}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.runPolicy.managedBy: Unsupported value: "
+         "\"me\": supported values: \"kubeflow.org/training-operator\", "
+         "\"kueue.x-k8s.io/multikueue\""},
         {GROUPS, "{'minMember': -1}",
          "PodGroup.scheduling.x-k8s.io \"x\" is invalid: spec.minMember: Invalid value: -1: must "
          "be a whole number from 0 to 2147483647"},
@@ -90,6 +94,32 @@ static void test_refusals(void **state)
     assert_int_equal(answer.status, 422);
     assert_string_equal(answer_at(api, &answer, "details.causes.0.field"),
                         "spec.minResources[cpu]");
+}
+
+static void test_what_cannot_be_changed(void **state)
+{
+    struct api *api = *state;
+    struct answer answer;
+
+    assert_int_equal(post(api, TORCH,
+                          "{'metadata': {'name': 'x'}, 'spec': {'pytorchReplicaSpecs': {}, "
+                          "'runPolicy': {'managedBy': 'kueue.x-k8s.io/multikueue', "
+                          "'schedulingPolicy': {'queue': 'q'}}}}")
+                         .status,
+                     201);
+    assert_int_equal(merge(api, TORCH "/x", "{'spec': {'runPolicy': {'suspend': true}}}").status,
+                     200);
+    answer = merge(api, TORCH "/x", "{'spec': {'runPolicy': {'managedBy': null}}}");
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(answer_at(api, &answer, "details.causes.0.field"),
+                        "spec.runPolicy.managedBy");
+    answer =
+        merge(api, TORCH "/x", "{'spec': {'runPolicy': {'schedulingPolicy': {'queue': 'other'}}}}");
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(answer_message(&answer),
+                        "PyTorchJob.kubeflow.org \"x\" is invalid: "
+                        "spec.runPolicy.schedulingPolicy.queue: Invalid value: \"other\": field is "
+                        "immutable");
 }
 
 static void test_warnings(void **state)
@@ -286,6 +316,7 @@ int main(void)
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
         API_TEST(test_refusals),
+        API_TEST(test_what_cannot_be_changed),
         API_TEST(test_warnings),
         API_TEST(test_status),
         API_TEST(test_lease_is_won_once),
