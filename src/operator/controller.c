@@ -7,6 +7,8 @@
 #include "operator/host_network.h"
 #include "operator/job_cache.h"
 #include "operator/plan_run.h"
+#include "operator/progress_reader.h"
+#include "operator/progress_text.h"
 #include "operator/reconcile.h"
 #include "operator/training_job.h"
 
@@ -38,6 +40,7 @@ struct training_controller {
     struct kube_informer *jobs, *pods, *services;
     struct gang_watch *gang; /* or NULL */
     struct plan_run *runs;   /* under way */
+    struct progress_reader *progress;
     size_t calls_max;
     char *cluster_domain;
     struct host_ports *host_ports, *own_host_ports;
@@ -72,6 +75,10 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
     _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
 
     see_host_ports(controller, job, !new_);
+    if (!new_)
+        progress_reader_forget(controller->progress, key);
+    else if (old && training_progress_is_all_that_changed(old->json, new_->json))
+        return; /* our own word, of which nothing follows */
     workqueue_add(controller->queue, key);
 }
 
@@ -220,6 +227,19 @@ static void on_run_done(void *context, struct plan_run *run, bool failed)
     workqueue_done(controller->queue, key, failed);
 }
 
+/* Whom to ask how far the job is, from what was just observed. */
+static void see_progress(struct training_controller *controller, const struct plan_run *run,
+                         const struct training_observed *observed)
+{
+    int port = 0;
+    const struct json *pod = training_progress_pod(observed->pods, observed->pod_count,
+                                                   kube_meta_uid(observed->job), &port);
+
+    progress_reader_see(controller->progress, run->job,
+                        pod ? map_get(&run->entry->parts[JOB_PODS], kube_meta_name(pod)) : NULL,
+                        port);
+}
+
 static void start_run(struct training_controller *controller, struct job_entry *entry,
                       struct kube_object *job)
 {
@@ -251,6 +271,7 @@ static void start_run(struct training_controller *controller, struct job_entry *
             controller->host_ports,
             training_host_ports_owner(run->arena, controller->kind, job->namespace_, job->name),
             run->plan.host_ports, run->plan.host_port_count);
+    see_progress(controller, run, &observed);
     link_run(controller, run);
     plan_run_start(run);
 }
@@ -304,6 +325,7 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
                         const struct training_controller_options *options)
 {
     static const struct training_controller_options defaults = {0};
+    const struct training_dialer by_address = training_pod_dialer(loop);
     struct training_controller *controller = mem_zalloc(sizeof(*controller));
 
     if (!options)
@@ -320,6 +342,8 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     host_ports_expect(controller->host_ports);
     job_cache_init(&controller->cache);
     controller->client = kube_client_new(loop, transport, kind->controller_name);
+    controller->progress = progress_reader_new(loop, controller->client, kind,
+                                               options->dialer ? options->dialer : &by_address);
     controller->queue =
         workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX, work, controller);
     controller->jobs = kube_informer_new(controller->client, kind->resource, options->namespace_,
@@ -356,6 +380,7 @@ struct training_controller *training_controller_free(struct training_controller 
     kube_informer_free(controller->services);
     gang_watch_free(controller->gang);
     kube_client_free(controller->client);
+    progress_reader_free(controller->progress);
     while (controller->runs) {
         struct plan_run *run = controller->runs;
 

@@ -7,6 +7,7 @@
 
 #include "loop/loop.h"
 #include "net/http.h"
+#include "operator/dialer.h"
 #include "operator/host_ports.h"
 #include "operator/training_kind.h"
 
@@ -22,6 +23,8 @@ struct training_controller_options {
     size_t calls_max;              /* calls under way for one job; 0: 16 */
     struct host_ports *host_ports; /* for hostNetwork replicas; shared by the controllers of one
                                       process and outlives them; NULL: one of the default range */
+    const struct training_dialer *dialer; /* how pods are asked for their progress; copied; NULL:
+                                             by TCP to their address */
 };
 
 struct training_controller;

@@ -13,6 +13,7 @@
 #include "loop/loop.h"
 #include "loop/signals.h"
 #include "net/http_server.h"
+#include "node/connect.h"
 #include "node/node.h"
 #include "operator/controller.h"
 #include "pipeline/controller.h"
@@ -140,6 +141,20 @@ static int open_api(struct cluster *cluster, struct err *err)
     return serve_api(cluster, err);
 }
 
+/* Pods live in a network where this process is not: their node knows the way. */
+static void *dial_pod(void *context, const struct json *pod, int port, training_dial_done *done,
+                      void *done_context)
+{
+    const struct cluster *cluster = context;
+    struct engine_pod_backend backend = node_runtime_backend(cluster->runtime);
+    return backend.connect(backend.context, pod, port, done, done_context);
+}
+
+static void cancel_dialing(void *dialing)
+{
+    node_connect_cancel(dialing);
+}
+
 static int open_controllers(struct cluster *cluster, struct err *err)
 {
     /* Pipelines name accounts that an installation of Kubeflow would have made. */
@@ -148,7 +163,10 @@ static int open_controllers(struct cluster *cluster, struct err *err)
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
     cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
     cluster->host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
-    struct training_controller_options training = {.host_ports = cluster->host_ports};
+    struct training_dialer dialer = {
+        .open = dial_pod, .cancel = cancel_dialing, .context = cluster};
+    struct training_controller_options training = {.host_ports = cluster->host_ports,
+                                                   .dialer = &dialer};
     cluster->tfjobs =
         training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, &training);
     cluster->pytorchjobs =

@@ -1,0 +1,158 @@
+/* Progress as text; see progress_text.h. Pure; called by the reader of progress. The document comes
+ * from a program of the user's: nothing in it is believed but numbers and short words. */
+#include "operator/progress_text.h"
+
+#include "operator/training_job.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WORDS_MAX = 60 };
+
+/* A number as people write it: 0.4213, 812, 120000, 1.2e+300. */
+static const char *number_text(struct arena *arena, double number)
+{
+    double size = fabs(number);
+
+    return arena_printf(arena, size >= 1000 && size < 1e15 ? "%.0f" : "%.4g", number);
+}
+
+static void add(struct arena *arena, char **text, const char *words)
+{
+    *text = *text ? arena_printf(arena, "%s, %s", *text, words) : arena_strdup(arena, words);
+}
+
+static bool is_number(const struct json *value)
+{
+    return value && (value->type == JSON_INT || value->type == JSON_REAL) &&
+           isfinite(json_number(value, 0));
+}
+
+static void add_number(struct arena *arena, char **text, const struct json *document,
+                       const char *name, const char *before, const char *after)
+{
+    const struct json *value = json_get(document, name);
+
+    if (is_number(value))
+        add(arena, text,
+            arena_printf(arena, "%s%s%s", before, number_text(arena, json_number(value, 0)),
+                         after));
+}
+
+static void add_step(struct arena *arena, char **text, const struct json *document)
+{
+    const struct json *step = json_get(document, "step"), *total = json_get(document, "total");
+
+    if (!is_number(step))
+        return;
+    bool of_total = is_number(total) && json_number(total, 0) > 0;
+    add(arena, text,
+        arena_printf(arena, "step %s%s%s", number_text(arena, json_number(step, 0)),
+                     of_total ? "/" : "",
+                     of_total ? number_text(arena, json_number(total, 0)) : ""));
+}
+
+/* Printable ASCII only, and not much of it. */
+static void add_waiting(struct arena *arena, char **text, const struct json *document)
+{
+    const struct json *value = json_get(document, "waiting-for");
+    const char *who = value ? json_text(value) : NULL;
+    char words[WORDS_MAX + 1];
+    size_t size = 0;
+
+    if (str_is_empty(who))
+        return;
+    for (; *who && size < WORDS_MAX; who++)
+        words[size++] = *who >= ' ' && *who <= '~' ? *who : '?';
+    words[size] = '\0';
+    add(arena, text, arena_printf(arena, "waiting for %s", words));
+}
+
+int training_progress_text(struct arena *arena, const char *document, size_t size, char **ret,
+                           struct err *err)
+{
+    static const struct json_limits limits = {.depth = 8};
+    struct json *json;
+    char *text = NULL;
+
+    if (size > TRAINING_PROGRESS_DOCUMENT_MAX)
+        return err_set(err, ERR_TOO_LARGE, "the document is larger than %d bytes",
+                       TRAINING_PROGRESS_DOCUMENT_MAX);
+    int r = json_parse(arena, document, size, &limits, &json, err);
+    if (r < 0)
+        return r;
+    add_step(arena, &text, json);
+    add_number(arena, &text, json, "epoch", "epoch ", "");
+    add_number(arena, &text, json, "loss", "loss ", "");
+    add_number(arena, &text, json, "accuracy", "accuracy ", "");
+    add_number(arena, &text, json, "rate", "", "/s");
+    add_waiting(arena, &text, json);
+    if (!text)
+        return err_set(err, ERR_INVALID,
+                       "the document has none of step, epoch, loss, accuracy, rate, waiting-for");
+    *ret = text;
+    return 0;
+}
+
+static int find_port(const struct json *pod, const char *name)
+{
+    JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
+        JSON_EACH (port, json_get(container, "ports")) {
+            int64_t number = json_get_int(port, "containerPort", 0);
+
+            if (str_eq(json_get_string(port, "name", NULL), name) && number > 0 && number < 65536)
+                return (int)number;
+        }
+    }
+    return 0;
+}
+
+const struct json *training_progress_pod(const struct json *const *pods, size_t count,
+                                         const char *job_uid, int *ret_port)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct json *pod = pods[i];
+        int port;
+
+        if (!str_eq(kube_meta_label(pod, TRAINING_ROLE_LABEL), "master") ||
+            !kube_meta_is_controlled_by(pod, job_uid) || kube_meta_is_deleting(pod) ||
+            !str_eq(json_get_string(json_get(pod, "status"), "phase", NULL), "Running"))
+            continue;
+        port = find_port(pod, "progress");
+        if (!port)
+            port = find_port(pod, "metrics");
+        if (!port)
+            continue;
+        *ret_port = port;
+        return pod;
+    }
+    return NULL;
+}
+
+/* Every annotation of one but the progress is in the other. */
+static bool has_annotations_of(const struct json *one, const struct json *other)
+{
+    JSON_EACH (annotation, json_at(one, "metadata", "annotations", NULL)) {
+        if (!str_eq(annotation->name, TRAINING_PROGRESS_ANNOTATION) &&
+            !str_eq(kube_meta_annotation(other, annotation->name), json_text(annotation)))
+            return false;
+    }
+    return true;
+}
+
+bool training_progress_is_all_that_changed(const struct json *old, const struct json *new_)
+{
+    return !str_eq(kube_meta_annotation(old, TRAINING_PROGRESS_ANNOTATION),
+                   kube_meta_annotation(new_, TRAINING_PROGRESS_ANNOTATION)) &&
+           str_eq(kube_meta_uid(old), kube_meta_uid(new_)) &&
+           kube_meta_is_deleting(old) == kube_meta_is_deleting(new_) &&
+           has_annotations_of(old, new_) && has_annotations_of(new_, old) &&
+           json_equal(json_get(old, "spec"), json_get(new_, "spec")) &&
+           json_equal(json_get(old, "status"), json_get(new_, "status"));
+}

@@ -1,0 +1,67 @@
+/* What a program of a user's answers at /progress: the same in one piece as in many, within its
+ * limits, and the line made of it is short and printable. The first byte of the input is the size
+ * of the pieces. */
+#include "base/mem.h"
+#include "net/http_reply.h"
+#include "operator/progress_text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { BODY_MAX = 4096, TEXT_MAX = 200 };
+
+/* Its status, or 0 where it was refused. */
+static int feed(struct http_reply *reply, const char *data, size_t size, size_t piece)
+{
+    struct err err = ERR_INIT;
+
+    http_reply_init(reply, BODY_MAX);
+    for (size_t at = 0; at < size && !reply->whole; at += piece) {
+        size_t part = size - at < piece ? size - at : piece;
+
+        if (http_reply_feed(reply, data + at, part, &err) < 0)
+            return 0;
+    }
+    if (!reply->whole && http_reply_end(reply, &err) < 0)
+        return 0;
+    if (reply->status < 200 || reply->body.size > BODY_MAX)
+        mem_panic("status %d, %zu bytes", reply->status, reply->body.size);
+    return reply->status;
+}
+
+static void check_text(const char *document, size_t size)
+{
+    struct arena *arena = arena_new();
+    char *text;
+
+    if (training_progress_text(arena, document, size, &text, NULL) == 0) {
+        if (strlen(text) == 0 || strlen(text) > TEXT_MAX)
+            mem_panic("a line of %zu bytes", strlen(text));
+        for (const char *at = text; *at; at++)
+            if (*at < ' ' || *at > '~')
+                mem_panic("byte %d in the line", *at);
+    }
+    arena_free(arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct http_reply whole, pieces;
+    const char *text = (const char *)data + 1;
+    int status;
+
+    if (size == 0)
+        return 0;
+    status = feed(&whole, text, size - 1, size);
+    if (feed(&pieces, text, size - 1, 1 + data[0] % 32) != status ||
+        (status &&
+         (whole.body.size != pieces.body.size ||
+          (whole.body.size && memcmp(whole.body.data, pieces.body.data, whole.body.size) != 0))))
+        mem_panic("understood otherwise in pieces");
+    if (status)
+        check_text(whole.body.size ? whole.body.data : "", whole.body.size);
+    check_text(text, size - 1);
+    http_reply_release(&whole);
+    http_reply_release(&pieces);
+    return 0;
+}

@@ -1,0 +1,85 @@
+#!/bin/bash
+# How far a job has come, on the job: read from its chief while it runs, kept when it has ended.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+# Serves /progress as the trainer does, at localhost or at the pod's address, a step more each time it is asked.
+cat >"$SCRATCH/chief.py" <<'PYTHON'
+import http.server, json, os, sys, threading, time
+
+step = 0
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        global step
+        if self.path != "/progress":
+            self.send_error(404)
+            return
+        step += 1
+        body = json.dumps({"step": step, "total": 1000, "loss": 0.5, "rate": 812, "epoch": 1}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+server = http.server.ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+while not os.path.exists("/state/go"):
+    time.sleep(0.1)
+PYTHON
+
+# job NAME PORT_NAME ADDRESS PORT HOST_NETWORK
+job() {
+    cat <<YAML
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: $1}
+spec:
+  tfReplicaSpecs:
+    Chief:
+      template:
+        spec:
+          hostNetwork: $5
+          volumes:
+          - {name: state, persistentVolumeClaim: {claimName: state}}
+          - {name: code, configMap: {name: code}}
+          containers:
+          - name: tensorflow
+            image: trainyard/tools
+            command: [python3, -u, /code/chief.py, $3, "$4"]
+            ports: [{name: $2, containerPort: $4}]
+            volumeMounts: [{name: state, mountPath: /state}, {name: code, mountPath: /code}]
+YAML
+}
+
+progress_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}'; }
+# shellcheck disable=SC2053 # a pattern
+has_progress() { [[ "$(progress_of "$1")" == $2 ]]; }
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+cluster_up --nodes 1
+kubectl create configmap code --from-file="$SCRATCH/chief.py"
+kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: state}
+spec:
+  accessModes: [ReadWriteMany]
+  resources: {requests: {storage: 1Gi}}
+YAML
+job open progress 0.0.0.0 8000 false | kubectl apply -f -
+job metrics metrics 127.0.0.1 9090 false | kubectl apply -f -
+job machine progress 127.0.0.1 "$(free_port)" true | kubectl apply -f -
+job silent tensorboard 0.0.0.0 6006 false | kubectl apply -f -
+for name in open metrics machine; do
+    wait_until "the progress of $name" has_progress "$name" "step */1000, epoch 1, loss 0.5, 812/s"
+done
+wait_until "the next step" has_progress open "step [2-9]/1000,*"
+touch "$TRAINYARD_STATE/volumes/default/state/go"
+for name in open metrics machine silent; do wait_for_tfjob "$name" Succeeded; done
+assert_contains "the last word" "/1000, epoch 1, loss 0.5, 812/s" "$(progress_of open)"
+assert_eq "the progress of who names no port" "" "$(progress_of silent)"

@@ -1,0 +1,352 @@
+/* Progress of running jobs in virtual time: the chiefs are answered for by this test. */
+#include "memory_stream.h"
+#include "sim_cluster.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/informer.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+#include "operator/conditions.h"
+#include "operator/controller.h"
+#include "operator/progress_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SECOND_MS = 1000, MINUTE_MS = 60 * 1000 };
+
+/* How the chiefs behave. */
+enum behaviour { ANSWER, ANSWER_THE_SAME, REFUSE, SAY_NOTHING };
+
+struct story {
+    struct sim_cluster cluster;
+    struct arena *arena;
+    struct training_controller *controller;
+    struct kube_informer *jobs, *events;
+    enum behaviour behaviour;
+    size_t dials, open, most_open, job_changes;
+    int last_port;
+};
+
+/* ---- the dialer ------------------------------------------------------------------------------ */
+
+struct dialing {
+    struct story *story;
+    struct loop_task task;
+    training_dial_done *done;
+    void *context;
+};
+
+/* A stream that tells when it is gone, to count those that are open. */
+struct line {
+    struct story *story;
+    struct memory_stream *stream;
+    bool closed;
+    struct loop_timer timer;
+};
+
+static void on_look(struct loop_timer *timer)
+{
+    struct line *line = CONTAINER_OF(timer, struct line, timer);
+
+    if (!line->closed) {
+        loop_timer_start(timer, 10);
+        return;
+    }
+    line->story->open--;
+    free(line);
+}
+
+static struct stream *open_line(struct story *story)
+{
+    struct line *line = mem_zalloc(sizeof(*line));
+
+    line->story = story;
+    line->stream = memory_stream_new(story->cluster.loop, &line->closed);
+    if (++story->open > story->most_open)
+        story->most_open = story->open;
+    loop_timer_init(story->cluster.loop, &line->timer, on_look);
+    loop_timer_start(&line->timer, 10);
+    if (story->behaviour != SAY_NOTHING) {
+        _cleanup_free_ char *answer =
+            mem_printf("HTTP/1.0 200 OK\r\n\r\n{\"step\":%zu,\"total\":1000,\"loss\":0.5}",
+                       story->behaviour == ANSWER ? story->dials : 1);
+
+        memory_stream_send(line->stream, answer, strlen(answer));
+        memory_stream_send_end(line->stream);
+    }
+    return &line->stream->stream;
+}
+
+static void on_dialed(struct loop_task *task)
+{
+    struct dialing *dialing = CONTAINER_OF(task, struct dialing, task);
+    struct dialing copy = *dialing;
+    struct err err = ERR_INIT;
+
+    free(dialing);
+    if (copy.story->behaviour == REFUSE) {
+        err_set(&err, ERR_UNAVAILABLE, "nobody is there");
+        copy.done(copy.context, NULL, &err);
+    } else {
+        copy.done(copy.context, open_line(copy.story), NULL);
+    }
+}
+
+static void *dial(void *context, const struct json *pod, int port, training_dial_done *done,
+                  void *done_context)
+{
+    struct dialing *dialing = mem_zalloc(sizeof(*dialing));
+
+    *dialing = (struct dialing){.story = context, .done = done, .context = done_context};
+    dialing->story->dials++;
+    dialing->story->last_port = port;
+    dialing->task.callback = on_dialed;
+    loop_defer(dialing->story->cluster.loop, &dialing->task);
+    return dialing;
+}
+
+static void cancel(void *context)
+{
+    struct dialing *dialing = context;
+
+    loop_defer_cancel(dialing->story->cluster.loop, &dialing->task);
+    free(dialing);
+}
+
+/* ---- the cluster ----------------------------------------------------------------------------- */
+
+static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    ((struct story *)context)->job_changes++;
+}
+
+static void on_any(void *context, struct kube_object *old, struct kube_object *new_)
+{
+}
+
+static void start_controller(struct story *story)
+{
+    const struct training_dialer dialer = {.open = dial, .cancel = cancel, .context = story};
+    const struct training_controller_options options = {.dialer = &dialer};
+
+    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                &TRAINING_TFJOB, &options);
+}
+
+static int setup(void **state)
+{
+    struct story *story = mem_zalloc(sizeof(*story));
+
+    sim_cluster_init(&story->cluster, 1);
+    sim_node_set_failures(story->cluster.node, 0);
+    story->arena = arena_new();
+    story->jobs = kube_informer_new(story->cluster.client, &KUBE_TFJOBS, NULL, NULL, on_job, story);
+    story->events =
+        kube_informer_new(story->cluster.client, &KUBE_EVENTS, NULL, NULL, on_any, story);
+    start_controller(story);
+    *state = story;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct story *story = *state;
+
+    training_controller_free(story->controller);
+    kube_informer_free(story->jobs);
+    kube_informer_free(story->events);
+    arena_free(story->arena);
+    sim_loop_run_for(story->cluster.loop, SECOND_MS); /* the lines close */
+    assert_int_equal(story->open, 0);
+    sim_cluster_release(&story->cluster);
+    free(story);
+    return 0;
+}
+
+static void must_succeed(void *context, struct json *object, const struct err *err)
+{
+    if (err)
+        fail_msg("%s", err->message);
+}
+
+/* A job that restarts in place for ever, with its ports as given. */
+static void submit(struct story *story, const char *name, const char *ports)
+{
+    struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
+    char *spec = arena_printf(
+        story->arena,
+        "{'tfReplicaSpecs': {'Worker': {'restartPolicy': 'Always', 'template': {'spec': "
+        "{'containers': [{'name': 'tensorflow', 'image': 'simulated', 'ports': [%s]}]}}}}}",
+        ports);
+    struct err err = ERR_INIT;
+    struct json *json;
+
+    for (char *c = spec; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    if (json_parse(story->arena, spec, strlen(spec), NULL, &json, &err) < 0)
+        fail_msg("%s", err.message);
+    json_set(story->arena, job, "spec", json);
+    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, must_succeed, NULL);
+}
+
+#define PROGRESS_PORT "{'name': 'progress', 'containerPort': 8000}"
+
+static const char *progress_of(struct story *story, const char *name)
+{
+    struct kube_object *job = kube_informer_get(story->jobs, "default", name);
+
+    return job ? kube_meta_annotation(job->json, TRAINING_PROGRESS_ANNOTATION) : NULL;
+}
+
+/* ---- stories --------------------------------------------------------------------------------- */
+
+static void test_the_progress_is_on_the_job(void **state)
+{
+    struct story *story = *state;
+    size_t dials;
+    char *before;
+
+    submit(story, "mnist", PROGRESS_PORT);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_true(str_has_prefix(progress_of(story, "mnist"), "step "));
+    assert_true(str_has_suffix(progress_of(story, "mnist"), "/1000, loss 0.5"));
+    assert_int_equal(story->last_port, 8000);
+    assert_in_range(story->dials, 9, 13); /* every five seconds */
+
+    before = arena_strdup(story->arena, progress_of(story, "mnist"));
+    dials = story->dials;
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_string_not_equal(progress_of(story, "mnist"), before);
+    assert_in_range(story->dials - dials, 11, 13);
+}
+
+/* What is the same is not written, and asking goes on. */
+static void test_nothing_new(void **state)
+{
+    struct story *story = *state;
+    size_t changes, dials;
+
+    story->behaviour = ANSWER_THE_SAME;
+    submit(story, "mnist", PROGRESS_PORT);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_string_equal(progress_of(story, "mnist"), "step 1/1000, loss 0.5");
+    changes = story->job_changes;
+    dials = story->dials;
+    training_controller_free(story->controller);
+    start_controller(story); /* a new one does not write it again either */
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_true(story->dials > dials + 8);
+    assert_int_equal(story->job_changes, changes);
+}
+
+static void test_the_last_word_stays(void **state)
+{
+    struct story *story = *state;
+    struct json *patch = json_object(story->arena);
+    struct json *spec = json_ensure_object(story->arena, patch, "spec");
+    char *last;
+    size_t dials;
+
+    submit(story, "mnist", PROGRESS_PORT);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    json_set_int(story->arena, json_ensure_object(story->arena, spec, "runPolicy"),
+                 "activeDeadlineSeconds", 0);
+    kube_patch(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", NULL, patch, must_succeed,
+               NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_true(training_condition_is_true(
+        json_get(kube_informer_get(story->jobs, "default", "mnist")->json, "status"),
+        TRAINING_FAILED));
+    last = arena_strdup(story->arena, progress_of(story, "mnist"));
+    dials = story->dials;
+    sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
+    assert_string_equal(progress_of(story, "mnist"), last);
+    assert_int_equal(story->dials, dials); /* nobody is asked any more */
+}
+
+static void test_who_cannot_be_reached_is_asked_less_and_less(void **state)
+{
+    struct story *story = *state;
+    struct kube_object *event;
+
+    story->behaviour = REFUSE;
+    submit(story, "mnist", PROGRESS_PORT);
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_in_range(story->dials, 8, 16);
+    assert_null(progress_of(story, "mnist"));
+    for (size_t i = 0; (event = kube_informer_next(story->events, NULL, &i));)
+        assert_null(strstr(json_get_string(event->json, "message", ""), "progress"));
+
+    story->behaviour = ANSWER;
+    sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
+    assert_non_null(progress_of(story, "mnist"));
+}
+
+static void test_who_names_no_port_is_not_asked(void **state)
+{
+    struct story *story = *state;
+
+    submit(story, "mnist", "{'name': 'tensorboard', 'containerPort': 6006}");
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(story->dials, 0);
+}
+
+/* Many jobs, none of which answers: some are asked at a time, and all in their turn. */
+static void test_many_jobs(void **state)
+{
+    struct story *story = *state;
+
+    story->behaviour = SAY_NOTHING;
+    for (int i = 0; i < 100; i++)
+        submit(story, arena_printf(story->arena, "job-%d", i), PROGRESS_PORT);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_in_range(story->most_open, 16, 17); /* one may just be closing */
+    assert_true(story->dials >= 100);
+    story->behaviour = ANSWER;
+    sim_loop_run_for(story->cluster.loop, 3 * MINUTE_MS);
+    for (int i = 0; i < 100; i++)
+        assert_non_null(progress_of(story, arena_printf(story->arena, "job-%d", i)));
+    assert_true(story->dials <= 4 * 60 * 10); /* ten a second at most */
+}
+
+/* Jobs that are deleted, and an operator that goes, in the middle of a question. */
+static void test_gone_while_asked(void **state)
+{
+    struct story *story = *state;
+    struct kube_delete_options options = {.grace_period_seconds = -1};
+
+    story->behaviour = SAY_NOTHING;
+    submit(story, "one", PROGRESS_PORT);
+    submit(story, "two", PROGRESS_PORT);
+    for (int i = 0; i < 3000 && story->open < 2; i++)
+        sim_loop_run_for(story->cluster.loop, 10);
+    assert_int_equal(story->open, 2);
+    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "one", &options, must_succeed,
+                NULL);
+    sim_loop_run_for(story->cluster.loop, SECOND_MS);
+    assert_int_equal(story->open, 1);
+    story->controller = training_controller_free(story->controller);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_the_progress_is_on_the_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing_new, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_last_word_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_who_cannot_be_reached_is_asked_less_and_less, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_who_names_no_port_is_not_asked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_many_jobs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_gone_while_asked, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

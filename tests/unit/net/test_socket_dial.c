@@ -1,0 +1,162 @@
+/* Connecting to an address, for real. */
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "net/socket_dial.h"
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct world {
+    struct loop *loop;
+    struct stream *stream;
+    struct err err;
+    bool done, opened;
+};
+
+static void on_open(void *context)
+{
+    struct world *world = context;
+
+    world->opened = true;
+    stream_close(world->stream);
+}
+
+static void on_data(void *context, const char *data, size_t size)
+{
+}
+
+static void on_sent(void *context)
+{
+}
+
+static void on_end(void *context, const struct err *err)
+{
+}
+
+static void on_closed(void *context)
+{
+    loop_stop(((struct world *)context)->loop);
+}
+
+static const struct stream_handler HANDLER = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_sent = on_sent,
+    .on_end = on_end,
+    .on_closed = on_closed,
+};
+
+static void on_done(void *context, struct stream *stream, const struct err *err)
+{
+    struct world *world = context;
+
+    world->done = true;
+    world->stream = stream;
+    if (err)
+        world->err = *err;
+    if (stream)
+        stream_start(stream, &HANDLER, world);
+    else
+        loop_stop(world->loop);
+}
+
+/* A port of this machine that listens, or none (0 listeners: one that did a moment ago). */
+static int take_port(int *ret_fd, bool listens)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+
+    *ret_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(*ret_fd, (struct sockaddr *)&address, size), 0);
+    if (listens)
+        assert_int_equal(listen(*ret_fd, 1), 0);
+    assert_int_equal(getsockname(*ret_fd, (struct sockaddr *)&address, &size), 0);
+    return ntohs(address.sin_port);
+}
+
+static void dial(struct world *world, const char *address, int port)
+{
+    *world = (struct world){0};
+    assert_int_equal(loop_new(&world->loop, NULL), 0);
+    socket_dial_start(world->loop, address, port, 5000, on_done, world);
+    assert_false(world->done); /* never from within */
+    loop_run(world->loop);
+    assert_true(world->done);
+    loop_free(world->loop);
+}
+
+static void test_somebody_listens(void **state)
+{
+    _cleanup_fd_ int fd = -1;
+    struct world world;
+
+    dial(&world, "127.0.0.1", take_port(&fd, true));
+    assert_true(world.opened);
+}
+
+static void test_nobody_listens(void **state)
+{
+    _cleanup_fd_ int fd = -1;
+    struct world world;
+
+    dial(&world, "127.0.0.1", take_port(&fd, false));
+    assert_null(world.stream);
+    assert_non_null(strstr(world.err.message, "cannot connect to 127.0.0.1:"));
+}
+
+static void test_what_is_no_address(void **state)
+{
+    static const struct {
+        const char *address;
+        int port;
+    } rows[] = {{"", 80}, {"localhost", 80}, {"127.0.0.1", 0}, {"127.0.0.1", 65536}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct world world;
+
+        dial(&world, rows[i].address, rows[i].port);
+        assert_null(world.stream);
+        assert_int_equal(world.err.code, ERR_INVALID);
+    }
+}
+
+static void stop(struct loop_timer *timer)
+{
+    loop_stop(timer->loop);
+}
+
+static void test_given_up(void **state)
+{
+    _cleanup_fd_ int fd = -1;
+    struct world world = {0};
+    struct loop_timer timer;
+
+    assert_int_equal(loop_new(&world.loop, NULL), 0);
+    socket_dial_cancel(
+        socket_dial_start(world.loop, "127.0.0.1", take_port(&fd, true), 5000, on_done, &world));
+    loop_timer_init(world.loop, &timer, stop);
+    loop_timer_start(&timer, 10);
+    loop_run(world.loop);
+    assert_false(world.done);
+    loop_free(world.loop);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_somebody_listens),
+        cmocka_unit_test(test_nobody_listens),
+        cmocka_unit_test(test_what_is_no_address),
+        cmocka_unit_test(test_given_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
