@@ -4,6 +4,7 @@ only a defect reaches."""
 import http.client
 import json
 import os
+import socket
 import subprocess
 import threading
 import time
@@ -132,21 +133,62 @@ PATHS = {
 }
 
 
-class Space:
-    """A namespace of its own for one scenario, and what can be done in it."""
+class PodRecord:
+    """Every pod that there ever was in a namespace, by name: what was made twice is seen even if it is gone."""
 
-    def __init__(self, cluster, name):
+    def __init__(self, cluster, namespace):
+        self.cluster = cluster
+        self.path = f"/api/v1/namespaces/{namespace}/pods"
+        self.uids = {}
+        self.line = None
+        self.stopped = False
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def add(self, pod):
+        self.uids.setdefault(pod["metadata"]["name"], set()).add(pod["metadata"]["uid"])
+
+    def watch(self):
+        pods = self.cluster.request("GET", self.path)
+        for pod in pods["items"]:
+            self.add(pod)
+        self.line = http.client.HTTPConnection("127.0.0.1", self.cluster.proxy.port)
+        self.line.request("GET", f"{self.path}?watch=1&resourceVersion={pods['metadata']['resourceVersion']}")
+        for text in self.line.getresponse():
+            self.add(json.loads(text)["object"])
+
+    def run(self):
+        while not self.stopped:
+            try:
+                self.watch()
+            except Exception: # the server went, or the record was closed
+                time.sleep(POLL_S)
+
+    def close(self):
+        self.stopped = True
+        if self.line and self.line.sock:
+            self.line.sock.shutdown(socket.SHUT_RDWR)
+
+
+class Space:
+    """A namespace of its own for one scenario, and what can be done in it, with jobs of one kind."""
+
+    def __init__(self, cluster, name, kind="TFJob"):
         self.cluster = cluster
         self.name = name
+        self.kind = kind
+        self.jobs = kind.lower() + "s"
+        self.controller = kind.lower() + "-controller"
         self.forwards = {}
         self.lock = threading.Lock()
         cluster.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         # Until the account is there, no pod is admitted.
         until("the default service account", lambda: self.get("serviceaccounts", "default"))
+        self.record = PodRecord(cluster, name)
 
     def close(self):
         for forward in self.forwards.values():
             forward.stop()
+        self.record.close()
         self.cluster.request("DELETE", f"/api/v1/namespaces/{self.name}")
 
     # --- objects
@@ -161,7 +203,7 @@ class Space:
         return self.cluster.request("GET", self.path(resource) + query)["items"]
 
     def create(self, job):
-        return self.cluster.request("POST", self.path("tfjobs"), job)
+        return self.cluster.request("POST", self.path(self.jobs), job)
 
     def patch(self, resource, name, change):
         return self.cluster.request("PATCH", self.path(resource, name), change, "application/merge-patch+json")
@@ -187,9 +229,15 @@ class Space:
     def uid(self, pod):
         return self.pod(pod)["metadata"]["uid"]
 
+    def made(self, pod):
+        """How many pods of this name there have been."""
+        if not self.gone("pods", pod):
+            until(f"{pod} to be on record", lambda u=self.uid(pod): u in self.record.uids.get(pod, ()))
+        return len(self.record.uids.get(pod, ()))
+
     # --- facts about jobs
     def job(self, name):
-        return self.get("tfjobs", name)
+        return self.get(self.jobs, name)
 
     def conditions(self, name):
         return [(c["type"], c["status"], c["reason"], c["message"])
@@ -200,7 +248,7 @@ class Space:
         statuses = self.job(name)["status"].get("replicaStatuses", {})
         for role, counts in statuses.items():
             expect("the selector", f"training.kubeflow.org/job-name={name},"
-                   "training.kubeflow.org/operator-name=tfjob-controller,"
+                   f"training.kubeflow.org/operator-name={self.controller},"
                    f"training.kubeflow.org/replica-type={role.lower()}", counts.pop("selector"))
         return statuses
 
@@ -209,8 +257,8 @@ class Space:
         said = {}
         for event in self.list("events"):
             about = event["involvedObject"]
-            if about["kind"] == "TFJob" and about["name"] == name:
-                expect("who says it", "tfjob-controller", event["source"]["component"])
+            if about["kind"] == self.kind and about["name"] == name:
+                expect("who says it", self.controller, event["source"]["component"])
                 key = (event["type"], event["reason"], event["message"])
                 said[key] = said.get(key, 0) + event.get("count", 1)
         return said

@@ -24,13 +24,24 @@ def tfjob(name, replicas, run_policy=None, annotations=None, **spec):
     return {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": metadata, "spec": spec}
 
 
-def labels(job, role, index, master=False):
-    return {PREFIX + "operator-name": "tfjob-controller", PREFIX + "job-name": job, PREFIX + "replica-type": role,
+def pytorchjob(name, image, workers, policy=None, **spec):
+    """A master and workers; each listens where the master is expected to."""
+    specs = {"Master": 1, "Worker": workers}
+    spec["pytorchReplicaSpecs"] = {}
+    for role, count in specs.items():
+        one = replica(image, count, policy, ["--port", "23456"])
+        one["template"]["spec"]["containers"][0]["name"] = "pytorch"
+        spec["pytorchReplicaSpecs"][role] = one
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": name}, "spec": spec}
+
+
+def labels(job, role, index, master=False, controller="tfjob-controller"):
+    return {PREFIX + "operator-name": controller, PREFIX + "job-name": job, PREFIX + "replica-type": role,
             PREFIX + "replica-index": str(index), **({PREFIX + "job-role": "master"} if master else {})}
 
 
 def owner(job):
-    return [{"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "name": job["metadata"]["name"],
+    return [{"apiVersion": "kubeflow.org/v1", "kind": job["kind"], "name": job["metadata"]["name"],
              "uid": job["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}]
 
 

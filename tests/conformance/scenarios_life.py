@@ -3,7 +3,7 @@ import datetime
 import threading
 
 from cluster import Refused, expect, is_true, until
-from jobs import (created, failed_backoff, failed_deadline, pod_created, pod_deleted, replica, resumed, running,
+from jobs import (created, failed_backoff, failed_deadline, pod_deleted, replica, resumed, running,
                   stopped_by_suspend, succeeded, suspended, tfjob, told)
 from scenario import scenario
 from scenarios_restart import fence, remembered
@@ -272,7 +272,7 @@ def conflicts(space):
     finally:
         stop.set()
         writer.join()
-    expect("pods made", {0: 1, 1: 3}, {i: space.events("busy")[pod_created(f"busy-worker-{i}")] for i in (0, 1)})
+    expect("pods made", {0: 1, 1: 3}, {i: space.made(f"busy-worker-{i}") for i in (0, 1)})
 
 
 @scenario(alone=True)
@@ -305,5 +305,5 @@ def operator_restart(space):
     space.until_true("plain", "Succeeded")
     space.until_true("job", "Failed")
     expect("how it failed", failed_backoff("job"), space.conditions("job")[-1])
-    expect("no pod was made twice", 1, space.events("plain")[pod_created("plain-worker-0")])
+    expect("no pod was made twice", 1, space.made("plain-worker-0"))
     expect("one end", False, is_true(space.job("job"), "Succeeded"))

@@ -3,7 +3,7 @@ import json
 import threading
 
 from cluster import Failure, expect, is_true, until
-from jobs import (created, exited, failed_backoff, failed_permanently, failed_replicas, pod_created, pod_deleted, replica,
+from jobs import (created, exited, failed_backoff, failed_permanently, failed_replicas, pod_deleted, replica,
                   restarting, running, succeeded, tfjob, told)
 from scenario import scenario
 
@@ -62,7 +62,7 @@ def no_restart(space, policy):
     expect("the same pod", before["metadata"]["uid"], after["metadata"]["uid"])
     expect("restarts", 0, container(after)["restartCount"])
     end_well(space)
-    expect("made once", 1, space.events("job")[pod_created("job-ps-0")])
+    expect("made once", 1, space.made("job-ps-0"))
 
 
 @scenario()
@@ -103,7 +103,7 @@ def restart_exitcode_retryable_error(space):
     space.heard("job", told(restarting("job", "PS"), warning=True), exited(space, "job-ps-0", 130),
                 pod_deleted("job-ps-0"))
     end_well(space)
-    expect("made twice", 2, space.events("job")[pod_created("job-ps-0")])
+    expect("made twice", 2, space.made("job-ps-0"))
 
 
 @scenario()
@@ -115,7 +115,7 @@ def backoff_exit_code(space):
     expect("how it failed", failed_backoff("loop"), space.conditions("loop")[-1])
     expect("restarts", {"worker-0": 1}, remembered(space, "loop"))
     space.heard("loop", told(failed_backoff("loop")))
-    expect("tries", 2, space.events("loop")[pod_created("loop-worker-0")])
+    expect("tries", 2, space.made("loop-worker-0"))
     expect("the last try is kept", "Failed", space.pod("loop-worker-0")["status"]["phase"])
 
 
@@ -170,7 +170,7 @@ def finished_pod_collected(space):
     space.end("done-worker-0", 0)
     space.until_true("done", "Succeeded")
     expect("counts", {"Worker": {"succeeded": 2}}, space.counts("done"))
-    expect("it ran once", 1, space.events("done")[pod_created("done-worker-1")])
+    expect("it ran once", 1, space.made("done-worker-1"))
 
 
 @scenario()
