@@ -75,7 +75,7 @@ static void remember_finished(struct training_pass *pass)
 }
 
 /* A pod whose time to leave is long over has nobody left to end it: its node is gone. */
-static void delete_overdue(struct training_pass *pass)
+void training_pass_delete_overdue(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
@@ -229,7 +229,7 @@ void training_pass_go_on(struct training_pass *pass)
 
     remember_finished(pass);
     restarted_type = restart_replicas(pass);
-    delete_overdue(pass);
+    training_pass_delete_overdue(pass);
     delete_surplus(pass);
     training_pass_keep_group(pass);
     if (!training_pass_waits_for_group(pass) && training_pass_give_ports(pass)) {
@@ -237,7 +237,7 @@ void training_pass_go_on(struct training_pass *pass)
         create_services(pass);
         create_pods(pass);
     }
-    training_memory_write(&pass->replicas, &pass->job, pass->plan);
+    training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
 
     if (restarted_type >= 0) {
         const char *message =

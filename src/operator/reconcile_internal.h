@@ -38,6 +38,9 @@ bool training_pass_was_stopped(const struct training_pass *pass);
 /* progress.c: a job that has not ended. */
 void training_pass_go_on(struct training_pass *pass);
 
+/* Pods that should have been gone for a while are removed by force. */
+void training_pass_delete_overdue(struct training_pass *pass);
+
 /* teardown.c: jobs that shall not run (any more). */
 void training_pass_finished(struct training_pass *pass);
 void training_pass_suspended(struct training_pass *pass);

@@ -103,8 +103,33 @@ static void write_annotation(const struct training_job *job, struct training_pla
                            json_count(value) ? json_to_string(plan->arena, value) : NULL);
 }
 
+static void remember_surplus(const struct training_replicas *replicas,
+                             const struct training_job *job,
+                             const struct training_observed *observed, struct arena *arena,
+                             struct json *restarts)
+{
+    for (size_t i = 0; i < observed->pod_count; i++) {
+        const struct json *pod = observed->pods[i];
+        const char *index = kube_meta_label(pod, TRAINING_INDEX_LABEL);
+        enum training_replica_type type;
+        struct json *entry;
+
+        if (!kube_meta_is_controlled_by(pod, job->uid) ||
+            training_replicas_find(replicas, job, pod) ||
+            !training_replica_type_parse(job->kind, kube_meta_label(pod, TRAINING_TYPE_LABEL),
+                                         &type) ||
+            str_to_int64(index, 0, TRAINING_REPLICAS_MAX, &(int64_t){0}, NULL) < 0)
+            continue;
+        entry = json_object(arena);
+        json_set_int(arena, entry, "count", 0);
+        json_set_string(arena, entry, "uid", kube_meta_uid(pod));
+        json_set(arena, restarts,
+                 arena_printf(arena, "%s-%s", training_replica_type_lower(type), index), entry);
+    }
+}
+
 void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
-                           struct training_plan *plan)
+                           const struct training_observed *observed, struct training_plan *plan)
 {
     struct arena *arena = plan->arena;
     struct json *restarts = json_object(arena);
@@ -129,6 +154,7 @@ void training_memory_write(const struct training_replicas *replicas, const struc
         if (replica->finished)
             json_append(finished, json_string(arena, memory_key(arena, replica)));
     }
+    remember_surplus(replicas, job, observed, arena, restarts);
     write_annotation(job, plan, TRAINING_RESTARTS_ANNOTATION, restarts);
     write_annotation(job, plan, TRAINING_FINISHED_ANNOTATION, finished);
 }

@@ -23,9 +23,11 @@ enum training_verdict training_replica_judge(const struct training_replica *repl
 /* What cannot be read (somebody edited it) is taken as nothing. */
 void training_memory_read(struct training_replicas *replicas, const struct training_job *job,
                           struct arena *arena);
-/* Put into the plan what changed. */
+/* Put into the plan what changed. `pods` are all that were observed: those of replicas that are not
+ * asked for any more are sent away by us, and are no losses should their replica be asked for again
+ * before they are gone. */
 void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
-                           struct training_plan *plan);
+                           const struct training_observed *observed, struct training_plan *plan);
 
 /* Count the restart of the replica's present pod: one, and those in place that vanish with it. A
  * program that fails by itself again and again is tried at growing distances, as a node does with

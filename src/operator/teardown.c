@@ -119,6 +119,7 @@ void training_pass_finished(struct training_pass *pass)
     if (policy == TRAINING_CLEAN_NONE && training_pass_was_stopped(pass))
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
+    training_pass_delete_overdue(pass);
     training_pass_drop_ports(pass);
     training_pass_drop_group(pass);
     settle_counts(pass);
@@ -155,6 +156,7 @@ void training_pass_suspended(struct training_pass *pass)
     const char *message = training_pass_say(pass, pass->job.kind->words.suspended);
 
     clean_up(pass, TRAINING_CLEAN_ALL);
+    training_pass_delete_overdue(pass);
     training_pass_drop_ports(pass);
     training_pass_drop_group(pass);
     count_leaving(pass);
@@ -166,7 +168,7 @@ void training_pass_suspended(struct training_pass *pass)
     /* It starts anew as a whole: a peer that had finished would be missed by the others. */
     for (size_t i = 0; i < pass->replicas.count; i++)
         pass->replicas.items[i].finished = false;
-    training_memory_write(&pass->replicas, &pass->job, pass->plan);
+    training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
 }
 
 bool training_pass_resume(struct training_pass *pass)
@@ -180,8 +182,10 @@ bool training_pass_resume(struct training_pass *pass)
         delete_pod(pass, pass->observed->pods[i]);
         empty = false;
     }
-    if (!empty)
+    if (!empty) {
+        training_pass_delete_overdue(pass);
         return false;
+    }
     training_pass_set_condition(pass, TRAINING_SUSPENDED, false,
                                 training_pass_reason(pass, "Resumed"),
                                 training_pass_say(pass, pass->job.kind->words.resumed));

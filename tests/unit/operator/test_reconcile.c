@@ -134,6 +134,35 @@ static void test_scale_down_takes_the_surplus_away(void **state)
     fixture_release(&fixture);
 }
 
+/* Down and up again before the surplus is gone: we sent it away ourselves, nothing was lost. */
+static void test_scale_down_and_up_again(void **state)
+{
+    struct job_fixture fixture;
+
+    for (int vanished = 0; vanished < 2; vanished++) {
+        fixture_init(&fixture, "Worker 1, PS 2", NULL);
+        fixture_pods(&fixture, "worker-0=Running ps-0=Running ps-1=Running");
+        fixture_settle(&fixture);
+        set_replicas(&fixture, "PS", 1);
+        fixture_reconcile(&fixture);
+        assert_string_equal(fixture_actions(&fixture), "-pod mnist-ps-1, -svc mnist-ps-1");
+        JSON_EACH (annotation, fixture.plan.annotations)
+            kube_meta_set_annotation(fixture.arena, fixture.job, annotation->name,
+                                     json_text(annotation));
+        set_replicas(&fixture, "PS", 2);
+        if (vanished) { /* and is gone before anybody looks */
+            fixture.gone[fixture.gone_count++] = fixture.pods[--fixture.pod_count];
+            assert_string_equal(kube_meta_name(fixture.gone[0]), "mnist-ps-1");
+        } else {
+            fixture_change(&fixture, "ps-1=Running!");
+        }
+        fixture_reconcile(&fixture);
+        assert_string_equal(fixture_actions(&fixture), vanished ? "+pod mnist-ps-1" : "");
+        assert_string_equal(fixture_conditions(&fixture), "Created Running");
+        fixture_release(&fixture);
+    }
+}
+
 static void test_invalid_job_fails_and_makes_nothing(void **state)
 {
     struct job_fixture fixture;
@@ -328,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_success_has_the_incumbents_words),
         cmocka_unit_test(test_scale_up_makes_the_missing),
         cmocka_unit_test(test_scale_down_takes_the_surplus_away),
+        cmocka_unit_test(test_scale_down_and_up_again),
         cmocka_unit_test(test_invalid_job_fails_and_makes_nothing),
         cmocka_unit_test(test_job_of_another_manager_is_left_alone),
         cmocka_unit_test(test_a_job_given_away_is_left_alone),

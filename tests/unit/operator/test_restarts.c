@@ -372,6 +372,44 @@ static void test_overdue_pod_is_forced_out(void **state)
     fixture_release(&fixture);
 }
 
+/* Nor may a finished job keep one for ever, or a suspended one wait for it to go on. */
+static void test_overdue_pods_of_jobs_that_do_not_run(void **state)
+{
+    struct job_fixture fixture;
+    struct json *policy;
+
+    fixture_init(&fixture, "Worker 2 OnFailure", "{'cleanPodPolicy': 'All'}");
+    fixture_pods(&fixture, "worker-0=Succeeded(0) worker-1=Running!");
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    fixture.now_ms += 90 * 1000;
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Succeeded");
+    assert_int_equal(fixture.pod_count, 0);
+    fixture_release(&fixture);
+
+    fixture_init(&fixture, "Worker 1 OnFailure", "{'suspend': true}");
+    fixture_pods(&fixture, "worker-0=Running!");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "-svc mnist-worker-0");
+    assert_int_equal(fixture.plan.requeue_ms, 90 * 1000);
+    fixture_apply(&fixture);
+    policy = json_at(fixture.job, "spec", "runPolicy", NULL);
+    json_set_bool(fixture.arena, policy, "suspend", false);
+    fixture.now_ms += 80 * 1000;
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    assert_int_equal(fixture.plan.requeue_ms, 10 * 1000);
+    fixture.now_ms += 10 * 1000;
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "-pod mnist-worker-0!");
+    fixture_apply(&fixture);
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Suspended=False");
+    assert_int_equal(fixture.pod_count, 1);
+    fixture_release(&fixture);
+}
+
 int main(void)
 {
     static const struct CMUnitTest more[] = {
@@ -386,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_back_off),
         cmocka_unit_test(test_restart_together),
         cmocka_unit_test(test_overdue_pod_is_forced_out),
+        cmocka_unit_test(test_overdue_pods_of_jobs_that_do_not_run),
     };
     struct CMUnitTest tests[ARRAY_SIZE(ROWS) + ARRAY_SIZE(more)];
 
