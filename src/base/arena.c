@@ -29,11 +29,16 @@ static struct chunk *chunk_new(size_t size, struct chunk *next)
     return chunk;
 }
 
-struct arena *arena_new(void)
+struct arena *arena_new_sized(size_t size)
 {
     struct arena *arena = mem_zalloc(sizeof(*arena));
-    arena->chunks = chunk_new(CHUNK_FIRST, NULL);
+    arena->chunks = chunk_new(size, NULL);
     return arena;
+}
+
+struct arena *arena_new(void)
+{
+    return arena_new_sized(CHUNK_FIRST);
 }
 
 struct arena *arena_free(struct arena *arena)
@@ -73,6 +78,8 @@ void *arena_alloc(struct arena *arena, size_t size)
     struct chunk *chunk = arena->chunks;
     if (chunk->size - chunk->used < size) {
         size_t grown = chunk->size * 2 > CHUNK_MAX ? CHUNK_MAX : chunk->size * 2;
+        if (grown < CHUNK_FIRST)
+            grown = CHUNK_FIRST;
         chunk = arena->chunks = chunk_new(size > grown ? size : grown, chunk);
     }
     void *pointer = (char *)chunk->data + chunk->used;

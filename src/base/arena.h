@@ -11,6 +11,8 @@
 struct arena;
 
 struct arena *arena_new(void);
+/* For what is known to be small and lives long: the first chunk has so many bytes. */
+struct arena *arena_new_sized(size_t size);
 struct arena *arena_free(struct arena *arena); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(arena)
 

@@ -287,12 +287,18 @@ void kube_get(struct kube_client *client, const struct kube_resource *resource,
 
 struct kube_call *kube_call_list(struct kube_client *client, const struct kube_resource *resource,
                                  const char *namespace_, const char *label_selector,
-                                 const char *field_selector, kube_done *done, void *context)
+                                 const char *field_selector, const struct kube_list_page *page,
+                                 kube_done *done, void *context)
 {
     struct kube_call *call = call_new(client, done, context);
     char *query = arena_strdup(call->arena, "");
     query = kube_query_add(call->arena, query, "labelSelector", label_selector);
     query = kube_query_add(call->arena, query, "fieldSelector", field_selector);
+    if (page) {
+        query = kube_query_add(call->arena, query, "limit",
+                               arena_printf(call->arena, "%d", page->limit));
+        query = kube_query_add(call->arena, query, "continue", page->continue_);
+    }
     struct request request = {.method = "GET",
                               .resource = resource,
                               .namespace_ = namespace_,
@@ -306,7 +312,8 @@ void kube_list(struct kube_client *client, const struct kube_resource *resource,
                const char *namespace_, const char *label_selector, const char *field_selector,
                kube_done *done, void *context)
 {
-    kube_call_list(client, resource, namespace_, label_selector, field_selector, done, context);
+    kube_call_list(client, resource, namespace_, label_selector, field_selector, NULL, done,
+                   context);
 }
 
 /* A request that carries an object and names who writes it. */

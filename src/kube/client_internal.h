@@ -15,7 +15,7 @@ struct kube_client {
     struct http_transport *transport;
     char *agent;
     int64_t timeout_ms; /* of a call that is no list */
-    struct rand rand; /* spreads retries and names events */
+    struct rand rand;   /* spreads retries and names events */
     struct kube_call *calls;
     struct kube_watch *watches;
     struct map events; /* what was recorded, by content: struct kube_event_entry */
@@ -23,10 +23,18 @@ struct kube_client {
     struct kube_event_budget event_budget;
 };
 
-/* kube_list() that can be taken back: after kube_call_cancel() no `done` comes. */
+/* A piece of a long list. */
+struct kube_list_page {
+    int limit;             /* at most so many objects */
+    const char *continue_; /* where the page before ended; NULL: the first */
+};
+
+/* kube_list() that can be taken back, and page by page (`page` NULL: all at once): after
+ * kube_call_cancel() no `done` comes. */
 struct kube_call *kube_call_list(struct kube_client *client, const struct kube_resource *resource,
                                  const char *namespace_, const char *label_selector,
-                                 const char *field_selector, kube_done *done, void *context);
+                                 const char *field_selector, const struct kube_list_page *page,
+                                 kube_done *done, void *context);
 void kube_call_cancel(struct kube_call *call);
 
 /* Append "name=value" to a query in the arena; a NULL or empty value leaves it as it is. */

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "kube/client_internal.h"
 #include "kube/object.h"
+#include "kube/pick.h"
 
 #include <stdio.h>
 
@@ -22,6 +23,7 @@ enum {
     WAIT_FIRST_MS = 200,
     WAIT_MAX_MS = 30 * 1000,
     KEY_MAX = 384,
+    LIST_LIMIT = 250,      /* objects a page */
     WATCH_SHORT_MS = 1000, /* a watch that ends sooner without an event has failed */
 };
 
@@ -49,6 +51,7 @@ struct kube_informer {
     struct kube_client *client;
     const struct kube_resource *resource;
     char *namespace_, *label_selector;
+    const char *const *fields; /* of the objects; NULL: all */
     kube_informer_change *change;
     void *context;
 
@@ -71,6 +74,7 @@ struct kube_informer {
 };
 
 static void start_list(struct kube_informer *informer);
+static void list_page(struct kube_informer *informer, const char *continue_);
 static void start_watch(struct kube_informer *informer);
 
 /* "namespace/name". What does not fit is no name of Kubernetes (63 and 253 bytes): false. */
@@ -99,6 +103,31 @@ static void slot_remove(struct kube_informer *informer, struct slot *slot)
     free(slot);
 }
 
+/* The fields to keep, and those by which we know an object. */
+static struct json *pick_fields(struct arena *arena, const struct json *json,
+                                const char *const *fields)
+{
+    static const char *const identity[] = {"name", "namespace", "uid", "resourceVersion"};
+    struct json *object = kube_pick(arena, json, fields);
+    struct json *metadata = json_ensure_object(arena, object, "metadata");
+    for (size_t i = 0; i < ARRAY_SIZE(identity); i++) {
+        const char *text = json_get_string(json_get(json, "metadata"), identity[i], NULL);
+        if (text)
+            json_set_string(arena, metadata, identity[i], text);
+    }
+    return object;
+}
+
+/* In a list the items do not say what they are. */
+static struct kube_object *make_object(struct kube_informer *informer, const struct json *json)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *object =
+        informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
+    kube_object_set_kind(arena, object, informer->resource);
+    return kube_object_new(object);
+}
+
 /* Put what the server says into the copy. The same name with another uid is another object: the old
  * one's end is told before the new one. */
 static void put_object(struct kube_informer *informer, const struct json *json)
@@ -114,8 +143,7 @@ static void put_object(struct kube_informer *informer, const struct json *json)
             str_eq(slot->object->uid, kube_meta_uid(json)))
             return;
     }
-    struct kube_object *object = kube_object_new(json);
-    kube_object_set_kind(object->arena, object->json, informer->resource);
+    struct kube_object *object = make_object(informer, json);
     if (!slot) {
         slot = mem_zalloc(sizeof(*slot));
         slot->list = informer->lists;
@@ -287,10 +315,14 @@ static void on_list(void *context, struct json *list, const struct err *err)
         wait_and_retry(informer);
         return;
     }
-    informer->lists++;
     JSON_EACH (item, json_get(list, "items"))
         if (item->type == JSON_OBJECT)
             put_object(informer, item);
+    const char *more = json_get_string(json_get(list, "metadata"), "continue", "");
+    if (*more) {
+        list_page(informer, more);
+        return;
+    }
     remove_unlisted(informer);
     set_resource_version(informer, version);
     informer->synced = true;
@@ -298,12 +330,25 @@ static void on_list(void *context, struct json *list, const struct err *err)
         start_watch(informer);
 }
 
+/* A page at a time, so that a large list is never in memory as a whole. */
+static void list_page(struct kube_informer *informer, const char *continue_)
+{
+    struct kube_list_page page = {.limit = LIST_LIMIT, .continue_ = continue_};
+    informer->list = kube_call_list(informer->client, informer->resource, informer->namespace_,
+                                    informer->label_selector, NULL, &page, on_list, informer);
+}
+
 static void start_list(struct kube_informer *informer)
 {
+    informer->lists++;
     if (informer->machine.state != LISTING)
         state_machine_move(&informer->machine, LISTING);
-    informer->list = kube_call_list(informer->client, informer->resource, informer->namespace_,
-                                    informer->label_selector, NULL, on_list, informer);
+    list_page(informer, NULL);
+}
+
+void kube_informer_keep(struct kube_informer *informer, const char *const *fields)
+{
+    informer->fields = fields;
 }
 
 struct kube_informer *kube_informer_new(struct kube_client *client,

@@ -6,13 +6,15 @@
 
 #include <stdlib.h>
 
+/* Thousands of these live long: each has memory of exactly its size. */
 struct kube_object *kube_object_new(const struct json *json)
 {
-    struct arena *arena = arena_new();
+    _cleanup_(cleanup_arena) struct arena *draft = arena_new();
     struct kube_object *object = mem_zalloc(sizeof(*object));
+    json_clone(draft, json);
     object->references = 1;
-    object->arena = arena;
-    object->json = json_clone(arena, json);
+    object->arena = arena_new_sized(arena_used(draft));
+    object->json = json_clone(object->arena, json);
     object->namespace_ = kube_meta_namespace(object->json);
     object->name = kube_meta_name(object->json);
     object->uid = kube_meta_uid(object->json);

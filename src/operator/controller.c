@@ -319,6 +319,37 @@ static void work(void *context, const char *key)
     start_run(controller, entry, job);
 }
 
+/* All that is ever read of the pods and services of jobs. There may be thousands, and a pod carries
+ * the addresses of all its peers: what is not in these lists is not kept, and not seen. */
+static const char *const POD_FIELDS[] = {
+    "metadata.creationTimestamp",
+    "metadata.deletionTimestamp",
+    "metadata.deletionGracePeriodSeconds",
+    "metadata.labels",
+    "metadata.ownerReferences.controller",
+    "metadata.ownerReferences.uid",
+    "spec.containers.ports",
+    "spec.nodeName",
+    "status.conditions",
+    "status.containerStatuses.name",
+    "status.containerStatuses.restartCount",
+    "status.containerStatuses.state",
+    "status.initContainerStatuses.name",
+    "status.initContainerStatuses.restartCount",
+    "status.initContainerStatuses.state",
+    "status.phase",
+    "status.podIP",
+    "status.reason",
+    NULL,
+};
+static const char *const SERVICE_FIELDS[] = {
+    "metadata.deletionTimestamp",
+    "metadata.labels",
+    "metadata.ownerReferences.controller",
+    "metadata.ownerReferences.uid",
+    NULL,
+};
+
 struct training_controller *
 training_controller_new(struct loop *loop, struct http_transport *transport,
                         const struct training_kind *kind,
@@ -350,9 +381,11 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
                                          NULL, on_job, controller);
     controller->pods = kube_informer_new(controller->client, &KUBE_PODS, options->namespace_,
                                          kind->selector, on_pod, controller);
+    kube_informer_keep(controller->pods, POD_FIELDS);
     controller->services =
         kube_informer_new(controller->client, &KUBE_SERVICES, options->namespace_, kind->selector,
                           on_service, controller);
+    kube_informer_keep(controller->services, SERVICE_FIELDS);
     if (!str_is_empty(options->gang_scheduler))
         controller->gang = gang_watch_new(controller->client, kind, options->namespace_,
                                           options->gang_scheduler, on_pod_group, controller);

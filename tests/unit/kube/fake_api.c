@@ -200,15 +200,24 @@ static char *status_text(int status)
                       status);
 }
 
-static char *list_text(struct fake_api *api)
+/* The token to go on with is the number of objects told so far. */
+static char *list_text(struct fake_api *api, struct http_exchange *exchange)
 {
+    const char *query = exchange->request->query;
+    const char *from = http_query_get(exchange->arena, query, "continue");
+    size_t first = from ? (size_t)atoll(from) : 0, end = api->names.count;
     struct buf buf;
     buf_init(&buf, 1 << 20);
-    buf_printf(&buf,
-               "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"%lld\"},\"items\":[",
+    buf_printf(&buf, "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"%lld\"",
                (long long)api->revision);
-    for (size_t i = 0; i < api->names.count; i++)
-        buf_printf(&buf, "%s%s", i ? "," : "",
+    if (api->page_max && http_query_get(exchange->arena, query, "limit") &&
+        first + api->page_max < end) {
+        end = first + api->page_max;
+        buf_printf(&buf, ",\"continue\":\"%zu\"", end);
+    }
+    buf_append_str(&buf, "},\"items\":[");
+    for (size_t i = first; i < end; i++)
+        buf_printf(&buf, "%s%s", i > first ? "," : "",
                    (const char *)map_get(&api->objects, api->names.items[i]));
     buf_append_str(&buf, "]}");
     return buf_take(&buf);
@@ -269,7 +278,7 @@ static void handle(struct http_exchange *exchange, void *context)
     } else if (strstr(request->query, "watch=true") && !api->silent) {
         start_watch(api, exchange);
     } else if (str_has_suffix(request->path, "/pods")) {
-        answer(api, exchange, 200, list_text(api));
+        answer(api, exchange, 200, list_text(api, exchange));
     } else {
         const char *text = map_get(&api->objects, strrchr(request->path, '/') + 1);
         answer(api, exchange, text ? 200 : 404, text ? mem_strdup(text) : status_text(404));

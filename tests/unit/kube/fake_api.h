@@ -30,6 +30,7 @@ struct fake_api {
     /* Faults. */
     int fail_count; /* so many requests are answered with fail_status */
     int fail_status;
+    size_t page_max;           /* objects a page of a list, where one is asked for; 0: all */
     const char *retry_after;   /* of the answers that fail, or NULL */
     int64_t delay_ms;          /* every answer but a watch comes so much later */
     int64_t oldest_revision;   /* a watch from before it is answered with an ERROR event of 410 */

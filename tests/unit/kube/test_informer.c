@@ -120,6 +120,61 @@ static void lists_then_watches(void **state)
     kube_object_unref(object);
 }
 
+static void lists_page_by_page(void **state)
+{
+    struct world *world = *state;
+    world->api.page_max = 2;
+    for (int i = 0; i < 5; i++)
+        fake_api_put(&world->api, (char[]){(char)('a' + i), '\0'}, "1");
+    start(world);
+    sim_loop_run_for(world->loop, 10);
+    assert_true(kube_informer_synced(world->informer));
+    take_log(world, "+a1; +b1; +c1; +d1; +e1; ");
+    assert_int_equal(fake_api_count(&world->api, "limit="), 3);
+    assert_int_equal(fake_api_count(&world->api, "continue=4"), 1);
+
+    /* A list again knows what is gone, whichever page it was on. */
+    fake_api_delete_unseen(&world->api, "d");
+    fake_api_delete_unseen(&world->api, "a");
+    world->api.oldest_revision = world->api.revision;
+    fake_api_cut_watches(&world->api, false);
+    sim_loop_run_for(world->loop, 60 * 1000);
+    take_log(world, "-d; -a; ");
+}
+
+/* A token that is too old: the list begins anew, and nothing is told twice. */
+static void begins_anew_when_a_page_is_refused(void **state)
+{
+    struct world *world = *state;
+    world->api.page_max = 2;
+    for (int i = 0; i < 3; i++)
+        fake_api_put(&world->api, (char[]){(char)('a' + i), '\0'}, "1");
+    start(world);
+    while (fake_api_count(&world->api, "limit=") < 1)
+        sim_loop_run_for(world->loop, 1);
+    world->api.fail_count = 1;
+    world->api.fail_status = 410;
+    sim_loop_run_for(world->loop, 60 * 1000);
+    assert_true(kube_informer_synced(world->informer));
+    take_log(world, "+a1; +b1; +c1; ");
+}
+
+static void keeps_the_fields_it_was_told_to(void **state)
+{
+    static const char *const fields[] = {"status.phase", NULL};
+    struct world *world = *state;
+    fake_api_put(&world->api, "a", "1");
+    world->informer =
+        kube_informer_new(world->client, &KUBE_PODS, "default", NULL, on_change, world);
+    kube_informer_keep(world->informer, fields);
+    sim_loop_run_for(world->loop, 10);
+    struct kube_object *object = kube_informer_get(world->informer, "default", "a");
+    assert_non_null(object);
+    assert_string_equal(object->uid, "uid-a");
+    assert_string_equal(kube_meta_resource_version(object->json), "101");
+    assert_null(json_at(object->json, "metadata", "labels", NULL));
+}
+
 static void resumes_after_a_lost_connection(void **state)
 {
     struct world *world = *state;
@@ -347,6 +402,9 @@ int main(void)
         TEST(lists_then_watches),
         TEST(resumes_after_a_lost_connection),
         TEST(resumes_from_a_bookmark),
+        TEST(lists_page_by_page),
+        TEST(begins_anew_when_a_page_is_refused),
+        TEST(keeps_the_fields_it_was_told_to),
         cmocka_unit_test(lists_again_when_history_is_gone),
         TEST(tells_a_replaced_object_as_two),
         TEST(waits_longer_each_time),
