@@ -65,8 +65,16 @@ done
 kubectl scale tfjob old --replicas=5
 assert_eq 'workers after scale' 5 "$(kubectl get tfjob old -o jsonpath='{.spec.tfReplicaSpecs.Worker.replicas}')"
 kubectl annotate tfjob old trainyard.dev/progress='step 3/10' >/dev/null
-kubectl proxy --port=0 >"$SCRATCH/proxy" &
+"$KUBECTL" proxy --port=0 >"$SCRATCH/proxy" &
 proxy=$!
+end_proxy() {
+    local code=$?
+    set +e
+    kill $proxy
+    (exit $code) # what the next one finds as the end
+    finish_on_kubernetes
+}
+trap end_proxy EXIT
 wait_until 'the proxy' grep -q 127.0.0.1 "$SCRATCH/proxy"
 address=$(sed -n 's/.*on \(127.*\)/\1/p' "$SCRATCH/proxy")
 write_status() { # RESOURCE NAME STATUS: as the operator does
@@ -87,7 +95,7 @@ apiVersion: kubeflow.org/v1
 kind: PyTorchJob
 metadata: {name: torch}
 spec:
-  nprocPerNode: 2
+  nprocPerNode: "2"
   runPolicy: {suspend: true, schedulingPolicy: {minAvailable: 1, queue: q, minResources: {cpu: 2, memory: 1.5Gi, gpu: "1e3"}}}
   elasticPolicy: {minReplicas: 1, maxReplicas: 3, rdzvBackend: c10d, rdzvConf: [{key: a, value: b}], metrics: [{type: Resource}]}
   pytorchReplicaSpecs:
@@ -99,9 +107,9 @@ assert_eq 'a PyTorchJob' 'auto 3 [{"type":"Resource"}] 1.5Gi' "$(kubectl get pyt
     jq -rc '.spec | "\(.nprocPerNode) \(.pytorchReplicaSpecs.Worker.replicas) \(.elasticPolicy.metrics) \(.runPolicy.schedulingPolicy.minResources.memory)"')"
 
 # --- what makes no sense is refused at once, with the field's name
-refused() { # PART NAME SPEC
+refused() { # PART NAME SPEC [KIND]
     local output
-    printf 'apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: %s}\nspec: %s\n' "$2" "$3" >"$SCRATCH/bad.yaml"
+    printf 'apiVersion: kubeflow.org/v1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n' "${4:-TFJob}" "$2" "$3" >"$SCRATCH/bad.yaml"
     output=$(kubectl create --validate=false -f "$SCRATCH/bad.yaml" 2>&1) && fail "accepted: $2 $3"
     assert_contains "the refusal of $2 $3" "$1" "$output"
 }
@@ -118,12 +126,13 @@ policy 'supported values: "kubeflow.org/training-operator", "kueue.x-k8s.io/mult
 policy 'spec.runPolicy.backoffLimit in body should be greater than or equal to 0' 'runPolicy: {backoffLimit: -1}'
 policy 'spec.runPolicy.schedulingPolicy.minResources.cpu in body should match' 'runPolicy: {schedulingPolicy: {minResources: {cpu: ten}}}'
 policy 'supported values: "", "AllWorkers"' 'successPolicy: Most'
+refused 'spec.nprocPerNode in body must be of type string' bad '{nprocPerNode: 2, pytorchReplicaSpecs: {Worker: {}}}' PyTorchJob
 refused 'metadata.name in body should match' 1st '{tfReplicaSpecs: {Worker: {}}}'
 refused 'metadata.name in body should be at most 63 chars long' "$(printf 'a%.0s' {1..64})" '{tfReplicaSpecs: {Worker: {}}}'
 assert_eq 'jobs in the end' old "$(kubectl get tfjobs -o jsonpath='{.items[*].metadata.name}')"
 
 # --- roles: the operator's are enough and no more, and people who may edit or view may so with jobs
-may() { # WHO VERB RESOURCE[/PART][.GROUP] [NAMESPACE]: as the API server itself judges, also of resources it does not have
+may() { # WHO VERB RESOURCE[/PART][.GROUP] [NAMESPACE [NAME]]: as the API server itself judges, also of resources it does not have
     local whole=${3%%.*} group='' part=''
     [ "$whole" = "$3" ] || group=${3#*.}
     [ "${whole%/*}" = "$whole" ] || part=${whole#*/}
@@ -132,23 +141,26 @@ apiVersion: authorization.k8s.io/v1
 kind: SubjectAccessReview
 spec:
   user: $1
-  resourceAttributes: {namespace: ${4:-$NAMESPACE}, verb: $2, group: "$group", resource: ${whole%/*}, subresource: "$part"}
+  resourceAttributes: {namespace: ${4:-$NAMESPACE}, verb: $2, group: "$group", resource: ${whole%/*}, subresource: "$part", name: "${5:-}"}
 YAML
     )" = true ]
 }
 operator=system:serviceaccount:trainyard:trainyard-operator
 for right in 'list tfjobs.kubeflow.org' 'patch pytorchjobs.kubeflow.org' 'update tfjobs/status.kubeflow.org' \
-    'update pytorchjobs/finalizers.kubeflow.org' 'delete tfjobs.kubeflow.org' 'create pods' 'delete pods' 'watch services' 'create services' \
+    'update pytorchjobs/finalizers.kubeflow.org' 'delete tfjobs.kubeflow.org' 'create pods' 'patch pods' 'delete pods' 'watch services' 'create services' \
     'patch events' 'create podgroups.scheduling.x-k8s.io' 'delete podgroups.scheduling.volcano.sh'; do
     # shellcheck disable=SC2086 # verb and resource
     may $operator $right || fail "the operator may not: $right"
 done
 for right in 'get secrets' 'create pods/exec' 'get pods/log' 'create tfjobs.kubeflow.org' 'get configmaps' 'list nodes' \
-    'create roles.rbac.authorization.k8s.io' 'update leases.coordination.k8s.io'; do
+    'create roles.rbac.authorization.k8s.io' 'create leases.coordination.k8s.io'; do
     # shellcheck disable=SC2086
     ! may $operator $right || fail "the operator may: $right"
 done
-may $operator update leases.coordination.k8s.io trainyard || fail 'the operator may not lead in its own namespace'
+leases=leases.coordination.k8s.io
+may $operator create $leases trainyard || fail 'the operator may not make its Lease'
+may $operator update $leases trainyard trainyard-operator || fail 'the operator may not lead in its own namespace'
+! may $operator update $leases trainyard another || fail "the operator may write another's Lease"
 kubectl create rolebinding eve --clusterrole=edit --user=eve >/dev/null
 kubectl create rolebinding vic --clusterrole=view --user=vic >/dev/null
 wait_until 'edit to hold for jobs' may eve create tfjobs.kubeflow.org
@@ -159,4 +171,3 @@ may eve patch pytorchjobs/scale.kubeflow.org || fail 'edit may not scale'
 
 # --- the variant for one namespace is taken as it is
 kubectl apply -f "$MANIFESTS/install-namespaced.yaml" --dry-run=server >/dev/null
-kill $proxy
