@@ -396,6 +396,11 @@ const struct err *kube_informer_failure(const struct kube_informer *informer)
     return informer->failure.code == ERR_NONE ? NULL : &informer->failure;
 }
 
+size_t kube_informer_count(const struct kube_informer *informer)
+{
+    return informer->order.count;
+}
+
 struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,
                                       const char *name)
 {

@@ -26,6 +26,8 @@ bool kube_informer_synced(const struct kube_informer *informer); /* the first li
 /* What the last list failed with; NULL where it did not. It is tried again all the same. */
 const struct err *kube_informer_failure(const struct kube_informer *informer);
 
+size_t kube_informer_count(const struct kube_informer *informer);
+
 /* A borrowed reference, or NULL. */
 struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,
                                       const char *name);

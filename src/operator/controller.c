@@ -11,6 +11,7 @@
 #include "operator/progress_text.h"
 #include "operator/reconcile.h"
 #include "operator/training_job.h"
+#include "operator/training_metrics.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -47,6 +48,9 @@ struct training_controller {
     bool told_host_ports; /* which ports its jobs hold */
     struct loop_timer sync_timer;
     int64_t made_ms;
+    struct training_metrics metrics;
+    struct prometheus *prometheus;
+    struct prometheus_collector collector;
 };
 
 /* What a job holds grows with what is seen of it; it gives up only what its own reconcile decides,
@@ -75,10 +79,12 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
     _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
 
     see_host_ports(controller, job, !new_);
-    if (!new_)
+    if (!new_) {
         progress_reader_forget(controller->progress, key);
-    else if (old && training_progress_is_all_that_changed(old->json, new_->json))
+        training_metrics_count_deleted(&controller->metrics, job->namespace_);
+    } else if (old && training_progress_is_all_that_changed(old->json, new_->json)) {
         return; /* our own word, of which nothing follows */
+    }
     workqueue_add(controller->queue, key);
 }
 
@@ -219,6 +225,8 @@ static void on_run_done(void *context, struct plan_run *run, bool failed)
     const char *key = run->entry->key;
 
     unlink_run(controller, run);
+    training_metrics_count_pass(&controller->metrics, failed,
+                                (double)(loop_now_ms(controller->loop) - run->started_ms) / 1000);
     if (!failed) {
         job_entry_drop_gone(run->entry, run->gone_count);
         if (run->plan.requeue_ms >= 0)
@@ -253,6 +261,8 @@ static void start_run(struct training_controller *controller, struct job_entry *
     run->entry = entry;
     run->job = kube_object_ref(job);
     run->calls_max = controller->calls_max;
+    run->metrics = &controller->metrics;
+    run->started_ms = loop_now_ms(controller->loop);
     run->done = on_run_done;
     run->context = controller;
 
@@ -262,6 +272,7 @@ static void start_run(struct training_controller *controller, struct job_entry *
         _cleanup_free_ char *subject = mem_printf("%s %s", controller->kind->singular, entry->key);
 
         log_error(subject, "%s", err.message);
+        training_metrics_count_pass(&controller->metrics, true, 0);
         plan_run_free(run);
         workqueue_done(controller->queue, entry->key, true);
         return;
@@ -281,6 +292,46 @@ static bool is_synced(const struct training_controller *controller)
     return kube_informer_synced(controller->jobs) && kube_informer_synced(controller->pods) &&
            kube_informer_synced(controller->services) &&
            (!controller->gang || gang_watch_is_ready(controller->gang));
+}
+
+struct training_controller_view
+training_controller_look(const struct training_controller *controller)
+{
+    const struct {
+        const struct kube_informer *informer;
+        const struct kube_resource *resource;
+    } NEEDED[] = {{controller->jobs, controller->kind->resource},
+                  {controller->pods, &KUBE_PODS},
+                  {controller->services, &KUBE_SERVICES}};
+    struct training_controller_view view = {
+        .queued = workqueue_length(controller->queue),
+        .jobs = kube_informer_count(controller->jobs),
+        .pods = kube_informer_count(controller->pods),
+        .services = kube_informer_count(controller->services),
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(NEEDED) && !view.waits_for; i++) {
+        if (kube_informer_synced(NEEDED[i].informer))
+            continue;
+        view.waits_for = NEEDED[i].resource;
+        view.failure = kube_informer_failure(NEEDED[i].informer);
+    }
+    return view;
+}
+
+static void collect(struct prometheus_collector *collector)
+{
+    struct training_controller *controller =
+        CONTAINER_OF(collector, struct training_controller, collector);
+    const struct training_metrics *metrics = &controller->metrics;
+    const struct training_controller_view view = training_controller_look(controller);
+    const char *name = controller->kind->controller_name;
+
+    prometheus_set(metrics->queue, (double)view.queued, name, NULL);
+    prometheus_set(metrics->watched, (double)view.jobs, name, controller->kind->resource->plural,
+                   NULL);
+    prometheus_set(metrics->watched, (double)view.pods, name, "pods", NULL);
+    prometheus_set(metrics->watched, (double)view.services, name, "services", NULL);
 }
 
 static struct kube_object *find_job(struct training_controller *controller, const char *key)
@@ -371,6 +422,10 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
         controller->own_host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
     controller->host_ports = options->host_ports ? options->host_ports : controller->own_host_ports;
     host_ports_expect(controller->host_ports);
+    training_metrics_init(&controller->metrics, options->metrics, kind);
+    controller->prometheus = options->metrics;
+    controller->collector.collect = collect;
+    prometheus_collector_add(options->metrics, &controller->collector);
     job_cache_init(&controller->cache);
     controller->client = kube_client_new(loop, transport, kind->controller_name);
     controller->progress = progress_reader_new(loop, controller->client, kind,
@@ -407,6 +462,7 @@ struct training_controller *training_controller_free(struct training_controller 
 {
     if (!controller)
         return NULL;
+    prometheus_collector_remove(controller->prometheus, &controller->collector);
     loop_timer_stop(&controller->sync_timer);
     kube_informer_free(controller->jobs);
     kube_informer_free(controller->pods);

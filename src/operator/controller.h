@@ -13,6 +13,8 @@
 
 #include <stddef.h>
 
+struct prometheus;
+
 struct training_controller_options {
     const char *namespace_;     /* the only one to look at; NULL: all */
     const char *cluster_domain; /* put behind the host names in TF_CONFIG; NULL: nothing */
@@ -25,6 +27,7 @@ struct training_controller_options {
                                       process and outlives them; NULL: one of the default range */
     const struct training_dialer *dialer; /* how pods are asked for their progress; copied; NULL:
                                              by TCP to their address */
+    struct prometheus *metrics;           /* outlives it; NULL: nothing is counted */
 };
 
 struct training_controller;
@@ -36,5 +39,14 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
                         const struct training_controller_options *options);
 /* At once: what is under way is cancelled. */
 struct training_controller *training_controller_free(struct training_controller *controller);
+
+/* How it is getting on. It works when everything it needs to see has been listed once. */
+struct training_controller_view {
+    const struct kube_resource *waits_for; /* the first that has not; NULL: it works */
+    const struct err *failure; /* why not, as the server last said; NULL: it did not yet */
+    size_t queued, jobs, pods, services;
+};
+struct training_controller_view
+training_controller_look(const struct training_controller *controller);
 
 #endif

@@ -6,6 +6,7 @@
 #include "operator/plan_run.h"
 
 #include "operator/training_job.h"
+#include "operator/training_metrics.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -291,6 +292,7 @@ static void on_remembered(void *context, struct json *object, const struct err *
         fail_write(run, err);
     } else {
         run->resource_version = arena_strdup(run->arena, kube_meta_resource_version(object));
+        training_metrics_count_memory(run->metrics, run->job->json, run->plan.annotations);
         kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
     }
     advance(run);
@@ -330,6 +332,7 @@ static void on_status_written(void *context, struct json *object, const struct e
     if (err) {
         fail_write(run, err);
     } else {
+        training_metrics_count_status(run->metrics, run->job->json, run->plan.status);
         kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
     }
     advance(run);

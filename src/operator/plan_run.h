@@ -8,6 +8,7 @@
 #include "operator/training_kind.h"
 
 struct plan_run;
+struct training_metrics;
 
 /* The run has ended and frees itself when this returns. */
 typedef void plan_run_done(void *context, struct plan_run *run, bool failed);
@@ -24,6 +25,8 @@ struct plan_run {
     VEC(struct kube_object *) held; /* what the plan points into; the run's to unref */
     size_t gone_count;              /* vanished pods that the plan has dealt with */
     size_t calls_max;
+    const struct training_metrics *metrics;
+    int64_t started_ms; /* for the owner */
     plan_run_done *done;
     void *context;
     struct plan_run *next, *previous; /* the owner's list */
