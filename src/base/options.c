@@ -163,9 +163,9 @@ static int fail_no_value(const struct parse *parse, const struct option *option)
 }
 
 /* Each of these returns how many words it took. */
-static int take_long(struct parse *parse, const char *word, const char *next)
+static int take_long(struct parse *parse, const char *name, const char *next)
 {
-    const char *name = word + 2, *equals = strchr(name, '=');
+    const char *equals = strchr(name, '=');
     size_t size = equals ? (size_t)(equals - name) : strlen(name);
     const struct option *option = find_long(parse->command, name, size);
     if (!option && parse->ret_help && str_eq(name, "help")) {
@@ -235,7 +235,9 @@ static int take_words(struct parse *parse, int argc, char *const *argv)
         else if (str_eq(word, "--"))
             only_arguments = true;
         else if (word[1] == '-')
-            taken = take_long(parse, word, next);
+            taken = take_long(parse, word + 2, next);
+        else if (parse->command->single_dash && word[2])
+            taken = take_long(parse, word + 1, next);
         else
             taken = take_letters(parse, word, next);
         if (taken < 0 || (parse->ret_help && *parse->ret_help))

@@ -49,6 +49,7 @@ struct command {
     const char *description;                  /* paragraphs, separated by empty lines */
     const char *examples;                     /* lines as typed, or NULL */
     const struct option *options;             /* ended by a row without name; may be NULL */
+    bool single_dash;                         /* -name is --name, as programs in Go read it */
     size_t values_size;                       /* of the struct the offsets point into */
     size_t arguments_min, arguments_max;      /* how many may follow; SIZE_MAX: any */
     const struct command *const *subcommands; /* NULL-terminated, or NULL */

@@ -46,6 +46,9 @@ struct throttle {
     struct loop_timer timer;
     struct loop_task task;
     struct prometheus_metric *requests;
+    bool draining;
+    void (*drained)(void *context); /* NULL: told */
+    void *drained_context;
 };
 
 static struct throttle *throttle_of(struct http_transport *transport)
@@ -104,7 +107,7 @@ static void call_free(struct throttle_call *call)
     list_remove(call->inner ? &throttle->under_way : &throttle->waiting, call);
     if (call->inner && !call->is_watch)
         throttle->places_taken--;
-    if (throttle->waiting.count)
+    if (throttle->waiting.count || throttle->draining)
         loop_defer(throttle->loop, &throttle->task);
     arena_free(call->arena);
     free(call);
@@ -181,6 +184,8 @@ static int64_t wait_ms(struct throttle *throttle)
 {
     int64_t paused_ms = throttle->paused_until_ms - loop_now_ms(throttle->loop);
     int64_t token_ms = 0;
+    if (throttle->draining)
+        return -1;
     if (throttle->options.calls_max && throttle->places_taken >= throttle->options.calls_max)
         return -1;
     if (throttle->options.rate > 0) {
@@ -210,7 +215,10 @@ static void let_go(struct throttle *throttle)
 
 static void on_task(struct loop_task *task)
 {
-    let_go(CONTAINER_OF(task, struct throttle, task));
+    struct throttle *throttle = CONTAINER_OF(task, struct throttle, task);
+    let_go(throttle);
+    if (throttle->draining && throttle->places_taken == 0 && throttle->drained)
+        TAKE(throttle->drained)(throttle->drained_context); /* may free the transport */
 }
 
 static void on_timer(struct loop_timer *timer)
@@ -253,7 +261,8 @@ static struct http_call *throttle_start(struct http_transport *transport,
     call->context = context;
     call->method = method_name(request->method);
     call->is_watch = is_watch(request);
-    if (call->is_watch || (throttle->waiting.count == 0 && wait_ms(throttle) == 0)) {
+    bool at_once = call->is_watch && !throttle->draining;
+    if (at_once || (throttle->waiting.count == 0 && wait_ms(throttle) == 0)) {
         start_inner(call, request);
     } else {
         copy_request(call, request);
@@ -302,6 +311,16 @@ struct http_transport *http_throttle_new(struct loop *loop, struct http_transpor
         prometheus_counter(options->metrics, "rest_client_requests_total",
                            "Requests to the API server, by status code and method", "code,method");
     return &throttle->transport;
+}
+
+void http_throttle_drain(struct http_transport *transport, void (*done)(void *context),
+                         void *context)
+{
+    struct throttle *throttle = throttle_of(transport);
+    throttle->draining = true;
+    throttle->drained = done;
+    throttle->drained_context = context;
+    loop_defer(throttle->loop, &throttle->task);
 }
 
 size_t http_throttle_waiting(const struct http_transport *throttle)

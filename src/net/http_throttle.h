@@ -23,6 +23,11 @@ struct http_throttle_options {
 struct http_transport *http_throttle_new(struct loop *loop, struct http_transport *inner,
                                          const struct http_throttle_options *options);
 
+/* Start nothing any more; `done` comes once, from the loop, when nothing but watches is under way.
+ * For the end of a program: calls that wait never go, those that went are answered. */
+void http_throttle_drain(struct http_transport *throttle, void (*done)(void *context),
+                         void *context);
+
 /* Calls that wait for their turn. */
 size_t http_throttle_waiting(const struct http_transport *throttle);
 

@@ -194,6 +194,36 @@ static void test_every_form(void **state)
     options_release(&RUN, &values);
 }
 
+/* As deployments write the options of a program in Go. */
+static void test_single_dash(void **state)
+{
+    struct command command = RUN;
+    struct run_values values;
+    const char **arguments = NULL;
+    size_t count;
+    struct err err = ERR_INIT;
+    const char *const argv[] = {"-nodes=3", "-state", "/s",  "-verbose=true",
+                                "-quiet",   "-l",     "a=b", "job"};
+
+    command.single_dash = true;
+    assert_int_equal(options_parse(&command, ARRAY_SIZE(argv), (char *const *)argv, &values,
+                                   &arguments, &count, &err),
+                     0);
+    assert_int_equal(values.nodes, 3);
+    assert_string_equal(values.state, "/s");
+    assert_true(values.verbose && values.quiet);
+    assert_string_equal(values.labels.items[0], "a=b");
+    assert_int_equal(count, 1);
+    free(arguments);
+    options_release(&command, &values);
+
+    const char *const wrong[] = {"-node=3", "job"};
+    assert_int_equal(
+        options_parse(&command, 2, (char *const *)wrong, &values, &arguments, &count, &err),
+        -ERR_USAGE);
+    assert_string_equal(err.message, "unknown option '--node': did you mean '--nodes'?");
+}
+
 static void test_environment(void **state)
 {
     struct run_values values;
@@ -430,9 +460,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),    cmocka_unit_test(test_every_form),
-        cmocka_unit_test(test_environment), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_main),        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_man),         cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_single_dash), cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_main),
+        cmocka_unit_test(test_help),        cmocka_unit_test(test_man),
+        cmocka_unit_test(test_completion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,6 +279,38 @@ static void what_was_asked_and_answered_is_counted(void **state)
     assert_non_null(strstr(text.data, "{code=\"200\",method=\"GET\"} 1\n"));
 }
 
+static void on_drained(void *context)
+{
+    struct world *world = context;
+    assert_int_equal(world->ended[0] + world->ended[1], 2);
+    world->throttle = http_transport_free(world->throttle);
+}
+
+static void draining_lets_go_out_what_is_under_way_and_nothing_else(void **state)
+{
+    struct world *world = *state;
+    use(world, 0, 0, 2);
+    for (int i = 0; i < 6; i++)
+        start(world, i, "POST", "");
+    sim_loop_run_for(world->loop, 10);
+    http_throttle_drain(world->throttle, on_drained, world);
+    start(world, 6, "GET", "watch=true");
+    loop_run(world->loop);
+    assert_null(world->throttle); /* it was told */
+    assert_int_equal(world->arrivals, 2);
+}
+
+static void draining_what_is_idle_is_told_at_once(void **state)
+{
+    struct world *world = *state;
+    use(world, 0, 0, 2);
+    world->ended[0] = world->ended[1] = 1;
+    http_throttle_drain(world->throttle, on_drained, world);
+    assert_non_null(world->throttle); /* not from within */
+    loop_run(world->loop);
+    assert_null(world->throttle);
+}
+
 static void a_pause_is_read_from_the_header(void **state)
 {
     static const struct {
@@ -306,6 +338,8 @@ int main(void)
         TEST(it_may_be_freed_from_a_listener),
         TEST(a_server_that_asks_for_a_pause_gets_one),
         TEST(what_was_asked_and_answered_is_counted),
+        TEST(draining_lets_go_out_what_is_under_way_and_nothing_else),
+        TEST(draining_what_is_idle_is_told_at_once),
         cmocka_unit_test(a_pause_is_read_from_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
