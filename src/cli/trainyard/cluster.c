@@ -155,13 +155,8 @@ static void cancel_dialing(void *dialing)
     node_connect_cancel(dialing);
 }
 
-static int open_controllers(struct cluster *cluster, struct err *err)
+static void open_operator(struct cluster *cluster)
 {
-    /* Pipelines name accounts that an installation of Kubeflow would have made. */
-    struct workflow_controller_options workflows = {.make_accounts = true};
-    cluster->transport =
-        http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
-    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
     cluster->host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
     struct training_dialer dialer = {
         .open = dial_pod, .cancel = cancel_dialing, .context = cluster};
@@ -171,6 +166,17 @@ static int open_controllers(struct cluster *cluster, struct err *err)
         training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, &training);
     cluster->pytorchjobs =
         training_controller_new(cluster->loop, cluster->transport, &TRAINING_PYTORCHJOB, &training);
+}
+
+static int open_controllers(struct cluster *cluster, struct err *err)
+{
+    /* Pipelines name accounts that an installation of Kubeflow would have made. */
+    struct workflow_controller_options workflows = {.make_accounts = true};
+    cluster->transport =
+        http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
+    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
+    if (!cluster->options->no_operator)
+        open_operator(cluster);
     cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, &workflows);
     int result = node_runtime_new(cluster->loop, cluster->transport, cluster->space,
                                   &cluster->node_options, &cluster->runtime, err);

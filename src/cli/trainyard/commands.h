@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_IMAGE,
-    COMMAND_PROCESS;
+    COMMAND_PROCESS, COMMAND_OPERATOR;
 
 /* The row every command has. `values` is the command's struct, which holds `const char
  * *state`. */

@@ -2,7 +2,8 @@
 #include "cli/trainyard/commands.h"
 
 static const struct command *const COMMANDS[] = {
-    &COMMAND_UP, &COMMAND_DOWN, &COMMAND_STATUS, &COMMAND_IMAGE, &COMMAND_PROCESS, NULL,
+    &COMMAND_UP,       &COMMAND_DOWN, &COMMAND_STATUS, &COMMAND_IMAGE, &COMMAND_PROCESS,
+    &COMMAND_OPERATOR, NULL,
 };
 
 static const struct program PROGRAM = {

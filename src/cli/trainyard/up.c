@@ -26,6 +26,7 @@ struct up_values {
     const char *kubeconfig;
     const char *nodes;
     bool foreground;
+    bool no_operator;
 };
 
 /* "3" gives node-1 … node-3; "a,b" gives a and b. */
@@ -227,6 +228,7 @@ static int up(const struct up_values *wanted, struct err *err)
                         (int)wanted->port);
     if (result < 0)
         return result;
+    options.no_operator = wanted->no_operator;
     options.kubeconfig = state.kubeconfig;
     if (!str_is_empty(wanted->kubeconfig)) {
         _cleanup_free_ char *current = getcwd(NULL, 0);
@@ -272,6 +274,11 @@ static const struct option OPTIONS[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),
      .help = "stay in the foreground until Ctrl-C"},
+    {.name = "no-operator",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct up_values, no_operator),
+     .help = "leave TFJobs and PyTorchJobs alone: the operator is run by someone else, with "
+             "'trainyard operator'"},
     {0},
 };
 

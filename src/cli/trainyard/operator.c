@@ -1,0 +1,263 @@
+/* trainyard operator: the controllers of TFJobs and PyTorchJobs against any Kubernetes. Reads the
+ * options, those of Kubeflow's training operator among them; operator_process.c runs it. */
+#include "cli/trainyard/commands.h"
+#include "cli/trainyard/operator_process.h"
+#include "cli/trainyard/operator_server.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/rand.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct operator_values {
+    const char *kubeconfig, *context, *namespace_;
+    int64_t workers, controller_threads, burst;
+    double rate;
+    bool elect;
+    const char *lease_name, *lease_namespace;
+    const char *gang_scheduler;
+    struct option_list schemes;
+    const char *cluster_domain;
+    const char *metrics_address, *health_address;
+    const char *log_format, *log_level;
+    /* Of Kubeflow's, without effect here. */
+    const char *webhook_port, *webhook_service, *webhook_secret;
+    bool zap_devel;
+    const char *zap_encoder, *zap_level, *zap_stacktrace, *zap_time;
+};
+
+static const struct training_kind *const KINDS[] = {&TRAINING_TFJOB, &TRAINING_PYTORCHJOB};
+_Static_assert(ARRAY_SIZE(KINDS) == OPERATOR_KINDS_MAX, "a kind has no place");
+
+static int add_kind(const char *name, struct operator_options *options, struct err *err)
+{
+    static const char *const OTHERS[] = {"mpijob", "xgboostjob", "paddlejob", "jaxjob", "mxjob"};
+    for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++) {
+        if (!str_eq_nocase(name, KINDS[i]->singular))
+            continue;
+        for (size_t j = 0; j < options->kind_count; j++)
+            if (options->kinds[j] == KINDS[i])
+                return 0;
+        options->kinds[options->kind_count++] = KINDS[i];
+        return 0;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(OTHERS); i++)
+        if (str_eq_nocase(name, OTHERS[i])) {
+            log_warning("operator", "--enable-scheme=%s: this operator does not run that kind",
+                        name);
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "--enable-scheme %s: there is tfjob and pytorchjob", name);
+}
+
+static int read_kinds(const struct operator_values *values, struct operator_options *options,
+                      struct err *err)
+{
+    for (size_t i = 0; i < values->schemes.count; i++) {
+        int result = add_kind(values->schemes.items[i], options, err);
+        if (result < 0)
+            return result;
+    }
+    for (size_t i = 0; values->schemes.count == 0 && i < ARRAY_SIZE(KINDS); i++)
+        options->kinds[options->kind_count++] = KINDS[i];
+    if (options->kind_count == 0)
+        return err_set(err, ERR_USAGE,
+                       "--enable-scheme names nothing that this operator runs: "
+                       "there is tfjob and pytorchjob");
+    return 0;
+}
+
+static void set_log(const struct operator_values *values)
+{
+    static const char *const LEVELS[] = {"error", "warning", "info", "debug"};
+    enum log_level level = LOG_INFO;
+    enum log_format format = str_eq(values->log_format, "json")   ? LOG_JSON
+                             : str_eq(values->log_format, "text") ? LOG_TEXT
+                                                                  : LOG_AUTO;
+    for (size_t i = 0; i < ARRAY_SIZE(LEVELS); i++)
+        if (str_eq(values->log_level, LEVELS[i]))
+            level = (enum log_level)i;
+    /* Zap's are words or a number: the higher, the more is said. */
+    if (str_eq(values->zap_level, "debug") || (values->zap_level && atoi(values->zap_level) > 0))
+        level = LOG_DEBUG;
+    else if (str_eq(values->zap_level, "error"))
+        level = LOG_ERROR;
+    log_setup(level, format);
+}
+
+static void tell_ignored(const struct operator_values *values)
+{
+    const struct {
+        const char *name;
+        bool given;
+        const char *why;
+    } ROWS[] = {
+        {"webhook-server-port", values->webhook_port, "there is no webhook"},
+        {"webhook-service-name", values->webhook_service, "there is no webhook"},
+        {"webhook-secret-name", values->webhook_secret, "there is no webhook"},
+        {"zap-devel", values->zap_devel, "see --log-format and --log-level"},
+        {"zap-encoder", values->zap_encoder, "see --log-format"},
+        {"zap-stacktrace-level", values->zap_stacktrace, "there are no stack traces"},
+        {"zap-time-encoding", values->zap_time, "times are RFC 3339"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++)
+        if (ROWS[i].given)
+            log_info("operator", "--%s has no effect here: %s", ROWS[i].name, ROWS[i].why);
+}
+
+/* A name that no former life of this process had: who starts again must not take the lease of the
+ * one that was killed for its own. */
+static const char *make_identity(struct arena *arena)
+{
+    const char *pod = getenv("POD_NAME");
+    char host[256] = "", uuid[37];
+    if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
+        str_copy(host, sizeof(host), "operator");
+    rand_uuid(uuid);
+    return arena_printf(arena, "%s_%s", str_is_empty(pod) ? host : pod, uuid);
+}
+
+static int check_address(struct arena *arena, const char *option, const char *text, struct err *err)
+{
+    const char *host;
+    int port;
+    int result = operator_server_parse(arena, text, &host, &port, err);
+    return result < 0 ? err_wrap(err, "--%s", option) : 0;
+}
+
+static int check(struct arena *arena, const struct operator_values *values, struct err *err)
+{
+    bool all = str_is_empty(values->namespace_) || str_eq(values->namespace_, "all");
+    if (!all && !str_is_dns_label(values->namespace_))
+        return err_set(err, ERR_USAGE, "--namespace '%s': no name of a namespace; 'all' is for all",
+                       values->namespace_);
+    if (values->rate < 0)
+        return err_set(err, ERR_USAGE, "--kube-api-qps %g: must be 0 (no limit) or more",
+                       values->rate);
+    if (!str_is_dns_subdomain(values->lease_name))
+        return err_set(err, ERR_USAGE, "--leader-election-id '%s': no name of an object",
+                       values->lease_name);
+    int result = check_address(arena, "metrics-bind-address", values->metrics_address, err);
+    if (result == 0)
+        result = check_address(arena, "health-probe-bind-address", values->health_address, err);
+    return result;
+}
+
+static int run(const void *parsed, size_t count, const char *const *arguments, struct err *err)
+{
+    (void)count, (void)arguments;
+    const struct operator_values *values = parsed;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct operator_options options = {
+        .cluster_domain = str_is_empty(values->cluster_domain) ? NULL : values->cluster_domain,
+        .gang_scheduler = str_is_empty(values->gang_scheduler) ? NULL : values->gang_scheduler,
+        .workers =
+            (size_t)(values->controller_threads ? values->controller_threads : values->workers),
+        .rate = values->rate,
+        .burst = (size_t)values->burst,
+        .elect = values->elect,
+        .lease_name = values->lease_name,
+        .identity = make_identity(arena),
+        .metrics_address = values->metrics_address,
+        .health_address = values->health_address,
+    };
+    if (!str_is_empty(values->namespace_) && !str_eq(values->namespace_, "all"))
+        options.namespace_ = values->namespace_;
+    set_log(values);
+    int result = check(arena, values, err);
+    if (result == 0)
+        result = read_kinds(values, &options, err);
+    if (result == 0)
+        result = kubeconfig_find(arena, values->kubeconfig, values->context, &options.config, err);
+    if (result < 0)
+        return result;
+    options.lease_namespace =
+        str_is_empty(values->lease_namespace) ? options.config.namespace_ : values->lease_namespace;
+    tell_ignored(values);
+    log_info("operator", "trainyard %s starts, server %s, %s", TRAINYARD_VERSION,
+             options.config.server,
+             options.elect ? "with leader election" : "without leader election");
+    return operator_process_run(&options, err);
+}
+
+#define ROW(option_name, option_type, field, ...)                                                  \
+    {                                                                                              \
+        .name = option_name, .type = option_type,                                                  \
+        .offset = offsetof(struct operator_values, field), __VA_ARGS__                             \
+    }
+#define IGNORED(option_name, field)                                                                \
+    ROW(option_name, OPTION_STRING, field, .value = "…",                                           \
+        .help = "of Kubeflow's training operator; understood, without effect")
+
+static const struct option OPTIONS[] = {
+    ROW("kubeconfig", OPTION_STRING, kubeconfig, .value = "FILE",
+        .help = "how to reach the cluster (default: $KUBECONFIG, ~/.kube/config, and in a pod its "
+                "service account)"),
+    ROW("context", OPTION_STRING, context, .value = "NAME",
+        .help = "the context of the kubeconfig (default: its current one)"),
+    ROW("namespace", OPTION_STRING, namespace_, .environment = "KUBEFLOW_NAMESPACE",
+        .value = "NS|all", .help = "the only namespace whose jobs are run (default: all)"),
+    ROW("enable-scheme", OPTION_LIST, schemes, .value = "KIND",
+        .help = "run this kind, tfjob or pytorchjob; may be given several times (default: both)"),
+    ROW("workers", OPTION_INT, workers, .fallback = "8", .min = 1, .max = 1000, .value = "N",
+        .help = "jobs of a kind worked on at a time"),
+    ROW("controller-threads", OPTION_INT, controller_threads, .min = 0, .max = 1000, .value = "N",
+        .help = "the same as --workers, under the name of Kubeflow's operator; goes before it"),
+    ROW("kube-api-qps", OPTION_REAL, rate, .fallback = "0", .value = "N",
+        .help = "requests a second at most; 0 sets no limit but 32 at a time, and the pauses that "
+                "the server asks for"),
+    ROW("kube-api-burst", OPTION_INT, burst, .fallback = "0", .min = 0, .max = 1000000,
+        .value = "N", .help = "requests at once after a silence; 0 takes --kube-api-qps"),
+    ROW("leader-elect", OPTION_FLAG, elect,
+        .help = "ask for a Lease and work only while holding it, so that several may run"),
+    ROW("leader-election-id", OPTION_STRING, lease_name, .fallback = "trainyard-operator",
+        .value = "NAME", .help = "name of the Lease"),
+    ROW("leader-election-namespace", OPTION_STRING, lease_namespace,
+        .environment = "MY_POD_NAMESPACE", .value = "NS",
+        .help = "namespace of the Lease (default: that of the pod or of the context)"),
+    ROW("gang-scheduler-name", OPTION_STRING, gang_scheduler, .value = "NAME",
+        .help = "make a PodGroup for each job: 'volcano', or the name of a scheduler with the "
+                "scheduler-plugins"),
+    ROW("cluster-domain", OPTION_STRING, cluster_domain, .environment = "CUSTOM_CLUSTER_DOMAIN",
+        .value = "DOMAIN", .help = "put behind the host names in TF_CONFIG: cluster.local"),
+    ROW("metrics-bind-address", OPTION_STRING, metrics_address, .fallback = ":8080",
+        .value = "HOST:PORT", .help = "where /metrics is served, over plain HTTP; 0: nowhere"),
+    ROW("health-probe-bind-address", OPTION_STRING, health_address, .fallback = ":8081",
+        .value = "HOST:PORT", .help = "where /healthz and /readyz are served; 0: nowhere"),
+    ROW("log-format", OPTION_CHOICE, log_format, .fallback = "auto", .choices = "auto|text|json",
+        .value = "FORMAT", .help = "of the log on stderr; auto is text on a terminal, else JSON"),
+    ROW("log-level", OPTION_CHOICE, log_level, .fallback = "info",
+        .choices = "error|warning|info|debug", .value = "LEVEL", .help = "how much is logged"),
+    ROW("zap-log-level", OPTION_STRING, zap_level, .value = "LEVEL",
+        .help = "of Kubeflow's training operator: debug or a number is --log-level debug"),
+    ROW("zap-devel", OPTION_FLAG, zap_devel,
+        .help = "of Kubeflow's training operator; understood, without effect"),
+    IGNORED("zap-encoder", zap_encoder),
+    IGNORED("zap-stacktrace-level", zap_stacktrace),
+    IGNORED("zap-time-encoding", zap_time),
+    IGNORED("webhook-server-port", webhook_port),
+    IGNORED("webhook-service-name", webhook_service),
+    IGNORED("webhook-secret-name", webhook_secret),
+    {0},
+};
+
+const struct command COMMAND_OPERATOR = {
+    .name = "operator",
+    .summary = "run TFJobs and PyTorchJobs in any Kubernetes",
+    .description =
+        "Runs the controllers that 'trainyard up' has built in against another cluster, as a "
+        "process on this machine or as a pod (manifests/install.yaml). It takes the options of "
+        "Kubeflow's training operator, with one dash or two.\n\n"
+        "It waits for the API server and for the definitions of the kinds and says so. With "
+        "--leader-elect several may run and one works; who loses the lease stops at once and "
+        "stands by. SIGTERM finishes the calls under way and gives the lease to the next one.",
+    .examples = "trainyard operator --kubeconfig ~/.kube/config --namespace team-a\n"
+                "trainyard operator --leader-elect --gang-scheduler-name volcano",
+    .options = OPTIONS,
+    .single_dash = true,
+    .values_size = sizeof(struct operator_values),
+    .run = run,
+};

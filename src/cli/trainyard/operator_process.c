@@ -1,0 +1,418 @@
+/* The operator as a process; see operator_process.h.
+ *
+ * Two ways lead to the server over one connection pool: the controllers' calls are throttled as the
+ * options say; the election and the probe are not, for an election that waits is lost. */
+#include "cli/trainyard/operator_process.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/trainyard/operator_server.h"
+#include "kube/leader.h"
+#include "loop/signals.h"
+#include "net/http_client.h"
+#include "net/http_throttle.h"
+#include "operator/controller.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CALLS_MAX = 32, /* of the controllers at a time; what the server takes faster it is given */
+    PROBE_WAITING_MS = 2000,
+    PROBE_MS = 10 * 1000,
+    PROBE_TIMEOUT_MS = 8000,
+    PROBE_ANSWER_MAX = 64 * 1024,
+    LOOK_MS = 1000,
+    DRAIN_MS = 5000,
+    RESIGN_MS = 5000,
+};
+
+static const char SUBJECT[] = "operator";
+
+struct operator_process {
+    const struct operator_options *options;
+    struct loop *loop;
+    struct loop_signals *signals;
+    struct prometheus *metrics;
+    struct prometheus_metric *leads;
+    struct http_transport *client, *free_way, *throttled;
+    struct operator_server *server;
+
+    struct http_call *probe; /* under way, or NULL */
+    struct loop_timer probe_timer;
+    int probe_status;
+    struct buf probe_answer;
+    char *trouble; /* why the server cannot be used; NULL: it can */
+    bool begun;    /* the server has answered once */
+
+    struct kube_leader *leader; /* NULL: no election, or not yet */
+    struct host_ports *host_ports;
+    struct training_controller *controllers[OPERATOR_KINDS_MAX]; /* NULL: does not lead */
+    char *said[OPERATOR_KINDS_MAX]; /* of each controller, what it waits for */
+    bool working;
+    struct loop_timer look_timer;
+
+    bool ending;
+    struct loop_timer end_timer;
+};
+
+/* ---- The controllers ------------------------------------------------------------------------- */
+
+/* What a controller waits for, or NULL. */
+static char *waiting_text(const struct training_kind *kind, const struct training_controller *of)
+{
+    const struct training_controller_view view = training_controller_look(of);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    if (!view.waits_for)
+        return NULL;
+    const char *resource = kube_resource_text(arena, view.waits_for);
+    if (!view.failure)
+        return mem_printf("waits for the list of %s", resource);
+    if (view.failure->code == ERR_NOT_FOUND && view.waits_for == kind->resource)
+        return mem_printf("the server does not serve %s (%s): install the definitions with "
+                          "'kubectl apply -f install.yaml'; looking again every half minute",
+                          resource, view.waits_for->version);
+    return mem_printf("waits for the list of %s: %s", resource, view.failure->message);
+}
+
+static bool is_unserved(const struct training_kind *kind, const struct training_controller *of)
+{
+    const struct training_controller_view view = training_controller_look(of);
+    return view.waits_for == kind->resource && view.failure && view.failure->code == ERR_NOT_FOUND;
+}
+
+/* Say once what each controller waits for, and that it does not any more. The first list is not
+ * worth a line unless it takes long. */
+static void on_look(struct loop_timer *timer)
+{
+    struct operator_process *process = CONTAINER_OF(timer, struct operator_process, look_timer);
+    for (size_t i = 0; i < process->options->kind_count; i++) {
+        const struct training_kind *kind = process->options->kinds[i];
+        char *text = waiting_text(kind, process->controllers[i]);
+        if (text && !str_eq(text, process->said[i]))
+            log_warning(kind->controller_name, "%s", text);
+        if (!text && process->said[i]) {
+            const struct training_controller_view view =
+                training_controller_look(process->controllers[i]);
+            log_info(kind->controller_name, "works: %zu jobs, %zu pods, %zu services", view.jobs,
+                     view.pods, view.services);
+        }
+        free(process->said[i]);
+        process->said[i] = text;
+    }
+    loop_timer_start(timer, LOOK_MS);
+}
+
+static void start_working(struct operator_process *process)
+{
+    const struct operator_options *options = process->options;
+    struct training_controller_options each = {
+        .namespace_ = options->namespace_,
+        .cluster_domain = options->cluster_domain,
+        .gang_scheduler = options->gang_scheduler,
+        .jobs_max = options->workers,
+        .metrics = process->metrics,
+    };
+    each.host_ports = process->host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
+    for (size_t i = 0; i < options->kind_count; i++) {
+        process->controllers[i] =
+            training_controller_new(process->loop, process->throttled, options->kinds[i], &each);
+        process->said[i] = mem_strdup("");
+        log_info(options->kinds[i]->controller_name, "started, for %s%s",
+                 options->namespace_ ? "namespace " : "all namespaces",
+                 options->namespace_ ? options->namespace_ : "");
+    }
+    process->working = true;
+    prometheus_set(process->leads, 1, options->lease_name, NULL);
+    loop_timer_start(&process->look_timer, LOOK_MS);
+}
+
+/* At once: what is under way is cancelled, and what it did is found again by whoever is next. */
+static void stop_working(struct operator_process *process)
+{
+    if (!process->working)
+        return;
+    process->working = false;
+    prometheus_set(process->leads, 0, process->options->lease_name, NULL);
+    loop_timer_stop(&process->look_timer);
+    for (size_t i = 0; i < process->options->kind_count; i++) {
+        process->controllers[i] = training_controller_free(process->controllers[i]);
+        free(TAKE(process->said[i]));
+    }
+    process->host_ports = host_ports_free(process->host_ports);
+}
+
+/* ---- The election ---------------------------------------------------------------------------- */
+
+static void on_lead(void *context)
+{
+    struct operator_process *process = context;
+    log_info(SUBJECT, "leads: it has the lease %s/%s", process->options->lease_namespace,
+             process->options->lease_name);
+    start_working(process);
+}
+
+static void on_lose(void *context, const char *why)
+{
+    struct operator_process *process = context;
+    stop_working(process);
+    log_error(SUBJECT, "does not lead any more: %s; stands by", why);
+}
+
+static void on_news(void *context, bool trouble, const char *sentence)
+{
+    log_write(trouble ? LOG_WARNING : LOG_INFO, SUBJECT, "%s", sentence);
+}
+
+static void begin(struct operator_process *process)
+{
+    static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_news};
+    const struct operator_options *options = process->options;
+    struct kube_leader_options election = {
+        .namespace_ = options->lease_namespace,
+        .name = options->lease_name,
+        .identity = options->identity,
+    };
+    process->begun = true;
+    if (options->elect)
+        process->leader =
+            kube_leader_new(process->loop, process->free_way, &election, &LISTENER, process);
+    else
+        start_working(process);
+}
+
+/* ---- Is the server there? -------------------------------------------------------------------- */
+
+static void on_probe_head(void *context, int status, const struct http_header *headers)
+{
+    ((struct operator_process *)context)->probe_status = status;
+}
+
+static void on_probe_data(void *context, const void *data, size_t size)
+{
+    buf_append(&((struct operator_process *)context)->probe_answer, data, size);
+}
+
+static void log_version(struct operator_process *process)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *version = NULL;
+    const struct buf *answer = &process->probe_answer;
+    if (json_parse(arena, answer->data, answer->size, NULL, &version, NULL) < 0)
+        version = NULL;
+    log_info(SUBJECT, "the API server %s is there, version %s", process->options->config.server,
+             json_get_string(version, "gitVersion", "unknown"));
+}
+
+static void on_probe_end(void *context, const struct err *err)
+{
+    struct operator_process *process = context;
+    const char *server = process->options->config.server;
+    char *trouble = NULL;
+    process->probe = NULL;
+    /* 403 is an answer: what matters is what the controllers may do, and they say it. */
+    if (err)
+        trouble = mem_printf("waits for the API server %s: %s", server, err->message);
+    else if (process->probe_status == 401)
+        trouble = mem_printf("the API server %s does not accept our credentials (401): check the "
+                             "token or certificate of the kubeconfig",
+                             server);
+    else if (process->probe_status >= 500 || process->probe_status == 429)
+        trouble =
+            mem_printf("waits for the API server %s: it answers %d", server, process->probe_status);
+    if (trouble && !str_eq(trouble, process->trouble))
+        log_warning(SUBJECT, "%s", trouble);
+    if (!trouble && process->trouble && process->begun)
+        log_info(SUBJECT, "the API server is there again");
+    free(process->trouble);
+    process->trouble = trouble;
+    loop_timer_start(&process->probe_timer, trouble ? PROBE_WAITING_MS : PROBE_MS);
+    if (!trouble && !process->begun) {
+        log_version(process);
+        begin(process);
+    }
+}
+
+static void on_probe_timer(struct loop_timer *timer)
+{
+    static const struct http_listener LISTENER = {on_probe_head, on_probe_data, on_probe_end};
+    struct operator_process *process = CONTAINER_OF(timer, struct operator_process, probe_timer);
+    struct http_request request = {.method = "GET", .path = "/version", .query = ""};
+    process->probe_status = 0;
+    buf_clear(&process->probe_answer);
+    process->probe = http_start(process->free_way, &request, PROBE_TIMEOUT_MS, &LISTENER, process);
+}
+
+static bool is_ready(void *context, struct buf *sentence)
+{
+    struct operator_process *process = context;
+    size_t works = 0, waits = 0;
+    if (process->ending || process->trouble || !process->begun) {
+        buf_append_str(sentence, process->ending    ? "ends"
+                                 : process->trouble ? process->trouble
+                                                    : "starts");
+        return false;
+    }
+    if (!process->working) {
+        buf_printf(sentence, "stands by: '%s' leads", kube_leader_holder(process->leader));
+        return true;
+    }
+    for (size_t i = 0; i < process->options->kind_count; i++) {
+        const struct training_kind *kind = process->options->kinds[i];
+        _cleanup_free_ char *text = waiting_text(kind, process->controllers[i]);
+        buf_printf(sentence, "%s%s: %s", i ? "\n" : "", kind->controller_name,
+                   text ? text : "works");
+        works += !text;
+        /* A kind that is not installed keeps the others from nothing. */
+        waits += text && !is_unserved(kind, process->controllers[i]);
+    }
+    return works > 0 && waits == 0;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void stop_loop(void *context)
+{
+    loop_stop(((struct operator_process *)context)->loop);
+}
+
+static void on_resigned(void *context)
+{
+    log_info(SUBJECT, "ended in good order");
+    stop_loop(context);
+}
+
+static void on_drained(void *context)
+{
+    struct operator_process *process = context;
+    stop_working(process);
+    loop_timer_start(&process->end_timer, RESIGN_MS);
+    if (process->leader)
+        kube_leader_resign(process->leader, on_resigned);
+    else
+        on_resigned(process);
+}
+
+/* Whatever is waited for at the end, it is not waited for long. */
+static void on_end_timer(struct loop_timer *timer)
+{
+    struct operator_process *process = CONTAINER_OF(timer, struct operator_process, end_timer);
+    if (process->working) {
+        log_warning(SUBJECT, "calls are still under way after %d s: they are cut off",
+                    DRAIN_MS / 1000);
+        on_drained(process);
+        return;
+    }
+    log_warning(SUBJECT, "the lease could not be given away: it ends by itself");
+    stop_loop(process);
+}
+
+static void on_signal(void *context, int signal)
+{
+    struct operator_process *process = context;
+    if (process->ending) {
+        loop_stop(process->loop);
+        return;
+    }
+    log_info(SUBJECT, "%s: finishes what is under way and ends",
+             signal == SIGINT ? "Ctrl-C" : "asked to end");
+    process->ending = true;
+    loop_timer_stop(&process->probe_timer);
+    loop_timer_start(&process->end_timer, DRAIN_MS);
+    http_throttle_drain(process->throttled, on_drained, process);
+}
+
+/* ---- Together -------------------------------------------------------------------------------- */
+
+static int open_transports(struct operator_process *process, struct err *err)
+{
+    const struct operator_options *options = process->options;
+    const struct kubeconfig *config = &options->config;
+    struct http_client_options client = {
+        .base_url = config->server,
+        .ca_pem = config->ca_pem,
+        .cert_pem = config->cert_pem,
+        .key_pem = config->key_pem,
+        .bearer = config->token,
+        .bearer_file = config->token_file,
+        .insecure = config->insecure,
+    };
+    struct http_throttle_options limits = {
+        .rate = options->rate,
+        .burst = options->burst,
+        .calls_max = CALLS_MAX,
+        .metrics = process->metrics,
+    };
+    struct http_throttle_options none = {.metrics = process->metrics};
+    int result = http_client_new(process->loop, &client, &process->client, err);
+    if (result < 0)
+        return result;
+    process->free_way = http_throttle_new(process->loop, process->client, &none);
+    process->throttled = http_throttle_new(process->loop, process->client, &limits);
+    return 0;
+}
+
+static int open_server(struct operator_process *process, struct err *err)
+{
+    struct operator_server_options server = {
+        .metrics_address = process->options->metrics_address,
+        .health_address = process->options->health_address,
+        .metrics = process->metrics,
+        .is_ready = is_ready,
+        .context = process,
+    };
+    return operator_server_new(process->loop, &server, &process->server, err);
+}
+
+static void close_process(struct operator_process *process)
+{
+    stop_working(process);
+    kube_leader_free(process->leader);
+    loop_timer_stop(&process->probe_timer);
+    loop_timer_stop(&process->end_timer);
+    if (process->probe)
+        http_cancel(process->free_way, process->probe);
+    http_transport_free(process->throttled);
+    http_transport_free(process->free_way);
+    http_transport_free(process->client);
+    if (process->server) {
+        operator_server_close(process->server, stop_loop, process);
+        loop_run(process->loop);
+    }
+    loop_signals_free(process->signals);
+    loop_free(process->loop);
+    prometheus_free(process->metrics);
+    buf_release(&process->probe_answer);
+    free(process->trouble);
+}
+
+int operator_process_run(const struct operator_options *options, struct err *err)
+{
+    struct operator_process process = {.options = options, .metrics = prometheus_new()};
+    int result = loop_new(&process.loop, err);
+    if (result < 0) {
+        prometheus_free(process.metrics);
+        return result;
+    }
+    buf_init(&process.probe_answer, PROBE_ANSWER_MAX);
+    loop_timer_init(process.loop, &process.probe_timer, on_probe_timer);
+    loop_timer_init(process.loop, &process.look_timer, on_look);
+    loop_timer_init(process.loop, &process.end_timer, on_end_timer);
+    process.leads = prometheus_gauge(process.metrics, "leader_election_master_status",
+                                     "1 where this process leads, 0 where it stands by", "name");
+    prometheus_set(process.leads, 0, options->lease_name, NULL);
+    result = open_transports(&process, err);
+    if (result == 0)
+        result = open_server(&process, err);
+    if (result == 0)
+        result = loop_signals_new(process.loop, on_signal, &process, &process.signals, err);
+    if (result == 0) {
+        loop_timer_start(&process.probe_timer, 0);
+        loop_run(process.loop);
+    }
+    close_process(&process);
+    return result;
+}

@@ -1,0 +1,161 @@
+#!/bin/bash
+# The operator as a process of its own against an API that has none: two of them with leader election, one killed and one
+# asked to end in the middle of a job, what they say over HTTP, and what they say about wrong options and servers.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+OPERATORS=()
+stop_operators() {
+    local pid
+    for pid in "${OPERATORS[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+}
+trap 'stop_operators; finish' EXIT
+
+free_port() { # a port that nobody listens on now
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# start_operator NAME [OPTION…]: its process is OPERATOR_PID, its address is in $SCRATCH/NAME.url
+start_operator() {
+    local name=$1 port
+    shift
+    port=$(free_port)
+    echo "http://127.0.0.1:$port" >"$SCRATCH/$name.url"
+    # One dash and an equals sign, as deployments of programs in Go are written.
+    POD_NAME=$name "$TRAINYARD" operator -kubeconfig="$KUBECONFIG" -metrics-bind-address="127.0.0.1:$port" \
+        --health-probe-bind-address "127.0.0.1:$port" "$@" 2>>"$SCRATCH/$name.log" &
+    OPERATOR_PID=$!
+    OPERATORS+=("$OPERATOR_PID")
+}
+ask() { curl -sS --max-time 10 "$(cat "$SCRATCH/$1.url")$2"; } # NAME PATH
+is_ready() { [ "$(curl -s -o /dev/null -w '%{http_code}' "$(cat "$SCRATCH/$1.url")/readyz")" = 200 ]; }
+leads() { ask "$1" /metrics | grep -qx 'leader_election_master_status{name="trainyard-operator"} 1'; }
+metric() { ask "$1" /metrics | sed -n "s/^$2 //p"; } # NAME SERIES
+log_says() { grep -qF -- "$2" "$SCRATCH/$1.log"; }
+
+refuse() { # EXIT-CODE SENTENCE OPTION…
+    local code=0 expected=$1 sentence=$2 said
+    shift 2
+    said=$("$TRAINYARD" operator "$@" 2>&1) || code=$?
+    assert_eq "exit code of: operator $*" "$expected" "$code"
+    assert_contains "what 'operator $*' says" "$sentence" "$said"
+}
+
+mkdir "$SCRATCH/go"
+job() { # NAME: ends when $SCRATCH/go/NAME is there
+    kubectl apply -f - <<YAML
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: $1}
+spec:
+  runPolicy: {cleanPodPolicy: None}
+  tfReplicaSpecs:
+    Worker:
+      replicas: 2
+      restartPolicy: OnFailure
+      template:
+        spec:
+          containers:
+          - name: tensorflow
+            image: trainyard/tools
+            command: [bash, -c, 'until [ -e /go/$1 ]; do read -rt 0.1 <> <(:) || true; done']
+            volumeMounts: [{name: go, mountPath: /go}]
+          volumes: [{name: go, hostPath: {path: $SCRATCH/go}}]
+YAML
+}
+
+# ---- Wrong options and servers
+
+refuse 2 "unknown option '--leader-elekt': did you mean '--leader-elect'?" --leader-elekt
+refuse 2 "option '--workers'" --workers none
+refuse 2 "there is tfjob and pytorchjob" --enable-scheme=tensorjob
+refuse 2 "write HOST:PORT or :PORT" --metrics-bind-address=here
+refuse 2 "no name of a namespace" --namespace=Team_A
+refuse 1 "no kubeconfig" --leader-elect
+refuse 1 "'$SCRATCH/none'" --kubeconfig "$SCRATCH/none"
+
+sed "s|server: .*|server: http://127.0.0.1:$(free_port)|" >"$SCRATCH/nobody" <<'YAML'
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {
+server: here
+}}]
+contexts: [{name: c, context: {cluster: c}}]
+current-context: c
+YAML
+start_operator nobody -kubeconfig="$SCRATCH/nobody" -webhook-server-port=9443 --enable-scheme=tfjob --enable-scheme=mpijob
+wait_until "it to say what it waits for" log_says nobody "waits for the API server http://127.0.0.1:"
+log_says nobody "webhook-server-port has no effect here" || fail "nothing about the webhook's port"
+log_says nobody "does not run that kind" || fail "nothing about MPIJobs"
+is_ready nobody && fail "ready without a server"
+assert_eq "healthz" ok "$(ask nobody /healthz)"
+assert_contains "readyz" "waits for the API server" "$(ask nobody /readyz)"
+kill "$OPERATOR_PID"
+wait "$OPERATOR_PID" || fail "it does not end with 0 when it is asked to"
+
+# ---- Two, of which one leads
+
+as_user "$TRAINYARD" up --port 0 --no-operator >"$SCRATCH/up.log"
+CLUSTER_UP=yes
+job first
+start_operator one --leader-elect --leader-election-namespace=default
+one=$OPERATOR_PID
+wait_until "the first to lead" leads one
+start_operator two --leader-elect=true --leader-election-namespace=default
+two=$OPERATOR_PID
+wait_until "the second to stand by" is_ready two
+wait_until "the second to know who leads" log_says two "standing by: one_"
+leads two && fail "both lead"
+wait_until "the first to be ready" is_ready one
+wait_until "its pods to run" pod_phase_is first-worker-1 Running
+touch "$SCRATCH/go/first"
+wait_for_tfjob first Succeeded
+labels='{job_namespace="default",framework="tensorflow"}'
+assert_eq "jobs created" 1 "$(metric one "training_operator_jobs_created_total$labels")"
+assert_eq "jobs successful" 1 "$(metric one "training_operator_jobs_successful_total$labels")"
+assert_eq "jobs of the one that stands by" "" "$(metric two "training_operator_jobs_created_total$labels")"
+assert_eq "pods watched" 2 "$(metric one 'trainyard_watched_objects{controller="tfjob-controller",resource="pods"}')"
+[ "$(metric one 'rest_client_requests_total{code="201",method="POST"}')" -ge 4 ] || fail "no POST was counted"
+grep -q '^{"time":.*"subject":"operator","message":"leads' "$SCRATCH/one.log" || fail "its log is no JSON"
+
+# ---- The leader is killed in the middle of a job
+
+job second
+wait_until "its pods to run" pod_phase_is second-worker-1 Running
+uid=$(kubectl get pod second-worker-1 -o jsonpath='{.metadata.uid}')
+kill -9 "$one"
+wait "$one" 2>/dev/null || true
+touch "$SCRATCH/go/second"
+wait_until "the second to lead" leads two
+wait_for_tfjob second Succeeded
+assert_eq "the pod is the same" "$uid" "$(kubectl get pod second-worker-1 -o jsonpath='{.metadata.uid}')"
+# What was created under the first is not created again under the second, and neither did the first job succeed again.
+assert_eq "jobs created under the second" "" "$(metric two "training_operator_jobs_created_total$labels")"
+assert_eq "jobs successful under the second" 1 "$(metric two "training_operator_jobs_successful_total$labels")"
+
+# ---- Asked to end, it hands over at once
+
+start_operator three --leader-elect --leader-election-namespace=default
+wait_until "the third to stand by" log_says three "standing by: two_"
+job third
+wait_until "its pods to run" pod_phase_is third-worker-1 Running
+kill "$two"
+wait "$two" || fail "the second ended with $?"
+log_says two "ended in good order" || fail "it did not end in good order"
+# Given away, not run out: the third took over from nobody, or has it already.
+holder=$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')
+case $holder in '' | three_*) ;; *) fail "the lease is held by '$holder'" ;; esac
+wait_until "the third to lead" leads three
+touch "$SCRATCH/go/third"
+wait_for_tfjob third Succeeded
+kubectl delete tfjob first --wait=false
+deleted() { [ "$(metric three "training_operator_jobs_deleted_total$labels")" = 1 ]; }
+wait_until "the deletion to be counted" deleted
+
+# ---- Small
+
+rss=$(metric three process_resident_memory_bytes)
+echo "resident memory of the operator: $((${rss%.*} / 1024)) KiB"
+
+[ "$("$TRAINYARD" help --man | grep -c 'leader\\-election\\-id')" -ge 1 ] || fail "the man page does not know the options"
+echo "the operator: leads, stands by, takes over, hands over"
