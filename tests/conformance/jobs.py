@@ -8,7 +8,9 @@ def replica(image, replicas=1, policy=None, args=(), **more):
     container = {"name": "tensorflow", "image": image, "imagePullPolicy": "IfNotPresent"}
     if args:
         container["args"] = list(args)
-    spec = {"replicas": replicas, "template": {"spec": {"containers": [container], **more}}}
+    # Without the volume of a token pods come and go faster.
+    pod = {"automountServiceAccountToken": False, "containers": [container], **more}
+    spec = {"replicas": replicas, "template": {"spec": pod}}
     if policy:
         spec["restartPolicy"] = policy
     return spec
