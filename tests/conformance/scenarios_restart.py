@@ -15,9 +15,9 @@ def container(pod):
 
 
 def remembered(space, job):
-    """The restarts counted on the job: replica to count."""
+    """The restarts counted on the job: replica to count. A pod sent away by scaling is written down with none."""
     text = space.job(job)["metadata"].get("annotations", {}).get(RESTARTS, "{}")
-    return {name: entry["count"] for name, entry in json.loads(text).items()}
+    return {name: entry["count"] for name, entry in json.loads(text).items() if entry["count"] > 0}
 
 
 def start_with_ps(space, policy):
