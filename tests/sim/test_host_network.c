@@ -1,0 +1,180 @@
+/* Ports of the nodes for replicas with hostNetwork, one story a test, in virtual time. */
+#include "training_story.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+#include "operator/host_network.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int setup(void **state)
+{
+    return story_setup(state, &TRAINING_TFJOB);
+}
+
+static const char *ports_of(struct story *story, const char *name)
+{
+    struct kube_object *job = kube_informer_get(story->jobs, "default", name);
+
+    return job ? kube_meta_annotation(job->json, TRAINING_HOST_PORTS_ANNOTATION) : NULL;
+}
+
+/* Two jobs on the network of one node, and an operator that starts anew: four ports, four pods. */
+static void test_host_network(void **state)
+{
+    static const char spec[] =
+        "{'tfReplicaSpecs': {'PS': {'replicas': 2, 'template': {'spec': {'hostNetwork': true, "
+        "'containers': [{'name': 'tensorflow', 'image': 'simulated'}]}}}}, "
+        "'runPolicy': {'activeDeadlineSeconds': 600}}";
+    struct story *story = *state;
+    struct kube_object *pod;
+    char *before;
+
+    story_submit(story, spec);
+    story_submit_as(story, "second", spec);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(story->pods_made, 4);
+    for (size_t i = 0; (pod = kube_informer_next(story->pods, NULL, &i));)
+        assert_string_equal(json_get_string(json_get(pod->json, "status"), "phase", ""), "Running");
+    before = arena_strdup(story->arena, ports_of(story, "mnist"));
+    assert_string_not_equal(before, ports_of(story, "second"));
+
+    training_controller_free(story->controller);
+    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                &TRAINING_TFJOB, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_string_equal(ports_of(story, "mnist"), before);
+    assert_int_equal(story->pods_made, 4);
+
+    /* Ended by their limit, they hold none any more. */
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_null(ports_of(story, "mnist"));
+    assert_null(ports_of(story, "second"));
+}
+
+/* Ports are given out again when the job that held them has ended. */
+static void test_host_ports_that_run_out(void **state)
+{
+    static const char spec[] =
+        "{'tfReplicaSpecs': {'Worker': {'replicas': 2, 'template': {'spec': {'hostNetwork': true, "
+        "'containers': [{'name': 'tensorflow', 'image': 'simulated'}]}}}}, 'successPolicy': "
+        "'AllWorkers'}";
+    struct story *story = *state;
+    struct host_ports *ports = host_ports_new(7000, 7002);
+    struct training_controller_options options = {.host_ports = ports};
+
+    training_controller_free(story->controller);
+    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                &TRAINING_TFJOB, &options);
+    story_submit(story, spec);
+    story_submit_as(story, "second", spec);
+    story_submit_as(story, "third", spec);
+    sim_loop_run_for(story->cluster.loop, 1000);
+    assert_int_equal(story->pods_made, 2);
+    sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
+    assert_int_equal(story->pods_made, 6);
+    assert_true(story_was_told(
+        story, "Warning", "HostPortsExhausted",
+        "2 replicas with hostNetwork wait for ports of their own: too few of 7000-7002 are free; "
+        "they start when other jobs have ended, or with a larger --host-port-range of the "
+        "operator"));
+    story->controller = training_controller_free(story->controller);
+    host_ports_free(ports);
+}
+
+#define ON_THE_NODE                                                                                \
+    "'replicas': 2, 'template': {'spec': {'hostNetwork': true, 'containers': [{'name': '%s', "     \
+    "'image': 'simulated'}]}}"
+
+/* The kinds of one process share the ports, also those that were given out before it started. */
+static void test_host_ports_of_two_kinds(void **state)
+{
+    struct story *story = *state;
+    struct host_ports *ports = host_ports_new(7000, 7003);
+    struct training_controller_options options = {.host_ports = ports};
+    struct training_controller *other;
+    struct json *job = kube_object_make(story->arena, &KUBE_PYTORCHJOBS, "default", "ddp");
+    struct kube_object *pod;
+    bool seen[4] = {0};
+
+    training_controller_free(story->controller);
+    json_set(story->arena, job, "spec",
+             story_parse(story, arena_printf(story->arena,
+                                             "{'pytorchReplicaSpecs': {'Worker': {'restartPolicy': "
+                                             "'Always', " ON_THE_NODE "}}}",
+                                             "pytorch")));
+    kube_create(story->cluster.client, &KUBE_PYTORCHJOBS, "default", job, story_must_succeed, NULL);
+    other = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                    &TRAINING_PYTORCHJOB, &options);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(story->pods_made, 2);
+
+    /* Both start anew, and there is one more job. */
+    training_controller_free(other);
+    host_ports_free(ports);
+    options.host_ports = ports = host_ports_new(7000, 7003);
+    story_submit(story, arena_printf(story->arena,
+                                     "{'tfReplicaSpecs': {'Worker': {'restartPolicy': 'Always', "
+                                     "" ON_THE_NODE "}}}",
+                                     "tensorflow"));
+    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                &TRAINING_TFJOB, &options);
+    other = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                    &TRAINING_PYTORCHJOB, &options);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(story->pods_made, 4);
+    for (size_t i = 0; (pod = kube_informer_next(story->pods, NULL, &i));) {
+        const struct json *container = json_first(json_at(pod->json, "spec", "containers", NULL));
+        int64_t port = json_get_int(json_first(json_get(container, "ports")), "hostPort", 0);
+
+        assert_in_range(port, 7000, 7003);
+        assert_false(seen[port - 7000]);
+        seen[port - 7000] = true;
+    }
+    training_controller_free(other);
+    story->controller = training_controller_free(story->controller);
+    host_ports_free(ports);
+}
+
+/* A kind whose definition is not installed never tells; the others do not wait for it for ever. */
+static void test_host_ports_without_one_kind(void **state)
+{
+    struct story *story = *state;
+    struct host_ports *ports = host_ports_new(7000, 7003);
+    struct training_controller_options options = {.host_ports = ports};
+
+    training_controller_free(story->controller);
+    host_ports_expect(ports);
+    story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
+                                                &TRAINING_TFJOB, &options);
+    story_submit(story, arena_printf(story->arena,
+                                     "{'tfReplicaSpecs': {'Worker': {'restartPolicy': 'Always', "
+                                     "" ON_THE_NODE "}}}",
+                                     "tensorflow"));
+    sim_loop_run_for(story->cluster.loop, 5000);
+    assert_int_equal(story->pods_made, 0);
+    sim_loop_run_for(story->cluster.loop, 10 * 1000);
+    assert_int_equal(story->pods_made, 2);
+    story->controller = training_controller_free(story->controller);
+    host_ports_free(ports);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_host_network, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_host_ports_that_run_out, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_host_ports_of_two_kinds, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_host_ports_without_one_kind, setup, story_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

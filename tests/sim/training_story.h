@@ -1,0 +1,38 @@
+/* A story of training jobs: a control plane in virtual time, one controller, and eyes on what it
+ * makes. Quotes in JSON may be written as '. */
+#ifndef TRAINYARD_TESTS_SIM_TRAINING_STORY_H
+#define TRAINYARD_TESTS_SIM_TRAINING_STORY_H
+
+#include "sim_cluster.h"
+
+#include "kube/informer.h"
+#include "operator/controller.h"
+
+enum { MINUTE_MS = 60 * 1000 };
+
+struct story {
+    struct sim_cluster cluster;
+    struct arena *arena;
+    const struct training_kind *kind;
+    struct training_controller *controller;
+    struct kube_informer *jobs, *pods, *services, *events;
+    size_t pods_made;
+};
+
+/* For cmocka: the controller of a kind with its defaults, and programs that do not fail. */
+int story_setup(void **state, const struct training_kind *kind);
+int story_teardown(void **state);
+
+/* A callback that fails the test with the error. */
+void story_must_succeed(void *context, struct json *object, const struct err *err);
+
+struct json *story_parse(struct story *story, const char *text);
+/* A job of the story's kind, called so, or "mnist". */
+void story_submit_as(struct story *story, const char *name, const char *spec);
+void story_submit(struct story *story, const char *spec);
+
+const struct json *story_status(struct story *story); /* of "mnist" */
+size_t story_count(struct kube_informer *informer);
+bool story_was_told(struct story *story, const char *type, const char *reason, const char *message);
+
+#endif
