@@ -51,6 +51,8 @@ static void forget_own(struct job_entry *entry)
 {
     job_entry_drop_gone(entry, entry->gone.count);
     release_strings(&entry->said);
+    free(entry->autoscaler);
+    entry->autoscaler = NULL;
     kube_own_writes_forget(&entry->writes);
 }
 

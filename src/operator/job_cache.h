@@ -15,7 +15,8 @@ struct job_entry {
     char *key;                   /* "namespace/name" */
     struct map parts[JOB_PARTS]; /* by name: struct kube_object */
     VEC(struct kube_object *) gone;
-    struct map said; /* events that are not repeated */
+    struct map said;  /* events that are not repeated */
+    char *autoscaler; /* what was settled of it, as plan_autoscaler.c writes it; NULL: nothing */
     struct kube_own_writes writes;
 };
 

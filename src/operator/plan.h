@@ -1,7 +1,7 @@
 /* What the reconcile wants done, as data. The controller does it in this order: remember (the
- * annotations), the PodGroup, services, pods and deletions, the status, then the events; so that
- * what is counted is on the job before anything happens because of it. Everything lives in the
- * reconcile's arena.
+ * annotations), the PodGroup, services, pods and deletions, the autoscaler, the status, then the
+ * events; so that what is counted is on the job before anything happens because of it. Everything
+ * lives in the reconcile's arena.
  */
 #ifndef TRAINYARD_OPERATOR_PLAN_H
 #define TRAINYARD_OPERATOR_PLAN_H
@@ -56,9 +56,11 @@ struct training_plan {
     size_t action_count, action_capacity;
     struct training_event *events;
     size_t event_count, event_capacity;
-    struct json *annotations;  /* to set on the job (null: take away); NULL: none */
-    const struct json *status; /* the new one; NULL: as it is */
-    const int *host_ports;     /* all that the job holds from now on; NULL: as it is */
+    struct json *annotations;      /* to set on the job (null: take away); NULL: none */
+    const struct json *status;     /* the new one; NULL: as it is */
+    const struct json *autoscaler; /* that shall be there; NULL: none is asked for */
+    bool autoscaler_goes;          /* what the job once asked for shall not be there */
+    const int *host_ports;         /* all that the job holds from now on; NULL: as it is */
     size_t host_port_count;
     int64_t requeue_ms; /* look again after so long; -1: when something changes */
 };

@@ -19,6 +19,7 @@ enum stage {
     STAGE_GROUP,
     STAGE_SERVICES,
     STAGE_PODS,
+    STAGE_AUTOSCALER,
     STAGE_STATUS,
     STAGE_END,
 };
@@ -57,8 +58,6 @@ static const struct {
     [TRAINING_DELETE_POD_GROUP] = {STAGE_PODS, DELETES, NULL, JOB_POD_GROUPS, "PodGroup",
                                    "SuccessfulDeletePodGroup", "FailedDeletePodGroup"},
 };
-
-static void advance(struct plan_run *run);
 
 static void on_end_task(struct loop_task *task)
 {
@@ -137,7 +136,7 @@ static const struct kube_resource *resource_of(const struct call *call)
 static void end_call(struct call *call)
 {
     call->run->under_way--;
-    advance(call->run);
+    plan_run_advance(call->run);
 }
 
 static void on_adopted(void *context, struct json *object, const struct err *err)
@@ -295,7 +294,7 @@ static void on_remembered(void *context, struct json *object, const struct err *
         training_metrics_count_memory(run->metrics, run->job->json, run->plan.annotations);
         kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
     }
-    advance(run);
+    plan_run_advance(run);
 }
 
 static void start_remember(struct plan_run *run)
@@ -335,7 +334,7 @@ static void on_status_written(void *context, struct json *object, const struct e
         training_metrics_count_status(run->metrics, run->job->json, run->plan.status);
         kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
     }
-    advance(run);
+    plan_run_advance(run);
 }
 
 static void start_status(struct plan_run *run)
@@ -365,6 +364,9 @@ static bool work(struct plan_run *run)
     switch (run->stage) {
     case STAGE_REMEMBER:
         return keep_writing(run, run->plan.annotations != NULL, start_remember);
+    case STAGE_AUTOSCALER:
+        return keep_writing(run, run->position > 0 || plan_run_needs_autoscaler(run),
+                            plan_run_start_autoscaler);
     case STAGE_STATUS:
         return keep_writing(run, run->plan.status != NULL, start_status);
     default:
@@ -372,7 +374,7 @@ static bool work(struct plan_run *run)
     }
 }
 
-static void advance(struct plan_run *run)
+void plan_run_advance(struct plan_run *run)
 {
     while (run->stage != STAGE_END) {
         if (work(run))
@@ -392,5 +394,5 @@ static void advance(struct plan_run *run)
 void plan_run_start(struct plan_run *run)
 {
     run->stage = STAGE_REMEMBER;
-    advance(run);
+    plan_run_advance(run);
 }

@@ -36,6 +36,7 @@ struct plan_run {
     size_t position, under_way;
     bool failed;
     const char *resource_version; /* of the job, after the first write */
+    size_t autoscaler_version;    /* that is being tried */
     struct loop_task end;
 };
 
@@ -45,5 +46,11 @@ struct plan_run *plan_run_free(struct plan_run *run);
 
 /* All but the private members are set. `done` comes from the loop, never from within. */
 void plan_run_start(struct plan_run *run);
+
+/* Private, plan_autoscaler.c: whether the server must be asked, and asking it. */
+bool plan_run_needs_autoscaler(struct plan_run *run);
+void plan_run_start_autoscaler(struct plan_run *run);
+/* Private, plan_run.c: a call has been answered, do what is next. */
+void plan_run_advance(struct plan_run *run);
 
 #endif

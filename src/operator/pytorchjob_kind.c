@@ -40,7 +40,7 @@ static void keep_within_bounds(struct training_job *job)
         max = TRAINING_REPLICAS_MAX;
     job->workers_min = (int)min;
     job->workers_max = (int)max;
-    if (!workers->present || !training_job_has_started(job->json) || min > max)
+    if (!workers->present || min > max)
         return;
     if (workers->replicas < min)
         workers->replicas = (int)min;
@@ -75,13 +75,6 @@ static void advise(const struct training_job *job, struct training_plan *plan)
         training_plan_event(plan, true, "DeprecatedField",
                             "spec.elasticPolicy.nProcPerNode is deprecated, use spec.nprocPerNode "
                             "instead")
-            ->once = true;
-    if (json_count(json_get(job->elastic, "metrics")) > 0)
-        training_plan_event(plan, true, "MetricsIgnored",
-                            "spec.elasticPolicy.metrics: no autoscaler is made for them; scale "
-                            "with 'kubectl scale pytorchjob %s --replicas=N' or with a "
-                            "HorizontalPodAutoscaler of your own on this PyTorchJob",
-                            job->name)
             ->once = true;
 }
 

@@ -3,6 +3,7 @@
  * the same observation gives the same plan. */
 #include "operator/reconcile.h"
 
+#include "operator/autoscaler.h"
 #include "operator/conditions.h"
 #include "operator/host_network.h"
 #include "operator/reconcile_internal.h"
@@ -153,6 +154,8 @@ static void run_job(struct training_pass *pass)
         end_job(pass, &judgement);
     else
         training_pass_go_on(pass);
+    if (judgement.outcome == TRAINING_OUTCOME_NONE)
+        pass->plan->autoscaler = training_autoscaler_new(pass->arena, &pass->job);
 }
 
 static void decide(struct training_pass *pass)

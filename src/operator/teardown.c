@@ -2,6 +2,7 @@
  * their pods until they may go on. Pure; parts of the reconcile. Nothing here makes a pod. */
 #include "operator/reconcile_internal.h"
 
+#include "operator/autoscaler.h"
 #include "operator/conditions.h"
 #include "operator/restarts.h"
 
@@ -111,6 +112,12 @@ static void expire(struct training_pass *pass)
         training_plan_requeue(pass->plan, left_ms);
 }
 
+/* Nothing is left to scale. */
+static void drop_autoscaler(struct training_pass *pass)
+{
+    pass->plan->autoscaler_goes = training_autoscaler_new(pass->arena, &pass->job) != NULL;
+}
+
 void training_pass_finished(struct training_pass *pass)
 {
     enum training_clean_policy policy = pass->job.clean_policy;
@@ -120,6 +127,7 @@ void training_pass_finished(struct training_pass *pass)
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
     training_pass_delete_overdue(pass);
+    drop_autoscaler(pass);
     training_pass_drop_ports(pass);
     training_pass_drop_group(pass);
     settle_counts(pass);
@@ -157,6 +165,7 @@ void training_pass_suspended(struct training_pass *pass)
 
     clean_up(pass, TRAINING_CLEAN_ALL);
     training_pass_delete_overdue(pass);
+    drop_autoscaler(pass);
     training_pass_drop_ports(pass);
     training_pass_drop_group(pass);
     count_leaving(pass);

@@ -94,11 +94,12 @@ assert_contains "the failure" "PyTorchJob never is failed because" "$(message_of
 
 echo "an elastic job"
 replica Worker 2 OnFailure "$TELL; [ \$HOSTNAME != elastic-worker-0 ] || until [ -e /state/elastic ]; do sleep 0.1; done; [ \$HOSTNAME = elastic-worker-0 ] || sleep 1000" |
-    job elastic '  elasticPolicy: {minReplicas: 1, maxReplicas: 3, maxRestarts: 7}' | kubectl apply -f -
+    job elastic '  elasticPolicy: {minReplicas: 1, maxReplicas: 3, maxRestarts: 7, metrics: [{type: Resource}]}' | kubectl apply -f -
 wait_for_log elastic-worker-1 told
 assert_eq "an elastic environment" \
     "PET_MAX_RESTARTS=7 PET_NNODES=1:3 PET_NPROC_PER_NODE=auto PET_RDZV_BACKEND=c10d PET_RDZV_ENDPOINT=elastic-worker-0:23456 PYTHONUNBUFFERED=1 RANK=mine told" \
     "$(kubectl logs elastic-worker-1)"
+wait_until "that nothing scales it to be told" was_told elastic "this server has no HorizontalPodAutoscalers"
 kubectl scale pytorchjob elastic --replicas=3
 wait_for_phase elastic-worker-2 Running
 kubectl scale pytorchjob elastic --replicas=1

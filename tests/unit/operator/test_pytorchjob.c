@@ -250,22 +250,66 @@ static void test_advice(void **state)
     struct job_fixture fixture;
 
     fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, "Worker 1", NULL);
-    fixture_set_spec(&fixture, "{'elasticPolicy': {'nProcPerNode': 1, 'metrics': [{}]}}");
+    fixture_set_spec(&fixture, "{'elasticPolicy': {'nProcPerNode': 1}}");
     fixture_reconcile(&fixture);
     assert_non_null(strstr(fixture_events(&fixture),
                            "Warning DeprecatedField: spec.elasticPolicy.nProcPerNode is "
                            "deprecated, use spec.nprocPerNode instead"));
-    assert_non_null(strstr(fixture_events(&fixture), "Warning MetricsIgnored: "));
+    fixture_release(&fixture);
+}
+
+static void test_autoscaler(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, "Worker 2", NULL);
+    fixture_reconcile(&fixture);
+    assert_null(fixture.plan.autoscaler);
+    assert_false(fixture.plan.autoscaler_goes);
+
+    fixture_set_spec(&fixture, "{'elasticPolicy': {'minReplicas': 1, 'maxReplicas': 3, 'metrics': "
+                               "[{'type': 'Resource', 'resource': {'name': 'cpu'}}]}}");
+    fixture_settle(&fixture);
+    assert_string_equal(
+        json_to_string(fixture.arena, fixture.plan.autoscaler),
+        "{\"kind\":\"HorizontalPodAutoscaler\",\"metadata\":{\"name\":\"mnist\","
+        "\"namespace\":\"default\",\"labels\":{\"training.kubeflow.org/operator-name\":"
+        "\"pytorchjob-controller\",\"training.kubeflow.org/job-name\":\"mnist\"},"
+        "\"ownerReferences\":[{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"PyTorchJob\","
+        "\"name\":\"mnist\",\"uid\":\"job-uid\",\"controller\":true,"
+        "\"blockOwnerDeletion\":true}]},\"spec\":{\"scaleTargetRef\":{\"apiVersion\":"
+        "\"kubeflow.org/v1\",\"kind\":\"PyTorchJob\",\"name\":\"mnist\"},\"minReplicas\":1,"
+        "\"maxReplicas\":3,\"metrics\":[{\"type\":\"Resource\",\"resource\":{\"name\":"
+        "\"cpu\"}}]}}");
+
+    /* A job that does not run is not scaled. */
+    json_set(fixture.arena, json_get(fixture.job, "spec"), "runPolicy",
+             fixture_json(fixture.arena, "{'suspend': true}"));
+    fixture_settle(&fixture);
+    assert_null(fixture.plan.autoscaler);
+    assert_true(fixture.plan.autoscaler_goes);
+    fixture_release(&fixture);
+}
+
+static void test_autoscaler_of_a_finished_job(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, "Worker 1", NULL);
+    fixture_set_spec(&fixture, "{'elasticPolicy': {'metrics': [{'type': 'Resource'}]}}");
+    fixture_pods(&fixture, "worker-0=Succeeded(0)");
+    fixture_settle(&fixture);
+    assert_null(fixture.plan.autoscaler);
+    assert_true(fixture.plan.autoscaler_goes);
     fixture_release(&fixture);
 }
 
 int main(void)
 {
     static const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_scaling_to_nothing),
-        cmocka_unit_test(test_selector),
-        cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_scaling),    cmocka_unit_test(test_scaling_to_nothing),
+        cmocka_unit_test(test_selector),   cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_autoscaler), cmocka_unit_test(test_autoscaler_of_a_finished_job),
     };
     struct CMUnitTest
         tests[ARRAY_SIZE(STATUS_ROWS) + ARRAY_SIZE(REFUSAL_ROWS) + ARRAY_SIZE(others)];

@@ -1,0 +1,314 @@
+/* The autoscaler of an elastic PyTorchJob, against a server that has autoscalers, one that has
+ * only the older version, one that has none, and one that refuses. The autoscalers are a stand-in:
+ * one object, kept as it was sent; everything else is our API server. */
+#include "sim_cluster.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "kube/informer.h"
+#include "kube/object.h"
+#include "loop/sim/sim_loop.h"
+#include "operator/conditions.h"
+#include "operator/controller.h"
+#include "operator/training_job.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MINUTE_MS = 60 * 1000 };
+
+struct story {
+    struct sim_cluster cluster;
+    struct arena *arena;
+    struct http_transport *transport;
+    struct training_controller *controller;
+    struct kube_informer *jobs, *events;
+    const char *version; /* the one that the server knows; NULL: none */
+    bool refuses;
+    struct json *present; /* the autoscaler; NULL: none */
+    int writes, calls;
+};
+
+static void answer(struct http_exchange *exchange, int status, const struct json *object,
+                   const char *reason)
+{
+    struct json *body = json_object(exchange->arena);
+
+    if (!object) {
+        json_set_string(exchange->arena, body, "kind", "Status");
+        json_set_string(exchange->arena, body, "apiVersion", "v1");
+        json_set_string(exchange->arena, body, "status", status < 300 ? "Success" : "Failure");
+        json_set_string(exchange->arena, body, "reason", reason);
+        json_set_string(exchange->arena, body, "message", "so says the stand-in");
+        json_set_int(exchange->arena, body, "code", status);
+        object = body;
+    }
+    const char *text = json_to_string(exchange->arena, object);
+    http_respond(exchange, status, "application/json", text, strlen(text));
+}
+
+static struct json *body_of(struct story *story, const struct http_request *request)
+{
+    struct json *json;
+    struct err err = ERR_INIT;
+
+    if (json_parse(story->arena, request->body, request->body_size, NULL, &json, &err) < 0)
+        fail_msg("%s", err.message);
+    return json;
+}
+
+static void handle_autoscaler(struct http_exchange *exchange, struct story *story)
+{
+    const struct http_request *request = exchange->request;
+    const char *method = request->method;
+
+    story->calls++;
+    if (!story->version || !strstr(request->path, story->version)) {
+        http_respond(exchange, 404, "text/plain", "404 page not found\n", 19);
+    } else if (str_eq(method, "POST") && story->refuses) {
+        answer(exchange, 403, NULL, "Forbidden");
+    } else if (str_eq(method, "POST") && story->present) {
+        answer(exchange, 409, NULL, "AlreadyExists");
+    } else if (str_eq(method, "POST")) {
+        story->writes++;
+        story->present = body_of(story, request);
+        json_set_string(story->arena, json_get(story->present, "metadata"), "uid", "scaler-uid");
+        answer(exchange, 201, story->present, NULL);
+    } else if (!story->present) {
+        answer(exchange, 404, NULL, "NotFound");
+    } else if (str_eq(method, "GET")) {
+        answer(exchange, 200, story->present, NULL);
+    } else if (str_eq(method, "PATCH")) {
+        story->writes++;
+        json_set(story->arena, story->present, "spec", json_get(body_of(story, request), "spec"));
+        answer(exchange, 200, story->present, NULL);
+    } else {
+        assert_string_equal(method, "DELETE");
+        story->present = NULL;
+        answer(exchange, 200, NULL, "");
+    }
+}
+
+static void handle(struct http_exchange *exchange, void *context)
+{
+    struct story *story = context;
+
+    if (str_has_prefix(exchange->request->path, "/apis/autoscaling/"))
+        handle_autoscaler(exchange, story);
+    else
+        engine_handle(exchange, story->cluster.engine);
+}
+
+static void on_any(void *context, struct kube_object *old, struct kube_object *new_)
+{
+}
+
+static void start_controller(struct story *story)
+{
+    story->controller =
+        training_controller_new(story->cluster.loop, story->transport, &TRAINING_PYTORCHJOB, NULL);
+}
+
+static int setup(void **state)
+{
+    struct story *story = mem_zalloc(sizeof(*story));
+
+    sim_cluster_init(&story->cluster, 1);
+    sim_node_set_failures(story->cluster.node, 0);
+    story->arena = arena_new();
+    story->version = "/autoscaling/v2/";
+    story->transport = http_local_new(story->cluster.loop, handle, story, "simulated");
+    story->jobs =
+        kube_informer_new(story->cluster.client, &KUBE_PYTORCHJOBS, NULL, NULL, on_any, story);
+    story->events =
+        kube_informer_new(story->cluster.client, &KUBE_EVENTS, NULL, NULL, on_any, story);
+    start_controller(story);
+    *state = story;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct story *story = *state;
+
+    training_controller_free(story->controller);
+    kube_informer_free(story->jobs);
+    kube_informer_free(story->events);
+    http_transport_free(story->transport);
+    sim_cluster_release(&story->cluster);
+    arena_free(story->arena);
+    free(story);
+    return 0;
+}
+
+static void must_succeed(void *context, struct json *object, const struct err *err)
+{
+    if (err)
+        fail_msg("%s", err->message);
+}
+
+static struct json *parse(struct story *story, const char *text)
+{
+    char *copy = arena_strdup(story->arena, text);
+    struct err err = ERR_INIT;
+    struct json *json;
+
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    if (json_parse(story->arena, copy, strlen(copy), NULL, &json, &err) < 0)
+        fail_msg("%s: %s", err.message, text);
+    return json;
+}
+
+/* Its workers never end: they are restarted whenever they do. */
+static void submit(struct story *story, const char *policy)
+{
+    struct json *job = kube_object_make(story->arena, &KUBE_PYTORCHJOBS, "default", "net");
+
+    json_set(story->arena, job, "spec",
+             parse(story, arena_printf(story->arena,
+                                       "{'elasticPolicy': {'minReplicas': 1, 'maxReplicas': 3, "
+                                       "'metrics': [{'type': 'Resource'}]}, "
+                                       "'pytorchReplicaSpecs': {'Worker': {'restartPolicy': '%s', "
+                                       "'template': {'spec': {'containers': [{'name': 'pytorch', "
+                                       "'image': 'simulated'}]}}}}}",
+                                       policy)));
+    kube_create(story->cluster.client, &KUBE_PYTORCHJOBS, "default", job, must_succeed, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+}
+
+static void edit(struct story *story, const char *patch)
+{
+    kube_patch(story->cluster.client, &KUBE_PYTORCHJOBS, "default", "net", NULL,
+               parse(story, patch), must_succeed, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+}
+
+static const struct json *status_of(struct story *story)
+{
+    return json_get(kube_informer_get(story->jobs, "default", "net")->json, "status");
+}
+
+/* How often an event with this reason was told. */
+static int64_t told(struct story *story, const char *reason)
+{
+    struct kube_object *event;
+    int64_t times = 0;
+
+    for (size_t i = 0; (event = kube_informer_next(story->events, NULL, &i));) {
+        if (str_eq(json_get_string(event->json, "reason", ""), reason))
+            times += json_get_int(event->json, "count", 1);
+    }
+    return times;
+}
+
+static void test_a_life(void **state)
+{
+    struct story *story = *state;
+
+    submit(story, "Always");
+    assert_non_null(story->present);
+    assert_string_equal(json_get_string(story->present, "apiVersion", ""), "autoscaling/v2");
+    assert_int_equal(story->writes, 1);
+    assert_int_equal(told(story, "SuccessfulCreateAutoscaler"), 1);
+
+    /* Much happens to a job that has nothing to do with it. */
+    edit(story, "{'spec': {'pytorchReplicaSpecs': {'Worker': {'replicas': 2}}}}");
+    assert_int_equal(story->calls, 1);
+
+    edit(story, "{'spec': {'elasticPolicy': {'maxReplicas': 5}}}");
+    assert_int_equal(story->writes, 2);
+    assert_int_equal(json_get_int(json_get(story->present, "spec"), "maxReplicas", 0), 5);
+
+    /* Another operator finds it as it shall be. */
+    training_controller_free(story->controller);
+    start_controller(story);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(story->writes, 2);
+
+    edit(story, "{'spec': {'runPolicy': {'suspend': true}}}");
+    assert_null(story->present);
+    edit(story, "{'spec': {'runPolicy': {'suspend': false}}}");
+    assert_non_null(story->present);
+    edit(story, "{'spec': {'elasticPolicy': {'metrics': null}}}");
+    assert_null(story->present);
+    assert_true(training_condition_is_true(status_of(story), TRAINING_RUNNING));
+}
+
+static void test_the_end_of_the_job(void **state)
+{
+    struct story *story = *state;
+
+    submit(story, "OnFailure");
+    assert_true(training_condition_is_true(status_of(story), TRAINING_SUCCEEDED));
+    assert_int_equal(story->writes, 1);
+    assert_null(story->present);
+    assert_int_equal(told(story, "SuccessfulDeleteAutoscaler"), 1);
+}
+
+static void test_an_older_server(void **state)
+{
+    struct story *story = *state;
+
+    story->version = "/autoscaling/v2beta2/";
+    submit(story, "Always");
+    assert_string_equal(json_get_string(story->present, "apiVersion", ""), "autoscaling/v2beta2");
+    edit(story, "{'spec': {'runPolicy': {'suspend': true}}}");
+    assert_null(story->present);
+}
+
+/* The job runs all the same, and why it does not scale is told once. */
+static void test_a_server_without(void **state)
+{
+    struct story *story = *state;
+
+    story->version = NULL;
+    submit(story, "Always");
+    assert_true(training_condition_is_true(status_of(story), TRAINING_RUNNING));
+    edit(story, "{'spec': {'pytorchReplicaSpecs': {'Worker': {'replicas': 2}}}}");
+    assert_int_equal(told(story, "AutoscalersMissing"), 1);
+    assert_int_equal(story->calls, 2);
+}
+
+static void test_a_server_that_refuses(void **state)
+{
+    struct story *story = *state;
+
+    story->refuses = true;
+    submit(story, "Always");
+    assert_true(training_condition_is_true(status_of(story), TRAINING_RUNNING));
+    assert_int_equal(told(story, "FailedAutoscaler"), 1);
+    assert_int_equal(story->calls, 1);
+}
+
+static void test_a_name_that_is_taken(void **state)
+{
+    struct story *story = *state;
+
+    story->present = parse(story, "{'metadata': {'name': 'net', 'uid': 'theirs'}, 'spec': {}}");
+    submit(story, "Always");
+    assert_int_equal(told(story, "FailedAutoscaler"), 1);
+    edit(story, "{'spec': {'runPolicy': {'suspend': true}}}");
+    assert_non_null(story->present);
+    assert_int_equal(story->writes, 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_life, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_end_of_the_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_an_older_server, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_server_without, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_server_that_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_name_that_is_taken, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
