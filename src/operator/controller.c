@@ -376,6 +376,7 @@ static const char *const POD_FIELDS[] = {
     "metadata.creationTimestamp",
     "metadata.deletionTimestamp",
     "metadata.deletionGracePeriodSeconds",
+    "metadata.annotations." TRAINING_VOLCANO_GROUP_ANNOTATION,
     "metadata.labels",
     "metadata.ownerReferences.controller",
     "metadata.ownerReferences.uid",

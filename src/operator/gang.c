@@ -11,7 +11,6 @@
 #include "kube/object.h"
 
 #define VOLCANO            "volcano"
-#define VOLCANO_GROUP      "scheduling.k8s.io/group-name"
 #define VOLCANO_TASK       "volcano.sh/task-spec"
 #define COSCHEDULING_GROUP "scheduling.x-k8s.io/pod-group"
 
@@ -234,7 +233,7 @@ void training_gang_mark_pod(struct arena *arena, const struct training_gang *gan
     struct json *spec = json_get(pod, "spec");
 
     if (gang->admits_first) {
-        kube_meta_set_annotation(arena, pod, VOLCANO_GROUP, job->name);
+        kube_meta_set_annotation(arena, pod, TRAINING_VOLCANO_GROUP_ANNOTATION, job->name);
         kube_meta_set_annotation(arena, pod, VOLCANO_TASK, training_replica_type_lower(type));
     } else {
         kube_meta_set_label(arena, pod, COSCHEDULING_GROUP, job->name);
@@ -246,8 +245,9 @@ void training_gang_mark_pod(struct arena *arena, const struct training_gang *gan
 bool training_gang_has_marked(const struct training_gang *gang, const struct training_job *job,
                               const struct json *pod)
 {
-    const char *mark = gang->admits_first ? kube_meta_annotation(pod, VOLCANO_GROUP)
-                                          : kube_meta_label(pod, COSCHEDULING_GROUP);
+    const char *mark = gang->admits_first
+                           ? kube_meta_annotation(pod, TRAINING_VOLCANO_GROUP_ANNOTATION)
+                           : kube_meta_label(pod, COSCHEDULING_GROUP);
 
     return str_eq(mark, job->name);
 }

@@ -10,6 +10,9 @@
 #include "operator/replica_state.h"
 #include "operator/training_job.h"
 
+/* The annotation by which Volcano knows the members of a group. */
+#define TRAINING_VOLCANO_GROUP_ANNOTATION "scheduling.k8s.io/group-name"
+
 struct training_gang {
     const char *scheduler;                /* put into pods that name none */
     const struct kube_resource *resource; /* its PodGroups */

@@ -18,6 +18,15 @@ struct gang_watch *gang_watch_new(struct kube_client *client, const struct train
                                   const char *namespace_, const char *scheduler,
                                   kube_informer_change *change, void *context)
 {
+    static const char *const fields[] = {
+        "metadata.deletionTimestamp",
+        "metadata.labels",
+        "metadata.ownerReferences.controller",
+        "metadata.ownerReferences.uid",
+        "spec",
+        "status.phase",
+        NULL,
+    };
     struct gang_watch *watch = mem_zalloc(sizeof(*watch));
 
     watch->kind = kind;
@@ -25,6 +34,7 @@ struct gang_watch *gang_watch_new(struct kube_client *client, const struct train
     training_gang_init(&watch->gang, watch->scheduler);
     watch->groups = kube_informer_new(client, watch->gang.resource, namespace_, kind->selector,
                                       change, context);
+    kube_informer_keep(watch->groups, fields);
     return watch;
 }
 

@@ -138,17 +138,25 @@ static struct json *parse(struct story *story, const char *text)
     return json;
 }
 
-/* Two workers that the cluster's own scheduler places, whoever admits them. */
-static void submit(struct story *story, const char *name)
+#define TEMPLATE                                                                                   \
+    "'template': {'spec': {'schedulerName': 'default-scheduler', 'containers': [{'name': "         \
+    "'tensorflow', 'image': 'simulated'}]}}"
+
+/* Pods that the cluster's own scheduler places, whoever admits them. */
+static void submit_replicas(struct story *story, const char *name, const char *replicas)
 {
     struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
 
     json_set(story->arena, job, "spec",
-             parse(story,
-                   "{'successPolicy': 'AllWorkers', 'tfReplicaSpecs': {'Worker': {'replicas': 2, "
-                   "'template': {'spec': {'schedulerName': 'default-scheduler', 'containers': "
-                   "[{'name': 'tensorflow', 'image': 'simulated'}]}}}}}"));
+             parse(story, arena_printf(story->arena,
+                                       "{'successPolicy': 'AllWorkers', 'tfReplicaSpecs': {%s}}",
+                                       replicas)));
     kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, must_succeed, NULL);
+}
+
+static void submit(struct story *story, const char *name)
+{
+    submit_replicas(story, name, "'Worker': {'replicas': 2, " TEMPLATE "}");
 }
 
 static const struct json *status_of(struct story *story, const char *name)
@@ -303,6 +311,39 @@ static void test_a_group_without_labels(void **state)
     assert_int_equal(count(story->groups), 0);
 }
 
+/* What the controller keeps of a pod says that it is a member: what replaces it is one, too. */
+static void test_a_replaced_member(void **state)
+{
+    static const char *const schedulers[] = {"volcano", PLUGINS};
+    struct story *story = *state;
+    struct kube_delete_options options = {.grace_period_seconds = 0};
+
+    story->volcano = sim_volcano_new(story->cluster.loop, story->cluster.transport, 2);
+    for (size_t i = 0; i < ARRAY_SIZE(schedulers); i++) {
+        const char *name = i == 0 ? "admitted" : "labelled";
+        const char *pod_name = arena_printf(story->arena, "%s-ps-0", name);
+        struct kube_object *pod;
+        char *old;
+
+        start_operator(story, story->cluster.transport, schedulers[i]);
+        submit_replicas(story, name,
+                        "'PS': {'replicas': 2, 'restartPolicy': 'OnFailure', " TEMPLATE "}");
+        sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+        pod = kube_informer_get(story->pods, "default", pod_name);
+        assert_non_null(pod);
+        old = arena_strdup(story->arena, pod->uid);
+        kube_delete(story->cluster.client, &KUBE_PODS, "default", pod_name, &options, must_succeed,
+                    NULL);
+        sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+        pod = kube_informer_get(story->pods, "default", pod_name);
+        assert_non_null(pod);
+        assert_string_not_equal(pod->uid, old);
+        assert_string_equal(i == 0 ? kube_meta_annotation(pod->json, "scheduling.k8s.io/group-name")
+                                   : kube_meta_label(pod->json, "scheduling.x-k8s.io/pod-group"),
+                            name);
+    }
+}
+
 static void test_lost_answers(void **state)
 {
     static const struct fault_rates rates = {.lose = 500};
@@ -346,6 +387,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_server_without_groups, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_group_of_the_name_of_a_stranger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_group_without_labels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_replaced_member, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_answers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, teardown),
     };

@@ -22,6 +22,7 @@ static const struct {
     {{NULL}, "{}"},
     {{"metadata.name"}, "{'metadata':{'name':'a'}}"},
     {{"metadata.labels"}, "{'metadata':{'labels':{'x.y/z':'1','w':'2'}}}"},
+    {{"metadata.labels.x.y/z"}, "{'metadata':{'labels':{'x.y/z':'1'}}}"},
     {{"status.list.name", "status.list.state"},
      "{'status':{'list':[{'name':'p','state':{'running':{}}},7,{}]}}"},
     {{"status.phase", "spec", "status.nothing"},
