@@ -55,7 +55,7 @@ struct operator_process {
     bool working;
     struct loop_timer look_timer;
 
-    bool ending;
+    bool ending, drained;
     struct loop_timer end_timer;
 };
 
@@ -92,8 +92,9 @@ static void on_look(struct loop_timer *timer)
     for (size_t i = 0; i < process->options->kind_count; i++) {
         const struct training_kind *kind = process->options->kinds[i];
         char *text = waiting_text(kind, process->controllers[i]);
+        bool refused = text && training_controller_look(process->controllers[i]).failure;
         if (text && !str_eq(text, process->said[i]))
-            log_warning(kind->controller_name, "%s", text);
+            log_write(refused ? LOG_WARNING : LOG_INFO, kind->controller_name, "%s", text);
         if (!text && process->said[i]) {
             const struct training_controller_view view =
                 training_controller_look(process->controllers[i]);
@@ -150,6 +151,8 @@ static void stop_working(struct operator_process *process)
 static void on_lead(void *context)
 {
     struct operator_process *process = context;
+    if (process->ending)
+        return; /* it is given away in a moment */
     log_info(SUBJECT, "leads: it has the lease %s/%s", process->options->lease_namespace,
              process->options->lease_name);
     start_working(process);
@@ -213,6 +216,8 @@ static void on_probe_end(void *context, const struct err *err)
     const char *server = process->options->config.server;
     char *trouble = NULL;
     process->probe = NULL;
+    if (process->ending)
+        return;
     /* 403 is an answer: what matters is what the controllers may do, and they say it. */
     if (err)
         trouble = mem_printf("waits for the API server %s: %s", server, err->message);
@@ -257,7 +262,8 @@ static bool is_ready(void *context, struct buf *sentence)
         return false;
     }
     if (!process->working) {
-        buf_printf(sentence, "stands by: '%s' leads", kube_leader_holder(process->leader));
+        const char *holder = kube_leader_holder(process->leader);
+        buf_printf(sentence, "stands by: %s leads", *holder ? holder : "nobody that it knows of");
         return true;
     }
     for (size_t i = 0; i < process->options->kind_count; i++) {
@@ -288,6 +294,9 @@ static void on_resigned(void *context)
 static void on_drained(void *context)
 {
     struct operator_process *process = context;
+    if (process->drained)
+        return; /* they ended after they were cut off */
+    process->drained = true;
     stop_working(process);
     loop_timer_start(&process->end_timer, RESIGN_MS);
     if (process->leader)

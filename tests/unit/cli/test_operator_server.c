@@ -1,0 +1,158 @@
+/* What the operator answers over HTTP, and where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/trainyard/operator_server.h"
+#include "net/http_client.h"
+#include "net/http_server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void addresses_are_read_as_go_writes_them(void **state)
+{
+    static const struct {
+        const char *text, *host;
+        int port; /* -2: refused */
+    } rows[] = {
+        {":8080", "", 8080},
+        {"8080", "", 8080},
+        {"0.0.0.0:1", "0.0.0.0", 1},
+        {"[::1]:8081", "::1", 8081},
+        {"localhost:9", "127.0.0.1", 9},
+        {"0", "", -1},
+        {"", "", -1},
+        {":0", "", 0},
+        {":65536", "", -2},
+        {"here", "", -2},
+        {"here:", "", -2},
+        {":-1", "", -2},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct err err = ERR_INIT;
+        const char *host = NULL;
+        int port = -3;
+        int result = operator_server_parse(arena, rows[i].text, &host, &port, &err);
+        assert_int_equal(result, rows[i].port == -2 ? -ERR_USAGE : 0);
+        if (result == 0) {
+            assert_int_equal(port, rows[i].port);
+            assert_string_equal(host, rows[i].host);
+        }
+    }
+}
+
+struct world {
+    struct loop *loop;
+    struct operator_server *server;
+    struct prometheus *metrics;
+    struct http_transport *client;
+    bool ready;
+    int status;
+    char body[4096];
+};
+
+static bool is_ready(void *context, struct buf *sentence)
+{
+    struct world *world = context;
+    buf_append_str(sentence, world->ready ? "works" : "waits for something");
+    return world->ready;
+}
+
+static void on_head(void *context, int status, const struct http_header *headers)
+{
+    ((struct world *)context)->status = status;
+}
+
+static void on_data(void *context, const void *data, size_t size)
+{
+    struct world *world = context;
+    size_t used = strlen(world->body);
+    snprintf(world->body + used, sizeof(world->body) - used, "%.*s", (int)size, (const char *)data);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct world *world = context;
+    if (err)
+        fail_msg("%s", err->message);
+    loop_stop(world->loop);
+}
+
+static void stop(void *context)
+{
+    loop_stop(((struct world *)context)->loop);
+}
+
+static int ask(struct world *world, const char *method, const char *path)
+{
+    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    struct http_request request = {.method = method, .path = path, .query = ""};
+    world->body[0] = '\0';
+    http_start(world->client, &request, 10000, &LISTENER, world);
+    loop_run(world->loop);
+    return world->status;
+}
+
+static void three_paths_are_answered(void **state)
+{
+    struct world world = {.metrics = prometheus_new()};
+    struct err err = ERR_INIT;
+    char address[64], url[96];
+    int fd, port;
+    assert_int_equal(loop_new(&world.loop, &err), 0);
+    assert_int_equal(http_listen("127.0.0.1", 0, &fd, &port, &err), 0);
+    close(fd); /* free again, for the server */
+    snprintf(address, sizeof(address), "127.0.0.1:%d", port);
+    snprintf(url, sizeof(url), "http://%s", address);
+    struct operator_server_options options = {.metrics_address = address,
+                                              .health_address = address,
+                                              .metrics = world.metrics,
+                                              .is_ready = is_ready,
+                                              .context = &world};
+    if (operator_server_new(world.loop, &options, &world.server, &err) < 0)
+        fail_msg("%s", err.message);
+    struct http_client_options client = {.base_url = url};
+    assert_int_equal(http_client_new(world.loop, &client, &world.client, &err), 0);
+
+    assert_int_equal(ask(&world, "GET", "/healthz"), 200);
+    assert_string_equal(world.body, "ok\n");
+    assert_int_equal(ask(&world, "GET", "/readyz"), 503);
+    assert_string_equal(world.body, "waits for something\n");
+    world.ready = true;
+    assert_int_equal(ask(&world, "GET", "/readyz"), 200);
+    assert_int_equal(ask(&world, "GET", "/metrics"), 200);
+    assert_non_null(strstr(world.body, "\nprocess_resident_memory_bytes "));
+    assert_int_equal(ask(&world, "GET", "/"), 404);
+    assert_int_equal(ask(&world, "POST", "/metrics"), 405);
+
+    /* A second one finds the address taken, and says for what it was. */
+    struct operator_server *second = NULL;
+    assert_true(operator_server_new(world.loop, &options, &second, &err) < 0);
+    assert_non_null(strstr(err.message, "--metrics-bind-address: cannot listen on 127.0.0.1"));
+    operator_server_close(second, stop, &world);
+    loop_run(world.loop);
+
+    http_transport_free(world.client);
+    operator_server_close(world.server, stop, &world);
+    loop_run(world.loop);
+    loop_free(world.loop);
+    prometheus_free(world.metrics);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_are_read_as_go_writes_them),
+        cmocka_unit_test(three_paths_are_answered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
