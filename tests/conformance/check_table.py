@@ -22,11 +22,13 @@ def holds(path, test):
         # Adjacent strings are one, so that a name may be broken over lines.
         with open(os.path.join(root, "tests", path), encoding="utf-8") as file:
             texts[path] = re.sub(r'"\s*"', "", file.read())
-    return test in texts[path] if test.startswith("test_") else f'"{test}"' in texts[path]
+    return f'"{test}"' in texts[path] or re.search(rf"\bcmocka_unit_test\w*\(\s*{re.escape(test)}\b", texts[path])
 
 
 def check(case, reference):
     path, colon, test = reference.partition(": ")
+    if path.endswith(".sh"):
+        return os.path.exists(os.path.join(root, "tests", path))
     if not colon:
         named.add(reference)
         return reference in scenarios
