@@ -72,6 +72,12 @@ static void see_host_ports(struct training_controller *controller, const struct 
                    held, count);
 }
 
+/* The progress that we wrote ourselves, of which nothing follows. */
+static bool is_our_own_word(const struct kube_object *old, const struct kube_object *new_)
+{
+    return old && new_ && training_progress_is_all_that_changed(old->json, new_->json);
+}
+
 static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct training_controller *controller = context;
@@ -82,10 +88,9 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
     if (!new_) {
         progress_reader_forget(controller->progress, key);
         training_metrics_count_deleted(&controller->metrics, job->namespace_);
-    } else if (old && training_progress_is_all_that_changed(old->json, new_->json)) {
-        return; /* our own word, of which nothing follows */
     }
-    workqueue_add(controller->queue, key);
+    if (!is_our_own_word(old, new_))
+        workqueue_add(controller->queue, key);
 }
 
 static void on_part(struct training_controller *controller, enum job_part part,

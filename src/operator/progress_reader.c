@@ -340,8 +340,10 @@ struct progress_reader *progress_reader_free(struct progress_reader *reader)
         stop(asked);
         asked_free(asked);
     }
-    while (reader->gone)
-        bury(reader->gone);
+    for (struct asked *gone = reader->gone, *next; gone; gone = next) {
+        next = gone->next_gone;
+        asked_free(gone);
+    }
     loop_timer_stop(&reader->pace);
     map_release(&reader->jobs);
     free(reader);
