@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "operator/host_ports.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ struct operator_values {
     const char *gang_scheduler;
     struct option_list schemes;
     const char *cluster_domain;
+    const char *host_port_range;
     const char *metrics_address, *health_address;
     const char *log_format, *log_level;
     /* Of Kubeflow's, without effect here. */
@@ -67,6 +69,16 @@ static int read_kinds(const struct operator_values *values, struct operator_opti
         return err_set(err, ERR_USAGE,
                        "--enable-scheme names nothing that this operator runs: "
                        "there is tfjob and pytorchjob");
+    return 0;
+}
+
+static int read_host_ports(const struct operator_values *values, struct operator_options *options,
+                           struct err *err)
+{
+    struct err why = ERR_INIT;
+    if (host_ports_parse_range(values->host_port_range, &options->host_port_first,
+                               &options->host_port_last, &why) < 0)
+        return err_set(err, ERR_USAGE, "--host-port-range: %s", why.message);
     return 0;
 }
 
@@ -171,6 +183,8 @@ static int run(const void *parsed, size_t count, const char *const *arguments, s
     if (result == 0)
         result = read_kinds(values, &options, err);
     if (result == 0)
+        result = read_host_ports(values, &options, err);
+    if (result == 0)
         result = kubeconfig_find(arena, values->kubeconfig, values->context, &options.config, err);
     if (result < 0)
         return result;
@@ -223,6 +237,10 @@ static const struct option OPTIONS[] = {
                 "scheduler-plugins"),
     ROW("cluster-domain", OPTION_STRING, cluster_domain, .environment = "CUSTOM_CLUSTER_DOMAIN",
         .value = "DOMAIN", .help = "put behind the host names in TF_CONFIG: cluster.local"),
+    ROW("host-port-range", OPTION_STRING, host_port_range, .fallback = "20000-29999",
+        .value = "FIRST-LAST",
+        .help = "ports of the nodes for replicas with hostNetwork, one each; operators of several "
+                "namespaces need ranges of their own"),
     ROW("metrics-bind-address", OPTION_STRING, metrics_address, .fallback = ":8080",
         .value = "HOST:PORT", .help = "where /metrics is served, over plain HTTP; 0: nowhere"),
     ROW("health-probe-bind-address", OPTION_STRING, health_address, .fallback = ":8081",

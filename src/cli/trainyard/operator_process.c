@@ -117,7 +117,8 @@ static void start_working(struct operator_process *process)
         .jobs_max = options->workers,
         .metrics = process->metrics,
     };
-    each.host_ports = process->host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
+    each.host_ports = process->host_ports =
+        host_ports_new(options->host_port_first, options->host_port_last);
     for (size_t i = 0; i < options->kind_count; i++) {
         process->controllers[i] =
             training_controller_new(process->loop, process->throttled, options->kinds[i], &each);

@@ -19,6 +19,7 @@ struct operator_options {
     const char *namespace_;     /* NULL: all */
     const char *cluster_domain; /* or NULL */
     const char *gang_scheduler; /* or NULL */
+    int host_port_first, host_port_last;
     size_t workers;             /* jobs worked on at a time, of each kind */
     double rate;                /* requests a second; 0: no limit */
     size_t burst;
