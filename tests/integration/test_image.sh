@@ -86,10 +86,39 @@ fi
 mkdir "$SCRATCH/root"
 tar xzf "$layer" -C "$SCRATCH/root"
 chmod 755 "$SCRATCH"
-in_image() {
-    # shellcheck disable=SC2016 # the inner shell's
-    unshare --mount -- sh -c 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec chroot --userspec=65532:65532 "$0" "$@"' \
-        "$SCRATCH/root" "$@"
+# shellcheck disable=SC2016 # the inner shell's
+in_image=(unshare --mount -- sh -c
+    'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec chroot --userspec=65532:65532 "$0" "$@"' "$SCRATCH/root")
+assert_eq "its version" "trainyard $VERSION" "$("${in_image[@]}" /usr/bin/trainyard --version)"
+assert_contains "its help" --leader-elect "$("${in_image[@]}" /usr/bin/trainyard operator --help)"
+
+# --- and works: it finds a cluster from in there, takes the lease and runs a job
+cluster_up --no-operator
+install -m 644 "$KUBECONFIG" "$SCRATCH/root/etc/kubeconfig"
+"${in_image[@]}" /usr/bin/trainyard operator --kubeconfig /etc/kubeconfig --leader-elect --leader-election-namespace default \
+    --metrics-bind-address 0 --health-probe-bind-address 0 >"$SCRATCH/operator.log" 2>&1 &
+operator=$!
+end_operator() {
+    local code=$?
+    set +e
+    kill $operator 2>/dev/null
+    [ $code = 0 ] || cat "$SCRATCH/operator.log"
+    (exit $code) # what the next one finds as the end
+    finish
 }
-assert_eq "its version" "trainyard $VERSION" "$(in_image /usr/bin/trainyard --version)"
-assert_contains "its help" "usage" "$(in_image /usr/bin/trainyard help | tr '[:upper:]' '[:lower:]')"
+trap end_operator EXIT
+kubectl apply -f - <<'YAML'
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: tiny}
+spec:
+  tfReplicaSpecs:
+    Worker: {template: {spec: {containers: [{name: tensorflow, image: trainyard/tools, command: ["true"]}]}}}
+YAML
+succeeded() { is_alive $operator && tfjob_has_condition tiny Succeeded; }
+wait_until "a job to succeed" succeeded
+[ -n "$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')" ] || fail "nobody leads"
+kill $operator
+wait $operator || fail "it ended with $?"
+assert_eq "who leads after its end" '' "$(kubectl get lease trainyard-operator -o jsonpath='{.spec.holderIdentity}')"
+cluster_wipe
