@@ -21,6 +21,8 @@ struct kube_client {
     struct map events; /* what was recorded, by content: struct kube_event_entry */
     struct kube_event_entry *oldest_event, *newest_event;
     struct kube_event_budget event_budget;
+    struct kube_event_entry *first_in_line, *last_in_line; /* to be written */
+    size_t line_length, events_under_way;
 };
 
 /* A piece of a long list. */

@@ -1,7 +1,8 @@
 /* Recording core/v1 Events; see client.h. The same news again raises the count of the event that
  * told it first. Repetitions are written some seconds after they happened, or when the budget
  * (event_budget.h) allows it, all of them at once: so no flood of news becomes a flood of
- * requests. */
+ * requests. New events stand in line, and few are under way at a time: what a controller does goes
+ * before what it tells. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -16,6 +17,8 @@ enum {
     MESSAGE_MAX = 1024,  /* bytes that the API allows */
     NAME_BASE_MAX = 236, /* of the object's name in the event's: 253 less ".%016x" */
     COUNT_DELAY_MS = 5000,
+    UNDER_WAY_MAX = 4, /* new events */
+    LINE_MAX = 512,    /* waiting; further ones are dropped, unless they are warnings */
 };
 
 struct kube_event_entry {
@@ -28,8 +31,11 @@ struct kube_event_entry {
     char *message;         /* the last one, of an event that combines several; else NULL */
     int64_t count;         /* how often it happened */
     int64_t written_count; /* of which the server knows, or is being told */
-    bool under_way;
-    struct loop_timer timer; /* until the count is written */
+    bool under_way;        /* being written, or in line for it */
+    struct arena *draft;   /* of an event in line; else NULL */
+    struct json *event;    /* in the draft */
+    struct kube_event_entry *behind; /* in line */
+    struct loop_timer timer;         /* until the count is written */
 };
 
 static void entry_free(struct kube_event_entry *entry)
@@ -45,6 +51,7 @@ static void entry_free(struct kube_event_entry *entry)
         client->newest_event = entry->previous;
     map_remove(&client->events, entry->key);
     loop_timer_stop(&entry->timer);
+    arena_free(entry->draft);
     free(entry->key);
     free(entry->object);
     free(entry->reason);
@@ -60,6 +67,7 @@ void kube_client_forget_events(struct kube_client *client)
         next = entry->next;
         entry_free(entry);
     }
+    client->first_in_line = client->last_in_line = NULL;
 }
 
 /* A write that is under way needs its entry; there are few of those. */
@@ -77,15 +85,59 @@ static void now_text(struct kube_client *client, char text[MOMENT_TEXT_MAX])
     moment_format(loop_wall_ms(client->loop), text);
 }
 
-static void on_written(void *context, struct json *object, const struct err *err)
+static void send_next(struct kube_client *client);
+
+static void settle(struct kube_event_entry *entry, const struct err *err)
 {
-    struct kube_event_entry *entry = context;
     entry->under_way = false;
     /* Not made, or gone since (events expire): the next time makes a new one. */
     if (err)
         entry_free(entry);
     else if (entry->count > entry->written_count)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
+}
+
+static void on_made(void *context, struct json *object, const struct err *err)
+{
+    struct kube_event_entry *entry = context;
+    struct kube_client *client = entry->client;
+    client->events_under_way--;
+    settle(entry, err);
+    send_next(client);
+}
+
+static void send_next(struct kube_client *client)
+{
+    while (client->first_in_line && client->events_under_way < UNDER_WAY_MAX) {
+        struct kube_event_entry *entry = client->first_in_line;
+        client->first_in_line = entry->behind;
+        if (!client->first_in_line)
+            client->last_in_line = NULL;
+        client->line_length--;
+        client->events_under_way++;
+        json_set_int(entry->draft, entry->event, "count", entry->count);
+        entry->written_count = entry->count;
+        kube_create(client, &KUBE_EVENTS, entry->namespace_, entry->event, on_made, entry);
+        entry->draft = arena_free(entry->draft);
+    }
+}
+
+static void stand_in_line(struct kube_event_entry *entry)
+{
+    struct kube_client *client = entry->client;
+    entry->under_way = true;
+    if (client->last_in_line)
+        client->last_in_line->behind = entry;
+    else
+        client->first_in_line = entry;
+    client->last_in_line = entry;
+    client->line_length++;
+    send_next(client);
+}
+
+static void on_written(void *context, struct json *object, const struct err *err)
+{
+    settle(context, err);
 }
 
 static void write_count(struct kube_event_entry *entry)
@@ -199,20 +251,20 @@ static void cut_message(char *message)
     memcpy(message + size, mark, sizeof(mark));
 }
 
-static void make_entry(struct kube_client *client, struct arena *arena, const char *key,
-                       const char *object, const char *reason, const struct news *news,
-                       bool combined)
+static void make_entry(struct kube_client *client, const char *key, const char *object,
+                       const char *reason, const struct news *news, bool combined)
 {
+    if (client->line_length >= LINE_MAX && !str_eq(news->type, "Warning"))
+        return;
     if (kube_event_budget_take(&client->event_budget, object, reason, loop_now_ms(client->loop)))
         return;
     struct kube_event_entry *entry = entry_new(client, key, news->about);
     entry->object = mem_strdup(object);
     entry->reason = mem_strdup(reason);
     entry->message = combined ? mem_strdup(news->message) : NULL;
-    entry->written_count = entry->count;
-    entry->under_way = true;
-    kube_create(client, &KUBE_EVENTS, entry->namespace_, make_event(arena, entry, news), on_written,
-                entry);
+    entry->draft = arena_new();
+    entry->event = make_event(entry->draft, entry, news);
+    stand_in_line(entry);
 }
 
 void kube_event(struct kube_client *client, const struct json *about, const char *component,
@@ -246,5 +298,5 @@ void kube_event(struct kube_client *client, const struct json *about, const char
         return;
     }
     struct news news = {about, component, type, reason, message};
-    make_entry(client, arena, key, object, kind, &news, combined);
+    make_entry(client, key, object, kind, &news, combined);
 }

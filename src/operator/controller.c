@@ -399,6 +399,19 @@ static const char *const POD_FIELDS[] = {
     "status.reason",
     NULL,
 };
+/* Of the jobs all but who last wrote which field. */
+static const char *const JOB_FIELDS[] = {
+    "metadata.annotations",
+    "metadata.creationTimestamp",
+    "metadata.deletionTimestamp",
+    "metadata.finalizers",
+    "metadata.generation",
+    "metadata.labels",
+    "metadata.ownerReferences",
+    "spec",
+    "status",
+    NULL,
+};
 static const char *const SERVICE_FIELDS[] = {
     "metadata.deletionTimestamp",
     "metadata.labels",
@@ -440,6 +453,7 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
         workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX, work, controller);
     controller->jobs = kube_informer_new(controller->client, kind->resource, options->namespace_,
                                          NULL, on_job, controller);
+    kube_informer_keep(controller->jobs, JOB_FIELDS);
     controller->pods = kube_informer_new(controller->client, &KUBE_PODS, options->namespace_,
                                          kind->selector, on_pod, controller);
     kube_informer_keep(controller->pods, POD_FIELDS);

@@ -160,6 +160,25 @@ static void forgets_the_oldest(void **state)
     assert_int_equal(fake_api_count(&world->api, "POST"), 1101);
 }
 
+/* Four at a time; a line that is too long takes only warnings. */
+static void stands_in_line(void **state)
+{
+    struct world *world = *state;
+    world->api.delay_ms = 100;
+    for (int i = 0; i < 600; i++)
+        tell_of(world, i, "Normal", "R", 0);
+    tell_of(world, 1000, "Warning", "W", 0);
+    sim_loop_run_for(world->loop, 50);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 4);
+    /* What happens again while it stands in line is counted there. */
+    tell_of(world, 100, "Normal", "R", 0);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 4 + 512 + 1);
+    assert_int_equal(fake_api_count(&world->api, "\"type\":\"Warning\""), 1);
+    assert_int_equal(fake_api_count(&world->api, "\"count\":2"), 1);
+    assert_int_equal(fake_api_count(&world->api, "PATCH"), 0);
+}
+
 static void a_flood_costs_little_and_hides_nothing(void **state)
 {
     struct world *world = *state;
@@ -212,6 +231,7 @@ int main(void)
         TEST(starts_anew_after_a_failure),
         TEST(is_cut_and_has_a_namespace),
         TEST(forgets_the_oldest),
+        TEST(stands_in_line),
         TEST(a_flood_costs_little_and_hides_nothing),
         TEST(many_reasons_share_an_objects_budget),
     };

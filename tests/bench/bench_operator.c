@@ -1,0 +1,274 @@
+/* How fast an API server fills with the pods and services of training jobs: by an operator that
+ * runs beside this program, or, as its peer, by this program alone, which makes the very same
+ * objects as fast as the server takes them. One JSON line a figure.
+ *
+ *   bench_operator KUBECONFIG alone NAMESPACE JOBS WORKERS
+ *   bench_operator KUBECONFIG operator NAMESPACE JOBS WORKERS
+ *
+ * Nothing runs the pods. With an operator they are marked as succeeded when all are there, and the
+ * jobs must follow. */
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/client.h"
+#include "kube/informer.h"
+#include "kube/kubeconfig.h"
+#include "kube/object.h"
+#include "net/http_client.h"
+#include "operator/conditions.h"
+#include "operator/pod_template.h"
+#include "operator/training_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IN_FLIGHT = 32 };
+
+struct bench {
+    struct loop *loop;
+    struct kube_client *client;
+    const char *namespace_;
+    int jobs, workers;
+    int started, done, wanted;
+    void (*start_one)(struct bench *bench, int number);
+    struct kube_informer *job_informer, *pods, *services;
+    int pods_seen, services_seen, jobs_succeeded;
+    const int *awaited; /* a count that is waited for; or NULL */
+    int awaited_count;
+};
+
+static void fail(const char *what, const struct err *err)
+{
+    fprintf(stderr, "%s: %s\n", what, err->message);
+    exit(1);
+}
+
+static void report(const char *name, int64_t start_ns)
+{
+    printf("{\"name\":\"%s\",\"value\":%.2f,\"unit\":\"s\"}\n", name,
+           (double)(moment_monotonic_ns() - start_ns) / 1e9);
+    fflush(stdout);
+}
+
+/* ---- Many calls, some at a time -------------------------------------------------------------- */
+
+static void start_next(struct bench *bench)
+{
+    if (bench->started < bench->wanted)
+        bench->start_one(bench, bench->started++);
+}
+
+static void on_done(void *context, struct json *object, const struct err *err)
+{
+    struct bench *bench = context;
+
+    if (err)
+        fail("a call", err);
+    if (++bench->done == bench->wanted)
+        loop_stop(bench->loop);
+    else
+        start_next(bench);
+}
+
+static void run_calls(struct bench *bench, int count, void (*start_one)(struct bench *, int))
+{
+    bench->started = bench->done = 0;
+    bench->wanted = count;
+    bench->start_one = start_one;
+    for (int i = 0; i < IN_FLIGHT; i++)
+        start_next(bench);
+    loop_run(bench->loop);
+}
+
+/* ---- The objects ----------------------------------------------------------------------------- */
+
+static struct json *make_job(struct arena *arena, struct bench *bench, int number)
+{
+    static const char TEMPLATE[] =
+        "{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"trainyard/trainer\","
+        "\"command\":[\"trainer\",\"fit\"],\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}";
+    struct json *job = kube_object_make(arena, &KUBE_TFJOBS, bench->namespace_,
+                                        arena_printf(arena, "job-%d", number));
+    struct json *specs =
+        json_ensure_object(arena, json_ensure_object(arena, job, "spec"), TRAINING_TFJOB.specs);
+    struct json *worker = json_ensure_object(arena, specs, "Worker"), *template_ = NULL;
+    struct err err = ERR_INIT;
+
+    if (json_parse(arena, TEMPLATE, strlen(TEMPLATE), NULL, &template_, &err) < 0)
+        fail("template", &err);
+    json_set_int(arena, worker, "replicas", bench->workers);
+    json_set_string(arena, worker, "restartPolicy", "OnFailure");
+    json_set(arena, worker, "template", template_);
+    return job;
+}
+
+static void create_job(struct bench *bench, int number)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+
+    kube_create(bench->client, &KUBE_TFJOBS, bench->namespace_, make_job(arena, bench, number),
+                on_done, bench);
+}
+
+/* Without an owner: nobody shall act on them. */
+static void create_part(struct bench *bench, const struct kube_resource *resource, int number)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct training_job job;
+    struct json *object;
+
+    training_job_read(&TRAINING_TFJOB, make_job(arena, bench, number / bench->workers), &job);
+    object = resource == &KUBE_PODS
+                 ? training_pod_new(arena, &job, TRAINING_WORKER, number % bench->workers, NULL)
+                 : training_service_new(arena, &job, TRAINING_WORKER, number % bench->workers);
+    json_remove(json_get(object, "metadata"), "ownerReferences");
+    kube_create(bench->client, resource, bench->namespace_, object, on_done, bench);
+}
+
+static void create_service(struct bench *bench, int number)
+{
+    create_part(bench, &KUBE_SERVICES, number);
+}
+
+static void create_pod(struct bench *bench, int number)
+{
+    create_part(bench, &KUBE_PODS, number);
+}
+
+static void finish_pod(struct bench *bench, int number)
+{
+    static const char PATCH[] =
+        "{\"status\":{\"phase\":\"Succeeded\",\"containerStatuses\":[{\"name\":\"tensorflow\","
+        "\"ready\":false,\"restartCount\":0,\"image\":\"\",\"imageID\":\"\",\"state\":"
+        "{\"terminated\":{\"exitCode\":0}}}]}}";
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *patch = NULL;
+    struct err err = ERR_INIT;
+    char *name =
+        arena_printf(arena, "job-%d-worker-%d", number / bench->workers, number % bench->workers);
+
+    if (json_parse(arena, PATCH, strlen(PATCH), NULL, &patch, &err) < 0)
+        fail("patch", &err);
+    kube_patch(bench->client, &KUBE_PODS, bench->namespace_, name, "status", patch, on_done, bench);
+}
+
+/* ---- With an operator ------------------------------------------------------------------------ */
+
+static void count(struct bench *bench, int *counter, bool one_more)
+{
+    *counter += one_more;
+    if (counter == bench->awaited && *counter >= bench->awaited_count)
+        loop_stop(bench->loop);
+}
+
+static void on_pod(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct bench *bench = context;
+
+    count(bench, &bench->pods_seen, !old);
+}
+
+static void on_service(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct bench *bench = context;
+
+    count(bench, &bench->services_seen, !old);
+}
+
+static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct bench *bench = context;
+    bool before = old && training_condition_is_true(json_get(old->json, "status"), "Succeeded");
+
+    count(bench, &bench->jobs_succeeded,
+          new_ && !before &&
+              training_condition_is_true(json_get(new_->json, "status"), "Succeeded"));
+}
+
+static void wait_until(struct bench *bench, const int *counter, int wanted)
+{
+    if (*counter >= wanted)
+        return;
+    bench->awaited = counter;
+    bench->awaited_count = wanted;
+    loop_run(bench->loop);
+    bench->awaited = NULL;
+}
+
+static void bench_operator(struct bench *bench)
+{
+    static const char *const NOTHING[] = {NULL}, *const STATUS[] = {"status.conditions", NULL};
+    int parts = bench->jobs * bench->workers;
+    int64_t start;
+
+    bench->job_informer =
+        kube_informer_new(bench->client, &KUBE_TFJOBS, bench->namespace_, NULL, on_job, bench);
+    bench->pods =
+        kube_informer_new(bench->client, &KUBE_PODS, bench->namespace_, NULL, on_pod, bench);
+    bench->services = kube_informer_new(bench->client, &KUBE_SERVICES, bench->namespace_, NULL,
+                                        on_service, bench);
+    kube_informer_keep(bench->job_informer, STATUS);
+    kube_informer_keep(bench->pods, NOTHING);
+    kube_informer_keep(bench->services, NOTHING);
+
+    start = moment_monotonic_ns();
+    run_calls(bench, bench->jobs, create_job);
+    wait_until(bench, &bench->services_seen, parts);
+    wait_until(bench, &bench->pods_seen, parts);
+    report("all made", start);
+
+    start = moment_monotonic_ns();
+    run_calls(bench, parts, finish_pod);
+    report("pods marked", start);
+    wait_until(bench, &bench->jobs_succeeded, bench->jobs);
+    report("all succeeded", start);
+    kube_informer_free(bench->job_informer);
+    kube_informer_free(bench->pods);
+    kube_informer_free(bench->services);
+}
+
+static void bench_alone(struct bench *bench)
+{
+    int64_t start = moment_monotonic_ns();
+
+    run_calls(bench, bench->jobs * bench->workers, create_service);
+    run_calls(bench, bench->jobs * bench->workers, create_pod);
+    report("all made", start);
+}
+
+int main(int argc, char **argv)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct bench bench = {0};
+    struct kubeconfig config;
+    struct http_transport *transport = NULL;
+    struct err err = ERR_INIT;
+
+    if (argc != 6) {
+        fputs("usage: bench_operator KUBECONFIG alone|operator NAMESPACE JOBS WORKERS\n", stderr);
+        return 2;
+    }
+    if (kubeconfig_read(arena, argv[1], NULL, &config, &err) < 0 || loop_new(&bench.loop, &err) < 0)
+        fail(argv[1], &err);
+    struct http_client_options options = {.base_url = config.server,
+                                          .ca_pem = config.ca_pem,
+                                          .cert_pem = config.cert_pem,
+                                          .key_pem = config.key_pem,
+                                          .bearer = config.token};
+    if (http_client_new(bench.loop, &options, &transport, &err) < 0)
+        fail("client", &err);
+    bench.client = kube_client_new(bench.loop, transport, "bench");
+    bench.namespace_ = argv[3];
+    bench.jobs = atoi(argv[4]);
+    bench.workers = atoi(argv[5]);
+    if (str_eq(argv[2], "operator"))
+        bench_operator(&bench);
+    else
+        bench_alone(&bench);
+    kube_client_free(bench.client);
+    http_transport_free(transport);
+    loop_free(bench.loop);
+    return 0;
+}
