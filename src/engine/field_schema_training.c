@@ -3,8 +3,12 @@
 #include "engine/field_schema_parts.h"
 
 static const struct field_schema SCHEDULING_POLICY[] = {
-    {"minAvailable"},           {"queue"}, {"minResources"}, {"priorityClass"},
-    {"scheduleTimeoutSeconds"}, {NULL},
+    {"minAvailable"},
+    {"queue", NULL, "there are no queues: a group starts when there is room for it"},
+    {"minResources"},
+    {"priorityClass", NULL, "there are no priorities: a group starts when there is room for it"},
+    {"scheduleTimeoutSeconds"},
+    {NULL},
 };
 
 static const struct field_schema RUN_POLICY[] = {
@@ -14,7 +18,7 @@ static const struct field_schema RUN_POLICY[] = {
     {"backoffLimit"},
     {"suspend"},
     {"managedBy"},
-    {"schedulingPolicy", SCHEDULING_POLICY, "each pod is scheduled for itself"},
+    {"schedulingPolicy", SCHEDULING_POLICY},
     {NULL},
 };
 

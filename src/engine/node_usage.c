@@ -100,3 +100,12 @@ const char *node_usage_shortage(const struct json *node, const struct node_usage
             return "node(s) didn't have free ports for the requested pod ports";
     return NULL;
 }
+
+void node_usage_left(const struct json *node, const struct node_usage *used, int64_t *ret_cpu_milli,
+                     int64_t *ret_memory_bytes)
+{
+    const struct json *has = json_at(node, "status", "allocatable", NULL);
+    *ret_cpu_milli = json_get(has, "cpu") ? amount(has, "cpu", true) - used->cpu_milli : INT64_MAX;
+    *ret_memory_bytes =
+        json_get(has, "memory") ? amount(has, "memory", false) - used->memory_bytes : INT64_MAX;
+}

@@ -28,4 +28,8 @@ void node_usage_subtract(struct node_usage *total, const struct node_usage *pod)
 const char *node_usage_shortage(const struct json *node, const struct node_usage *used,
                                 const struct node_usage *pod);
 
+/* What is left there of cpu and memory; INT64_MAX of what the node does not count. */
+void node_usage_left(const struct json *node, const struct node_usage *used, int64_t *ret_cpu_milli,
+                     int64_t *ret_memory_bytes);
+
 #endif

@@ -31,6 +31,12 @@ static int bind(struct rest *rest, struct json *pod, const struct json *binding,
     if (node[0] == '\0')
         return err_set(err, ERR_INVALID, "Binding \"%s\" is invalid: target.name: Required value",
                        name);
+    const char *uid = kube_meta_uid(binding);
+    if (uid[0] != '\0' && !str_eq(uid, kube_meta_uid(pod)))
+        return err_set(err, ERR_CONFLICT,
+                       "Operation cannot be fulfilled on pods/binding \"%s\": Precondition failed: "
+                       "UID in precondition: %.64s, UID in object meta: %s",
+                       name, uid, kube_meta_uid(pod));
     if (kube_meta_is_deleting(pod))
         return err_set(err, ERR_CONFLICT,
                        "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is being "

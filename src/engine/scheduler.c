@@ -15,9 +15,11 @@ bool scheduler_wants(const struct json *pod)
 {
     const struct json *spec = json_get(pod, "spec");
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
+    const char *scheduler = json_get_string(spec, "schedulerName", "default-scheduler");
     return str_is_empty(json_get_string(spec, "nodeName", "")) && !kube_meta_is_deleting(pod) &&
            str_eq(phase, "Pending") &&
-           str_eq(json_get_string(spec, "schedulerName", "default-scheduler"), "default-scheduler");
+           (str_eq(scheduler, "default-scheduler") ||
+            str_eq(scheduler, "scheduler-plugins-scheduler"));
 }
 
 /* ---- Selectors and affinity ------------------------------------------------------------------ */
@@ -112,11 +114,9 @@ static bool tolerates_cordon(struct arena *arena, const struct json *pod)
 
 /* ---- The choice ------------------------------------------------------------------------------ */
 
-/* Why the pod may not go there, in the words of Kubernetes; NULL: it may. */
-static const char *objection(struct arena *arena, const struct json *pod,
-                             const struct node_usage *asked, const struct scheduler_node *candidate)
+const char *scheduler_objection(struct arena *arena, const struct json *pod,
+                                const struct json *node)
 {
-    const struct json *node = candidate->node;
     const struct json *ready = kube_condition_get(node, "Ready");
     if (json_get_bool(json_get(node, "spec"), "unschedulable", false) &&
         !tolerates_cordon(arena, pod))
@@ -130,7 +130,7 @@ static const char *objection(struct arena *arena, const struct json *pod,
     if (taint)
         return arena_printf(arena, "node(s) had untolerated taint {%s: %s}",
                             json_get_string(taint, "key", ""), json_get_string(taint, "value", ""));
-    return node_usage_shortage(node, candidate->used, asked);
+    return NULL;
 }
 
 static int compare_text(const void *a, const void *b)
@@ -139,7 +139,7 @@ static int compare_text(const void *a, const void *b)
 }
 
 /* "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) …." */
-static const char *explain(struct arena *arena, const char **objections, size_t count)
+const char *scheduler_explain(struct arena *arena, const char **objections, size_t count)
 {
     if (count == 0)
         return "no nodes available to schedule pods";
@@ -167,7 +167,9 @@ void scheduler_pick(struct arena *arena, const struct json *pod, const struct sc
     struct node_usage asked;
     node_usage_of_pod(pod, &asked);
     for (size_t i = 0; i < count; i++) {
-        const char *why = objection(arena, pod, &asked, &nodes[i]);
+        const char *why = scheduler_objection(arena, pod, nodes[i].node);
+        if (!why)
+            why = node_usage_shortage(nodes[i].node, nodes[i].used, &asked);
         if (why) {
             objections[refused++] = why;
             continue;
@@ -179,5 +181,5 @@ void scheduler_pick(struct arena *arena, const struct json *pod, const struct sc
     node_usage_release(&asked);
     *ret = (struct scheduler_choice){.node = best ? best->name : NULL};
     if (!best)
-        ret->message = explain(arena, objections, refused);
+        ret->message = scheduler_explain(arena, objections, refused);
 }

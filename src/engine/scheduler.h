@@ -23,7 +23,16 @@ struct scheduler_choice {
 void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_node *nodes,
                     size_t count, struct scheduler_choice *ret);
 
-/* Whether a scheduler has anything to say about the pod: alive, unbound, and ours. */
+/* Whether a scheduler has anything to say about the pod: alive, unbound, and ours. Ours are those
+ * that name no scheduler, the default one, or the one of the scheduler-plugins, whose PodGroups are
+ * served (scheduler_gang.h). */
 bool scheduler_wants(const struct json *pod);
+
+/* Why the pod may not go to the node however much room there is, in the words of Kubernetes; NULL:
+ * it may. */
+const char *scheduler_objection(struct arena *arena, const struct json *pod,
+                                const struct json *node);
+/* "0/3 nodes are available: …" out of one objection a node, which it sorts. */
+const char *scheduler_explain(struct arena *arena, const char **objections, size_t count);
 
 #endif

@@ -1,54 +1,18 @@
 /* Feeds scheduler_pick() with what the informers know and binds pods to what it chose. Bindings run
  * in parallel; a node counts the pods it was just given before the informer has seen them, so that
  * a burst of pods spreads. A pod that fits nowhere says so in its condition and an event, and is
- * looked at again whenever a node changes or a pod ends. */
-#include "base/map.h"
+ * looked at again whenever a node changes or a pod ends. Pods of a group are decided on together
+ * (scheduler_gang_controller.c). */
 #include "base/mem.h"
-#include "base/moment.h"
 #include "base/str.h"
-#include "engine/hub.h"
-#include "engine/scheduler.h"
+#include "engine/scheduler_gang.h"
+#include "engine/scheduler_internal.h"
 #include "kube/object.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PARALLEL = 64, UNSYNCED_MS = 20 };
-
-static const char COMPONENT[] = "default-scheduler";
-
-struct scheduler {
-    struct hub *hub;
-    struct workqueue *queue;
-    struct map used;    /* node name → struct node_usage */
-    struct map assumed; /* pod key → struct assumption */
-};
-
-/* A pod counts on its node from the choice until the informer shows it there. */
-struct assumption {
-    char *node;
-    struct node_usage usage;
-};
-
-/* One pod on its way to a node, or to its condition. */
-struct placement {
-    struct hub_task task;
-    struct scheduler *scheduler;
-    char *key;
-    char *node; /* NULL: only its condition is written */
-    struct kube_object *pod;
-};
-
-static struct node_usage *used_on(struct scheduler *scheduler, const char *node)
-{
-    struct node_usage *used = map_get(&scheduler->used, node);
-    if (!used) {
-        used = mem_zalloc(sizeof(*used));
-        map_put(&scheduler->used, node, used);
-    }
-    return used;
-}
 
 /* The node a pod takes part of, or NULL. */
 static const char *occupied_node(const struct kube_object *pod)
@@ -61,150 +25,10 @@ static const char *occupied_node(const struct kube_object *pod)
     return node[0] && !ended ? node : NULL;
 }
 
-static void assumption_free(struct assumption *assumption)
-{
-    node_usage_release(&assumption->usage);
-    free(assumption->node);
-    free(assumption);
-}
-
-static void forget_assumed(struct scheduler *scheduler, const char *key)
-{
-    struct assumption *assumption = map_remove(&scheduler->assumed, key);
-    if (!assumption)
-        return;
-    node_usage_subtract(used_on(scheduler, assumption->node), &assumption->usage);
-    assumption_free(assumption);
-}
-
-static void assume(struct scheduler *scheduler, const char *key, const struct json *pod,
-                   const char *node)
-{
-    struct assumption *assumption = mem_zalloc(sizeof(*assumption));
-    forget_assumed(scheduler, key);
-    assumption->node = mem_strdup(node);
-    node_usage_of_pod(pod, &assumption->usage);
-    node_usage_add(used_on(scheduler, node), &assumption->usage);
-    map_put(&scheduler->assumed, key, assumption);
-}
-
-/* ---- Acting ---------------------------------------------------------------------------------- */
-
-static void placement_release(struct hub_task *task)
-{
-    struct placement *placement = CONTAINER_OF(task, struct placement, task);
-    kube_object_unref(placement->pod);
-    free(placement->key);
-    free(placement->node);
-    free(placement);
-}
-
-static void placement_end(struct placement *placement, bool failed)
-{
-    workqueue_done(placement->scheduler->queue, placement->key, failed);
-    hub_task_end(&placement->task);
-}
-
-static struct placement *placement_new(struct scheduler *scheduler, const char *key,
-                                       struct kube_object *pod, const char *node)
-{
-    struct placement *placement = mem_zalloc(sizeof(*placement));
-    hub_task_begin(scheduler->hub, &placement->task, placement_release);
-    placement->scheduler = scheduler;
-    placement->key = mem_strdup(key);
-    placement->node = node ? mem_strdup(node) : NULL;
-    placement->pod = kube_object_ref(pod);
-    return placement;
-}
-
-static void bound(void *context, struct json *object, const struct err *err)
-{
-    struct placement *placement = context;
-    struct scheduler *scheduler = placement->scheduler;
-    /* Gone or bound by somebody else: the informer will say so. */
-    bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
-    if (err)
-        forget_assumed(scheduler, placement->key);
-    else
-        kube_event(hub_client(scheduler->hub), placement->pod->json, COMPONENT, "Normal",
-                   "Scheduled", "Successfully assigned %s to %s", placement->key, placement->node);
-    placement_end(placement, err && !settled);
-}
-
-/* The binding is a subresource one creates, so to the client it is a resource below the pod. */
-static void bind_pod(struct scheduler *scheduler, const char *key, struct kube_object *pod,
-                     const char *node)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct kube_resource binding = {
-        .group = "",
-        .version = "v1",
-        .plural = arena_printf(arena, "pods/%s/binding", pod->name),
-        .kind = "Binding",
-        .namespaced = true,
-    };
-    struct json *body = kube_object_make(arena, &binding, pod->namespace_, pod->name);
-    struct json *target = json_ensure_object(arena, body, "target");
-    json_set_string(arena, target, "apiVersion", "v1");
-    json_set_string(arena, target, "kind", "Node");
-    json_set_string(arena, target, "name", node);
-    assume(scheduler, key, pod->json, node);
-    kube_create(hub_client(scheduler->hub), &binding, pod->namespace_, body, bound,
-                placement_new(scheduler, key, pod, node));
-}
-
-static void condition_written(void *context, struct json *object, const struct err *err)
-{
-    placement_end(context, err && err->code != ERR_NOT_FOUND);
-}
-
-/* The conditions of the pod with PodScheduled saying why not; NULL if it says so already. */
-static struct json *unscheduled_conditions(struct arena *arena, const struct json *pod,
-                                           const char *message, int64_t now_ms)
-{
-    const struct json *old = kube_condition_get(pod, "PodScheduled");
-    if (old && str_eq(json_get_string(old, "status", ""), "False") &&
-        str_eq(json_get_string(old, "message", ""), message))
-        return NULL;
-    struct json *conditions = json_array(arena);
-    JSON_EACH (other, json_at(pod, "status", "conditions", NULL)) {
-        if (!str_eq(json_get_string(other, "type", ""), "PodScheduled"))
-            json_append(conditions, json_clone(arena, other));
-    }
-    char now[MOMENT_TEXT_MAX];
-    moment_format(now_ms, now);
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", "PodScheduled");
-    json_set_string(arena, condition, "status", "False");
-    json_set_string(arena, condition, "reason", "Unschedulable");
-    json_set_string(arena, condition, "message", message);
-    json_set_string(arena, condition, "lastTransitionTime", now);
-    json_append(conditions, condition);
-    return conditions;
-}
-
-static void report_unschedulable(struct scheduler *scheduler, const char *key,
-                                 struct kube_object *pod, const char *message)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *conditions =
-        unscheduled_conditions(arena, pod->json, message, loop_wall_ms(hub_loop(scheduler->hub)));
-    if (!conditions) {
-        workqueue_done(scheduler->queue, key, false);
-        return;
-    }
-    kube_event(hub_client(scheduler->hub), pod->json, COMPONENT, "Warning", "FailedScheduling",
-               "%s", message);
-    struct json *patch = json_object(arena);
-    json_set(arena, json_ensure_object(arena, patch, "status"), "conditions", conditions);
-    kube_patch(hub_client(scheduler->hub), &KUBE_PODS, pod->namespace_, pod->name, "status", patch,
-               condition_written, placement_new(scheduler, key, pod, NULL));
-}
-
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static size_t gather_nodes(struct scheduler *scheduler, struct arena *arena,
-                           struct scheduler_node **ret)
+size_t scheduler_gather_nodes(struct scheduler *scheduler, struct arena *arena,
+                              struct scheduler_node **ret)
 {
     struct kube_informer *informer = hub_informer(scheduler->hub, "nodes");
     size_t count = 0;
@@ -217,43 +41,74 @@ static size_t gather_nodes(struct scheduler *scheduler, struct arena *arena,
         nodes[filled++] = (struct scheduler_node){
             .name = node->name,
             .node = node->json,
-            .used = used_on(scheduler, node->name),
+            .used = scheduler_used_on(scheduler, node->name),
         };
     *ret = nodes;
     return filled;
 }
 
-static void work(void *context, const char *key)
+bool scheduler_synced(struct scheduler *scheduler)
 {
-    struct scheduler *scheduler = context;
+    return kube_informer_synced(hub_informer(scheduler->hub, "nodes")) &&
+           kube_informer_synced(hub_informer(scheduler->hub, "pods")) &&
+           kube_informer_synced(hub_informer(scheduler->hub, "podgroups.scheduling.x-k8s.io"));
+}
+
+static void work_on_pod(struct scheduler *scheduler, const char *key)
+{
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *slash = strchr(key, '/');
     struct kube_object *pod =
         kube_informer_get(hub_informer(scheduler->hub, "pods"),
                           arena_strndup(arena, key, (size_t)(slash - key)), slash + 1);
-    if (!pod || !scheduler_wants(pod->json) || map_get(&scheduler->assumed, key)) {
+    const struct scheduler_assumption *assumption = scheduler_assumed(scheduler, key);
+    if (!pod || !scheduler_wants(pod->json) || (assumption && assumption->sent) ||
+        scheduler_gang_key_of(arena, pod)) {
         workqueue_done(scheduler->queue, key, false);
         return;
     }
-    if (!kube_informer_synced(hub_informer(scheduler->hub, "nodes"))) {
-        workqueue_done(scheduler->queue, key, false);
-        workqueue_add_after(scheduler->queue, key, UNSYNCED_MS);
+    if (assumption) {
+        scheduler_bind(scheduler, key, pod, NULL);
         return;
     }
     struct scheduler_node *nodes;
     struct scheduler_choice choice;
-    size_t count = gather_nodes(scheduler, arena, &nodes);
+    size_t count = scheduler_gather_nodes(scheduler, arena, &nodes);
     scheduler_pick(arena, pod->json, nodes, count, &choice);
-    if (choice.node)
-        bind_pod(scheduler, key, pod, choice.node);
+    if (choice.node) {
+        scheduler_assume(scheduler, key, pod->json, choice.node);
+        scheduler_bind(scheduler, key, pod, NULL);
+    } else {
+        scheduler_report(scheduler, key, pod, choice.message, NULL);
+    }
+}
+
+static void work(void *context, const char *key)
+{
+    struct scheduler *scheduler = context;
+    if (!scheduler_synced(scheduler)) {
+        workqueue_done(scheduler->queue, key, false);
+        workqueue_add_after(scheduler->queue, key, UNSYNCED_MS);
+        return;
+    }
+    if (!scheduler->resumed)
+        scheduler_gang_resume(scheduler);
+    scheduler->resumed = true;
+    if (scheduler_gang_is_key(key))
+        scheduler_gang_work(scheduler, key);
     else
-        report_unschedulable(scheduler, key, pod, choice.message);
+        work_on_pod(scheduler, key);
 }
 
 /* ---- Hearing --------------------------------------------------------------------------------- */
 
 static void enqueue(struct scheduler *scheduler, const struct kube_object *pod)
 {
+    const char *group = kube_meta_label(pod->json, SCHEDULER_GANG_LABEL);
+    if (!str_is_empty(group)) {
+        scheduler_gang_enqueue(scheduler, pod->namespace_, group);
+        return;
+    }
     _cleanup_free_ char *key = mem_printf("%s/%s", pod->namespace_, pod->name);
     workqueue_add(scheduler->queue, key);
 }
@@ -274,9 +129,9 @@ static void count_pod(struct scheduler *scheduler, const struct json *pod, const
     struct node_usage usage;
     node_usage_of_pod(pod, &usage);
     if (there)
-        node_usage_add(used_on(scheduler, node), &usage);
+        node_usage_add(scheduler_used_on(scheduler, node), &usage);
     else
-        node_usage_subtract(used_on(scheduler, node), &usage);
+        node_usage_subtract(scheduler_used_on(scheduler, node), &usage);
     node_usage_release(&usage);
 }
 
@@ -291,12 +146,18 @@ static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
         count_pod(scheduler, new_->json, after, true);
     if (before && !after)
         recheck_waiting(scheduler); /* there is room again */
-    if (!new_ || !scheduler_wants(new_->json)) {
+    bool another = old && new_ && !str_eq(old->uid, new_->uid);
+    if (!new_ || another || !scheduler_wants(new_->json)) {
         _cleanup_free_ char *key = mem_printf("%s/%s", either->namespace_, either->name);
-        forget_assumed(scheduler, key);
-    } else {
-        enqueue(scheduler, new_);
+        scheduler_forget(scheduler, key);
     }
+    const char *left = old && new_ ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
+    if (!str_is_empty(left) && !str_eq(left, kube_meta_label(new_->json, SCHEDULER_GANG_LABEL)))
+        scheduler_gang_enqueue(scheduler, old->namespace_, left);
+    /* Of a group, every change counts: it may be complete now, or have lost a member. */
+    if ((new_ && scheduler_wants(new_->json)) ||
+        !str_is_empty(kube_meta_label(either->json, SCHEDULER_GANG_LABEL)))
+        enqueue(scheduler, either);
 }
 
 /* A node's heartbeat changes its status all the time; pods care for the rest and for Ready. */
@@ -318,10 +179,12 @@ static bool node_matters(const struct kube_object *old, const struct kube_object
 static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
-    if (str_eq(resource->id.plural, "pods"))
+    if (str_eq(resource->storage, "pods"))
         pod_changed(self, old, new_);
-    else if (str_eq(resource->id.plural, "nodes") && node_matters(old, new_))
+    else if (str_eq(resource->storage, "nodes") && node_matters(old, new_))
         recheck_waiting(self);
+    else if (str_eq(resource->storage, "podgroups.scheduling.x-k8s.io"))
+        scheduler_gang_enqueue(self, (new_ ? new_ : old)->namespace_, (new_ ? new_ : old)->name);
 }
 
 static void *start(struct hub *hub)
@@ -331,21 +194,16 @@ static void *start(struct hub *hub)
     scheduler->queue = workqueue_new(hub_loop(hub), PARALLEL, work, scheduler);
     map_init(&scheduler->used);
     map_init(&scheduler->assumed);
+    map_init(&scheduler->gangs);
     return scheduler;
 }
 
 static void stop(void *self)
 {
     struct scheduler *scheduler = self;
-    const char *key;
-    void *value;
     workqueue_free(scheduler->queue);
-    for (size_t at = 0; map_next(&scheduler->used, &at, &key, &value); free(value))
-        node_usage_release(value);
-    for (size_t at = 0; map_next(&scheduler->assumed, &at, &key, &value);)
-        assumption_free(value);
-    map_release(&scheduler->used);
-    map_release(&scheduler->assumed);
+    scheduler_gang_release(scheduler);
+    scheduler_bind_release(scheduler);
     free(scheduler);
 }
 

@@ -134,6 +134,8 @@ static void test_wants(void **state)
 {
     assert_true(scheduler_wants(tree("{\"spec\":{}}")));
     assert_false(scheduler_wants(tree("{\"spec\":{\"nodeName\":\"a\"}}")));
+    assert_true(
+        scheduler_wants(tree("{\"spec\":{\"schedulerName\":\"scheduler-plugins-scheduler\"}}")));
     assert_false(scheduler_wants(tree("{\"spec\":{\"schedulerName\":\"volcano\"}}")));
     assert_false(scheduler_wants(tree("{\"spec\":{},\"status\":{\"phase\":\"Failed\"}}")));
     assert_false(scheduler_wants(

@@ -141,6 +141,13 @@ static void test_warnings(void **state)
         {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'metrics': [{}]}}",
          "spec.elasticPolicy.metrics: not supported here: nothing scales by load: change the "
          "replicas, or use 'kubectl scale'"},
+        {TORCH,
+         "{'pytorchReplicaSpecs': {}, 'runPolicy': {'schedulingPolicy': {'minAvailable': 2,"
+         "'minResources': {'cpu': 1}, 'scheduleTimeoutSeconds': 9}}}",
+         ""},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'runPolicy': {'schedulingPolicy': {'queue': 'q'}}}",
+         "spec.runPolicy.schedulingPolicy.queue: not supported here: there are no queues: a group "
+         "starts when there is room for it"},
         {GROUPS, "{'minMember': 2, 'minResources': {'cpu': '1'}, 'scheduleTimeoutSeconds': 3}", ""},
         {GROUPS, "{'minMembers': 2}",
          "unknown field \\\"spec.minMembers\\\", did you mean \\\"minMember\\\"?"},

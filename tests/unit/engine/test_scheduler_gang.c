@@ -1,0 +1,334 @@
+/* All of a group or none: layouts as a table, what is said of a group that waits, and against dice:
+ * what is laid out fits, and where anything fits, something is laid out. */
+#include "engine/scheduler_gang.h"
+
+#include "base/mem.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Single quotes are double ones. */
+static struct json *quoted(const char *text)
+{
+    char *copy = arena_strdup(arena, text);
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    return tree(copy);
+}
+
+/* From {'name', 'cpu', 'memory', 'pods', 'cordoned', 'taint', 'gpu', 'busy' (milli-cpu), 'port'}.
+ */
+static struct scheduler_node make_node(const struct json *row)
+{
+    static const char *const amounts[] = {"cpu", "memory", "pods"};
+    struct json *node = json_object(arena), *meta = json_ensure_object(arena, node, "metadata");
+    struct json *spec = json_ensure_object(arena, node, "spec");
+    struct json *has =
+        json_ensure_object(arena, json_ensure_object(arena, node, "status"), "allocatable");
+    const char *name = json_get_string(row, "name", "");
+    json_set_string(arena, meta, "name", name);
+    if (json_get(row, "gpu"))
+        json_set_string(arena, json_ensure_object(arena, meta, "labels"), "gpu", "yes");
+    json_set_bool(arena, spec, "unschedulable", json_get_bool(row, "cordoned", false));
+    if (json_get(row, "taint"))
+        json_set(arena, spec, "taints",
+                 quoted("[{'key': 'k', 'value': 'v', 'effect': 'NoSchedule'}]"));
+    for (size_t i = 0; i < ARRAY_SIZE(amounts); i++)
+        if (json_get(row, amounts[i]))
+            json_set(arena, has, amounts[i], json_clone(arena, json_get(row, amounts[i])));
+    struct node_usage *used = ARENA_NEW(arena, struct node_usage);
+    used->cpu_milli = json_get_int(row, "busy", 0);
+    if (json_get(row, "port"))
+        vec_push(&used->ports, (uint32_t)json_get_int(row, "port", 0));
+    return (struct scheduler_node){.name = name, .node = node, .used = used};
+}
+
+/* From {'cpu', 'memory', 'gpu', 'port', 'tolerates'}. */
+static struct json *make_pod(const struct json *row)
+{
+    struct json *pod = json_object(arena), *spec = json_ensure_object(arena, pod, "spec");
+    struct json *container = json_object(arena), *port = json_object(arena);
+    struct json *requests =
+        json_ensure_object(arena, json_ensure_object(arena, container, "resources"), "requests");
+    json_append(json_ensure_array(arena, spec, "containers"), container);
+    if (json_get(row, "cpu"))
+        json_set(arena, requests, "cpu", json_clone(arena, json_get(row, "cpu")));
+    if (json_get(row, "memory"))
+        json_set(arena, requests, "memory", json_clone(arena, json_get(row, "memory")));
+    if (json_get(row, "gpu"))
+        json_set_string(arena, json_ensure_object(arena, spec, "nodeSelector"), "gpu", "yes");
+    if (json_get(row, "tolerates"))
+        json_set(arena, spec, "tolerations", quoted("[{'key': 'k', 'operator': 'Exists'}]"));
+    json_set_int(arena, port, "hostPort", json_get_int(row, "port", 0));
+    if (json_get(row, "port"))
+        json_append(json_ensure_array(arena, container, "ports"), port);
+    return pod;
+}
+
+/* "a b -": the node of each; the messages of those that wait behind it, each once. */
+static const char *outcome(const struct scheduler_gang *gang)
+{
+    const char *text = "", *said = "";
+    bool any = false;
+    for (size_t i = 0; i < gang->waiting_count; i++) {
+        const struct scheduler_member *member = &gang->waiting[i];
+        assert_true(!member->node != !member->message);
+        any |= member->node != NULL;
+        text = arena_printf(arena, "%s%s%s", text, i ? " " : "", member->node ? member->node : "-");
+        if (member->message && !strstr(said, member->message))
+            said = arena_printf(arena, "%s%s", said, member->message);
+    }
+    return !any ? said : !*said ? text : arena_printf(arena, "%s: %s", text, said);
+}
+
+static const char *decide(const char *group, size_t placed, const char *node_rows,
+                          const char *pod_rows)
+{
+    const struct json *rows = quoted(node_rows), *pods = quoted(pod_rows);
+    struct scheduler_node *nodes = ARENA_ARRAY(arena, struct scheduler_node, json_count(rows) + 1);
+    struct scheduler_gang gang = {.name = "g", .placed = placed};
+    size_t count = 0;
+    JSON_EACH (row, rows)
+        nodes[count++] = make_node(row);
+    gang.group =
+        group ? tree(arena_printf(arena, "{\"spec\":%s}", json_to_string(arena, quoted(group))))
+              : NULL;
+    gang.waiting = ARENA_ARRAY(arena, struct scheduler_member, json_count(pods) + 1);
+    JSON_EACH (row, pods)
+        gang.waiting[gang.waiting_count++].pod = make_pod(row);
+    scheduler_gang_decide(arena, &gang, nodes, count);
+    for (size_t i = 0; i < count; i++)
+        node_usage_release((struct node_usage *)nodes[i].used);
+    return outcome(&gang);
+}
+
+#define TWO "[{'name': 'a', 'cpu': 2}, {'name': 'b', 'cpu': 2}]"
+
+static void test_table(void **state)
+{
+    static const struct {
+        const char *group;
+        size_t placed;
+        const char *nodes, *pods, *outcome;
+    } rows[] = {
+        /* What must be there first. */
+        {NULL, 0, TWO, "[{}]", "pod group \"g\" does not exist"},
+        {"{'minMember': 4}", 0, TWO, "[{}, {}]", "pod group \"g\": 2 of 4 members exist"},
+        {"{'minMember': 4}", 1, TWO, "[{}, {}]", "pod group \"g\": 3 of 4 members exist"},
+        {"{'minMember': 2}", 0, "[]", "[{}, {}]",
+         "pod group \"g\" needs 2 pods at once; 0 fit: no nodes available to schedule pods"},
+        {"{}", 0, TWO, "[{}]", "a"},
+        {"{'minMember': 0}", 0, TWO, "[{}]", "a"},
+        {"{'minMember': 2}", 0, TWO, "[]", ""},
+        /* Room. */
+        {"{'minMember': 2}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}]", "a b"},
+        {"{'minMember': 4}", 0, TWO, "[{'cpu': 1}, {'cpu': 1}, {'cpu': 1}, {'cpu': 1}]", "a b a b"},
+        {"{'minMember': 3}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}, {'cpu': 1}]",
+         "pod group \"g\" needs 3 pods at once; 2 fit: 0/2 nodes are available: 2 Insufficient "
+         "cpu."},
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 2, 'busy': 1500}, {'name': 'b', 'cpu': 1}]",
+         "[{'cpu': 1}, {'cpu': 1}]",
+         "pod group \"g\" needs 2 pods at once; 1 fits: 0/2 nodes are available: 2 Insufficient "
+         "cpu."},
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'memory': '3Gi'}]",
+         "[{'memory': '2Gi'}, {'memory': '2Gi'}]",
+         "pod group \"g\" needs 2 pods at once; 1 fits: 0/1 nodes are available: 1 Insufficient "
+         "memory."},
+        {"{'minMember': 3}", 0, "[{'name': 'a', 'pods': 2}]", "[{}, {}, {}]",
+         "pod group \"g\" needs 3 pods at once; 2 fit: 0/1 nodes are available: 1 Too many pods."},
+        /* Spread as single pods are, these would not fit. */
+        {"{'minMember': 3}", 0, TWO, "[{'cpu': 1}, {'cpu': 1}, {'cpu': 2}]", "b b a"},
+        {"{'minMember': 4}", 0, "[{'name': 'a', 'cpu': 3}, {'name': 'b', 'cpu': 6}]",
+         "[{'cpu': 3}, {'cpu': 2}, {'cpu': 2}, {'cpu': 2}]", "a b b b"},
+        /* Neither spread nor packed: only the small one off the node it would go to makes room. */
+        {"{'minMember': 3}", 0,
+         "[{'name': 'a', 'cpu': 2, 'gpu': 1}, {'name': 'b', 'cpu': 1},"
+         "{'name': 'c', 'cpu': 3, 'gpu': 1}]",
+         "[{'cpu': 5}, {'cpu': 3}, {'cpu': 2}, {'cpu': 3}, {'cpu': 1, 'gpu': 1}, {'cpu': 2}]",
+         "- - a - c c: 0/3 nodes are available: 3 Insufficient cpu."},
+        /* Selectors, taints, cordons. */
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 1}, {'name': 'b', 'cpu': 1, 'gpu': 1}]",
+         "[{'cpu': 1}, {'cpu': 1, 'gpu': 1}]", "a b"},
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 1, 'gpu': 1}, {'name': 'b', 'cpu': 1}]",
+         "[{'cpu': 1}, {'cpu': 1, 'gpu': 1}]", "b a"},
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 1, 'gpu': 1}, {'name': 'b', 'cpu': 1}]",
+         "[{'cpu': 1, 'gpu': 1}, {'cpu': 1, 'gpu': 1}]",
+         "pod group \"g\" needs 2 pods at once; 1 fits: 0/2 nodes are available: 1 Insufficient "
+         "cpu, 1 node(s) didn't match Pod's node affinity/selector."},
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'taint': 1}, {'name': 'b', 'cordoned': true}]",
+         "[{}, {}]",
+         "pod group \"g\" needs 2 pods at once; 0 fit: 0/2 nodes are available: 1 node(s) had "
+         "untolerated taint {k: v}, 1 node(s) were unschedulable."},
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'taint': 1}, {'name': 'b', 'pods': 1}]",
+         "[{'tolerates': 1}, {}]", "a b"},
+        /* Ports of the machine. */
+        {"{'minMember': 2}", 0, TWO, "[{'port': 80}, {'port': 80}]", "a b"},
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'port': 80}, {'name': 'b'}]",
+         "[{'port': 81}, {'port': 80}]", "a b"},
+        {"{'minMember': 3}", 0, TWO, "[{'port': 80}, {'port': 80}, {'port': 80}]",
+         "pod group \"g\" needs 3 pods at once; 2 fit: 0/2 nodes are available: 2 node(s) didn't "
+         "have free ports for the requested pod ports."},
+        /* More members than must start: those that fit go, as long as they are enough. */
+        {"{'minMember': 2}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}, {'cpu': 2}]",
+         "a b -: 0/2 nodes are available: 2 Insufficient cpu."},
+        {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 2}]", "[{'cpu': 2}, {'cpu': 1}, {'cpu': 1}]",
+         "- a a: 0/1 nodes are available: 1 Insufficient cpu."},
+        /* Of a group that has started, the rest follows; whoever comes beyond goes alone. */
+        {"{'minMember': 4}", 2, TWO, "[{'cpu': 2}, {'cpu': 2}]", "a b"},
+        {"{'minMember': 4}", 3, TWO, "[{'cpu': 3}]",
+         "pod group \"g\" needs 4 pods at once; 3 fit: 0/2 nodes are available: 2 Insufficient "
+         "cpu."},
+        {"{'minMember': 2}", 2, TWO, "[{'cpu': 3}, {'cpu': 1}]",
+         "- a: 0/2 nodes are available: 2 Insufficient cpu."},
+        {"{'minMember': 2}", 5, TWO, "[{'cpu': 3}]",
+         "0/2 nodes are available: 2 Insufficient cpu."},
+        /* minResources, of a group that has not started. */
+        {"{'minMember': 1, 'minResources': {'cpu': 4}}", 0, TWO, "[{'cpu': 1}]", "a"},
+        {"{'minMember': 1, 'minResources': {'cpu': '4500m'}}", 0, TWO, "[{'cpu': 1}]",
+         "pod group \"g\" needs 4500m cpu at once; 4 is free"},
+        {"{'minMember': 1, 'minResources': {'cpu': 3}}", 0,
+         "[{'name': 'a', 'cpu': 2}, {'name': 'b', 'cpu': 2, 'cordoned': true}]", "[{'cpu': 1}]",
+         "pod group \"g\" needs 3 cpu at once; 2 is free"},
+        {"{'minMember': 1, 'minResources': {'memory': '2Gi'}}", 0,
+         "[{'name': 'a', 'memory': '1Gi'}]", "[{}]",
+         "pod group \"g\" needs 2Gi memory at once; 1Gi is free"},
+        {"{'minMember': 2, 'minResources': {'cpu': 9}}", 1, TWO, "[{'cpu': 1}]", "a"},
+        {"{'minMember': 1, 'minResources': {'cpu': 9, 'cats': 3}}", 0, "[{'name': 'a'}]",
+         "[{'cpu': 1}]", "a"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        assert_string_equal(decide(rows[i].group, rows[i].placed, rows[i].nodes, rows[i].pods),
+                            rows[i].outcome);
+}
+
+/* ---- Against dice ---------------------------------------------------------------------------- */
+
+enum { NODES = 3, PODS_MAX = 6, ROUNDS = 4000 };
+
+struct draw {
+    int64_t room[NODES], want[PODS_MAX];
+    bool gpu_node[NODES], gpu_pod[PODS_MAX];
+    size_t pods, min_member;
+};
+
+/* How many fit at most, by trying everything. */
+static size_t most_that_fit(struct draw *draw, size_t pod)
+{
+    if (pod == draw->pods)
+        return 0;
+    size_t most = most_that_fit(draw, pod + 1);
+    for (size_t node = 0; node < NODES; node++) {
+        if (draw->want[pod] > draw->room[node] || (draw->gpu_pod[pod] && !draw->gpu_node[node]))
+            continue;
+        draw->room[node] -= draw->want[pod];
+        size_t with = 1 + most_that_fit(draw, pod + 1);
+        draw->room[node] += draw->want[pod];
+        most = with > most ? with : most;
+    }
+    return most;
+}
+
+static void draw_case(struct rand *rand, struct draw *draw)
+{
+    *draw = (struct draw){.pods = 1 + rand_below(rand, PODS_MAX)};
+    draw->min_member = 1 + rand_below(rand, draw->pods);
+    for (size_t i = 0; i < NODES; i++) {
+        draw->room[i] = (int64_t)rand_below(rand, 10);
+        draw->gpu_node[i] = rand_below(rand, 2);
+    }
+    for (size_t i = 0; i < draw->pods; i++) {
+        draw->want[i] = 1 + (int64_t)rand_below(rand, 5);
+        draw->gpu_pod[i] = rand_below(rand, 4) == 0;
+    }
+}
+
+static void check_case(const struct draw *draw, const struct scheduler_gang *gang, size_t most,
+                       uint64_t round)
+{
+    int64_t taken[NODES] = {0};
+    size_t placed = 0;
+    for (size_t i = 0; i < draw->pods; i++) {
+        if (!gang->waiting[i].node)
+            continue;
+        size_t node = (size_t)(gang->waiting[i].node[0] - 'a');
+        taken[node] += draw->want[i];
+        placed++;
+        assert_true(!draw->gpu_pod[i] || draw->gpu_node[node]);
+    }
+    for (size_t i = 0; i < NODES; i++)
+        assert_true(taken[i] <= draw->room[i]);
+    if (most >= draw->min_member && placed < draw->min_member)
+        fail_msg("round %" PRIu64 ": %zu would fit, %zu were wanted, none was placed", round, most,
+                 draw->min_member);
+    if (most < draw->min_member)
+        assert_int_equal(placed, 0);
+}
+
+static void test_dice(void **state)
+{
+    struct rand rand;
+    rand_init(&rand, 1);
+    size_t started = 0;
+    for (uint64_t round = 0; round < ROUNDS; round++, arena_reset(arena)) {
+        struct draw draw;
+        draw_case(&rand, &draw);
+        struct scheduler_node nodes[NODES];
+        struct scheduler_member members[PODS_MAX] = {0};
+        for (size_t i = 0; i < NODES; i++)
+            nodes[i] = make_node(
+                quoted(arena_printf(arena, "{'name': '%c', 'cpu': %" PRId64 "%s}", (char)('a' + i),
+                                    draw.room[i], draw.gpu_node[i] ? ", 'gpu': 1" : "")));
+        for (size_t i = 0; i < draw.pods; i++)
+            members[i].pod =
+                make_pod(quoted(arena_printf(arena, "{'cpu': %" PRId64 "%s}", draw.want[i],
+                                             draw.gpu_pod[i] ? ", 'gpu': 1" : "")));
+        struct scheduler_gang gang = {
+            .name = "g",
+            .group = quoted(arena_printf(arena, "{'spec': {'minMember': %zu}}", draw.min_member)),
+            .waiting = members,
+            .waiting_count = draw.pods,
+        };
+        scheduler_gang_decide(arena, &gang, nodes, NODES);
+        size_t most = most_that_fit(&draw, 0);
+        check_case(&draw, &gang, most, round);
+        started += most >= draw.min_member;
+    }
+    assert_true(started > ROUNDS / 10 && started < ROUNDS * 9 / 10); /* both kinds were drawn */
+}
+
+/* A large group is laid out, or not, in a time one does not notice: no search there. */
+static void test_large(void **state)
+{
+    enum { MEMBERS = 2000 };
+    struct scheduler_node nodes[] = {make_node(quoted("{'name': 'a', 'cpu': 1000}")),
+                                     make_node(quoted("{'name': 'b', 'cpu': 1000}"))};
+    struct scheduler_member *members = ARENA_ARRAY(arena, struct scheduler_member, MEMBERS + 1);
+    const struct json *pod = make_pod(quoted("{'cpu': 1}"));
+    for (size_t i = 0; i <= MEMBERS; i++)
+        members[i].pod = pod;
+    struct scheduler_gang gang = {.name = "g",
+                                  .group = quoted("{'spec': {'minMember': 2000}}"),
+                                  .waiting = members,
+                                  .waiting_count = MEMBERS};
+    scheduler_gang_decide(arena, &gang, nodes, 2);
+    for (size_t i = 0; i < MEMBERS; i++)
+        assert_non_null(members[i].node);
+    gang.group = quoted("{'spec': {'minMember': 2001}}");
+    gang.waiting_count = MEMBERS + 1;
+    scheduler_gang_decide(arena, &gang, nodes, 2);
+    for (size_t i = 0; i <= MEMBERS; i++)
+        assert_null(members[i].node);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_dice),
+        cmocka_unit_test(test_large),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
