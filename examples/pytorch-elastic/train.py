@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
 
 SNAPSHOT = os.environ.get("SNAPSHOT", "snapshot.pt")
-EPOCHS = int(os.environ.get("EPOCHS", "400"))
+EPOCHS = int(os.environ.get("EPOCHS", "300"))
 
 
 def make_data():

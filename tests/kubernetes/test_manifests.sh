@@ -148,11 +148,12 @@ YAML
 operator=system:serviceaccount:trainyard:trainyard-operator
 for right in 'list tfjobs.kubeflow.org' 'patch pytorchjobs.kubeflow.org' 'update tfjobs/status.kubeflow.org' \
     'update pytorchjobs/finalizers.kubeflow.org' 'delete tfjobs.kubeflow.org' 'create pods' 'patch pods' 'delete pods' 'watch services' 'create services' \
-    'patch events' 'create podgroups.scheduling.x-k8s.io' 'delete podgroups.scheduling.volcano.sh'; do
+    'patch events' 'create podgroups.scheduling.x-k8s.io' 'delete podgroups.scheduling.volcano.sh' \
+    'create horizontalpodautoscalers.autoscaling' 'patch horizontalpodautoscalers.autoscaling'; do
     # shellcheck disable=SC2086 # verb and resource
     may $operator $right || fail "the operator may not: $right"
 done
-for right in 'get secrets' 'create pods/exec' 'get pods/log' 'create tfjobs.kubeflow.org' 'get configmaps' 'list nodes' \
+for right in 'list horizontalpodautoscalers.autoscaling' 'get secrets' 'create pods/exec' 'get pods/log' 'create tfjobs.kubeflow.org' 'get configmaps' 'list nodes' \
     'create roles.rbac.authorization.k8s.io' 'create leases.coordination.k8s.io'; do
     # shellcheck disable=SC2086
     ! may $operator $right || fail "the operator may: $right"

@@ -1,0 +1,55 @@
+#!/bin/bash
+# elasticPolicy.metrics on a real API server: the job's autoscaler is made, follows its bounds, and goes when the job is suspended; and
+# the scale subresource says what an autoscaler must know. Kubernetes 1.20 has the autoscalers of v2beta2.
+. "$(dirname "$0")/lib.sh"
+
+maximum_is() { [ "$(kubectl get hpa net -o jsonpath='{.spec.maxReplicas}')" = "$1" ]; }
+is_gone() { ! kubectl get hpa net; }
+was_told() { kubectl get events -o jsonpath='{.items[*].reason}' | grep -qw -- "$1"; }
+
+kubectl apply -f "$ROOT/manifests/crds.yaml"
+kubectl wait --for=condition=Established crd/pytorchjobs.kubeflow.org
+"$TRAINYARD" operator --namespace "$NAMESPACE" >"$SCRATCH/operator.log" 2>&1 &
+operator=$!
+trap 'kill $operator; finish_on_kubernetes' EXIT
+
+kubectl apply -f - <<'YAML'
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: net}
+spec:
+  elasticPolicy:
+    minReplicas: 1
+    maxReplicas: 3
+    metrics:
+    - type: Resource
+      resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers: [{name: pytorch, image: none.invalid/none, imagePullPolicy: Never, resources: {requests: {cpu: 10m}}}]
+YAML
+wait_until 'the autoscaler' kubectl get hpa net
+assert_eq 'what it scales' 'kubeflow.org/v1 PyTorchJob net 1 3' \
+    "$(kubectl get hpa net -o jsonpath='{.spec.scaleTargetRef.apiVersion} {.spec.scaleTargetRef.kind} {.spec.scaleTargetRef.name} {.spec.minReplicas} {.spec.maxReplicas}')"
+assert_contains 'by what' '/80%' "$(kubectl get hpa net)"
+assert_eq 'whose it is' 'PyTorchJob net true' \
+    "$(kubectl get hpa net -o jsonpath='{.metadata.ownerReferences[0].kind} {.metadata.ownerReferences[0].name} {.metadata.ownerReferences[0].controller}')"
+has_selector() {
+    kubectl get --raw "/apis/kubeflow.org/v1/namespaces/$NAMESPACE/pytorchjobs/net/scale" | grep -q '"selector":"training.kubeflow.org/job-name=net,'
+}
+wait_until 'the selector of the scale subresource' has_selector
+
+kubectl patch pytorchjob net --type merge -p '{"spec":{"elasticPolicy":{"maxReplicas":5}}}'
+wait_until 'the autoscaler to follow its bounds' maximum_is 5
+kubectl patch pytorchjob net --type merge -p '{"spec":{"runPolicy":{"suspend":true}}}'
+wait_until 'the autoscaler of a suspended job to go' is_gone
+for reason in SuccessfulCreateAutoscaler SuccessfulUpdateAutoscaler SuccessfulDeleteAutoscaler; do
+    wait_until "$reason" was_told $reason
+done
+kubectl patch pytorchjob net --type merge -p '{"spec":{"runPolicy":{"suspend":false}}}'
+wait_until 'another autoscaler' kubectl get hpa net
+kubectl delete pytorchjob net
+wait_until 'the autoscaler of a deleted job to go' is_gone
