@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 
-/* The IPv4 addresses of a name as an array of strings, by /etc/resolv.conf with its search list and
- * ndots; empty if there are none. NULL: no server answered. */
+/* The IPv4 addresses of a name as an array of strings, from /etc/hosts, or else by /etc/resolv.conf
+ * with its search list and ndots; empty if there are none. NULL: no server answered. */
 struct json *replica_lookup(struct arena *arena, const char *name);
 
 #endif

@@ -165,3 +165,33 @@ def dynamic_workers(space):
            space.conditions("sparse"))
     space.end("sparse-worker-0", 0)
     space.until_true("sparse", "Succeeded")
+
+
+def host_ports(space, name):
+    return json.loads(space.job(name)["metadata"].get("annotations", {}).get("trainyard.dev/host-ports", "{}"))
+
+
+@scenario()
+def host_network(space):
+    """Replicas on the network of their node listen side by side, each on a port of its own, and find each other by name."""
+    image = space.cluster.image
+    space.create(tfjob("host", {"Worker": replica(image, 2, hostNetwork=True)}, successPolicy="AllWorkers"))
+    pods = ["host-worker-0", "host-worker-1"]
+    space.until_running("host", "worker-0", "worker-1")
+    ports = host_ports(space, "host")["worker"]
+    expect("two ports", 2, len(set(ports)))
+    told = tf_config({"worker": [f"{p}.{space.name}.svc:{n}" for p, n in zip(pods, ports)]}, "worker", 1)
+    expect("TF_CONFIG", (200, told), space.ask(pods[1], "/tfconfig", ports[1]))
+    for pod, port in zip(pods, ports):
+        spec = space.pod(pod)["spec"]
+        expect(f"{pod}'s port", [("tfjob-port", port, port)],
+               [(p["name"], p["containerPort"], p["hostPort"]) for p in spec["containers"][0]["ports"]])
+        expect(f"{pod}'s resolver", "ClusterFirstWithHostNet", spec["dnsPolicy"])
+        expect(f"{pod}'s service's port", [port], [p["port"] for p in space.get("services", pod)["spec"]["ports"]])
+        address = space.pod(pod)["status"]["podIP"]
+        until(f"{pod} to be found by its name", lambda a=address, p=pod: json.loads(
+            space.ask(pods[0], f"/resolve?name={p}.{space.name}.svc", ports[0])[1]) == [a])
+    for pod, port in zip(pods, ports):
+        space.end(pod, 0, port)
+    space.until_true("host", "Succeeded")
+    until("the ports to be let go", lambda: host_ports(space, "host") == {})
