@@ -190,6 +190,7 @@ static void refresh(struct loop_timer *timer)
     struct host_names *names = CONTAINER_OF(timer, struct host_names, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct host_names_pods pods = list_pods(names, arena);
+    const char *namespace_ = NULL, *lines = NULL; /* pods of one namespace mostly stand together */
 
     for (size_t i = 0; i < pods.count; i++) {
         const char *uid = kube_meta_uid(pods.pods[i]);
@@ -198,8 +199,11 @@ static void refresh(struct loop_timer *timer)
 
         if (!str_is_dns_subdomain(uid) || !file_exists(path)) /* not begun yet */
             continue;
-        if (refresh_file(path, lines_for(names, arena, kube_meta_namespace(pods.pods[i]), &pods),
-                         &err) < 0)
+        if (!lines || !str_eq(namespace_, kube_meta_namespace(pods.pods[i]))) {
+            namespace_ = kube_meta_namespace(pods.pods[i]);
+            lines = lines_for(names, arena, namespace_, &pods);
+        }
+        if (refresh_file(path, lines, &err) < 0)
             log_warning(uid, "%s", err.message);
     }
 }

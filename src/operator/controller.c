@@ -3,6 +3,7 @@
  * that runs it. It decides nothing: the reconcile does. */
 #include "operator/controller.h"
 
+#include "operator/conditions.h"
 #include "operator/gang_watch.h"
 #include "operator/host_network.h"
 #include "operator/job_cache.h"
@@ -245,8 +246,11 @@ static void see_progress(struct training_controller *controller, const struct pl
                          const struct training_observed *observed)
 {
     int port = 0;
-    const struct json *pod = training_progress_pod(observed->pods, observed->pod_count,
-                                                   kube_meta_uid(observed->job), &port);
+    const struct json *pod = NULL;
+
+    if (!training_is_finished(json_get(observed->job, "status")))
+        pod = training_progress_pod(observed->pods, observed->pod_count,
+                                    kube_meta_uid(observed->job), &port);
 
     progress_reader_see(controller->progress, run->job,
                         pod ? map_get(&run->entry->parts[JOB_PODS], kube_meta_name(pod)) : NULL,

@@ -176,15 +176,15 @@ static void must_succeed(void *context, struct json *object, const struct err *e
         fail_msg("%s", err->message);
 }
 
-/* A job that restarts in place for ever, with its ports as given. */
-static void submit(struct story *story, const char *name, const char *ports)
+/* A job that restarts in place for ever, with its ports as given, and other replicas. */
+static void submit_with(struct story *story, const char *name, const char *ports, const char *more)
 {
     struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
     char *spec = arena_printf(
         story->arena,
         "{'tfReplicaSpecs': {'Worker': {'restartPolicy': 'Always', 'template': {'spec': "
-        "{'containers': [{'name': 'tensorflow', 'image': 'simulated', 'ports': [%s]}]}}}}}",
-        ports);
+        "{'containers': [{'name': 'tensorflow', 'image': 'simulated', 'ports': [%s]}]}}}%s}}",
+        ports, more);
     struct err err = ERR_INIT;
     struct json *json;
 
@@ -196,6 +196,11 @@ static void submit(struct story *story, const char *name, const char *ports)
     kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, must_succeed, NULL);
 }
 
+static void submit(struct story *story, const char *name, const char *ports)
+{
+    submit_with(story, name, ports, "");
+}
+
 #define PROGRESS_PORT "{'name': 'progress', 'containerPort': 8000}"
 
 static const char *progress_of(struct story *story, const char *name)
@@ -203,6 +208,13 @@ static const char *progress_of(struct story *story, const char *name)
     struct kube_object *job = kube_informer_get(story->jobs, "default", name);
 
     return job ? kube_meta_annotation(job->json, TRAINING_PROGRESS_ANNOTATION) : NULL;
+}
+
+static const struct json *status_of(struct story *story, const char *name)
+{
+    struct kube_object *job = kube_informer_get(story->jobs, "default", name);
+
+    return job ? json_get(job->json, "status") : NULL;
 }
 
 /* ---- stories --------------------------------------------------------------------------------- */
@@ -261,14 +273,31 @@ static void test_the_last_word_stays(void **state)
     kube_patch(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", NULL, patch, must_succeed,
                NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-    assert_true(training_condition_is_true(
-        json_get(kube_informer_get(story->jobs, "default", "mnist")->json, "status"),
-        TRAINING_FAILED));
+    assert_true(training_condition_is_true(status_of(story, "mnist"), TRAINING_FAILED));
     last = arena_strdup(story->arena, progress_of(story, "mnist"));
     dials = story->dials;
     sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
     assert_string_equal(progress_of(story, "mnist"), last);
     assert_int_equal(story->dials, dials); /* nobody is asked any more */
+}
+
+/* The chief of a failed job may run on; nobody is interested any more. */
+static void test_a_finished_job_is_not_asked(void **state)
+{
+    struct story *story = *state;
+    size_t dials;
+
+    sim_node_set_failures(story->cluster.node, 100);
+    submit_with(story, "mnist", PROGRESS_PORT,
+                ", 'Evaluator': {'template': {'spec': {'containers': [{'name': 'tensorflow', "
+                "'image': 'simulated'}]}}}");
+    for (int i = 0; i < 100 && !training_is_finished(status_of(story, "mnist")); i++)
+        sim_loop_run_for(story->cluster.loop, SECOND_MS);
+    assert_true(training_is_finished(status_of(story, "mnist")));
+    sim_loop_run_for(story->cluster.loop, SECOND_MS);
+    dials = story->dials;
+    sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
+    assert_int_equal(story->dials, dials);
 }
 
 static void test_who_cannot_be_reached_is_asked_less_and_less(void **state)
@@ -344,6 +373,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_cannot_be_reached_is_asked_less_and_less, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_who_names_no_port_is_not_asked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_finished_job_is_not_asked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_jobs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_gone_while_asked, setup, teardown),
     };
