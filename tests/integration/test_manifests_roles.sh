@@ -1,0 +1,87 @@
+#!/bin/bash
+# The rights that manifests/ give the operator are enough: as its service account, for all namespaces and for one, it runs a job
+# that restarts, is scaled, ends, is cleaned up and goes away, and nothing it asks for is forbidden.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+operator=
+end_operator() {
+    local code=$?
+    set +e
+    [ -z "$operator" ] || kill "$operator" 2>/dev/null
+    [ $code = 0 ] || cat "$SCRATCH"/operator-*.log
+    (exit $code) # what the next one finds as the end
+    finish
+}
+trap end_operator EXIT
+
+cluster_up --no-operator
+# The service account's own way to the cluster: its token, and none of the administrator's rights.
+login() { # NAMESPACE
+    local token
+    token=$(echo '{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}' |
+        kubectl create --raw "/api/v1/namespaces/$1/serviceaccounts/trainyard-operator/token" -f - | jq -r .status.token)
+    sed "s/^\( *token: \).*/\1$token/" "$KUBECONFIG" >"$SCRATCH/$1.kubeconfig"
+}
+start() { # NAMESPACE [OPTION…]
+    login "$1"
+    "$TRAINYARD" operator --kubeconfig "$SCRATCH/$1.kubeconfig" --leader-elect --metrics-bind-address 0 \
+        --health-probe-bind-address 0 "${@:2}" >"$SCRATCH/operator-$1.log" 2>&1 &
+    operator=$!
+}
+stop() {
+    kill "$operator"
+    wait "$operator" || fail "it ended with $?"
+    operator=
+    ! grep -iE 'forbidden|cannot' "$SCRATCH"/operator-*.log || fail "something was forbidden"
+}
+event_is_there() { [[ $(kubectl get events -n "$1" -o jsonpath='{.items[*].reason}') == *"$2"* ]]; }
+pod_is_running() { [ "$(kubectl get pod "$2" -n "$1" -o jsonpath='{.status.phase}')" = Running ]; }
+is_gone() { [ -z "$(kubectl get "$2" -n "$1" --ignore-not-found -o name)" ]; }
+live() { # NAMESPACE: the life of a job
+    kubectl apply -n "$1" -f - <<'YAML'
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: life}
+spec:
+  runPolicy: {cleanPodPolicy: All, ttlSecondsAfterFinished: 1}
+  tfReplicaSpecs:
+    Chief:
+      restartPolicy: ExitCode
+      template: {spec: {containers: [{name: tensorflow, image: trainyard/tools, command: [sleep, infinity]}]}}
+    Worker:
+      replicas: 1
+      template: {spec: {containers: [{name: tensorflow, image: trainyard/tools, command: [sleep, infinity]}]}}
+YAML
+    wait_until 'the job to run' pod_is_running "$1" life-worker-0
+    kubectl scale tfjob life -n "$1" --replicas=2
+    wait_until 'another worker' pod_is_running "$1" life-worker-1
+    kubectl scale tfjob life -n "$1" --replicas=1
+    wait_until 'it to go' is_gone "$1" pod/life-worker-1
+    wait_until 'the chief to run' pod_is_running "$1" life-chief-0
+    kill_in_pod life-chief-0 sleep -n "$1"
+    wait_until 'a restart' event_is_there "$1" TFJobRestarting
+    kubectl patch tfjob life -n "$1" --type merge -p '{"spec": {"runPolicy": {"activeDeadlineSeconds": 1}}}'
+    wait_until 'the job itself to go' is_gone "$1" tfjob/life
+    wait_until 'its pods to go' is_gone "$1" pods
+    wait_until 'its services to go' is_gone "$1" services
+}
+
+base=$ROOT/manifests/base
+kubectl apply -f "$base/namespace.yaml" -f "$base/service-account.yaml" -f "$base/cluster-role.yaml" -f "$base/leader-role.yaml" \
+    -f "$base/user-roles.yaml"
+kubectl create namespace team
+start trainyard --leader-election-namespace trainyard
+live team
+stop
+
+kubectl delete clusterrolebinding trainyard-operator
+kubectl create namespace mine
+sed 's/namespace: trainyard/namespace: mine/' "$base/service-account.yaml" >"$SCRATCH/account.yaml"
+sed 's/namespace: trainyard/namespace: mine/' "$base/leader-role.yaml" >"$SCRATCH/leader.yaml"
+sed 's/namespace: trainyard/namespace: mine/' "$ROOT/manifests/overlays/namespaced/role.yaml" >"$SCRATCH/role.yaml"
+kubectl apply -f "$SCRATCH/account.yaml" -f "$SCRATCH/leader.yaml" -f "$SCRATCH/role.yaml"
+start mine --leader-election-namespace mine --namespace mine
+live mine
+stop
+cluster_wipe
