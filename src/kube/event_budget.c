@@ -56,8 +56,10 @@ static void topic_free(struct kube_event_budget *budget, struct kube_event_topic
 
 void kube_event_budget_release(struct kube_event_budget *budget)
 {
-    while (budget->oldest)
-        topic_free(budget, budget->oldest);
+    for (struct kube_event_topic *topic = budget->oldest, *next; topic; topic = next) {
+        next = topic->next;
+        topic_free(budget, topic);
+    }
     map_release(&budget->topics);
 }
 
@@ -86,15 +88,24 @@ static struct kube_event_topic *reason_get(struct kube_event_budget *budget, con
                                            const char *reason, int64_t now_ms)
 {
     _cleanup_free_ char *key = mem_printf("%s\n%s", object, reason);
-    struct kube_event_topic *topic = topic_get(budget, key, KUBE_EVENT_REASON_BURST, now_ms);
-    while (budget->topics.count > KUBE_EVENT_TOPICS_MAX)
-        topic_free(budget, budget->oldest);
-    return topic;
+    return topic_get(budget, key, KUBE_EVENT_REASON_BURST, now_ms);
+}
+
+/* For an object and a reason that may be new. Before they are asked for: what is forgotten must not
+ * be one of them. */
+static void make_room(struct kube_event_budget *budget)
+{
+    for (struct kube_event_topic *topic = budget->oldest, *next;
+         topic && budget->topics.count + 2 > KUBE_EVENT_TOPICS_MAX; topic = next) {
+        next = topic->next;
+        topic_free(budget, topic);
+    }
 }
 
 bool kube_event_budget_combines(struct kube_event_budget *budget, const char *object,
                                 const char *reason, int64_t now_ms)
 {
+    make_room(budget);
     struct kube_event_topic *topic = reason_get(budget, object, reason, now_ms);
     if (now_ms - topic->heard_ms > KUBE_EVENT_SILENCE_MS)
         topic->told_apart = 0;
@@ -113,6 +124,7 @@ static int64_t wait_ms(const struct kube_event_topic *topic)
 int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *object,
                                const char *reason, int64_t now_ms)
 {
+    make_room(budget);
     struct kube_event_topic *whole = topic_get(budget, object, KUBE_EVENT_OBJECT_BURST, now_ms);
     struct kube_event_topic *part = reason_get(budget, object, reason, now_ms);
     int64_t whole_ms = wait_ms(whole), part_ms = wait_ms(part);

@@ -280,13 +280,19 @@ static void throttle_cancel(struct http_transport *transport, struct http_call *
     call_free(call);
 }
 
+static void cancel_all(struct throttle *throttle, struct throttle_call *first)
+{
+    for (struct throttle_call *call = first, *next; call; call = next) {
+        next = call->next;
+        throttle_cancel(&throttle->transport, &call->call);
+    }
+}
+
 static void throttle_free(struct http_transport *transport)
 {
     struct throttle *throttle = throttle_of(transport);
-    while (throttle->waiting.first)
-        throttle_cancel(transport, &throttle->waiting.first->call);
-    while (throttle->under_way.first)
-        throttle_cancel(transport, &throttle->under_way.first->call);
+    cancel_all(throttle, throttle->waiting.first);
+    cancel_all(throttle, throttle->under_way.first);
     loop_timer_stop(&throttle->timer);
     loop_defer_cancel(throttle->loop, &throttle->task);
     free(throttle);
