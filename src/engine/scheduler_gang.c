@@ -356,18 +356,17 @@ static void decide_together(struct arena *arena, struct scheduler_gang *gang, st
                             size_t min_member)
 {
     size_t needed = min_member - gang->placed;
-    const char *why = gang->placed == 0 ? lacking(layout) : NULL;
-    if (why) {
-        all_wait(gang, why);
-        return;
-    }
+    const char *lacks = gang->placed == 0 ? lacking(layout) : NULL, *why = NULL;
     lay_out(layout, needed, &why);
-    if (layout->placed >= needed)
-        give_out(gang, layout);
-    else
+    /* That pods do not fit says more than a sum does, so it comes first. */
+    if (layout->placed < needed)
         all_wait(gang, arena_printf(arena, "pod group \"%s\" needs %zu pods at once; %zu fit%s: %s",
                                     gang->name, min_member, gang->placed + layout->placed,
                                     gang->placed + layout->placed == 1 ? "s" : "", why));
+    else if (lacks)
+        all_wait(gang, lacks);
+    else
+        give_out(gang, layout);
 }
 
 static size_t *as_they_come(const struct layout *layout)

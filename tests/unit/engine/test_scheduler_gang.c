@@ -195,6 +195,9 @@ static void test_table(void **state)
         {"{'minMember': 1, 'minResources': {'memory': '2Gi'}}", 0,
          "[{'name': 'a', 'memory': '1Gi'}]", "[{}]",
          "pod group \"g\" needs 2Gi memory at once; 1Gi is free"},
+        {"{'minMember': 2, 'minResources': {'cpu': 6}}", 0, TWO, "[{'cpu': 3}, {'cpu': 3}]",
+         "pod group \"g\" needs 2 pods at once; 0 fit: 0/2 nodes are available: 2 Insufficient "
+         "cpu."},
         {"{'minMember': 2, 'minResources': {'cpu': 9}}", 1, TWO, "[{'cpu': 1}]", "a"},
         {"{'minMember': 1, 'minResources': {'cpu': 9, 'cats': 3}}", 0, "[{'name': 'a'}]",
          "[{'cpu': 1}]", "a"},
