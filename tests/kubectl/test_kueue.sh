@@ -41,7 +41,7 @@ kueue_pass() {
         case ${place[$job]} in admitted | evicted) taken=$((taken + 1)) ;; esac
     done
     for job in "$@"; do
-        [ "${place[$job]}" = waiting ] && [ $taken = 0 ] || continue
+        if [ "${place[$job]}" != waiting ] || [ $taken != 0 ]; then continue; fi
         place[$job]=admitted
         taken=1
         kueue_patch "$job" false "{\"$FLAVOR\":\"yes\"}"

@@ -161,7 +161,9 @@ static void open_operator(struct cluster *cluster)
     struct training_dialer dialer = {
         .open = dial_pod, .cancel = cancel_dialing, .context = cluster};
     struct training_controller_options training = {.host_ports = cluster->host_ports,
-                                                   .dialer = &dialer};
+                                                   .dialer = &dialer,
+                                                   /* Ours starts PodGroups all or none. */
+                                                   .gang_scheduler = "scheduler-plugins-scheduler"};
     cluster->tfjobs =
         training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, &training);
     cluster->pytorchjobs =

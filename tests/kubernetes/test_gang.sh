@@ -1,0 +1,52 @@
+#!/bin/bash
+# Gang scheduling on a real Kubernetes: jobs wait while it knows no PodGroups and go on when it does; then the stories of Volcano and of
+# the scheduler-plugins. Both schedulers are stand-ins (tests/lib/gang.sh), and so are the definitions beside this file.
+. "$(dirname "$0")/lib.sh"
+IMAGE=trainyard/busybox:1
+ENDING=finish_with_definitions
+# shellcheck source=tests/lib/gang.sh
+. "$ROOT/tests/lib/gang.sh"
+
+# shellcheck disable=SC2317 # the trap calls it
+finish_with_definitions() {
+    local code=$?
+    kubectl delete -f "$KUBERNETES/podgroups-volcano.yaml" -f "$KUBERNETES/podgroups-scheduler-plugins.yaml" --ignore-not-found
+    (exit $code)
+    finish_on_kubernetes
+}
+
+kubectl apply -f "$ROOT/manifests/crds.yaml"
+kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
+
+echo "a server that does not know PodGroups"
+operator_start volcano
+job early default-scheduler
+wait_until "what is missing to be told" was_told early "the server does not know podgroups.scheduling.volcano.sh (v1beta1)"
+assert_eq "its pods" "" "$(pods_of early)"
+grep -q "jobs wait for their PodGroups" "$SCRATCH/operator.log" || fail "the log says nothing"
+kubectl apply -f "$KUBERNETES/podgroups-volcano.yaml" -f "$KUBERNETES/podgroups-scheduler-plugins.yaml"
+wait_until "the group" volcano_says early Inqueue
+wait_for_tfjob early Succeeded
+
+echo "Volcano"
+story_of_volcano
+operator_stop
+
+echo "the scheduler-plugins"
+operator_start coscheduler
+story_of_a_coscheduler "$(kubectl get nodes -o jsonpath='{.items[0].metadata.name}')"
+
+echo "suspended and resumed, as Kueue does"
+job paused
+wait_until "the pods" has_pods paused "pod/paused-worker-0 pod/paused-worker-1 pod/paused-worker-2 "
+kubectl patch tfjob paused --type merge -p '{"spec":{"runPolicy":{"suspend":true}}}'
+wait_for_tfjob paused Suspended
+wait_until "the pods to go" has_pods paused ""
+wait_until "the group to go" is_gone podgroups.v1alpha1.scheduling.x-k8s.io paused
+node=$(kubectl get nodes -o jsonpath='{.items[0].metadata.name}')
+kubectl patch tfjob paused --type merge -p "{\"spec\":{\"runPolicy\":{\"suspend\":false},\"tfReplicaSpecs\":{\"Worker\":{\"template\":{\"spec\":{
+    \"nodeSelector\":{\"kubernetes.io/hostname\":\"$node\"}}}}}}}"
+wait_until "the pods of the second start" has_pods paused "pod/paused-worker-0 pod/paused-worker-1 pod/paused-worker-2 "
+assert_eq "their template" "{\"kubernetes.io/hostname\":\"$node\"}" "$(kubectl get pod paused-worker-2 -o jsonpath='{.spec.nodeSelector}')"
+wait_until "the scheduler to see them" coscheduler_pass paused "$node"
+wait_for_tfjob paused Succeeded

@@ -1,0 +1,142 @@
+# shellcheck shell=bash
+# Gang scheduling with the operator as a process of its own, against any cluster that kubectl reaches: what the tests on the embedded
+# cluster and on a real Kubernetes share. Volcano and the scheduler-plugins are stand-ins: functions below that do to the API what
+# those do, step by step as the test says. Needs tests/lib/lib.sh; NAMESPACE, IMAGE (with sh and sleep) and ENDING, the function
+# that ends the test, are the test's.
+
+# ---- The operator ----
+
+operator=
+operator_start() { # SCHEDULER
+    "${AS_USER[@]}" "$TRAINYARD" operator --namespace "$NAMESPACE" --gang-scheduler-name "$1" --metrics-bind-address 0 \
+        --health-probe-bind-address 0 >>"$SCRATCH/operator.log" 2>&1 &
+    operator=$!
+}
+operator_stop() {
+    [ -n "$operator" ] || return 0
+    kill "$operator"
+    wait "$operator" || true
+    operator=
+}
+# shellcheck disable=SC2317 # the trap calls it
+operator_finish() {
+    local code=$?
+    trap - EXIT
+    set +e
+    operator_stop 2>/dev/null
+    if [ $code != 0 ] && [ -s "$SCRATCH/operator.log" ]; then
+        echo "--- the end of the operator's log:"
+        tail -30 "$SCRATCH/operator.log"
+    fi
+    (exit $code)
+    "$ENDING"
+}
+trap operator_finish EXIT
+
+# ---- The stand-ins ----
+
+# volcano_says GROUP PHASE: what Volcano writes into a group, in the order Pending, Inqueue, Running.
+volcano_says() {
+    local path=/apis/scheduling.volcano.sh/v1beta1/namespaces/$NAMESPACE/podgroups/$1 version
+    version=$(kubectl get podgroups.v1beta1.scheduling.volcano.sh "$1" -o jsonpath='{.metadata.resourceVersion}') &&
+        kubectl replace --raw "$path/status" -f - >/dev/null <<JSON
+{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+ "metadata": {"name": "$1", "namespace": "$NAMESPACE", "resourceVersion": "$version"}, "status": {"phase": "$2"}}
+JSON
+}
+
+# Bind all pods of a group if they are as many as it asks for, and else none, as the coscheduling plugin does.
+coscheduler_pass() { # GROUP NODE
+    local wanted pods pod
+    wanted=$(kubectl get podgroups.v1alpha1.scheduling.x-k8s.io "$1" -o jsonpath='{.spec.minMember}') || return
+    pods=$(kubectl get pods -l "scheduling.x-k8s.io/pod-group=$1" -o jsonpath='{.items[?(@.spec.schedulerName=="coscheduler")].metadata.name}')
+    [ "$(wc -w <<<"$pods")" -ge "$wanted" ] || return
+    for pod in $pods; do
+        kubectl create --raw "/api/v1/namespaces/$NAMESPACE/pods/$pod/binding" -f - >/dev/null <<JSON
+{"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "$pod"}, "target": {"apiVersion": "v1", "kind": "Node", "name": "$2"}}
+JSON
+    done
+}
+
+# ---- What is asked ----
+
+pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '; }
+has_pods() { [ "$(pods_of "$1")" = "$2" ]; }
+is_gone() { ! kubectl get "$@"; }
+was_told() { kubectl describe tfjob "$1" | grep -qF -- "$2"; }
+version_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.resourceVersion}'; }
+
+# job NAME [SCHEDULER] [SCHEDULING-POLICY]: three workers that end by themselves.
+job() {
+    kubectl apply -f - <<YAML
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: $1, annotations: {volcano.sh/wish: granted}}
+spec:
+  successPolicy: AllWorkers
+  runPolicy: {schedulingPolicy: ${3:-null}}
+  tfReplicaSpecs:
+    Worker:
+      replicas: 3
+      template:
+        spec:
+          ${2:+schedulerName: $2}
+          containers:
+          - name: tensorflow
+            image: $IMAGE
+            command: [sh, -c, "sleep 1"]
+            resources: {requests: {cpu: 10m}}
+YAML
+}
+
+# ---- The stories ----
+
+# A job from its group to its end, with a Volcano that takes its time. Its pods name a scheduler that is there.
+story_of_volcano() {
+    job queued default-scheduler '{queue: night, priorityClass: high, minAvailable: 2}'
+    wait_until "the group" kubectl get podgroups.v1beta1.scheduling.volcano.sh queued
+    assert_eq "what it asks for" '2 night high {"cpu":"20m"}' "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued \
+        -o jsonpath='{.spec.minMember} {.spec.queue} {.spec.priorityClassName} {.spec.minResources}')"
+    assert_eq "the job's wish" granted "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued -o jsonpath='{.metadata.annotations.volcano\.sh/wish}')"
+    wait_until "the wait to be told" was_told queued "no pod is made before volcano admits PodGroup queued to queue night"
+    wait_until "Volcano to see it" volcano_says queued Pending
+    wait_until "its phase to be told" was_told queued "its phase is Pending"
+    local version
+    version=$(version_of queued)
+    # Another job comes and goes meanwhile, so the operator has been round.
+    job other default-scheduler
+    wait_until "Volcano to admit the other" volcano_says other Inqueue
+    wait_until "the other to have succeeded" tfjob_has_condition other Succeeded
+    assert_eq "the job that waits is not written" "$version" "$(version_of queued)"
+    assert_eq "pods of the one that waits" "" "$(pods_of queued)"
+    assert_eq "its start" "" "$(kubectl get tfjob queued -o jsonpath='{.status.startTime}')"
+
+    wait_until "Volcano to admit it" volcano_says queued Inqueue
+    wait_until "the pods" has_pods queued "pod/queued-worker-0 pod/queued-worker-1 pod/queued-worker-2 "
+    assert_eq "the marks of a pod" 'queued worker default-scheduler' "$(kubectl get pod queued-worker-1 -o jsonpath='{.metadata.annotations.scheduling\.k8s\.io/group-name} {.metadata.annotations.volcano\.sh/task-spec} {.spec.schedulerName}')"
+    wait_until "the scheduler of the template to be told" was_told queued SetPodTemplateSchedulerName
+    wait_for_tfjob queued Succeeded
+    wait_until "the group to go" is_gone podgroups.v1beta1.scheduling.volcano.sh queued
+    wait_until "its end to be told" was_told queued "Deleted PodGroup: queued"
+    kubectl delete tfjob queued other
+}
+
+# The same with a scheduler that wants to see the pods first. NODE: where they go.
+story_of_a_coscheduler() { # NODE
+    job together
+    wait_until "the pods, at once" has_pods together "pod/together-worker-0 pod/together-worker-1 pod/together-worker-2 "
+    assert_eq "the group" '3 {"cpu":"30m"}' "$(kubectl get podgroups.v1alpha1.scheduling.x-k8s.io together -o jsonpath='{.spec.minMember} {.spec.minResources}')"
+    assert_eq "the marks of a pod" 'together coscheduler' "$(kubectl get pod together-worker-1 -o jsonpath='{.metadata.labels.scheduling\.x-k8s\.io/pod-group} {.spec.schedulerName}')"
+    coscheduler_pass together "$1"
+    wait_for_tfjob together Succeeded
+    wait_until "the group to go" is_gone podgroups.v1alpha1.scheduling.x-k8s.io together
+
+    job never '' '{minAvailable: 10}'
+    wait_until "the mistake to be told" was_told never "minAvailable asks for 10 pods at once, the job has 3"
+    wait_until "its pods" has_pods never "pod/never-worker-0 pod/never-worker-1 pod/never-worker-2 "
+    ! coscheduler_pass never "$1" || fail "three pods of ten were started"
+    kubectl patch tfjob never --type merge -p '{"spec":{"runPolicy":{"schedulingPolicy":{"minAvailable":2}}}}'
+    wait_until "enough of them" coscheduler_pass never "$1"
+    wait_for_tfjob never Succeeded
+    kubectl delete tfjob together never
+}
