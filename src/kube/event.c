@@ -17,8 +17,9 @@ enum {
     MESSAGE_MAX = 1024,  /* bytes that the API allows */
     NAME_BASE_MAX = 236, /* of the object's name in the event's: 253 less ".%016x" */
     COUNT_DELAY_MS = 5000,
-    UNDER_WAY_MAX = 4, /* new events */
-    LINE_MAX = 512,    /* waiting; further ones are dropped, unless they are warnings */
+    UNDER_WAY_MAX = 4,         /* new events */
+    LINE_MAX = 512,            /* waiting; further ones are dropped … */
+    LINE_IMPORTANT_MAX = 4096, /* … unless they are warnings or the first of their reason */
 };
 
 struct kube_event_entry {
@@ -32,8 +33,7 @@ struct kube_event_entry {
     int64_t count;         /* how often it happened */
     int64_t written_count; /* of which the server knows, or is being told */
     bool under_way;        /* being written, or in line for it */
-    struct arena *draft;   /* of an event in line; else NULL */
-    struct json *event;    /* in the draft */
+    char *draft;           /* of an event in line, as JSON: there may be many; else NULL */
     struct kube_event_entry *behind; /* in line */
     struct loop_timer timer;         /* until the count is written */
 };
@@ -51,7 +51,7 @@ static void entry_free(struct kube_event_entry *entry)
         client->newest_event = entry->previous;
     map_remove(&client->events, entry->key);
     loop_timer_stop(&entry->timer);
-    arena_free(entry->draft);
+    free(entry->draft);
     free(entry->key);
     free(entry->object);
     free(entry->reason);
@@ -106,6 +106,20 @@ static void on_made(void *context, struct json *object, const struct err *err)
     send_next(client);
 }
 
+/* The draft as it was, with the count as it is now. */
+static void send_draft(struct kube_event_entry *entry)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_free_ char *draft = TAKE(entry->draft);
+    struct json *event = NULL;
+    struct err err = ERR_INIT;
+    if (json_parse(arena, draft, strlen(draft), NULL, &event, &err) < 0)
+        mem_panic("event '%s': our own draft cannot be read: %s", entry->name, err.message);
+    json_set_int(arena, event, "count", entry->count);
+    entry->written_count = entry->count;
+    kube_create(entry->client, &KUBE_EVENTS, entry->namespace_, event, on_made, entry);
+}
+
 static void send_next(struct kube_client *client)
 {
     while (client->first_in_line && client->events_under_way < UNDER_WAY_MAX) {
@@ -115,10 +129,7 @@ static void send_next(struct kube_client *client)
             client->last_in_line = NULL;
         client->line_length--;
         client->events_under_way++;
-        json_set_int(entry->draft, entry->event, "count", entry->count);
-        entry->written_count = entry->count;
-        kube_create(client, &KUBE_EVENTS, entry->namespace_, entry->event, on_made, entry);
-        entry->draft = arena_free(entry->draft);
+        send_draft(entry);
     }
 }
 
@@ -251,10 +262,13 @@ static void cut_message(char *message)
     memcpy(message + size, mark, sizeof(mark));
 }
 
-static void make_entry(struct kube_client *client, const char *key, const char *object,
-                       const char *reason, const struct news *news, bool combined)
+static void make_entry(struct kube_client *client, struct arena *arena, const char *key,
+                       const char *object, const char *reason, const struct news *news,
+                       bool combined)
 {
-    if (client->line_length >= LINE_MAX && !str_eq(news->type, "Warning"))
+    bool important = str_eq(news->type, "Warning") ||
+                     kube_event_budget_is_first(&client->event_budget, object, reason);
+    if (client->line_length >= (important ? LINE_IMPORTANT_MAX : LINE_MAX))
         return;
     if (kube_event_budget_take(&client->event_budget, object, reason, loop_now_ms(client->loop)))
         return;
@@ -262,8 +276,7 @@ static void make_entry(struct kube_client *client, const char *key, const char *
     entry->object = mem_strdup(object);
     entry->reason = mem_strdup(reason);
     entry->message = combined ? mem_strdup(news->message) : NULL;
-    entry->draft = arena_new();
-    entry->event = make_event(entry->draft, entry, news);
+    entry->draft = mem_strdup(json_to_string(arena, make_event(arena, entry, news)));
     stand_in_line(entry);
 }
 
@@ -298,5 +311,5 @@ void kube_event(struct kube_client *client, const struct json *about, const char
         return;
     }
     struct news news = {about, component, type, reason, message};
-    make_entry(client, key, object, kind, &news, combined);
+    make_entry(client, arena, key, object, kind, &news, combined);
 }

@@ -116,6 +116,14 @@ bool kube_event_budget_combines(struct kube_event_budget *budget, const char *ob
     return false;
 }
 
+bool kube_event_budget_is_first(const struct kube_event_budget *budget, const char *object,
+                                const char *reason)
+{
+    _cleanup_free_ char *key = mem_printf("%s\n%s", object, reason);
+    const struct kube_event_topic *topic = map_get(&budget->topics, key);
+    return !topic || !topic->spent;
+}
+
 static int64_t wait_ms(const struct kube_event_topic *topic)
 {
     return topic->tokens >= 1 ? 0 : (int64_t)((1 - topic->tokens) * KUBE_EVENT_REFILL_MS) + 1;

@@ -42,6 +42,10 @@ void kube_event_budget_release(struct kube_event_budget *budget);
 bool kube_event_budget_combines(struct kube_event_budget *budget, const char *object,
                                 const char *reason, int64_t now_ms);
 
+/* Nothing of this reason was written yet. */
+bool kube_event_budget_is_first(const struct kube_event_budget *budget, const char *object,
+                                const char *reason);
+
 /* Take what one write costs; 0 on success, else the milliseconds until it may be had. */
 int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *object,
                                const char *reason, int64_t now_ms);

@@ -160,20 +160,23 @@ static void forgets_the_oldest(void **state)
     assert_int_equal(fake_api_count(&world->api, "POST"), 1101);
 }
 
-/* Four at a time; a line that is too long takes only warnings. */
+/* Four at a time; a line that is too long takes only warnings and what is told first. */
 static void stands_in_line(void **state)
 {
     struct world *world = *state;
     world->api.delay_ms = 100;
-    for (int i = 0; i < 600; i++)
+    for (int i = 0; i < 600; i++) {
         tell_of(world, i, "Normal", "R", 0);
+        tell_of(world, i, "Normal", "R", 1);
+    }
     tell_of(world, 1000, "Warning", "W", 0);
     sim_loop_run_for(world->loop, 50);
     assert_int_equal(fake_api_count(&world->api, "POST"), 4);
     /* What happens again while it stands in line is counted there. */
     tell_of(world, 100, "Normal", "R", 0);
     loop_run(world->loop);
-    assert_int_equal(fake_api_count(&world->api, "POST"), 4 + 512 + 1);
+    assert_int_equal(fake_api_count(&world->api, "number 0"), 600 + 1);
+    assert_int_equal(fake_api_count(&world->api, "number 1"), (4 + 512) / 2);
     assert_int_equal(fake_api_count(&world->api, "\"type\":\"Warning\""), 1);
     assert_int_equal(fake_api_count(&world->api, "\"count\":2"), 1);
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 0);

@@ -41,6 +41,8 @@ static void a_reason_takes_twelve_and_an_object_twenty_five(void **state)
     assert_int_equal(take_all(*state, "job", "created", 0), 12);
     assert_int_equal(take_all(*state, "job", "deleted", 0), 12);
     assert_int_equal(take_all(*state, "job", "exited", 0), 1);
+    assert_false(kube_event_budget_is_first(*state, "job", "exited"));
+    assert_true(kube_event_budget_is_first(*state, "job", "failed"));
     assert_int_equal(take_all(*state, "job", "failed", 0), 1); /* the first is always told */
     assert_int_equal(take_all(*state, "other", "created", 0), 12);
 }
