@@ -45,6 +45,8 @@ static struct json *find(struct rest *rest, const struct json *object, const cha
     size_t count;
     char **names = str_split(rest->arena, path, '.', &count);
     struct json *at = (struct json *)object;
+    if (ret_parent)
+        *ret_parent = NULL;
     for (size_t i = 0; i < count; i++) {
         if (ret_parent)
             *ret_parent = at && at->type == JSON_OBJECT ? at : NULL;
@@ -250,8 +252,8 @@ static void commit(struct rest *rest, struct json *object, int64_t revision)
 void rest_scale(struct rest *rest)
 {
     struct err err = ERR_INIT;
-    struct json *old, *present;
-    int64_t revision;
+    struct json *old = NULL, *present = NULL;
+    int64_t revision = 0;
     if (load(rest, &old, &revision, &err) < 0 || make_scale(rest, old, &present, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
