@@ -46,6 +46,9 @@ static int restart_replicas(struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
+        /* Counted by one who died before he could delete it. */
+        if (replica->state == TRAINING_REPLICA_LEAVING)
+            delete_replica_pod(pass, replica);
         if (training_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
             TRAINING_VERDICT_RESTART)
             continue;

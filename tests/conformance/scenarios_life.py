@@ -108,7 +108,7 @@ def suspend_and_resume(space):
     space.until_names("services", "paused")
     status = space.job("paused")["status"]
     expect("the start time is kept", start, status["startTime"])
-    expect("nothing is active", {"PS": {}, "Worker": {}}, space.counts("paused"))
+    until("nothing to be active", lambda: space.counts("paused") == {"PS": {}, "Worker": {}})
     expect("no completion", None, status.get("completionTime"))
     space.heard("paused", told(suspended("paused")), *(pod_deleted(p) for p in pods))
 

@@ -187,6 +187,30 @@ static void test_a_pod_counts_once(void **state)
 }
 
 /* A limit of N allows N new pods, whoever counted them: the count is on the job. */
+/* The operator died between the two writes of a restart: counted, and not deleted yet. */
+static void test_a_pod_that_was_counted_is_deleted(void **state)
+{
+    static const char *const pods[] = {"worker-0=Running worker-1=Failed(137)",
+                                       "worker-0=Running worker-1=Running"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, "Worker 2 ExitCode", "{'backoffLimit': 1}");
+        fixture_pods(&fixture, pods[i]);
+        kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
+                                 "{\"worker-1\":{\"count\":1,\"uid\":\"uid-4\"}}");
+        fixture_reconcile(&fixture);
+        assert_string_equal(fixture_actions(&fixture), "-pod mnist-worker-1");
+        assert_null(fixture.plan.annotations);
+        fixture_settle(&fixture);
+        assert_int_equal(fixture.pod_count, 2);
+        assert_string_equal(kube_meta_annotation(fixture.job, TRAINING_RESTARTS_ANNOTATION),
+                            "{\"worker-1\":{\"count\":1,\"uid\":\"uid-4\"}}");
+        fixture_release(&fixture);
+    }
+}
+
 static void test_backoff_limit_counts_new_pods(void **state)
 {
     struct job_fixture fixture;
@@ -416,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_exact_words_of_failure),
         cmocka_unit_test(test_exact_words_of_restart),
         cmocka_unit_test(test_a_pod_counts_once),
+        cmocka_unit_test(test_a_pod_that_was_counted_is_deleted),
         cmocka_unit_test(test_backoff_limit_counts_new_pods),
         cmocka_unit_test(test_restarts_in_place_survive_the_pod),
         cmocka_unit_test(test_finished_replicas_are_remembered),
