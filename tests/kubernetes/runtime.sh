@@ -8,11 +8,20 @@ mkdir -p "$STATE"/probe/{lower,upper,work,merged}
 node_run mount -t overlay overlay -o "lowerdir=$INSIDE/state/probe/lower,upperdir=$INSIDE/state/probe/upper,workdir=$INSIDE/state/probe/work" \
     "$INSIDE/state/probe/merged" 2>/dev/null && node_run umount "$INSIDE/state/probe/merged" || snapshotter=native
 
-# The kubelet wants its root group there: in the one hierarchy of a newer machine, in each of an older one's.
-hierarchies=(/sys/fs/cgroup)
-[ -e /sys/fs/cgroup/cgroup.controllers ] || hierarchies=(/sys/fs/cgroup/*)
-[ -e /sys/fs/cgroup/memory/cgroup.procs ] || grep -qs memory /sys/fs/cgroup/cgroup.controllers ||
+# The kubelet wants its root group there: in each hierarchy of an older machine, in the one of a newer, where a group has only
+# the controllers that the one above hands on.
+groups=/sys/fs/cgroup
+hierarchies=("$groups")
+[ -e $groups/cgroup.controllers ] || hierarchies=("$groups"/*)
+[ -e $groups/memory/cgroup.procs ] || grep -qsw memory $groups/cgroup.controllers ||
     die 'this machine has no control groups for memory: the kubelet needs them'
+for controller in cpu cpuset memory hugetlb pids; do
+    grep -qsw $controller $groups/cgroup.controllers || continue
+    grep -qsw $controller $groups/cgroup.subtree_control && continue
+    { echo "+$controller" >$groups/cgroup.subtree_control; } 2>/dev/null ||
+        die "$groups does not hand on the controller '$controller', which the kubelet needs: move its processes into a group below"
+    echo $controller >>"$MACHINE/controllers" # down takes it back
+done
 for hierarchy in "${hierarchies[@]}"; do
     [ -e "$hierarchy/cgroup.procs" ] || continue
     mkdir -p "$hierarchy/$CGROUP" 2>/dev/null || die "$hierarchy cannot be written: the kubelet needs control groups"
