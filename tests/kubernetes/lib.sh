@@ -14,6 +14,14 @@ KUBECTL=$CACHE/bin/kubectl
 NAMESPACE=$(basename "$0" .sh | tr _ -)
 PATH=$CACHE/bin:$PATH
 
+# Said once more at the end, below what was there.
+failure=
+fail() {
+    failure="FAILED: $*"
+    echo "$failure" >&2
+    exit 1
+}
+
 finish_on_kubernetes() {
     local code=$?
     trap - EXIT
@@ -23,9 +31,12 @@ finish_on_kubernetes() {
         kubectl get events -n "$NAMESPACE" --sort-by=.lastTimestamp 2>&1 | tail -40 || true
         kubectl describe pods -n "$NAMESPACE" 2>&1 | tail -60 || true
     fi
-    [ "${SERVICES_STOPPED:-}" = '' ] || "$KUBERNETES/node" start "$SERVICES_STOPPED" || true
-    kubectl delete namespace "$NAMESPACE" --timeout=120s >/dev/null || code=1
+    ! declare -F clean_up >/dev/null || clean_up # what a test did to the cluster itself
+    [ $code = 0 ] || kubectl delete pods -n "$NAMESPACE" --all --force --grace-period=0 >/dev/null 2>&1 || true
+    # Who interrupts the tests ends the cluster, too.
+    [ $code -ge 128 ] || kubectl delete namespace "$NAMESPACE" --timeout=120s >/dev/null || code=1
     rm -rf "$SCRATCH"
+    [ -z "$failure" ] || echo "$failure" >&2
     exit $code
 }
 trap finish_on_kubernetes EXIT

@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# Training jobs on a real Kubernetes, as the tests of the operator write them and look at them. Source it after lib.sh.
+
+# What outlives the pods of a test: $SHARED here is /shared in every replica.
+SHARED=$STATE/lib/$NAMESPACE
+rm -rf "$SHARED"
+mkdir -p "$SHARED"
+chmod 777 "$SHARED"
+
+# replica TYPE REPLICAS POLICY SCRIPT: one replica type of a job, as YAML.
+replica() {
+    cat <<YAML
+    $1:
+      replicas: $2
+      restartPolicy: $3
+      template:
+        spec:
+          terminationGracePeriodSeconds: 1
+          volumes: [{name: shared, hostPath: {path: /var/lib/$NAMESPACE}}]
+          containers:
+          - name: tensorflow
+            image: trainyard/busybox:1
+            command: [sh, -c]
+            args: [$(printf '%s' "$4" | sed "s/'/''/g; s/^/'/; s/\$/'/")]
+            volumeMounts: [{name: shared, mountPath: /shared}]
+YAML
+}
+
+# job NAME RUN_POLICY <REPLICAS
+job() {
+    printf 'apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: %s}\nspec:\n' "$1"
+    printf '  runPolicy: %s\n  tfReplicaSpecs:\n' "$2"
+    cat
+}
+
+# A script that runs until the test says so, and tells every time that it started.
+until_told() { echo "echo \$HOSTNAME >>/shared/started; until [ -e /shared/$1 ]; do usleep 100000; done; echo done"; }
+tell() { touch "$SHARED/$1"; }
+times_started() { grep -cx -- "$1" "$SHARED/started"; }
+
+of_job() { # NAME KIND: the objects of that kind that a job made
+    kubectl get "$2" -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '
+}
+has_objects() { [ "$(of_job "$1" "$2")" = "$3" ]; } # NAME KIND NAMES
+uid_of() { kubectl get pod "$1" -o jsonpath='{.metadata.uid}'; }
+is_replaced() { # POD OLD-UID
+    local uid
+    uid=$(uid_of "$1") && [ "$uid" != "$2" ]
+}
+message_of() { kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].message}"; }
+reason_of() { kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].reason}"; }
+was_told() { kubectl get events --field-selector "involvedObject.name=$1" -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}' | grep -qF -- "$2"; }
+is_gone() { ! kubectl get "$@" 2>/dev/null; }
+
+audit_before=$(wc -l <"$STATE/log/audit.json") # what this test did comes after
+# How often the API server was asked to make a pod of that name, and did; its audit says so even of pods that are gone.
+times_created() { # POD
+    tail -n +$((audit_before + 1)) "$STATE/log/audit.json" | jq -rn --arg namespace "$NAMESPACE" --arg pod "$1" '[inputs | select(.verb == "create" and .objectRef.resource == "pods" and
+        .objectRef.subresource == null and .objectRef.namespace == $namespace and .objectRef.name == $pod and .responseStatus.code == 201)] | length'
+}
+
+# Who leads, as the operator writes it into its lease: POD_UNIQUE. Empty while nobody does.
+lease_holder() { kubectl get lease trainyard-operator -n trainyard -o jsonpath='{.spec.holderIdentity}'; }
+leader() { lease_holder | sed 's/_.*//'; }
+
+# After a job is deleted nothing of it may be left.
+assert_nothing_left() {
+    kubectl delete tfjobs --all >/dev/null
+    kubectl delete pytorchjobs --all >/dev/null
+    for kind in pods services podgroups; do
+        nothing_of() { [ -z "$(kubectl get "$1" -o name 2>/dev/null)" ]; }
+        wait_until "no $kind to be left" nothing_of "$kind"
+    done
+}

@@ -1,0 +1,43 @@
+#!/bin/bash
+# The operator's leader dies in the middle of a job: once told to go, once killed. The other one takes over; no pod is made twice.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/kubernetes/jobs.sh
+. "$KUBERNETES/jobs.sh"
+
+leads_another() { [ -n "$(lease_holder)" ] && [ "$(lease_holder)" != "$1" ]; }
+
+# The process of a pod of the operator, as the node numbers it.
+operator_process() { # POD
+    local container
+    container=$(kubectl get pod "$1" -n trainyard -o jsonpath='{.status.containerStatuses[0].containerID}')
+    node_ctr tasks ls | awk -v id="${container#containerd://}" '$1 == id { print $2 }'
+}
+
+for end in delete kill; do
+    echo "$end"
+    holder=$(lease_holder)
+    old=$(leader)
+    {
+        replica Chief 1 OnFailure "$(until_told $end)"
+        replica Worker 3 ExitCode "$(until_told $end)"
+    } | job "$end" '{}' | kubectl apply -f -
+    # Right in the middle: some pods may exist, not all need to.
+    wait_until 'the first pod' kubectl get pod "$end-chief-0"
+    if [ $end = delete ]; then
+        kubectl delete pod "$old" -n trainyard --wait=false
+    else
+        process=$(operator_process "$old")
+        [ -n "$process" ] || fail "no process of $old"
+        node_run kill -9 "$process"
+    fi
+    for replica in chief-0 worker-0 worker-1 worker-2; do wait_for_phase "$end-$replica" Running; done
+    wait_until 'another leader' leads_another "$holder"
+    tell $end
+    wait_for_tfjob $end Succeeded
+    assert_eq 'pods made' '1 1 1 1' "$(for replica in chief-0 worker-0 worker-1 worker-2; do times_created "$end-$replica"; done | xargs)"
+    assert_eq 'programs started' '1 1 1 1' "$(for replica in chief-0 worker-0 worker-1 worker-2; do times_started "$end-$replica"; done | xargs)"
+done
+is_complete() { [ "$(kubectl get deployments -n trainyard -o jsonpath='{.items[0].status.readyReplicas}')" = 2 ]; }
+wait_until 'two replicas again' is_complete
+
+assert_nothing_left
