@@ -25,8 +25,8 @@
 #include <string.h>
 
 enum {
-    JOBS_MAX = 8,
-    CALLS_MAX = 16,
+    JOBS_MAX = 32,
+    CALLS_MAX = 32,
     SYNC_POLL_MS = 20,
     /* How long the jobs of other kinds are waited for before ports of nodes are given out: a kind
      * that is not installed never comes. */

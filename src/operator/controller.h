@@ -21,8 +21,8 @@ struct training_controller_options {
     /* Pods of a job start together, by this scheduler: "volcano", or the name of one with the
      * scheduler-plugins; NULL: each for itself. */
     const char *gang_scheduler;
-    size_t jobs_max;               /* jobs worked on at a time; 0: 8 */
-    size_t calls_max;              /* calls under way for one job; 0: 16 */
+    size_t jobs_max;               /* jobs worked on at a time; 0: 32 */
+    size_t calls_max;              /* calls under way for one job; 0: 32 */
     struct host_ports *host_ports; /* for hostNetwork replicas; shared by the controllers of one
                                       process and outlives them; NULL: one of the default range */
     const struct training_dialer *dialer; /* how pods are asked for their progress; copied; NULL:

@@ -216,7 +216,7 @@ static const struct option OPTIONS[] = {
         .value = "NS|all", .help = "the only namespace whose jobs are run (default: all)"),
     ROW("enable-scheme", OPTION_LIST, schemes, .value = "KIND",
         .help = "run this kind, tfjob or pytorchjob; may be given several times (default: both)"),
-    ROW("workers", OPTION_INT, workers, .fallback = "8", .min = 1, .max = 1000, .value = "N",
+    ROW("workers", OPTION_INT, workers, .fallback = "32", .min = 1, .max = 1000, .value = "N",
         .help = "jobs of a kind worked on at a time"),
     ROW("controller-threads", OPTION_INT, controller_threads, .min = 0, .max = 1000, .value = "N",
         .help = "the same as --workers, under the name of Kubeflow's operator; goes before it"),
