@@ -61,6 +61,7 @@ struct run {
     struct loop_task death;
     struct loop_timer hurt_timer, meddle_timer;
     bool meddles;
+    bool gangs; /* pods of a job start together */
 };
 
 /* ---- The operator ---------------------------------------------------------------------------- */
@@ -72,7 +73,8 @@ static bool trouble_is_over(struct run *run)
 
 static void operator_start(struct operator_process *process)
 {
-    struct training_controller_options options = {0};
+    struct training_controller_options options = {
+        .gang_scheduler = process->run->gangs ? "scheduler-plugins-scheduler" : NULL};
 
     process->host_ports = options.host_ports = host_ports_new(100, 100 + HOST_PORTS - 1);
     training_audit_tell(&process->run->audit, "operator %d starts",
@@ -349,6 +351,7 @@ static void run_init(struct run *run, uint64_t seed)
     loop_timer_init(loop, &run->hurt_timer, on_hurt);
     loop_timer_init(loop, &run->meddle_timer, on_meddle);
 
+    run->gangs = draw_one_in(run, 2);
     operator_start(&run->operators[0]);
     if (draw_one_in(run, 3))
         loop_timer_start(&run->operators[0].timer, 1000);

@@ -472,6 +472,8 @@ void training_audit_end(struct training_audit *audit)
     }
     audit_orphans(audit, audit->pods);
     audit_orphans(audit, audit->services);
+    for (size_t i = 0; (object = kube_informer_next(audit->groups, NULL, &i));)
+        check(audit, false, "PodGroup %s is left", object->name);
 }
 
 /* ---- Its life -------------------------------------------------------------------------------- */
@@ -488,6 +490,8 @@ void training_audit_init(struct training_audit *audit, struct sim_cluster *clust
         kube_informer_new(cluster->client, &KUBE_PODS, NULL, TRAINING_NAME_LABEL, audit_pod, audit);
     audit->services = kube_informer_new(cluster->client, &KUBE_SERVICES, NULL, TRAINING_NAME_LABEL,
                                         audit_service, audit);
+    audit->groups =
+        kube_informer_new(cluster->client, &KUBE_PODGROUPS, NULL, NULL, audit_service, audit);
 }
 
 void training_audit_release(struct training_audit *audit)
@@ -499,6 +503,7 @@ void training_audit_release(struct training_audit *audit)
         kube_informer_free(audit->jobs[i]);
     kube_informer_free(audit->pods);
     kube_informer_free(audit->services);
+    kube_informer_free(audit->groups);
     for (size_t i = 0; map_next(&audit->records, &i, &key, &record);) {
         struct job_record *job = record;
 

@@ -16,7 +16,7 @@ struct training_audit {
     uint64_t seed;
     struct sim_cluster *cluster;
     const struct training_kind *const *kinds; /* NULL-terminated */
-    struct kube_informer *jobs[AUDIT_KINDS_MAX], *pods, *services;
+    struct kube_informer *jobs[AUDIT_KINDS_MAX], *pods, *services, *groups;
     struct map records; /* struct job_record, by the job's uid */
     size_t ended;       /* jobs that have, of those that exist or existed */
     bool kills;         /* pods are killed from outside, so more of them are made */
@@ -38,8 +38,8 @@ void training_audit_disturb(struct training_audit *audit, const char *uid);
 struct kube_object *training_audit_job(struct training_audit *audit, const char *name);
 bool training_audit_has_ended(struct training_audit *audit, const char *uid);
 
-/* Everything has come to rest: every job has ended, left what its policy says, and nothing belongs
- * to a job that is gone. */
+/* Everything has come to rest: every job has ended, left what its policy says, nothing belongs to
+ * a job that is gone, and no PodGroup is left. */
 void training_audit_end(struct training_audit *audit);
 
 #endif
