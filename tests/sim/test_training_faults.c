@@ -295,6 +295,15 @@ static void draw_replicas(struct run *run, struct arena *arena, const struct tra
         add_replicas(run, arena, kind, specs, "Evaluator", 1, restart, false);
 }
 
+static bool some_restart_always(const struct json *replicas)
+{
+    JSON_EACH (replica, replicas) {
+        if (str_eq(json_get_string(replica, "restartPolicy", ""), "Always"))
+            return true;
+    }
+    return false;
+}
+
 /* A number always draws the same kind, so that a name belongs to one kind only. */
 static struct json *draw_job(struct run *run, struct arena *arena, int number)
 {
@@ -306,9 +315,14 @@ static struct json *draw_job(struct run *run, struct arena *arena, int number)
 
     draw_replicas(run, arena, kind, json_ensure_object(arena, spec, kind->specs));
     json_set_string(arena, policy, "cleanPodPolicy", draw_text(run, CLEANS, ARRAY_SIZE(CLEANS)));
-    /* Programs restarted always never end by themselves. */
-    json_set_int(arena, policy, "activeDeadlineSeconds",
-                 30 + (int64_t)rand_below(run->cluster.rand, 300));
+    /* Programs restarted always never end by themselves, and many that restart together only by
+     * luck. The others shall, without a deadline that would end a job nobody goes on with. */
+    if (draw_one_in(run, 4))
+        kube_meta_set_annotation(arena, job, TRAINING_RESTART_SCOPE_ANNOTATION, "job");
+    if (some_restart_always(json_get(spec, kind->specs)) ||
+        kube_meta_annotation(job, TRAINING_RESTART_SCOPE_ANNOTATION) || draw_one_in(run, 2))
+        json_set_int(arena, policy, "activeDeadlineSeconds",
+                     30 + (int64_t)rand_below(run->cluster.rand, 300));
     if (draw_one_in(run, 2))
         json_set_int(arena, policy, "backoffLimit", (int64_t)rand_below(run->cluster.rand, 5));
     if (draw_one_in(run, 4))
@@ -316,8 +330,6 @@ static struct json *draw_job(struct run *run, struct arena *arena, int number)
                      (int64_t)rand_below(run->cluster.rand, 60));
     if (kind == &TRAINING_TFJOB && draw_one_in(run, 2))
         json_set_string(arena, spec, "successPolicy", "AllWorkers");
-    if (draw_one_in(run, 4))
-        kube_meta_set_annotation(arena, job, TRAINING_RESTART_SCOPE_ANNOTATION, "job");
     return job;
 }
 
