@@ -110,13 +110,9 @@ static void work_on_volume(struct claims *claims, const char *key, const struct 
 static void work(void *context, const char *key)
 {
     struct claims *claims = context;
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *name = strchr(key, '/') + 1;
-    const char *namespace_ = arena_strndup(arena, key, (size_t)(name - key) - 1);
-    bool is_claim = namespace_[0] != '\0';
-    struct kube_object *object = kube_informer_get(
-        hub_informer(claims->hub, is_claim ? "persistentvolumeclaims" : "persistentvolumes"),
-        namespace_, name);
+    bool is_claim = key[0] != '/';
+    struct kube_object *object = kube_informer_find(
+        hub_informer(claims->hub, is_claim ? "persistentvolumeclaims" : "persistentvolumes"), key);
     if (!object)
         workqueue_done(claims->queue, key, false);
     else if (is_claim)

@@ -346,8 +346,7 @@ static void work(void *context, const char *key)
         return;
     }
     if (!hub_synced(garbage->hub)) {
-        workqueue_done(garbage->queue, key, false);
-        workqueue_add_after(garbage->queue, key, UNSYNCED_MS);
+        workqueue_put_off(garbage->queue, key, UNSYNCED_MS);
         return;
     }
     struct check *check = mem_zalloc(sizeof(*check));

@@ -16,13 +16,15 @@
 
 enum {
     PARALLEL = 16,
+    CALLS_MAX = 16,
     UNSYNCED_MS = 20,
 };
 
 struct jobs {
     struct hub *hub;
     struct workqueue *queue;
-    struct map writes; /* key of a job → struct kube_own_writes */
+    struct map writes;        /* key of a job → struct kube_own_writes */
+    struct kube_pass *passes; /* under way; each of a job_run */
 };
 
 /* ---- Our own writes -------------------------------------------------------------------------- */
@@ -35,48 +37,35 @@ static void writes_free(struct kube_own_writes *writes)
     free(writes);
 }
 
-static void on_wrote(void *context, struct job_run *run, const struct json *object)
+static struct kube_own_writes *writes_of(struct jobs *jobs, const char *key)
 {
-    struct jobs *jobs = context;
-    struct kube_own_writes *writes = map_get(&jobs->writes, run->key);
-    int64_t now = loop_now_ms(hub_loop(jobs->hub));
+    struct kube_own_writes *writes = map_get(&jobs->writes, key);
     if (!writes) {
         writes = mem_zalloc(sizeof(*writes));
         kube_own_writes_init(writes);
-        map_put(&jobs->writes, run->key, writes);
+        map_put(&jobs->writes, key, writes);
     }
-    if (str_eq(json_get_string(object, "kind", ""), "Job")) {
-        kube_own_writes_wrote(writes, object, now);
-        return;
-    }
-    const struct kube_object *seen = kube_informer_get(
-        hub_informer(jobs->hub, "pods"), kube_meta_namespace(object), kube_meta_name(object));
-    if (!seen || !str_eq(seen->uid, kube_meta_uid(object)))
-        kube_own_writes_made(writes, kube_meta_uid(object), now);
-}
-
-/* How long to wait until the informers show what we did; 0: they do. */
-static int64_t await_ms(struct jobs *jobs, const char *key, const struct json *job)
-{
-    struct kube_own_writes *writes = map_get(&jobs->writes, key);
-    int64_t wait_ms =
-        writes ? kube_own_writes_wait_ms(writes, job, loop_now_ms(hub_loop(jobs->hub))) : 0;
-    if (wait_ms == 0)
-        writes_free(map_remove(&jobs->writes, key));
-    return wait_ms;
+    return writes;
 }
 
 /* ---- Working --------------------------------------------------------------------------------- */
 
-static void on_done(void *context, struct job_run *run, bool failed)
+static void run_free(struct job_run *run)
 {
-    struct jobs *jobs = context;
-    if (!failed && run->plan.requeue_ms >= 0)
-        workqueue_add_after(jobs->queue, run->key, run->plan.requeue_ms);
-    workqueue_done(jobs->queue, run->key, failed);
+    kube_pass_release(&run->pass);
+    free(run->key);
+    free(run);
 }
 
-static const struct job_run_events EVENTS = {on_wrote, on_done};
+static void on_done(void *context, struct kube_pass *pass)
+{
+    struct jobs *jobs = context;
+    struct job_run *run = CONTAINER_OF(pass, struct job_run, pass);
+    if (!pass->failed && run->plan.requeue_ms >= 0)
+        workqueue_add_after(jobs->queue, run->key, run->plan.requeue_ms);
+    workqueue_done(jobs->queue, run->key, pass->failed);
+    run_free(run);
+}
 
 static int compare_age(const void *a, const void *b)
 {
@@ -86,57 +75,70 @@ static int compare_age(const void *a, const void *b)
     return left != right ? (left < right ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static void gather_pods(struct jobs *jobs, struct job_run *run)
+/* The oldest first. */
+static const struct json **gather_pods(struct jobs *jobs, struct job_run *run, size_t *ret_count)
 {
     struct kube_informer *informer = hub_informer(jobs->hub, "pods");
+    const struct kube_object *job = run->pass.workload;
+    VEC(struct kube_object *) pods = {0};
     struct kube_object *pod;
-    for (size_t at = 0; (pod = kube_informer_next(informer, run->job->namespace_, &at));)
-        if (kube_meta_is_controlled_by(pod->json, run->job->uid))
-            vec_push(&run->pods, kube_object_ref(pod));
-    if (run->pods.count)
-        qsort(run->pods.items, run->pods.count, sizeof(run->pods.items[0]), compare_age);
+    for (size_t at = 0; (pod = kube_informer_next(informer, job->namespace_, &at));)
+        if (kube_meta_is_controlled_by(pod->json, job->uid))
+            vec_push(&pods, pod);
+    if (pods.count)
+        qsort(pods.items, pods.count, sizeof(pods.items[0]), compare_age);
+    *ret_count = pods.count;
+    const struct json **trees = kube_pass_hold_all(&run->pass, pods.items, pods.count);
+    vec_release(&pods);
+    return trees;
+}
+
+static struct job_run *run_new(struct jobs *jobs, const char *key, struct kube_object *job)
+{
+    struct job_run *run = mem_zalloc(sizeof(*run));
+    kube_pass_init(&run->pass, &jobs->passes, job);
+    run->pass.stages = &JOB_RUN_STAGES;
+    run->pass.loop = hub_loop(jobs->hub);
+    run->pass.client = hub_client(jobs->hub);
+    run->pass.component = JOB_COMPONENT;
+    run->pass.calls_max = CALLS_MAX;
+    run->pass.writes = writes_of(jobs, key);
+    run->pass.done = on_done;
+    run->pass.context = jobs;
+    run->hub = jobs->hub;
+    run->key = mem_strdup(key);
+    return run;
 }
 
 static void reconcile(struct jobs *jobs, const char *key, struct kube_object *job)
 {
-    struct job_run *run = job_run_new(jobs->hub, key, job);
-    gather_pods(jobs, run);
-    const struct json **pods = ARENA_ARRAY(run->arena, const struct json *, run->pods.count + 1);
-    for (size_t i = 0; i < run->pods.count; i++)
-        pods[i] = run->pods.items[i]->json;
+    struct job_run *run = run_new(jobs, key, job);
     struct job_observed observed = {
         .job = job->json,
-        .pods = pods,
-        .pod_count = run->pods.count,
         .now_ms = loop_wall_ms(hub_loop(jobs->hub)),
     };
-    run->events = &EVENTS;
-    run->context = jobs;
-    job_reconcile(run->arena, &observed, &run->plan);
-    job_run_start(run);
+    observed.pods = gather_pods(jobs, run, &observed.pod_count);
+    job_reconcile(run->pass.arena, &observed, &run->plan);
+    kube_pass_start(&run->pass);
 }
 
 static void work(void *context, const char *key)
 {
     struct jobs *jobs = context;
-    const char *name = strchr(key, '/') + 1;
-    _cleanup_free_ char *namespace_ = mem_strndup(key, (size_t)(name - key) - 1);
     if (!hub_synced(jobs->hub)) {
-        workqueue_add_after(jobs->queue, key, UNSYNCED_MS);
-        workqueue_done(jobs->queue, key, false);
+        workqueue_put_off(jobs->queue, key, UNSYNCED_MS);
         return;
     }
-    struct kube_object *job =
-        kube_informer_get(hub_informer(jobs->hub, "jobs.batch"), namespace_, name);
+    struct kube_object *job = kube_informer_find(hub_informer(jobs->hub, "jobs.batch"), key);
     if (!job) {
         writes_free(map_remove(&jobs->writes, key));
         workqueue_done(jobs->queue, key, false);
         return;
     }
-    int64_t wait_ms = await_ms(jobs, key, job->json);
+    int64_t wait_ms =
+        kube_own_writes_wait_ms(writes_of(jobs, key), job->json, loop_now_ms(hub_loop(jobs->hub)));
     if (wait_ms > 0) {
-        workqueue_add_after(jobs->queue, key, wait_ms); /* or when it is shown */
-        workqueue_done(jobs->queue, key, false);
+        workqueue_put_off(jobs->queue, key, wait_ms); /* or when it is shown */
         return;
     }
     reconcile(jobs, key, job);
@@ -185,6 +187,8 @@ static void stop(void *self)
     struct jobs *jobs = self;
     const char *key;
     void *value;
+    while (jobs->passes)
+        run_free(CONTAINER_OF(jobs->passes, struct job_run, pass));
     workqueue_free(jobs->queue);
     for (size_t at = 0; map_next(&jobs->writes, &at, &key, &value);)
         writes_free(value);

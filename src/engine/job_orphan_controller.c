@@ -56,24 +56,21 @@ static void work(void *context, const char *key)
 {
     struct orphans *orphans = context;
     struct hub *hub = orphans->hub;
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *name = strchr(key, '/') + 1;
-    const char *namespace_ = arena_strndup(arena, key, (size_t)(name - key) - 1);
     if (!hub_synced(hub)) {
-        workqueue_add_after(orphans->queue, key, UNSYNCED_MS);
-        workqueue_done(orphans->queue, key, false);
+        workqueue_put_off(orphans->queue, key, UNSYNCED_MS);
         return;
     }
-    struct kube_object *pod = kube_informer_get(hub_informer(hub, "pods"), namespace_, name);
+    struct kube_object *pod = kube_informer_find(hub_informer(hub, "pods"), key);
     if (!pod || !kube_meta_has_finalizer(pod->json, JOB_FINALIZER) || has_job(orphans, pod)) {
         workqueue_done(orphans->queue, key, false);
         return;
     }
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct release *release = mem_zalloc(sizeof(*release));
     hub_task_begin(hub, &release->task, release_free);
     release->orphans = orphans;
     release->key = mem_strdup(key);
-    kube_patch(hub_client(hub), &KUBE_PODS, namespace_, name, NULL,
+    kube_patch(hub_client(hub), &KUBE_PODS, pod->namespace_, pod->name, NULL,
                garbage_finalizer_patch(arena, pod->json, JOB_FINALIZER), on_released, release);
 }
 

@@ -7,78 +7,31 @@
 #include "engine/garbage.h"
 #include "kube/object.h"
 
-#include <stdlib.h>
-
-enum { STAGE_STATUS = -1, CALLS_MAX = 16 };
-
-static void advance(struct job_run *run);
-
-static void run_release(struct hub_task *task)
-{
-    struct job_run *run = CONTAINER_OF(task, struct job_run, task);
-    loop_defer_cancel(hub_loop(run->hub), &run->end);
-    for (size_t i = 0; i < run->pods.count; i++)
-        kube_object_unref(run->pods.items[i]);
-    vec_release(&run->pods);
-    kube_object_unref(run->job);
-    arena_free(run->arena);
-    free(run->key);
-    free(run);
-}
-
-static void on_end(struct loop_task *task)
-{
-    struct job_run *run = CONTAINER_OF(task, struct job_run, end);
-    run->events->done(run->context, run, run->failed);
-    hub_task_end(&run->task);
-}
-
-struct job_run *job_run_new(struct hub *hub, const char *key, struct kube_object *job)
-{
-    struct job_run *run = mem_zalloc(sizeof(*run));
-    run->hub = hub;
-    run->key = mem_strdup(key);
-    run->job = kube_object_ref(job);
-    run->arena = arena_new();
-    run->end.callback = on_end;
-    hub_task_begin(hub, &run->task, run_release);
-    return run;
-}
-
-static void tell(struct job_run *run, const char *type, const char *reason, const char *text,
-                 const char *subject)
-{
-    kube_event(hub_client(run->hub), run->job->json, JOB_COMPONENT, type, reason, "%s: %s", text,
-               subject);
-}
+/* Each type of action is a stage, in their order. */
+enum { STAGE_STATUS, STAGE_ACTIONS, STAGES = STAGE_ACTIONS + JOB_ACTION_TYPES };
 
 /* ---- The status ------------------------------------------------------------------------------ */
 
 static void on_status(void *context, struct json *object, const struct err *err)
 {
     struct job_run *run = context;
-    run->under_way--;
     if (err) {
-        /* Changed under our hands, which the informer will say too; or gone, and all is said. */
-        run->failed = err->code != ERR_NOT_FOUND;
-        run->stage = JOB_ACTION_TYPES;
+        kube_pass_give_up(&run->pass, err);
     } else {
-        run->events->wrote(run->context, run, object);
+        kube_pass_wrote(&run->pass, object);
         for (size_t i = 0; i < run->plan.event_count; i++)
-            kube_event(hub_client(run->hub), run->job->json, JOB_COMPONENT,
-                       run->plan.events[i].warning ? "Warning" : "Normal",
-                       run->plan.events[i].reason, "%s", run->plan.events[i].message);
+            kube_pass_tell(&run->pass, run->plan.events[i].warning, run->plan.events[i].reason,
+                           "%s", run->plan.events[i].message);
     }
-    advance(run);
+    kube_pass_answered(&run->pass);
 }
 
 static void write_status(struct job_run *run)
 {
-    struct json *object = json_clone(run->arena, run->job->json);
-    json_set(run->arena, object, "status", run->plan.status);
-    run->under_way++;
-    kube_update_status(hub_client(run->hub), &KUBE_JOBS, run->job->namespace_, run->job->name,
-                       object, on_status, run);
+    struct json *object = json_clone(run->pass.arena, run->pass.workload->json);
+    json_set(run->pass.arena, object, "status", run->plan.status);
+    kube_update_status(run->pass.client, &KUBE_JOBS, run->pass.workload->namespace_,
+                       run->pass.workload->name, object, on_status, run);
 }
 
 /* ---- The actions ----------------------------------------------------------------------------- */
@@ -89,6 +42,15 @@ struct call {
     const struct job_action *action;
 };
 
+/* Unless the informer shows it already. */
+static void await_pod(struct job_run *run, const struct json *pod)
+{
+    const struct kube_object *seen = kube_informer_get(
+        hub_informer(run->hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
+    if (!seen || !str_eq(seen->uid, kube_meta_uid(pod)))
+        kube_own_writes_made(run->pass.writes, kube_meta_uid(pod), loop_now_ms(run->pass.loop));
+}
+
 static void on_answer(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -98,18 +60,18 @@ static void on_answer(void *context, struct json *object, const struct err *err)
     bool settled =
         err && type != JOB_CREATE_POD && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
     if (err && !settled)
-        run->failed = true;
+        run->pass.failed = true;
     if (type == JOB_CREATE_POD && err) {
-        tell(run, "Warning", "FailedCreate", "Error creating", err->message);
+        kube_pass_tell(&run->pass, true, "FailedCreate", "Error creating: %s", err->message);
     } else if (type == JOB_CREATE_POD) {
-        run->events->wrote(run->context, run, object);
-        tell(run, "Normal", "SuccessfulCreate", "Created pod", kube_meta_name(object));
+        await_pod(run, object);
+        kube_pass_tell(&run->pass, false, "SuccessfulCreate", "Created pod: %s",
+                       kube_meta_name(object));
     } else if (type == JOB_DELETE_POD && !err) {
-        tell(run, "Normal", "SuccessfulDelete", "Deleted pod",
-             kube_meta_name(call->action->object));
+        kube_pass_tell(&run->pass, false, "SuccessfulDelete", "Deleted pod: %s",
+                       kube_meta_name(call->action->object));
     }
-    run->under_way--;
-    advance(run);
+    kube_pass_answered(&run->pass);
 }
 
 static void remove_object(struct job_run *run, const struct kube_resource *resource,
@@ -121,37 +83,37 @@ static void remove_object(struct job_run *run, const struct kube_resource *resou
         .propagation = "Background",
         .uid = kube_meta_uid(object),
     };
-    kube_delete(hub_client(run->hub), resource, kube_meta_namespace(object), kube_meta_name(object),
+    kube_delete(run->pass.client, resource, kube_meta_namespace(object), kube_meta_name(object),
                 &options, on_answer, call);
 }
 
 static void start_action(struct job_run *run, const struct job_action *action)
 {
-    struct kube_client *client = hub_client(run->hub);
-    struct call *call = ARENA_NEW(run->arena, struct call);
+    struct kube_client *client = run->pass.client;
+    struct call *call = ARENA_NEW(run->pass.arena, struct call);
     const struct json *object = action->object;
     struct json *patch;
     *call = (struct call){.run = run, .action = action};
-    run->under_way++;
     switch (action->type) {
     case JOB_RELEASE_POD:
-        kube_patch(client, &KUBE_PODS, run->job->namespace_, kube_meta_name(object), NULL,
-                   garbage_finalizer_patch(run->arena, object, JOB_FINALIZER), on_answer, call);
+        kube_patch(client, &KUBE_PODS, run->pass.workload->namespace_, kube_meta_name(object), NULL,
+                   garbage_finalizer_patch(run->pass.arena, object, JOB_FINALIZER), on_answer,
+                   call);
         break;
     case JOB_MARK_POD:
         /* Only as it was seen: one that has failed since did so by itself, and counts. */
-        patch = json_object(run->arena);
-        json_set_string(run->arena, json_ensure_object(run->arena, patch, "metadata"),
+        patch = json_object(run->pass.arena);
+        json_set_string(run->pass.arena, json_ensure_object(run->pass.arena, patch, "metadata"),
                         "resourceVersion", kube_meta_resource_version(object));
-        kube_meta_set_annotation(run->arena, patch, JOB_STOPPED_ANNOTATION, "true");
-        kube_patch(client, &KUBE_PODS, run->job->namespace_, kube_meta_name(object), NULL, patch,
-                   on_answer, call);
+        kube_meta_set_annotation(run->pass.arena, patch, JOB_STOPPED_ANNOTATION, "true");
+        kube_patch(client, &KUBE_PODS, run->pass.workload->namespace_, kube_meta_name(object), NULL,
+                   patch, on_answer, call);
         break;
     case JOB_DELETE_POD:
         remove_object(run, &KUBE_PODS, call);
         break;
     case JOB_CREATE_POD:
-        kube_create(client, &KUBE_PODS, run->job->namespace_, object, on_answer, call);
+        kube_create(client, &KUBE_PODS, run->pass.workload->namespace_, object, on_answer, call);
         break;
     case JOB_DELETE_JOB:
         remove_object(run, &KUBE_JOBS, call);
@@ -161,36 +123,28 @@ static void start_action(struct job_run *run, const struct job_action *action)
     }
 }
 
-/* Keep calls of the stage under way; false when all have been answered. */
-static bool keep_working(struct job_run *run)
+static bool start_next(struct kube_pass *pass)
 {
-    if (run->stage == STAGE_STATUS) {
-        if (run->plan.status && run->position++ == 0)
-            write_status(run);
-        return run->under_way > 0;
+    struct job_run *run = CONTAINER_OF(pass, struct job_run, pass);
+    if (pass->stage == STAGE_STATUS) {
+        if (!run->plan.status || pass->position++ > 0)
+            return false;
+        write_status(run);
+        return true;
     }
-    while (run->position < run->plan.action_count && run->under_way < CALLS_MAX && !run->failed) {
-        const struct job_action *action = &run->plan.actions[run->position++];
-        if ((int)action->type == run->stage)
+    while (pass->position < run->plan.action_count && !pass->failed) {
+        const struct job_action *action = &run->plan.actions[pass->position++];
+        if (STAGE_ACTIONS + (int)action->type == pass->stage) {
             start_action(run, action);
+            return true;
+        }
     }
-    return run->under_way > 0;
+    return false;
 }
 
-static void advance(struct job_run *run)
+static int after(struct kube_pass *pass)
 {
-    while (run->stage < JOB_ACTION_TYPES) {
-        if (keep_working(run))
-            return;
-        run->stage = run->failed ? JOB_ACTION_TYPES : run->stage + 1;
-        run->position = 0;
-    }
-    if (run->under_way == 0)
-        loop_defer(hub_loop(run->hub), &run->end);
+    return pass->failed ? STAGES : pass->stage + 1;
 }
 
-void job_run_start(struct job_run *run)
-{
-    run->stage = STAGE_STATUS;
-    advance(run);
-}
+const struct kube_pass_stages JOB_RUN_STAGES = {STAGES, start_next, after};

@@ -68,10 +68,7 @@ static void work(void *context, const char *key)
 {
     struct pod_groups *groups = context;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *slash = strchr(key, '/');
-    struct kube_object *group =
-        kube_informer_get(hub_informer(groups->hub, STORAGE),
-                          arena_strndup(arena, key, (size_t)(slash - key)), slash + 1);
+    struct kube_object *group = kube_informer_find(hub_informer(groups->hub, STORAGE), key);
     if (!group || !kube_informer_synced(hub_informer(groups->hub, "pods"))) {
         workqueue_done(groups->queue, key, false);
         if (group)

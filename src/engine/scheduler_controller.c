@@ -57,10 +57,7 @@ bool scheduler_synced(struct scheduler *scheduler)
 static void work_on_pod(struct scheduler *scheduler, const char *key)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *slash = strchr(key, '/');
-    struct kube_object *pod =
-        kube_informer_get(hub_informer(scheduler->hub, "pods"),
-                          arena_strndup(arena, key, (size_t)(slash - key)), slash + 1);
+    struct kube_object *pod = kube_informer_find(hub_informer(scheduler->hub, "pods"), key);
     const struct scheduler_assumption *assumption = scheduler_assumed(scheduler, key);
     if (!pod || !scheduler_wants(pod->json) || (assumption && assumption->sent) ||
         scheduler_gang_key_of(arena, pod)) {
@@ -87,8 +84,7 @@ static void work(void *context, const char *key)
 {
     struct scheduler *scheduler = context;
     if (!scheduler_synced(scheduler)) {
-        workqueue_done(scheduler->queue, key, false);
-        workqueue_add_after(scheduler->queue, key, UNSYNCED_MS);
+        workqueue_put_off(scheduler->queue, key, UNSYNCED_MS);
         return;
     }
     if (!scheduler->resumed)

@@ -405,7 +405,12 @@ struct kube_object *kube_informer_get(struct kube_informer *informer, const char
                                       const char *name)
 {
     char key[KEY_MAX];
-    struct slot *slot = make_key(key, namespace_, name) ? map_get(&informer->slots, key) : NULL;
+    return make_key(key, namespace_, name) ? kube_informer_find(informer, key) : NULL;
+}
+
+struct kube_object *kube_informer_find(struct kube_informer *informer, const char *key)
+{
+    struct slot *slot = map_get(&informer->slots, key);
     return slot ? slot->object : NULL;
 }
 

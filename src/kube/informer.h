@@ -32,6 +32,9 @@ size_t kube_informer_count(const struct kube_informer *informer);
 struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,
                                       const char *name);
 
+/* … by its key in a queue, "namespace/name". */
+struct kube_object *kube_informer_find(struct kube_informer *informer, const char *key);
+
 /* Visit all, of one namespace or NULL for every, in no order: start with *position = 0. */
 struct kube_object *kube_informer_next(struct kube_informer *informer, const char *namespace_,
                                        size_t *position);

@@ -173,6 +173,12 @@ void workqueue_done(struct workqueue *queue, const char *key, bool failed)
         loop_defer(queue->loop, &queue->task);
 }
 
+void workqueue_put_off(struct workqueue *queue, const char *key, int64_t delay_ms)
+{
+    workqueue_add_after(queue, key, delay_ms);
+    workqueue_done(queue, key, false);
+}
+
 static void dispatch(struct loop_task *task)
 {
     struct workqueue *queue = CONTAINER_OF(task, struct workqueue, task);

@@ -40,8 +40,8 @@ struct training_controller {
     struct workqueue *queue;
     struct job_cache cache;
     struct kube_informer *jobs, *pods, *services;
-    struct gang_watch *gang; /* or NULL */
-    struct plan_run *runs;   /* under way */
+    struct gang_watch *gang;  /* or NULL */
+    struct kube_pass *passes; /* under way; each of a plan_run */
     struct progress_reader *progress;
     size_t calls_max;
     char *cluster_domain;
@@ -127,26 +127,6 @@ static void on_pod_group(void *context, struct kube_object *old, struct kube_obj
     on_part(context, JOB_POD_GROUPS, old, new_);
 }
 
-static const struct json *find_group(const struct plan_run *run, struct kube_object *const *groups,
-                                     size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (str_eq(groups[i]->name, run->job->name))
-            return groups[i]->json;
-    }
-    return NULL;
-}
-
-static const struct json **trees(struct arena *arena, struct kube_object *const *objects,
-                                 size_t count)
-{
-    const struct json **list = ARENA_ARRAY(arena, const struct json *, count + 1);
-
-    for (size_t i = 0; i < count; i++)
-        list[i] = objects[i]->json;
-    return list;
-}
-
 /* Nothing is given out before all that is held is known. */
 static const struct host_ports *known_host_ports(const struct training_controller *controller)
 {
@@ -174,71 +154,63 @@ static void on_sync_timer(struct loop_timer *timer)
         loop_timer_start(timer, SYNC_POLL_MS);
 }
 
-/* The job and all that belongs to it, held by the run until it ends. */
+/* The objects of a part, held by the run until it ends. */
+static const struct json **observe_part(struct plan_run *run, enum job_part part, size_t *ret_count)
+{
+    struct kube_object **objects = job_entry_objects(run->entry, run->pass.arena, part, ret_count);
+
+    return kube_pass_hold_all(&run->pass, objects, *ret_count);
+}
+
+static const struct json *find_group(struct plan_run *run)
+{
+    struct kube_object *group =
+        map_get(&run->entry->parts[JOB_POD_GROUPS], run->pass.workload->name);
+
+    return group ? kube_pass_hold(&run->pass, group) : NULL;
+}
+
 static struct training_observed observe(struct training_controller *controller,
                                         struct plan_run *run)
 {
-    struct kube_object **parts[JOB_PARTS];
-    size_t counts[JOB_PARTS];
-
-    for (int part = 0; part < JOB_PARTS; part++) {
-        parts[part] = job_entry_objects(run->entry, run->arena, (enum job_part)part, &counts[part]);
-        for (size_t i = 0; i < counts[part]; i++)
-            vec_push(&run->held, parts[part][i]);
-    }
-    run->gone_count = run->entry->gone.count;
-    for (size_t i = 0; i < run->gone_count; i++)
-        vec_push(&run->held, kube_object_ref(run->entry->gone.items[i]));
-
-    return (struct training_observed){
+    struct training_observed observed = {
         .kind = controller->kind,
-        .job = run->job->json,
-        .pods = trees(run->arena, parts[JOB_PODS], counts[JOB_PODS]),
-        .pod_count = counts[JOB_PODS],
-        .services = trees(run->arena, parts[JOB_SERVICES], counts[JOB_SERVICES]),
-        .service_count = counts[JOB_SERVICES],
-        .gone = trees(run->arena, run->entry->gone.items, run->gone_count),
-        .gone_count = run->gone_count,
+        .job = run->pass.workload->json,
         .gang = controller->gang ? gang_watch_look(controller->gang) : NULL,
-        .pod_group = find_group(run, parts[JOB_POD_GROUPS], counts[JOB_POD_GROUPS]),
+        .pod_group = find_group(run),
         .now_ms = loop_wall_ms(controller->loop),
         .cluster_domain = controller->cluster_domain,
         .host_ports = known_host_ports(controller),
     };
+
+    observed.pods = observe_part(run, JOB_PODS, &observed.pod_count);
+    observed.services = observe_part(run, JOB_SERVICES, &observed.service_count);
+    observed.gone_count = run->gone_count = run->entry->gone.count;
+    observed.gone = kube_pass_hold_all(&run->pass, run->entry->gone.items, run->gone_count);
+    return observed;
 }
 
-static void link_run(struct training_controller *controller, struct plan_run *run)
+static void run_free(struct plan_run *run)
 {
-    run->next = controller->runs;
-    if (run->next)
-        run->next->previous = run;
-    controller->runs = run;
+    kube_pass_release(&run->pass);
+    free(run);
 }
 
-static void unlink_run(struct training_controller *controller, struct plan_run *run)
-{
-    if (run->previous)
-        run->previous->next = run->next;
-    else
-        controller->runs = run->next;
-    if (run->next)
-        run->next->previous = run->previous;
-}
-
-static void on_run_done(void *context, struct plan_run *run, bool failed)
+static void on_pass_done(void *context, struct kube_pass *pass)
 {
     struct training_controller *controller = context;
+    struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
     const char *key = run->entry->key;
 
-    unlink_run(controller, run);
-    training_metrics_count_pass(&controller->metrics, failed,
+    training_metrics_count_pass(&controller->metrics, pass->failed,
                                 (double)(loop_now_ms(controller->loop) - run->started_ms) / 1000);
-    if (!failed) {
+    if (!pass->failed) {
         job_entry_drop_gone(run->entry, run->gone_count);
         if (run->plan.requeue_ms >= 0)
             workqueue_add_after(controller->queue, key, run->plan.requeue_ms);
     }
-    workqueue_done(controller->queue, key, failed);
+    workqueue_done(controller->queue, key, pass->failed);
+    run_free(run);
 }
 
 /* Whom to ask how far the job is, from what was just observed. */
@@ -252,48 +224,57 @@ static void see_progress(struct training_controller *controller, const struct pl
         pod = training_progress_pod(observed->pods, observed->pod_count,
                                     kube_meta_uid(observed->job), &port);
 
-    progress_reader_see(controller->progress, run->job,
+    progress_reader_see(controller->progress, run->pass.workload,
                         pod ? map_get(&run->entry->parts[JOB_PODS], kube_meta_name(pod)) : NULL,
                         port);
+}
+
+static struct plan_run *run_new(struct training_controller *controller, struct job_entry *entry,
+                                struct kube_object *job)
+{
+    struct plan_run *run = mem_zalloc(sizeof(*run));
+
+    kube_pass_init(&run->pass, &controller->passes, job);
+    run->pass.stages = &PLAN_RUN_STAGES;
+    run->pass.loop = controller->loop;
+    run->pass.client = controller->client;
+    run->pass.component = controller->kind->controller_name;
+    run->pass.calls_max = controller->calls_max;
+    run->pass.writes = &entry->writes;
+    run->pass.done = on_pass_done;
+    run->pass.context = controller;
+    run->kind = controller->kind;
+    run->entry = entry;
+    run->metrics = &controller->metrics;
+    run->started_ms = loop_now_ms(controller->loop);
+    return run;
 }
 
 static void start_run(struct training_controller *controller, struct job_entry *entry,
                       struct kube_object *job)
 {
-    struct plan_run *run = plan_run_new();
-    struct training_observed observed;
+    struct plan_run *run = run_new(controller, entry, job);
+    const struct training_observed observed = observe(controller, run);
+    struct arena *arena = run->pass.arena;
     struct err err = ERR_INIT;
 
-    run->loop = controller->loop;
-    run->client = controller->client;
-    run->kind = controller->kind;
-    run->entry = entry;
-    run->job = kube_object_ref(job);
-    run->calls_max = controller->calls_max;
-    run->metrics = &controller->metrics;
-    run->started_ms = loop_now_ms(controller->loop);
-    run->done = on_run_done;
-    run->context = controller;
-
-    observed = observe(controller, run);
     run->pod_groups = observed.gang ? observed.gang->resource : NULL;
-    if (training_reconcile(&observed, run->arena, &run->plan, &err) < 0) {
+    if (training_reconcile(&observed, arena, &run->plan, &err) < 0) {
         _cleanup_free_ char *subject = mem_printf("%s %s", controller->kind->singular, entry->key);
 
         log_error(subject, "%s", err.message);
         training_metrics_count_pass(&controller->metrics, true, 0);
-        plan_run_free(run);
+        run_free(run);
         workqueue_done(controller->queue, entry->key, true);
         return;
     }
     if (run->plan.host_ports)
         host_ports_set(
             controller->host_ports,
-            training_host_ports_owner(run->arena, controller->kind, job->namespace_, job->name),
+            training_host_ports_owner(arena, controller->kind, job->namespace_, job->name),
             run->plan.host_ports, run->plan.host_port_count);
     see_progress(controller, run, &observed);
-    link_run(controller, run);
-    plan_run_start(run);
+    kube_pass_start(&run->pass);
 }
 
 static bool is_synced(const struct training_controller *controller)
@@ -343,14 +324,6 @@ static void collect(struct prometheus_collector *collector)
     prometheus_set(metrics->watched, (double)view.services, name, "services", NULL);
 }
 
-static struct kube_object *find_job(struct training_controller *controller, const char *key)
-{
-    const char *slash = strchr(key, '/');
-    _cleanup_free_ char *namespace_ = mem_strndup(key, (size_t)(slash - key));
-
-    return kube_informer_get(controller->jobs, namespace_, slash + 1);
-}
-
 static void work(void *context, const char *key)
 {
     struct training_controller *controller = context;
@@ -359,11 +332,10 @@ static void work(void *context, const char *key)
     int64_t wait_ms;
 
     if (!is_synced(controller)) {
-        workqueue_add_after(controller->queue, key, SYNC_POLL_MS);
-        workqueue_done(controller->queue, key, false);
+        workqueue_put_off(controller->queue, key, SYNC_POLL_MS);
         return;
     }
-    job = find_job(controller, key);
+    job = kube_informer_find(controller->jobs, key);
     if (!job) {
         job_cache_forget(&controller->cache, key);
         workqueue_done(controller->queue, key, false);
@@ -372,8 +344,7 @@ static void work(void *context, const char *key)
     entry = job_cache_get(&controller->cache, key);
     wait_ms = kube_own_writes_wait_ms(&entry->writes, job->json, loop_now_ms(controller->loop));
     if (wait_ms > 0) {
-        workqueue_add_after(controller->queue, key, wait_ms);
-        workqueue_done(controller->queue, key, false);
+        workqueue_put_off(controller->queue, key, wait_ms);
         return;
     }
     start_run(controller, entry, job);
@@ -494,12 +465,8 @@ struct training_controller *training_controller_free(struct training_controller 
     gang_watch_free(controller->gang);
     kube_client_free(controller->client);
     progress_reader_free(controller->progress);
-    while (controller->runs) {
-        struct plan_run *run = controller->runs;
-
-        unlink_run(controller, run);
-        plan_run_free(run);
-    }
+    while (controller->passes)
+        run_free(CONTAINER_OF(controller->passes, struct plan_run, pass));
     workqueue_free(controller->queue);
     job_cache_release(&controller->cache);
     forget_host_ports(controller);

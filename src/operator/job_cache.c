@@ -153,7 +153,7 @@ struct kube_object **job_entry_objects(struct job_entry *entry, struct arena *ar
 
     *ret_count = 0;
     for (size_t i = 0; map_next(map, &i, &key, &object);)
-        objects[(*ret_count)++] = kube_object_ref(object);
+        objects[(*ret_count)++] = object;
     qsort(objects, *ret_count, sizeof(struct kube_object *), compare_names);
     return objects;
 }

@@ -30,8 +30,8 @@ static char *wanted_text(struct plan_run *run)
 {
     const struct json *wanted = run->plan.autoscaler;
 
-    return arena_printf(run->arena, "%s %s", run->job->uid,
-                        wanted ? json_to_string(run->arena, wanted) : GONE);
+    return arena_printf(run->pass.arena, "%s %s", run->pass.workload->uid,
+                        wanted ? json_to_string(run->pass.arena, wanted) : GONE);
 }
 
 bool plan_run_needs_autoscaler(struct plan_run *run)
@@ -50,17 +50,15 @@ static void end(struct plan_run *run, bool settled)
         free(run->entry->autoscaler);
         run->entry->autoscaler = mem_strdup(wanted_text(run));
     } else {
-        run->failed = true;
+        run->pass.failed = true;
     }
-    run->under_way--;
-    plan_run_advance(run);
+    kube_pass_answered(&run->pass);
 }
 
 static void tell(struct plan_run *run, bool warning, const char *reason, const char *message)
 {
     if (job_entry_say(run->entry, reason, message))
-        kube_event(run->client, run->job->json, run->kind->controller_name,
-                   warning ? "Warning" : "Normal", reason, "%s", message);
+        kube_pass_tell(&run->pass, warning, reason, "%s", message);
 }
 
 /* Where there is no answer, or another had the last word, the next run tries again. */
@@ -71,15 +69,15 @@ static void end_refused(struct plan_run *run, const struct err *err)
 
     if (!again)
         tell(run, true, "FailedAutoscaler",
-             arena_printf(run->arena, "spec.elasticPolicy.metrics: no autoscaler: %s",
+             arena_printf(run->pass.arena, "spec.elasticPolicy.metrics: no autoscaler: %s",
                           err->message));
     end(run, !again);
 }
 
 static void end_done(struct plan_run *run, const char *reason, const char *verb)
 {
-    kube_event(run->client, run->job->json, run->kind->controller_name, "Normal", reason,
-               "%s HorizontalPodAutoscaler: %s", verb, run->job->name);
+    kube_pass_tell(&run->pass, false, reason, "%s HorizontalPodAutoscaler: %s", verb,
+                   run->pass.workload->name);
     end(run, true);
 }
 
@@ -101,12 +99,12 @@ static void on_changed(void *context, struct json *object, const struct err *err
 
 static void change(struct plan_run *run)
 {
-    struct json *patch = json_object(run->arena);
+    struct json *patch = json_object(run->pass.arena);
 
-    json_set(run->arena, patch, "spec",
-             json_clone(run->arena, json_get(run->plan.autoscaler, "spec")));
-    kube_patch(run->client, resource(run), run->job->namespace_, run->job->name, NULL, patch,
-               on_changed, run);
+    json_set(run->pass.arena, patch, "spec",
+             json_clone(run->pass.arena, json_get(run->plan.autoscaler, "spec")));
+    kube_patch(run->pass.client, resource(run), run->pass.workload->namespace_,
+               run->pass.workload->name, NULL, patch, on_changed, run);
 }
 
 static void on_present(void *context, struct json *object, const struct err *err)
@@ -117,12 +115,12 @@ static void on_present(void *context, struct json *object, const struct err *err
         end(run, false); /* gone again: the next run makes it */
     } else if (err) {
         end_refused(run, err);
-    } else if (!kube_meta_is_controlled_by(object, run->job->uid)) {
+    } else if (!kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
         tell(run, true, "FailedAutoscaler",
-             arena_printf(run->arena,
+             arena_printf(run->pass.arena,
                           "spec.elasticPolicy.metrics: no autoscaler: HorizontalPodAutoscaler "
                           "\"%s\" exists and does not belong to this job",
-                          run->job->name));
+                          run->pass.workload->name));
         /* It may be that of a predecessor, on its way out. */
         end(run, !kube_meta_is_deleting(object) && !kube_meta_controller(object));
     } else if (training_autoscaler_is_same(run->plan.autoscaler, object)) {
@@ -139,7 +137,8 @@ static void on_created(void *context, struct json *object, const struct err *err
     if (!err) {
         end_done(run, "SuccessfulCreateAutoscaler", "Created");
     } else if (err->code == ERR_EXISTS) {
-        kube_get(run->client, resource(run), run->job->namespace_, run->job->name, on_present, run);
+        kube_get(run->pass.client, resource(run), run->pass.workload->namespace_,
+                 run->pass.workload->name, on_present, run);
     } else if (err->code != ERR_NOT_FOUND) {
         end_refused(run, err);
     } else if (run->autoscaler_version + 1 < ARRAY_SIZE(VERSIONS)) {
@@ -147,22 +146,23 @@ static void on_created(void *context, struct json *object, const struct err *err
         create(run);
     } else {
         tell(run, true, "AutoscalersMissing",
-             arena_printf(run->arena,
+             arena_printf(run->pass.arena,
                           "spec.elasticPolicy.metrics: this server has no "
                           "HorizontalPodAutoscalers, nothing scales the job by itself; use "
                           "'kubectl scale %s %s --replicas=N'",
-                          run->kind->singular, run->job->name));
+                          run->kind->singular, run->pass.workload->name));
         end(run, true);
     }
 }
 
 static void create(struct plan_run *run)
 {
-    struct json *object = json_clone(run->arena, run->plan.autoscaler);
+    struct json *object = json_clone(run->pass.arena, run->plan.autoscaler);
 
-    json_set_string(run->arena, object, "apiVersion",
-                    kube_resource_api_version(run->arena, resource(run)));
-    kube_create(run->client, resource(run), run->job->namespace_, object, on_created, run);
+    json_set_string(run->pass.arena, object, "apiVersion",
+                    kube_resource_api_version(run->pass.arena, resource(run)));
+    kube_create(run->pass.client, resource(run), run->pass.workload->namespace_, object, on_created,
+                run);
 }
 
 /* ---- It shall not be there ------------------------------------------------------------------- */
@@ -193,10 +193,10 @@ static void on_found(void *context, struct json *object, const struct err *err)
         end(run, true);
     } else if (err) {
         end_refused(run, err);
-    } else if (kube_meta_is_controlled_by(object, run->job->uid)) {
-        options.uid = arena_strdup(run->arena, kube_meta_uid(object));
-        kube_delete(run->client, resource(run), run->job->namespace_, run->job->name, &options,
-                    on_deleted, run);
+    } else if (kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
+        options.uid = arena_strdup(run->pass.arena, kube_meta_uid(object));
+        kube_delete(run->pass.client, resource(run), run->pass.workload->namespace_,
+                    run->pass.workload->name, &options, on_deleted, run);
     } else {
         end(run, true);
     }
@@ -204,12 +204,12 @@ static void on_found(void *context, struct json *object, const struct err *err)
 
 static void look_for(struct plan_run *run)
 {
-    kube_get(run->client, resource(run), run->job->namespace_, run->job->name, on_found, run);
+    kube_get(run->pass.client, resource(run), run->pass.workload->namespace_,
+             run->pass.workload->name, on_found, run);
 }
 
 void plan_run_start_autoscaler(struct plan_run *run)
 {
-    run->under_way++;
     run->autoscaler_version = 0;
     if (run->plan.autoscaler)
         create(run);

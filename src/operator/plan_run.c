@@ -21,7 +21,7 @@ enum stage {
     STAGE_PODS,
     STAGE_AUTOSCALER,
     STAGE_STATUS,
-    STAGE_END,
+    STAGES,
 };
 
 enum verb { CREATES, CHANGES, DELETES };
@@ -59,45 +59,6 @@ static const struct {
                                    "SuccessfulDeletePodGroup", "FailedDeletePodGroup"},
 };
 
-static void on_end_task(struct loop_task *task)
-{
-    struct plan_run *run = CONTAINER_OF(task, struct plan_run, end);
-
-    run->done(run->context, run, run->failed);
-    plan_run_free(run);
-}
-
-struct plan_run *plan_run_new(void)
-{
-    struct plan_run *run = mem_zalloc(sizeof(*run));
-
-    run->arena = arena_new();
-    run->end.callback = on_end_task;
-    return run;
-}
-
-struct plan_run *plan_run_free(struct plan_run *run)
-{
-    if (!run)
-        return NULL;
-    loop_defer_cancel(run->loop, &run->end);
-    for (size_t i = 0; i < run->held.count; i++)
-        kube_object_unref(run->held.items[i]);
-    vec_release(&run->held);
-    if (run->job)
-        kube_object_unref(run->job);
-    arena_free(run->arena);
-    free(run);
-    return NULL;
-}
-
-static void tell(struct plan_run *run, bool warning, const char *reason, const char *text,
-                 const char *subject)
-{
-    kube_event(run->client, run->job->json, run->kind->controller_name,
-               warning ? "Warning" : "Normal", reason, "%s: %s", text, subject);
-}
-
 /* No answer says nothing about what was asked; the next pass will see. */
 static bool is_answer(const struct err *err)
 {
@@ -108,10 +69,10 @@ static void fail_action(struct call *call, const struct err *err)
 {
     static const char *const texts[] = {"Error creating", "Error updating", "Error deleting"};
 
-    call->run->failed = true;
+    call->run->pass.failed = true;
     if (is_answer(err))
-        tell(call->run, true, ACTIONS[call->action->type].failed_reason,
-             texts[ACTIONS[call->action->type].verb], err->message);
+        kube_pass_tell(&call->run->pass, true, ACTIONS[call->action->type].failed_reason, "%s: %s",
+                       texts[ACTIONS[call->action->type].verb], err->message);
 }
 
 static void tell_done(const struct call *call)
@@ -119,9 +80,8 @@ static void tell_done(const struct call *call)
     static const char *const texts[] = {"Created", "Updated", "Deleted"};
     const enum training_action_type type = call->action->type;
 
-    tell(call->run, false, ACTIONS[type].done_reason,
-         arena_printf(call->run->arena, "%s %s", texts[ACTIONS[type].verb], ACTIONS[type].noun),
-         call->action->name);
+    kube_pass_tell(&call->run->pass, false, ACTIONS[type].done_reason, "%s %s: %s",
+                   texts[ACTIONS[type].verb], ACTIONS[type].noun, call->action->name);
 }
 
 static const struct kube_resource *resource_of(const struct call *call)
@@ -133,12 +93,6 @@ static const struct kube_resource *resource_of(const struct call *call)
     return type == TRAINING_DELETE_JOB ? call->run->kind->resource : ACTIONS[type].resource;
 }
 
-static void end_call(struct call *call)
-{
-    call->run->under_way--;
-    plan_run_advance(call->run);
-}
-
 static void on_adopted(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -147,21 +101,21 @@ static void on_adopted(void *context, struct json *object, const struct err *err
         fail_action(call, err);
     else
         job_entry_await_object(call->run->entry, ACTIONS[call->action->type].part, object,
-                               loop_now_ms(call->run->loop));
-    end_call(call);
+                               loop_now_ms(call->run->pass.loop));
+    kube_pass_answered(&call->run->pass);
 }
 
 /* It is the job's, but another operator made it, without the labels by which we would see it. */
 static void adopt(struct call *call)
 {
     struct plan_run *run = call->run;
-    struct json *patch = json_object(run->arena);
+    struct json *patch = json_object(run->pass.arena);
 
-    json_set(run->arena, json_ensure_object(run->arena, patch, "metadata"), "labels",
-             json_clone(run->arena, kube_meta_labels(training_plan_object(&run->plan, call->action,
-                                                                          run->arena))));
-    kube_patch(run->client, resource_of(call), run->job->namespace_, call->action->name, NULL,
-               patch, on_adopted, call);
+    json_set(run->pass.arena, json_ensure_object(run->pass.arena, patch, "metadata"), "labels",
+             json_clone(run->pass.arena, kube_meta_labels(training_plan_object(
+                                             &run->plan, call->action, run->pass.arena))));
+    kube_patch(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+               call->action->name, NULL, patch, on_adopted, call);
 }
 
 /* What exists under the name may be ours, made by a call whose answer was lost. */
@@ -172,25 +126,25 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct err taken = ERR_INIT;
 
     if (err && err->code == ERR_NOT_FOUND) {
-        run->failed = true; /* gone again: the next pass makes it */
+        run->pass.failed = true; /* gone again: the next pass makes it */
     } else if (err) {
         fail_action(call, err);
-    } else if (kube_meta_is_controlled_by(object, run->job->uid)) {
+    } else if (kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
         if (!kube_meta_label(object, TRAINING_OPERATOR_LABEL)) {
             adopt(call);
             return;
         }
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
-                               loop_now_ms(run->loop));
+                               loop_now_ms(run->pass.loop));
     } else {
         err_set(&taken, ERR_EXISTS, "%s \"%s\" exists and does not belong to this job",
                 ACTIONS[call->action->type].noun, call->action->name);
-        run->failed = true;
+        run->pass.failed = true;
         if (!kube_meta_is_deleting(object) &&
             job_entry_say(run->entry, ACTIONS[call->action->type].failed_reason, taken.message))
             fail_action(call, &taken);
     }
-    end_call(call);
+    kube_pass_answered(&call->run->pass);
 }
 
 static void on_created(void *context, struct json *object, const struct err *err)
@@ -199,18 +153,18 @@ static void on_created(void *context, struct json *object, const struct err *err
     struct plan_run *run = call->run;
 
     if (err && err->code == ERR_EXISTS) {
-        kube_get(run->client, resource_of(call), run->job->namespace_, call->action->name,
-                 on_existing, call);
+        kube_get(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+                 call->action->name, on_existing, call);
         return;
     }
     if (err) {
         fail_action(call, err);
     } else {
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
-                               loop_now_ms(run->loop));
+                               loop_now_ms(run->pass.loop));
         tell_done(call);
     }
-    end_call(call);
+    kube_pass_answered(&call->run->pass);
 }
 
 static void on_deleted(void *context, struct json *object, const struct err *err)
@@ -222,7 +176,7 @@ static void on_deleted(void *context, struct json *object, const struct err *err
         fail_action(call, err);
     else if (!gone)
         tell_done(call);
-    end_call(call);
+    kube_pass_answered(&call->run->pass);
 }
 
 static void on_changed(void *context, struct json *object, const struct err *err)
@@ -231,26 +185,25 @@ static void on_changed(void *context, struct json *object, const struct err *err
 
     /* It went, or is another by now: the next pass sees. */
     if (err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT))
-        call->run->failed = true;
+        call->run->pass.failed = true;
     else if (err)
         fail_action(call, err);
-    end_call(call);
+    kube_pass_answered(&call->run->pass);
 }
 
 static void start_action(struct plan_run *run, const struct training_action *action)
 {
-    struct call *call = ARENA_NEW(run->arena, struct call);
+    struct call *call = ARENA_NEW(run->pass.arena, struct call);
 
     *call = (struct call){.run = run, .action = action};
-    run->under_way++;
     if (ACTIONS[action->type].verb == CREATES) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
 
-        kube_create(run->client, resource_of(call), run->job->namespace_,
+        kube_create(run->pass.client, resource_of(call), run->pass.workload->namespace_,
                     training_plan_object(&run->plan, action, arena), on_created, call);
     } else if (ACTIONS[action->type].verb == CHANGES) {
-        kube_patch(run->client, resource_of(call), run->job->namespace_, action->name, NULL,
-                   action->object, on_changed, call);
+        kube_patch(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+                   action->name, NULL, action->object, on_changed, call);
     } else {
         struct kube_delete_options options = {
             .grace_period_seconds = action->force ? 0 : -1,
@@ -258,57 +211,37 @@ static void start_action(struct plan_run *run, const struct training_action *act
             .uid = action->uid,
         };
 
-        kube_delete(run->client, resource_of(call), run->job->namespace_, action->name, &options,
-                    on_deleted, call);
+        kube_delete(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+                    action->name, &options, on_deleted, call);
     }
-}
-
-/* Keep calls of a stage under way; false when all have been answered. */
-static bool keep_acting(struct plan_run *run)
-{
-    while (run->position < run->plan.action_count && run->under_way < run->calls_max) {
-        const struct training_action *action = &run->plan.actions[run->position++];
-
-        if ((int)ACTIONS[action->type].stage == run->stage)
-            start_action(run, action);
-    }
-    return run->under_way > 0;
-}
-
-/* The job changed under our hands: look again. It is gone: nothing to do any more. */
-static void fail_write(struct plan_run *run, const struct err *err)
-{
-    run->failed = err->code != ERR_NOT_FOUND;
-    run->stage = STAGE_END;
 }
 
 static void on_remembered(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
 
-    run->under_way--;
     if (err) {
-        fail_write(run, err);
+        kube_pass_give_up(&run->pass, err);
     } else {
-        run->resource_version = arena_strdup(run->arena, kube_meta_resource_version(object));
-        training_metrics_count_memory(run->metrics, run->job->json, run->plan.annotations);
-        kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
+        run->resource_version = arena_strdup(run->pass.arena, kube_meta_resource_version(object));
+        training_metrics_count_memory(run->metrics, run->pass.workload->json,
+                                      run->plan.annotations);
+        kube_pass_wrote(&run->pass, object);
     }
-    plan_run_advance(run);
+    kube_pass_answered(&run->pass);
 }
 
 static void start_remember(struct plan_run *run)
 {
-    struct json *patch = json_object(run->arena);
-    struct json *metadata = json_ensure_object(run->arena, patch, "metadata");
+    struct json *patch = json_object(run->pass.arena);
+    struct json *metadata = json_ensure_object(run->pass.arena, patch, "metadata");
 
     /* Only on top of what was read: another count must not be overwritten. */
-    json_set_string(run->arena, metadata, "resourceVersion",
-                    kube_meta_resource_version(run->job->json));
-    json_set(run->arena, metadata, "annotations", run->plan.annotations);
-    run->under_way++;
-    kube_patch(run->client, run->kind->resource, run->job->namespace_, run->job->name, NULL, patch,
-               on_remembered, run);
+    json_set_string(run->pass.arena, metadata, "resourceVersion",
+                    kube_meta_resource_version(run->pass.workload->json));
+    json_set(run->pass.arena, metadata, "annotations", run->plan.annotations);
+    kube_patch(run->pass.client, run->kind->resource, run->pass.workload->namespace_,
+               run->pass.workload->name, NULL, patch, on_remembered, run);
 }
 
 static void tell_events(struct plan_run *run)
@@ -318,8 +251,7 @@ static void tell_events(struct plan_run *run)
 
         if (event->once && !job_entry_say(run->entry, event->reason, event->message))
             continue;
-        kube_event(run->client, run->job->json, run->kind->controller_name,
-                   event->warning ? "Warning" : "Normal", event->reason, "%s", event->message);
+        kube_pass_tell(&run->pass, event->warning, event->reason, "%s", event->message);
     }
 }
 
@@ -327,72 +259,73 @@ static void on_status_written(void *context, struct json *object, const struct e
 {
     struct plan_run *run = context;
 
-    run->under_way--;
     if (err) {
-        fail_write(run, err);
+        kube_pass_give_up(&run->pass, err);
     } else {
-        training_metrics_count_status(run->metrics, run->job->json, run->plan.status);
-        kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
+        training_metrics_count_status(run->metrics, run->pass.workload->json, run->plan.status);
+        kube_pass_wrote(&run->pass, object);
     }
-    plan_run_advance(run);
+    kube_pass_answered(&run->pass);
 }
 
 static void start_status(struct plan_run *run)
 {
-    struct json *object = json_clone(run->arena, run->job->json);
+    struct json *object = json_clone(run->pass.arena, run->pass.workload->json);
 
-    json_set(run->arena, object, "status", json_clone(run->arena, run->plan.status));
+    json_set(run->pass.arena, object, "status", json_clone(run->pass.arena, run->plan.status));
     if (run->resource_version)
-        json_set_string(run->arena, json_get(object, "metadata"), "resourceVersion",
+        json_set_string(run->pass.arena, json_get(object, "metadata"), "resourceVersion",
                         run->resource_version);
-    run->under_way++;
-    kube_update_status(run->client, run->kind->resource, run->job->namespace_, run->job->name,
-                       object, on_status_written, run);
+    kube_update_status(run->pass.client, run->kind->resource, run->pass.workload->namespace_,
+                       run->pass.workload->name, object, on_status_written, run);
 }
 
 /* A stage of one call, or of none. */
-static bool keep_writing(struct plan_run *run, bool needed, void (*start)(struct plan_run *))
+static bool start_only(struct plan_run *run, bool needed, void (*start)(struct plan_run *))
 {
-    if (needed && run->position++ == 0)
-        start(run);
-    return run->under_way > 0;
+    if (!needed || run->pass.position++ > 0)
+        return false;
+    start(run);
+    return true;
 }
 
-/* Do what the stage still has to do; false when it is through. */
-static bool work(struct plan_run *run)
+static bool start_next_action(struct plan_run *run)
 {
-    switch (run->stage) {
+    while (run->pass.position < run->plan.action_count) {
+        const struct training_action *action = &run->plan.actions[run->pass.position++];
+
+        if ((int)ACTIONS[action->type].stage == run->pass.stage) {
+            start_action(run, action);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool start_next(struct kube_pass *pass)
+{
+    struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
+
+    switch (pass->stage) {
     case STAGE_REMEMBER:
-        return keep_writing(run, run->plan.annotations != NULL, start_remember);
+        return start_only(run, run->plan.annotations != NULL, start_remember);
     case STAGE_AUTOSCALER:
-        return keep_writing(run, run->position > 0 || plan_run_needs_autoscaler(run),
-                            plan_run_start_autoscaler);
+        return start_only(run, plan_run_needs_autoscaler(run), plan_run_start_autoscaler);
     case STAGE_STATUS:
-        return keep_writing(run, run->plan.status != NULL, start_status);
+        return start_only(run, run->plan.status != NULL, start_status);
     default:
-        return keep_acting(run);
+        return start_next_action(run);
     }
 }
 
-void plan_run_advance(struct plan_run *run)
+static int after(struct kube_pass *pass)
 {
-    while (run->stage != STAGE_END) {
-        if (work(run))
-            return;
-        if (run->stage == STAGE_STATUS)
-            tell_events(run);
-        /* Only the first stages are grounds; a job that was gone has ended the run itself. */
-        if (run->failed && (run->stage == STAGE_GROUP || run->stage == STAGE_SERVICES))
-            run->stage = STAGE_STATUS;
-        else
-            run->stage++;
-        run->position = 0;
-    }
-    loop_defer(run->loop, &run->end);
+    if (pass->stage == STAGE_STATUS)
+        tell_events(CONTAINER_OF(pass, struct plan_run, pass));
+    /* Only the first stages are grounds; a job that was gone has ended the pass itself. */
+    if (pass->failed && (pass->stage == STAGE_GROUP || pass->stage == STAGE_SERVICES))
+        return STAGE_STATUS;
+    return pass->stage + 1;
 }
 
-void plan_run_start(struct plan_run *run)
-{
-    run->stage = STAGE_REMEMBER;
-    plan_run_advance(run);
-}
+const struct kube_pass_stages PLAN_RUN_STAGES = {STAGES, start_next, after};

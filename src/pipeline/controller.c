@@ -26,7 +26,7 @@ struct workflow_controller {
     struct workqueue *queue;
     struct workflow_cache cache;
     struct kube_informer *workflows, *pods;
-    struct workflow_run *runs; /* under way */
+    struct kube_pass *passes; /* under way; each of a workflow_run */
     size_t calls_max;
     bool make_accounts;
     char *step_image;
@@ -60,55 +60,44 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* The pods by name, held by the run until it ends. */
-static const struct json **observe_pods(struct workflow_run *run, size_t *ret_count)
+static const struct json **observe_pods(struct workflow_run *run)
 {
-    const struct map *pods = &run->entry->pods;
-    const struct json **list = ARENA_ARRAY(run->arena, const struct json *, pods->count + 1);
+    const struct map *map = &run->entry->pods;
+    struct kube_object **pods = ARENA_ARRAY(run->pass.arena, struct kube_object *, map->count + 1);
+    size_t count = 0;
     const char *key;
     void *pod;
 
-    for (size_t i = 0; map_next(pods, &i, &key, &pod);)
-        vec_push(&run->held, kube_object_ref(pod));
-    if (run->held.count)
-        qsort(run->held.items, run->held.count, sizeof(run->held.items[0]), compare_names);
-    for (size_t i = 0; i < run->held.count; i++)
-        list[i] = run->held.items[i]->json;
-    *ret_count = run->held.count;
-    return list;
+    for (size_t i = 0; map_next(map, &i, &key, &pod);)
+        pods[count++] = pod;
+    qsort(pods, count, sizeof(pods[0]), compare_names);
+    return kube_pass_hold_all(&run->pass, pods, count);
 }
 
 static struct workflow_observed observe(struct workflow_controller *controller,
                                         struct workflow_run *run)
 {
     struct workflow_entry *entry = run->entry;
-    size_t pod_count;
-    const struct json **pods = observe_pods(run, &pod_count);
-    const struct json **gone = ARENA_ARRAY(run->arena, const struct json *, entry->gone.count + 1);
+    struct arena *arena = run->pass.arena;
     struct workflow_result *results =
-        ARENA_ARRAY(run->arena, struct workflow_result, entry->results.count + 1);
+        ARENA_ARRAY(arena, struct workflow_result, entry->results.count + 1);
 
     run->gone_count = entry->gone.count;
-    for (size_t i = 0; i < entry->gone.count; i++) {
-        vec_push(&run->held, kube_object_ref(entry->gone.items[i]));
-        gone[i] = entry->gone.items[i]->json;
-    }
     run->result_count = entry->results.count;
     for (size_t i = 0; i < entry->results.count; i++) {
         const struct workflow_kept_result *kept = &entry->results.items[i];
 
-        if (kept->object)
-            vec_push(&run->held, kube_object_ref(kept->object));
         results[i] = (struct workflow_result){
-            .node_id = arena_strdup(run->arena, kept->node_id),
-            .object = kept->object ? kept->object->json : NULL,
-            .error = kept->error ? arena_strdup(run->arena, kept->error) : NULL,
+            .node_id = arena_strdup(arena, kept->node_id),
+            .object = kept->object ? kube_pass_hold(&run->pass, kept->object) : NULL,
+            .error = kept->error ? arena_strdup(arena, kept->error) : NULL,
         };
     }
     return (struct workflow_observed){
-        .workflow = run->workflow->json,
-        .pods = pods,
-        .pod_count = pod_count,
-        .gone = gone,
+        .workflow = run->pass.workload->json,
+        .pods = observe_pods(run),
+        .pod_count = entry->pods.count,
+        .gone = kube_pass_hold_all(&run->pass, entry->gone.items, run->gone_count),
         .gone_count = run->gone_count,
         .results = results,
         .result_count = run->result_count,
@@ -118,31 +107,19 @@ static struct workflow_observed observe(struct workflow_controller *controller,
     };
 }
 
-static void link_run(struct workflow_controller *controller, struct workflow_run *run)
+static void run_free(struct workflow_run *run)
 {
-    run->next = controller->runs;
-    if (run->next)
-        run->next->previous = run;
-    controller->runs = run;
+    kube_pass_release(&run->pass);
+    free(run);
 }
 
-static void unlink_run(struct workflow_controller *controller, struct workflow_run *run)
-{
-    if (run->previous)
-        run->previous->next = run->next;
-    else
-        controller->runs = run->next;
-    if (run->next)
-        run->next->previous = run->previous;
-}
-
-static void on_run_done(void *context, struct workflow_run *run, bool failed)
+static void on_pass_done(void *context, struct kube_pass *pass)
 {
     struct workflow_controller *controller = context;
+    struct workflow_run *run = CONTAINER_OF(pass, struct workflow_run, pass);
     struct workflow_entry *entry = run->entry;
 
-    unlink_run(controller, run);
-    if (!failed) {
+    if (!pass->failed) {
         bool news = entry->results.count > run->result_count;
 
         workflow_entry_drop(entry, run->result_count, run->gone_count);
@@ -151,42 +128,44 @@ static void on_run_done(void *context, struct workflow_run *run, bool failed)
         if (run->plan.requeue_ms >= 0)
             workqueue_add_after(controller->queue, entry->key, run->plan.requeue_ms);
     }
-    workqueue_done(controller->queue, entry->key, failed);
+    workqueue_done(controller->queue, entry->key, pass->failed);
+    run_free(run);
+}
+
+static struct workflow_run *run_new(struct workflow_controller *controller,
+                                    struct workflow_entry *entry, struct kube_object *workflow)
+{
+    struct workflow_run *run = mem_zalloc(sizeof(*run));
+
+    kube_pass_init(&run->pass, &controller->passes, workflow);
+    run->pass.stages = &WORKFLOW_RUN_STAGES;
+    run->pass.loop = controller->loop;
+    run->pass.client = controller->client;
+    run->pass.component = WORKFLOW_CONTROLLER_NAME;
+    run->pass.calls_max = controller->calls_max;
+    run->pass.writes = &entry->writes;
+    run->pass.done = on_pass_done;
+    run->pass.context = controller;
+    run->entry = entry;
+    return run;
 }
 
 static void start_run(struct workflow_controller *controller, struct workflow_entry *entry,
                       struct kube_object *workflow)
 {
-    struct workflow_run *run = workflow_run_new();
-    struct workflow_observed observed;
+    struct workflow_run *run = run_new(controller, entry, workflow);
+    const struct workflow_observed observed = observe(controller, run);
     struct err err = ERR_INIT;
 
-    run->loop = controller->loop;
-    run->client = controller->client;
-    run->entry = entry;
-    run->workflow = kube_object_ref(workflow);
-    run->calls_max = controller->calls_max;
-    run->done = on_run_done;
-    run->context = controller;
-    observed = observe(controller, run);
-    if (workflow_reconcile(&observed, run->arena, &run->plan, &err) < 0) {
+    if (workflow_reconcile(&observed, run->pass.arena, &run->plan, &err) < 0) {
         _cleanup_free_ char *subject = mem_printf("workflow %s", entry->key);
 
         log_error(subject, "%s", err.message);
-        workflow_run_free(run);
+        run_free(run);
         workqueue_done(controller->queue, entry->key, true);
         return;
     }
-    link_run(controller, run);
-    workflow_run_start(run);
-}
-
-static struct kube_object *find_workflow(struct workflow_controller *controller, const char *key)
-{
-    const char *slash = strchr(key, '/');
-    _cleanup_free_ char *namespace_ = mem_strndup(key, (size_t)(slash - key));
-
-    return kube_informer_get(controller->workflows, namespace_, slash + 1);
+    kube_pass_start(&run->pass);
 }
 
 static void work(void *context, const char *key)
@@ -197,11 +176,10 @@ static void work(void *context, const char *key)
     int64_t wait_ms;
 
     if (!kube_informer_synced(controller->workflows) || !kube_informer_synced(controller->pods)) {
-        workqueue_add_after(controller->queue, key, SYNC_POLL_MS);
-        workqueue_done(controller->queue, key, false);
+        workqueue_put_off(controller->queue, key, SYNC_POLL_MS);
         return;
     }
-    workflow = find_workflow(controller, key);
+    workflow = kube_informer_find(controller->workflows, key);
     if (!workflow) {
         workflow_cache_forget(&controller->cache, key);
         workqueue_done(controller->queue, key, false);
@@ -211,8 +189,7 @@ static void work(void *context, const char *key)
     wait_ms =
         kube_own_writes_wait_ms(&entry->writes, workflow->json, loop_now_ms(controller->loop));
     if (wait_ms > 0) {
-        workqueue_add_after(controller->queue, key, wait_ms);
-        workqueue_done(controller->queue, key, false);
+        workqueue_put_off(controller->queue, key, wait_ms);
         return;
     }
     start_run(controller, entry, workflow);
@@ -250,12 +227,8 @@ struct workflow_controller *workflow_controller_free(struct workflow_controller 
     kube_informer_free(controller->workflows);
     kube_informer_free(controller->pods);
     kube_client_free(controller->client);
-    while (controller->runs) {
-        struct workflow_run *run = controller->runs;
-
-        unlink_run(controller, run);
-        workflow_run_free(run);
-    }
+    while (controller->passes)
+        run_free(CONTAINER_OF(controller->passes, struct workflow_run, pass));
     workqueue_free(controller->queue);
     workflow_cache_release(&controller->cache);
     free(controller->step_image);

@@ -17,39 +17,7 @@ struct call {
     const struct workflow_action *action;
 };
 
-static void go_on(struct workflow_run *run);
-
-static void on_end_task(struct loop_task *task)
-{
-    struct workflow_run *run = CONTAINER_OF(task, struct workflow_run, end);
-
-    run->done(run->context, run, run->failed);
-    workflow_run_free(run);
-}
-
-struct workflow_run *workflow_run_new(void)
-{
-    struct workflow_run *run = mem_zalloc(sizeof(*run));
-
-    run->arena = arena_new();
-    run->end.callback = on_end_task;
-    return run;
-}
-
-struct workflow_run *workflow_run_free(struct workflow_run *run)
-{
-    if (!run)
-        return NULL;
-    loop_defer_cancel(run->loop, &run->end);
-    for (size_t i = 0; i < run->held.count; i++)
-        kube_object_unref(run->held.items[i]);
-    vec_release(&run->held);
-    if (run->workflow)
-        kube_object_unref(run->workflow);
-    arena_free(run->arena);
-    free(run);
-    return NULL;
-}
+enum stage { STAGE_STATUS, STAGE_ACTIONS, STAGES };
 
 /* A refusal that trying again will not change. */
 static bool is_final(const struct err *err)
@@ -61,12 +29,6 @@ static bool is_final(const struct err *err)
            err->code == ERR_UNSUPPORTED || err->code == ERR_MEDIA_TYPE;
 }
 
-static void end_call(struct call *call)
-{
-    call->run->under_way--;
-    go_on(call->run);
-}
-
 /* For the node: an answer that stays, or else another try. */
 static void fail_call(struct call *call, const struct err *err)
 {
@@ -75,7 +37,7 @@ static void fail_call(struct call *call, const struct err *err)
     if (call->action->node_id && is_final(err))
         workflow_entry_keep_result(run->entry, call->action->node_id, NULL, err->message);
     else
-        run->failed = true;
+        run->pass.failed = true;
 }
 
 static bool is_resource(const struct workflow_action *action)
@@ -88,7 +50,7 @@ static void take_answer(struct call *call, const struct json *object)
     struct workflow_run *run = call->run;
 
     if (call->action->type == WORKFLOW_CREATE_POD)
-        workflow_entry_await_pod(run->entry, object, loop_now_ms(run->loop));
+        workflow_entry_await_pod(run->entry, object, loop_now_ms(run->pass.loop));
     else if (call->action->node_id)
         workflow_entry_keep_result(run->entry, call->action->node_id, object, NULL);
 }
@@ -101,7 +63,7 @@ static bool is_ours(const struct call *call, const struct json *object)
     if (call->action->type == WORKFLOW_CREATE_RESOURCE)
         return str_eq(kube_meta_annotation(object, WORKFLOW_MADE_BY_ANNOTATION),
                       kube_meta_annotation(call->action->object, WORKFLOW_MADE_BY_ANNOTATION));
-    return kube_meta_is_controlled_by(object, call->run->workflow->uid);
+    return kube_meta_is_controlled_by(object, call->run->pass.workload->uid);
 }
 
 static const struct kube_resource *resource_of(const struct workflow_action *action)
@@ -129,7 +91,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct err taken = ERR_INIT;
 
     if (err || (!is_ours(call, object) && workflow_is_leftover(object))) {
-        call->run->failed = true; /* gone again, about to go, or no answer: try once more */
+        call->run->pass.failed = true; /* gone again, about to go, or no answer: try once more */
     } else if (is_ours(call, object)) {
         take_answer(call, object);
     } else {
@@ -137,7 +99,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
                       resource_of(call->action)->kind, call->action->name);
         fail_call(call, &taken);
     }
-    end_call(call);
+    kube_pass_answered(&call->run->pass);
 }
 
 static void on_patched(void *context, struct json *object, const struct err *err)
@@ -148,14 +110,14 @@ static void on_patched(void *context, struct json *object, const struct err *err
         fail_call(call, err);
     else
         take_answer(call, object);
-    end_call(call);
+    kube_pass_answered(&call->run->pass);
 }
 
 static void on_created(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     const struct workflow_action *action = call->action;
-    struct kube_client *client = call->run->client;
+    struct kube_client *client = call->run->pass.client;
 
     if (err && err->code == ERR_EXISTS && action->type == WORKFLOW_APPLY_RESOURCE) {
         kube_patch(client, &action->resource, action->namespace_, action->name, NULL,
@@ -177,23 +139,25 @@ static void on_deleted(void *context, struct json *object, const struct err *err
         fail_call(call, err);
     else if (is_resource(call->action))
         take_answer(call, call->action->object);
-    end_call(call);
+    kube_pass_answered(&call->run->pass);
 }
 
 /* A label that could not be set is tried again with the next change. */
 static void on_labelled(void *context, struct json *object, const struct err *err)
 {
-    end_call(context);
+    struct call *call = context;
+
+    kube_pass_answered(&call->run->pass);
 }
 
 static void start_label(struct call *call)
 {
     struct workflow_run *run = call->run;
-    struct json *patch = json_object(run->arena);
+    struct json *patch = json_object(run->pass.arena);
 
-    kube_meta_set_label(run->arena, patch, WORKFLOW_COMPLETED_LABEL, "true");
-    kube_patch(run->client, &KUBE_PODS, call->action->namespace_, call->action->name, NULL, patch,
-               on_labelled, call);
+    kube_meta_set_label(run->pass.arena, patch, WORKFLOW_COMPLETED_LABEL, "true");
+    kube_patch(run->pass.client, &KUBE_PODS, call->action->namespace_, call->action->name, NULL,
+               patch, on_labelled, call);
 }
 
 static void start_delete(struct call *call)
@@ -204,31 +168,30 @@ static void start_delete(struct call *call)
 
     if (action->type == WORKFLOW_DELETE_POD)
         options.propagation = NULL;
-    kube_delete(call->run->client, resource_of(action), action->namespace_, action->name, &options,
-                on_deleted, call);
+    kube_delete(call->run->pass.client, resource_of(action), action->namespace_, action->name,
+                &options, on_deleted, call);
 }
 
 static void start_action(struct workflow_run *run, const struct workflow_action *action)
 {
-    struct call *call = ARENA_NEW(run->arena, struct call);
+    struct call *call = ARENA_NEW(run->pass.arena, struct call);
 
     *call = (struct call){.run = run, .action = action};
-    run->under_way++;
     switch (action->type) {
     case WORKFLOW_CREATE_POD:
     case WORKFLOW_CREATE_CLAIM:
     case WORKFLOW_CREATE_ACCOUNT:
     case WORKFLOW_CREATE_RESOURCE:
     case WORKFLOW_APPLY_RESOURCE:
-        kube_create(run->client, resource_of(action), action->namespace_, action->object,
+        kube_create(run->pass.client, resource_of(action), action->namespace_, action->object,
                     on_created, call);
         break;
     case WORKFLOW_PATCH_RESOURCE:
-        kube_patch(run->client, &action->resource, action->namespace_, action->name, NULL,
+        kube_patch(run->pass.client, &action->resource, action->namespace_, action->name, NULL,
                    action->object, on_patched, call);
         break;
     case WORKFLOW_GET_RESOURCE:
-        kube_get(run->client, &action->resource, action->namespace_, action->name, on_patched,
+        kube_get(run->pass.client, &action->resource, action->namespace_, action->name, on_patched,
                  call);
         break;
     case WORKFLOW_LABEL_POD:
@@ -244,52 +207,48 @@ static void tell_events(struct workflow_run *run)
     for (size_t i = 0; i < run->plan.event_count; i++) {
         const struct workflow_event *event = &run->plan.events[i];
 
-        kube_event(run->client, run->workflow->json, WORKFLOW_CONTROLLER_NAME,
-                   event->warning ? "Warning" : "Normal", event->reason, "%s", event->message);
+        kube_pass_tell(&run->pass, event->warning, event->reason, "%s", event->message);
     }
-}
-
-static void go_on(struct workflow_run *run)
-{
-    while (run->position < run->plan.action_count && run->under_way < run->calls_max)
-        start_action(run, &run->plan.actions[run->position++]);
-    if (run->under_way == 0)
-        loop_defer(run->loop, &run->end);
 }
 
 static void on_status_written(void *context, struct json *object, const struct err *err)
 {
     struct workflow_run *run = context;
 
-    run->under_way--;
     if (err) {
-        /* It changed under our hands: look again. It is gone: nothing to do any more. */
-        run->failed = err->code != ERR_NOT_FOUND;
-        run->position = run->plan.action_count;
+        kube_pass_give_up(&run->pass, err);
     } else {
-        kube_own_writes_wrote(&run->entry->writes, object, loop_now_ms(run->loop));
+        kube_pass_wrote(&run->pass, object);
         tell_events(run);
     }
-    go_on(run);
+    kube_pass_answered(&run->pass);
 }
 
 static void write_status(struct workflow_run *run)
 {
-    struct json *object = json_clone(run->arena, run->workflow->json);
+    struct json *object = json_clone(run->pass.arena, run->pass.workload->json);
 
     JSON_EACH (label, run->plan.labels) {
-        kube_meta_set_label(run->arena, object, label->name, json_text(label));
+        kube_meta_set_label(run->pass.arena, object, label->name, json_text(label));
     }
-    json_set(run->arena, object, "status", json_clone(run->arena, run->plan.status));
-    run->under_way++;
-    kube_update(run->client, &KUBE_WORKFLOWS, run->workflow->namespace_, run->workflow->name,
-                object, on_status_written, run);
+    json_set(run->pass.arena, object, "status", json_clone(run->pass.arena, run->plan.status));
+    kube_update(run->pass.client, &KUBE_WORKFLOWS, run->pass.workload->namespace_,
+                run->pass.workload->name, object, on_status_written, run);
 }
 
-void workflow_run_start(struct workflow_run *run)
+static bool start_next(struct kube_pass *pass)
 {
-    if (run->plan.status)
+    struct workflow_run *run = CONTAINER_OF(pass, struct workflow_run, pass);
+    bool is_status = pass->stage == STAGE_STATUS;
+
+    if (pass->position >= (is_status ? run->plan.status != NULL : run->plan.action_count))
+        return false;
+    if (is_status)
         write_status(run);
     else
-        go_on(run);
+        start_action(run, &run->plan.actions[pass->position]);
+    pass->position++;
+    return true;
 }
+
+const struct kube_pass_stages WORKFLOW_RUN_STAGES = {STAGES, start_next, NULL};

@@ -103,6 +103,8 @@ static void lists_then_watches(void **state)
     assert_non_null(object);
     assert_string_equal(object->uid, "uid-a");
     assert_null(kube_informer_get(world->informer, "default", "b"));
+    assert_ptr_equal(kube_informer_find(world->informer, "default/a"), object);
+    assert_null(kube_informer_find(world->informer, "default/b"));
     assert_null(kube_informer_get(world->informer, "other", "a"));
     size_t position = 0, count = 0;
     while (kube_informer_next(world->informer, NULL, &position))

@@ -126,6 +126,24 @@ static void delays_and_the_earliest_wins(void **state)
     assert_string_equal(world->log, "b@0 a@50 a@50 a@60 ");
 }
 
+static void puts_off(void **state)
+{
+    struct world *world = *state;
+    world->finish = false;
+    workqueue_add(world->queue, "a");
+    loop_run(world->loop);
+    workqueue_put_off(world->queue, "a", 40);
+    assert_int_equal(workqueue_length(world->queue), 0);
+    loop_run(world->loop);
+    assert_string_equal(world->log, "a@0 a@40 ");
+    /* News do not wait for the appointment. */
+    workqueue_put_off(world->queue, "a", 40);
+    workqueue_add(world->queue, "a");
+    world->finish = true;
+    loop_run(world->loop);
+    assert_string_equal(world->log, "a@0 a@40 a@40 a@80 ");
+}
+
 static void backs_off_and_forgets(void **state)
 {
     struct world *world = *state;
@@ -169,8 +187,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(works_each_key_once),          TEST(keeps_to_its_width),    TEST(never_two_on_one_key),
-        TEST(delays_and_the_earliest_wins), TEST(backs_off_and_forgets), TEST(is_freed_whenever),
+        TEST(works_each_key_once),
+        TEST(keeps_to_its_width),
+        TEST(never_two_on_one_key),
+        TEST(delays_and_the_earliest_wins),
+        TEST(puts_off),
+        TEST(backs_off_and_forgets),
+        TEST(is_freed_whenever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+/* One pass of a controller over a workload: the calls that carry out what it decided, in numbered
+ * stages, at most so many under way, and all that must be held until the last is answered. A stage
+ * begins when every call of the one before has been answered. Controllers embed it in what they
+ * know of the plan; what the stages are is theirs. */
+#ifndef TRAINYARD_KUBE_PASS_H
+#define TRAINYARD_KUBE_PASS_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "kube/client.h"
+#include "kube/own_writes.h"
+#include "kube/shared_object.h"
+
+struct kube_pass;
+
+struct kube_pass_stages {
+    int count;
+    /* Start the next call of pass->stage, if there is one: its answer ends in a
+     * kube_pass_answered(). pass->position is there to count with, and 0 when a stage begins. */
+    bool (*start_next)(struct kube_pass *pass);
+    /* The stage is through: which is next? NULL: the one after it. */
+    int (*after)(struct kube_pass *pass);
+};
+
+/* Every stage is through, or the pass was given up. It is the callee's to release. */
+typedef void kube_pass_done(void *context, struct kube_pass *pass);
+
+struct kube_pass {
+    const struct kube_pass_stages *stages;
+    struct loop *loop;
+    struct kube_client *client;
+    const char *component; /* in whose name events are told */
+    size_t calls_max;
+    kube_pass_done *done; /* comes from the loop, never from within */
+    void *context;
+    struct kube_own_writes *writes; /* of the workload; NULL: nobody waits for them */
+
+    struct kube_object *workload;
+    struct arena *arena; /* the plan's */
+
+    int stage;
+    size_t position;
+    bool failed; /* to be tried again; does not end it by itself */
+
+    /* Private. */
+    VEC(struct kube_object *) held;
+    size_t under_way;
+    struct loop_task end;
+    struct kube_pass **list, *next, *previous;
+};
+
+/* The first block of members is the caller's to set afterwards. `list` begins with NULL and shows
+ * the passes of a controller that are not released, in no order. */
+void kube_pass_init(struct kube_pass *pass, struct kube_pass **list, struct kube_object *workload);
+/* Also with calls under way, if the client has been freed before. */
+void kube_pass_release(struct kube_pass *pass);
+
+/* Keep what the plan points into: a reference for the pass. */
+const struct json *kube_pass_hold(struct kube_pass *pass, struct kube_object *object);
+const struct json **kube_pass_hold_all(struct kube_pass *pass, struct kube_object *const *objects,
+                                       size_t count);
+
+void kube_pass_start(struct kube_pass *pass);
+void kube_pass_answered(struct kube_pass *pass); /* one call; it may have failed */
+
+/* The workload itself could not be written. Changed under our hands: all is to be looked at again.
+ * Gone: there is nothing to do any more. No stage follows; kube_pass_answered() does. */
+void kube_pass_give_up(struct kube_pass *pass, const struct err *err);
+/* The workload was written, and is now so. */
+void kube_pass_wrote(struct kube_pass *pass, const struct json *workload);
+
+/* An event about the workload. */
+void kube_pass_tell(struct kube_pass *pass, bool warning, const char *reason, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
+
+#endif
