@@ -41,6 +41,16 @@ finish_on_kubernetes() {
 }
 trap finish_on_kubernetes EXIT
 
+# A test is about the operator as install.yaml sets it up, or about one that it starts itself, or about none; and says so.
+operator_is_ready() { [ "$(kubectl get deployment trainyard-operator -n trainyard -o jsonpath='{.status.readyReplicas}')" = 2 ]; }
+with_operator() { operator_is_ready 2>/dev/null || "$KUBERNETES/install"; }
+without_operator() {
+    kubectl get deployment trainyard-operator -n trainyard >/dev/null 2>&1 || return 0
+    kubectl scale deployment trainyard-operator -n trainyard --replicas=0
+    no_operator() { [ -z "$(kubectl get pods -n trainyard -l app.kubernetes.io/component=operator -o name)" ]; }
+    wait_until 'the operator to be gone' no_operator
+}
+
 kubectl create namespace "$NAMESPACE" >/dev/null
 kubectl config view --raw >"$SCRATCH/kubeconfig"
 KUBECONFIG=$SCRATCH/kubeconfig

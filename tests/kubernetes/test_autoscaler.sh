@@ -2,6 +2,7 @@
 # elasticPolicy.metrics on a real API server: the job's autoscaler is made, follows its bounds, and goes when the job is suspended; and
 # the scale subresource says what an autoscaler must know. Kubernetes 1.20 has the autoscalers of v2beta2.
 . "$(dirname "$0")/lib.sh"
+without_operator
 
 maximum_is() { [ "$(kubectl get hpa net -o jsonpath='{.spec.maxReplicas}')" = "$1" ]; }
 is_gone() { ! kubectl get hpa net; }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The conformance suite of TFJobs (tests/conformance) on a real Kubernetes, with the operator as install.yaml sets it up.
 . "$(dirname "$0")/lib.sh"
+with_operator
 
 IMAGE=trainyard/conformance:1
 "$ROOT/tools/image" --name $IMAGE --output "$SCRATCH/image.tar" "$BUILD/tests/conformance/conformance-replica"

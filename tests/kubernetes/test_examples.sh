@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
+with_operator
 
 "$ROOT/tools/image" --name trainyard/trainer:1 --output "$SCRATCH/trainer.tar" "$TRAINER"
 "$KUBERNETES/node" import "$SCRATCH/trainer.tar"

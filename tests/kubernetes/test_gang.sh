@@ -2,6 +2,7 @@
 # Gang scheduling on a real Kubernetes: jobs wait while it knows no PodGroups and go on when it does; then the stories of Volcano and of
 # the scheduler-plugins. Both schedulers are stand-ins (tests/lib/gang.sh), and so are the definitions beside this file.
 . "$(dirname "$0")/lib.sh"
+without_operator
 IMAGE=trainyard/busybox:1
 ENDING=finish_with_definitions
 # shellcheck source=tests/lib/gang.sh

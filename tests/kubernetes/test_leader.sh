@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
+with_operator
 
 leads_another() { [ -n "$(lease_holder)" ] && [ "$(lease_holder)" != "$1" ]; }
 

@@ -2,6 +2,7 @@
 # The definitions of TFJob and PyTorchJob on a real API server: they apply without --server-side, twice; good jobs are kept as they
 # were written, bad ones refused in words; both versions show the same; columns, scale, explain; and what the roles allow.
 . "$(dirname "$0")/lib.sh"
+without_operator
 
 MANIFESTS=$ROOT/manifests
 

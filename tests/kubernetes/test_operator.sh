@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
+with_operator
 
 echo 'two replicas, one of which leads'
 assert_eq 'replicas' 2 "$(kubectl get deployments -n trainyard -o jsonpath='{.items[0].status.readyReplicas}')"

@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
+with_operator
 
 fail_once() { echo "[ -e /shared/$1 ] || { touch /shared/$1; exit $2; }; echo done"; }
 
