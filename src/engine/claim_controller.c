@@ -8,7 +8,6 @@
 #include "kube/workqueue.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { PARALLEL = 16 };
 

@@ -187,8 +187,10 @@ static void stop(void *self)
     struct jobs *jobs = self;
     const char *key;
     void *value;
-    while (jobs->passes)
-        run_free(CONTAINER_OF(jobs->passes, struct job_run, pass));
+    for (struct kube_pass *pass = jobs->passes, *next; pass; pass = next) {
+        next = pass->next;
+        run_free(CONTAINER_OF(pass, struct job_run, pass));
+    }
     workqueue_free(jobs->queue);
     for (size_t at = 0; map_next(&jobs->writes, &at, &key, &value);)
         writes_free(value);

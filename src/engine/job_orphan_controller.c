@@ -10,7 +10,6 @@
 #include "kube/workqueue.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { PARALLEL = 16, UNSYNCED_MS = 20 };
 

@@ -10,7 +10,6 @@
 #include "kube/object.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { PARALLEL = 64, UNSYNCED_MS = 20 };
 

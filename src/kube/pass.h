@@ -38,6 +38,8 @@ struct kube_pass {
     struct kube_object *workload;
     struct arena *arena; /* the plan's */
 
+    struct kube_pass *next; /* of its list */
+
     int stage;
     size_t position;
     bool failed; /* to be tried again; does not end it by itself */
@@ -46,11 +48,11 @@ struct kube_pass {
     VEC(struct kube_object *) held;
     size_t under_way;
     struct loop_task end;
-    struct kube_pass **list, *next, *previous;
+    struct kube_pass **list, *previous;
 };
 
-/* The first block of members is the caller's to set afterwards. `list` begins with NULL and shows
- * the passes of a controller that are not released, in no order. */
+/* The first block of members is the caller's to set afterwards. `list` starts as NULL and has the
+ * passes of a controller that are not released, in no order. */
 void kube_pass_init(struct kube_pass *pass, struct kube_pass **list, struct kube_object *workload);
 /* Also with calls under way, if the client has been freed before. */
 void kube_pass_release(struct kube_pass *pass);

@@ -4,9 +4,9 @@
 #include "operator/controller.h"
 
 #include "operator/conditions.h"
-#include "operator/gang_watch.h"
-#include "operator/host_network.h"
+#include "operator/host_ports_share.h"
 #include "operator/job_cache.h"
+#include "operator/job_watch.h"
 #include "operator/plan_run.h"
 #include "operator/progress_reader.h"
 #include "operator/progress_text.h"
@@ -22,16 +22,8 @@
 #include "kube/workqueue.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    JOBS_MAX = 32,
-    CALLS_MAX = 32,
-    SYNC_POLL_MS = 20,
-    /* How long the jobs of other kinds are waited for before ports of nodes are given out: a kind
-     * that is not installed never comes. */
-    OTHERS_MS = 10 * 1000,
-};
+enum { JOBS_MAX = 32, CALLS_MAX = 32, SYNC_POLL_MS = 20 };
 
 struct training_controller {
     struct loop *loop;
@@ -39,45 +31,16 @@ struct training_controller {
     struct kube_client *client;
     struct workqueue *queue;
     struct job_cache cache;
-    struct kube_informer *jobs, *pods, *services;
-    struct gang_watch *gang;  /* or NULL */
+    struct job_watch watch;
     struct kube_pass *passes; /* under way; each of a plan_run */
     struct progress_reader *progress;
     size_t calls_max;
     char *cluster_domain;
-    struct host_ports *host_ports, *own_host_ports;
-    bool told_host_ports; /* which ports its jobs hold */
-    struct loop_timer sync_timer;
-    int64_t made_ms;
+    struct host_ports_share host_ports;
     struct training_metrics metrics;
     struct prometheus *prometheus;
     struct prometheus_collector collector;
 };
-
-/* What a job holds grows with what is seen of it; it gives up only what its own reconcile decides,
- * or all when it is gone: an older state may be shown after a newer one was decided. */
-static void see_host_ports(struct training_controller *controller, const struct kube_object *job,
-                           bool gone)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = NULL;
-    const int *held = NULL;
-    size_t count = 0;
-
-    if (!gone && !kube_meta_annotation(job->json, TRAINING_HOST_PORTS_ANNOTATION))
-        return;
-    arena = arena_new();
-    if (!gone)
-        held = training_host_ports_held(arena, job->json, &count);
-    host_ports_set(controller->host_ports,
-                   training_host_ports_owner(arena, controller->kind, job->namespace_, job->name),
-                   held, count);
-}
-
-/* The progress that we wrote ourselves, of which nothing follows. */
-static bool is_our_own_word(const struct kube_object *old, const struct kube_object *new_)
-{
-    return old && new_ && training_progress_is_all_that_changed(old->json, new_->json);
-}
 
 static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
 {
@@ -85,18 +48,20 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
     const struct kube_object *job = new_ ? new_ : old;
     _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
 
-    see_host_ports(controller, job, !new_);
+    host_ports_share_see(&controller->host_ports, job, !new_);
     if (!new_) {
         progress_reader_forget(controller->progress, key);
         training_metrics_count_deleted(&controller->metrics, job->namespace_);
     }
-    if (!is_our_own_word(old, new_))
+    /* Nothing follows of the progress that we wrote ourselves. */
+    if (!old || !new_ || !training_progress_is_all_that_changed(old->json, new_->json))
         workqueue_add(controller->queue, key);
 }
 
-static void on_part(struct training_controller *controller, enum job_part part,
-                    struct kube_object *old, struct kube_object *new_)
+static void on_part(void *context, enum job_part part, struct kube_object *old,
+                    struct kube_object *new_)
 {
+    struct training_controller *controller = context;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *key = job_cache_key(arena, (new_ ? new_ : old)->json);
     const char *old_key = old ? job_cache_key(arena, old->json) : NULL;
@@ -110,48 +75,6 @@ static void on_part(struct training_controller *controller, enum job_part part,
         return;
     job_cache_change(&controller->cache, key, part, old, new_);
     workqueue_add(controller->queue, key);
-}
-
-static void on_pod(void *context, struct kube_object *old, struct kube_object *new_)
-{
-    on_part(context, JOB_PODS, old, new_);
-}
-
-static void on_service(void *context, struct kube_object *old, struct kube_object *new_)
-{
-    on_part(context, JOB_SERVICES, old, new_);
-}
-
-static void on_pod_group(void *context, struct kube_object *old, struct kube_object *new_)
-{
-    on_part(context, JOB_POD_GROUPS, old, new_);
-}
-
-/* Nothing is given out before all that is held is known. */
-static const struct host_ports *known_host_ports(const struct training_controller *controller)
-{
-    if (host_ports_all_told(controller->host_ports) ||
-        loop_now_ms(controller->loop) > controller->made_ms + OTHERS_MS)
-        return controller->host_ports;
-    return NULL;
-}
-
-static void tell_host_ports(struct training_controller *controller)
-{
-    if (!controller->told_host_ports)
-        host_ports_told(controller->host_ports);
-    controller->told_host_ports = true;
-}
-
-static void on_sync_timer(struct loop_timer *timer)
-{
-    struct training_controller *controller =
-        CONTAINER_OF(timer, struct training_controller, sync_timer);
-
-    if (kube_informer_synced(controller->jobs))
-        tell_host_ports(controller);
-    else
-        loop_timer_start(timer, SYNC_POLL_MS);
 }
 
 /* The objects of a part, held by the run until it ends. */
@@ -176,11 +99,11 @@ static struct training_observed observe(struct training_controller *controller,
     struct training_observed observed = {
         .kind = controller->kind,
         .job = run->pass.workload->json,
-        .gang = controller->gang ? gang_watch_look(controller->gang) : NULL,
+        .gang = controller->watch.gang ? gang_watch_look(controller->watch.gang) : NULL,
         .pod_group = find_group(run),
         .now_ms = loop_wall_ms(controller->loop),
         .cluster_domain = controller->cluster_domain,
-        .host_ports = known_host_ports(controller),
+        .host_ports = host_ports_share_known(&controller->host_ports),
     };
 
     observed.pods = observe_part(run, JOB_PODS, &observed.pod_count);
@@ -269,43 +192,18 @@ static void start_run(struct training_controller *controller, struct job_entry *
         return;
     }
     if (run->plan.host_ports)
-        host_ports_set(
-            controller->host_ports,
-            training_host_ports_owner(arena, controller->kind, job->namespace_, job->name),
-            run->plan.host_ports, run->plan.host_port_count);
+        host_ports_share_set(&controller->host_ports, job, run->plan.host_ports,
+                             run->plan.host_port_count);
     see_progress(controller, run, &observed);
     kube_pass_start(&run->pass);
-}
-
-static bool is_synced(const struct training_controller *controller)
-{
-    return kube_informer_synced(controller->jobs) && kube_informer_synced(controller->pods) &&
-           kube_informer_synced(controller->services) &&
-           (!controller->gang || gang_watch_is_ready(controller->gang));
 }
 
 struct training_controller_view
 training_controller_look(const struct training_controller *controller)
 {
-    const struct {
-        const struct kube_informer *informer;
-        const struct kube_resource *resource;
-    } NEEDED[] = {{controller->jobs, controller->kind->resource},
-                  {controller->pods, &KUBE_PODS},
-                  {controller->services, &KUBE_SERVICES}};
-    struct training_controller_view view = {
-        .queued = workqueue_length(controller->queue),
-        .jobs = kube_informer_count(controller->jobs),
-        .pods = kube_informer_count(controller->pods),
-        .services = kube_informer_count(controller->services),
-    };
+    struct training_controller_view view = job_watch_look(&controller->watch);
 
-    for (size_t i = 0; i < ARRAY_SIZE(NEEDED) && !view.waits_for; i++) {
-        if (kube_informer_synced(NEEDED[i].informer))
-            continue;
-        view.waits_for = NEEDED[i].resource;
-        view.failure = kube_informer_failure(NEEDED[i].informer);
-    }
+    view.queued = workqueue_length(controller->queue);
     return view;
 }
 
@@ -313,15 +211,9 @@ static void collect(struct prometheus_collector *collector)
 {
     struct training_controller *controller =
         CONTAINER_OF(collector, struct training_controller, collector);
-    const struct training_metrics *metrics = &controller->metrics;
     const struct training_controller_view view = training_controller_look(controller);
-    const char *name = controller->kind->controller_name;
 
-    prometheus_set(metrics->queue, (double)view.queued, name, NULL);
-    prometheus_set(metrics->watched, (double)view.jobs, name, controller->kind->resource->plural,
-                   NULL);
-    prometheus_set(metrics->watched, (double)view.pods, name, "pods", NULL);
-    prometheus_set(metrics->watched, (double)view.services, name, "services", NULL);
+    training_metrics_show(&controller->metrics, &view);
 }
 
 static void work(void *context, const char *key)
@@ -331,11 +223,11 @@ static void work(void *context, const char *key)
     struct job_entry *entry;
     int64_t wait_ms;
 
-    if (!is_synced(controller)) {
+    if (!job_watch_is_ready(&controller->watch)) {
         workqueue_put_off(controller->queue, key, SYNC_POLL_MS);
         return;
     }
-    job = kube_informer_find(controller->jobs, key);
+    job = kube_informer_find(controller->watch.jobs, key);
     if (!job) {
         job_cache_forget(&controller->cache, key);
         workqueue_done(controller->queue, key, false);
@@ -349,51 +241,6 @@ static void work(void *context, const char *key)
     }
     start_run(controller, entry, job);
 }
-
-/* All that is ever read of the pods and services of jobs. There may be thousands, and a pod carries
- * the addresses of all its peers: what is not in these lists is not kept, and not seen. */
-static const char *const POD_FIELDS[] = {
-    "metadata.creationTimestamp",
-    "metadata.deletionTimestamp",
-    "metadata.deletionGracePeriodSeconds",
-    "metadata.annotations." TRAINING_VOLCANO_GROUP_ANNOTATION,
-    "metadata.labels",
-    "metadata.ownerReferences.controller",
-    "metadata.ownerReferences.uid",
-    "spec.containers.ports",
-    "spec.nodeName",
-    "status.conditions",
-    "status.containerStatuses.name",
-    "status.containerStatuses.restartCount",
-    "status.containerStatuses.state",
-    "status.initContainerStatuses.name",
-    "status.initContainerStatuses.restartCount",
-    "status.initContainerStatuses.state",
-    "status.phase",
-    "status.podIP",
-    "status.reason",
-    NULL,
-};
-/* Of the jobs all but who last wrote which field. */
-static const char *const JOB_FIELDS[] = {
-    "metadata.annotations",
-    "metadata.creationTimestamp",
-    "metadata.deletionTimestamp",
-    "metadata.finalizers",
-    "metadata.generation",
-    "metadata.labels",
-    "metadata.ownerReferences",
-    "spec",
-    "status",
-    NULL,
-};
-static const char *const SERVICE_FIELDS[] = {
-    "metadata.deletionTimestamp",
-    "metadata.labels",
-    "metadata.ownerReferences.controller",
-    "metadata.ownerReferences.uid",
-    NULL,
-};
 
 struct training_controller *
 training_controller_new(struct loop *loop, struct http_transport *transport,
@@ -411,11 +258,7 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     controller->calls_max = options->calls_max ? options->calls_max : CALLS_MAX;
     if (options->cluster_domain)
         controller->cluster_domain = mem_strdup(options->cluster_domain);
-    controller->made_ms = loop_now_ms(loop);
-    if (!options->host_ports)
-        controller->own_host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
-    controller->host_ports = options->host_ports ? options->host_ports : controller->own_host_ports;
-    host_ports_expect(controller->host_ports);
+    host_ports_share_init(&controller->host_ports, loop, kind, options->host_ports);
     training_metrics_init(&controller->metrics, options->metrics, kind);
     controller->prometheus = options->metrics;
     controller->collector.collect = collect;
@@ -426,31 +269,10 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
                                                options->dialer ? options->dialer : &by_address);
     controller->queue =
         workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX, work, controller);
-    controller->jobs = kube_informer_new(controller->client, kind->resource, options->namespace_,
-                                         NULL, on_job, controller);
-    kube_informer_keep(controller->jobs, JOB_FIELDS);
-    controller->pods = kube_informer_new(controller->client, &KUBE_PODS, options->namespace_,
-                                         kind->selector, on_pod, controller);
-    kube_informer_keep(controller->pods, POD_FIELDS);
-    controller->services =
-        kube_informer_new(controller->client, &KUBE_SERVICES, options->namespace_, kind->selector,
-                          on_service, controller);
-    kube_informer_keep(controller->services, SERVICE_FIELDS);
-    if (!str_is_empty(options->gang_scheduler))
-        controller->gang = gang_watch_new(controller->client, kind, options->namespace_,
-                                          options->gang_scheduler, on_pod_group, controller);
-    loop_timer_init(loop, &controller->sync_timer, on_sync_timer);
-    loop_timer_start(&controller->sync_timer, 0);
+    job_watch_start(&controller->watch, controller->client, kind, options, on_job, on_part,
+                    controller);
+    host_ports_share_start(&controller->host_ports, controller->watch.jobs);
     return controller;
-}
-
-static void forget_host_ports(struct training_controller *controller)
-{
-    _cleanup_free_ char *prefix = mem_printf("%s/", controller->kind->singular);
-
-    tell_host_ports(controller);
-    host_ports_forget(controller->host_ports, prefix);
-    host_ports_free(controller->own_host_ports);
 }
 
 struct training_controller *training_controller_free(struct training_controller *controller)
@@ -458,18 +280,16 @@ struct training_controller *training_controller_free(struct training_controller 
     if (!controller)
         return NULL;
     prometheus_collector_remove(controller->prometheus, &controller->collector);
-    loop_timer_stop(&controller->sync_timer);
-    kube_informer_free(controller->jobs);
-    kube_informer_free(controller->pods);
-    kube_informer_free(controller->services);
-    gang_watch_free(controller->gang);
+    job_watch_stop(&controller->watch);
     kube_client_free(controller->client);
     progress_reader_free(controller->progress);
-    while (controller->passes)
-        run_free(CONTAINER_OF(controller->passes, struct plan_run, pass));
+    for (struct kube_pass *pass = controller->passes, *next; pass; pass = next) {
+        next = pass->next;
+        run_free(CONTAINER_OF(pass, struct plan_run, pass));
+    }
     workqueue_free(controller->queue);
     job_cache_release(&controller->cache);
-    forget_host_ports(controller);
+    host_ports_share_release(&controller->host_ports);
     free(controller->cluster_domain);
     free(controller);
     return NULL;

@@ -189,11 +189,9 @@ static void on_found(void *context, struct json *object, const struct err *err)
     if (err && err->code == ERR_NOT_FOUND && run->autoscaler_version + 1 < ARRAY_SIZE(VERSIONS)) {
         run->autoscaler_version++;
         look_for(run);
-    } else if (err && err->code == ERR_NOT_FOUND) {
-        end(run, true);
-    } else if (err) {
+    } else if (err && err->code != ERR_NOT_FOUND) {
         end_refused(run, err);
-    } else if (kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
+    } else if (!err && kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
         options.uid = arena_strdup(run->pass.arena, kube_meta_uid(object));
         kube_delete(run->pass.client, resource(run), run->pass.workload->namespace_,
                     run->pass.workload->name, &options, on_deleted, run);

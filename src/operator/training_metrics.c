@@ -108,3 +108,15 @@ void training_metrics_count_pass(const struct training_metrics *metrics, bool fa
     prometheus_add(metrics->passes, 1, controller, failed ? "error" : "success", NULL);
     prometheus_observe(metrics->pass_seconds, seconds, controller, NULL);
 }
+
+void training_metrics_show(const struct training_metrics *metrics,
+                           const struct training_controller_view *view)
+{
+    const char *controller = metrics->kind->controller_name;
+
+    prometheus_set(metrics->queue, (double)view->queued, controller, NULL);
+    prometheus_set(metrics->watched, (double)view->jobs, controller,
+                   metrics->kind->resource->plural, NULL);
+    prometheus_set(metrics->watched, (double)view->pods, controller, "pods", NULL);
+    prometheus_set(metrics->watched, (double)view->services, controller, "services", NULL);
+}

@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "net/prometheus.h"
-#include "operator/training_kind.h"
+#include "operator/controller.h"
 
 struct training_metrics {
     const struct training_kind *kind;
@@ -32,5 +32,8 @@ void training_metrics_count_deleted(const struct training_metrics *metrics, cons
 /* One pass over a job, with all its calls. */
 void training_metrics_count_pass(const struct training_metrics *metrics, bool failed,
                                  double seconds);
+/* How the controller is getting on, now. */
+void training_metrics_show(const struct training_metrics *metrics,
+                           const struct training_controller_view *view);
 
 #endif

@@ -227,8 +227,10 @@ struct workflow_controller *workflow_controller_free(struct workflow_controller 
     kube_informer_free(controller->workflows);
     kube_informer_free(controller->pods);
     kube_client_free(controller->client);
-    while (controller->passes)
-        run_free(CONTAINER_OF(controller->passes, struct workflow_run, pass));
+    for (struct kube_pass *pass = controller->passes, *next; pass; pass = next) {
+        next = pass->next;
+        run_free(CONTAINER_OF(pass, struct workflow_run, pass));
+    }
     workqueue_free(controller->queue);
     workflow_cache_release(&controller->cache);
     free(controller->step_image);

@@ -171,12 +171,28 @@ static void without_a_registry_nothing_happens(void **state)
     assert_count(world, "created", 0);
 }
 
+static void shows_what_is_seen_and_waits(void **state)
+{
+    struct world *world = *state;
+    _cleanup_buf_ struct buf text;
+
+    training_metrics_show(&world->metrics, &(struct training_controller_view){
+                                               .queued = 3, .jobs = 5, .pods = 7, .services = 6});
+    buf_init(&text, 1 << 16);
+    prometheus_write(world->prometheus, &text);
+    assert_non_null(strstr(text.data, "workqueue_depth{name=\"pytorchjob-controller\"} 3\n"));
+    assert_non_null(strstr(text.data, "resource=\"pytorchjobs\"} 5\n"));
+    assert_non_null(strstr(text.data, "resource=\"pods\"} 7\n"));
+    assert_non_null(strstr(text.data, "resource=\"services\"} 6\n"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_change_counts_once),
+        TEST(shows_what_is_seen_and_waits),
         TEST(a_job_refused_at_first_sight_is_created_and_failed),
         TEST(replicas_that_go_down_together_are_one_restart),
         TEST(deletions_and_passes_count),
