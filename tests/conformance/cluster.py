@@ -235,6 +235,12 @@ class Space:
             until(f"{pod} to be on record", lambda u=self.uid(pod): u in self.record.uids.get(pod, ()))
         return len(self.record.uids.get(pod, ()))
 
+    def labels(self, pod, job):
+        """A pod's, without that of its gang, where the operator makes gangs."""
+        labels = dict(pod["metadata"]["labels"])
+        expect("the gang", job, labels.pop("scheduling.x-k8s.io/pod-group", job))
+        return labels
+
     # --- facts about jobs
     def job(self, name):
         return self.get(self.jobs, name)

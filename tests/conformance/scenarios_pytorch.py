@@ -33,7 +33,7 @@ def pytorch(space):
         pod, service = space.pod(name), space.get("services", name)
         own = labels("torch", role, index, controller="pytorchjob-controller")
         expect(f"{name}'s labels", labels("torch", role, index, role == "master", "pytorchjob-controller"),
-               pod["metadata"]["labels"])
+               space.labels(pod, "torch"))
         expect(f"{name}'s owner", owner(job), pod["metadata"]["ownerReferences"])
         expect(f"{name}'s policy", "OnFailure", pod["spec"]["restartPolicy"])
         expect(f"{name} waits for nobody", [], pod["spec"].get("initContainers", []))

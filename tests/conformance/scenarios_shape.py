@@ -25,7 +25,7 @@ def simple_job(space):
     expect("conditions", [created("simple"), running(space, "simple")], space.conditions("simple"))
     expect("counts", {"Worker": {"active": 1}}, space.counts("simple"))
     pod = space.pod("simple-worker-0")
-    expect("labels", labels("simple", "worker", 0, master=True), pod["metadata"]["labels"])
+    expect("labels", labels("simple", "worker", 0, master=True), space.labels(pod, "simple"))
     expect("owner", owner(job), pod["metadata"]["ownerReferences"])
     expect("restart policy", "Never", pod["spec"]["restartPolicy"])
     expect("ports", [("tfjob-port", 2222)],
@@ -45,7 +45,11 @@ def simple_job(space):
            job["metadata"]["creationTimestamp"] <= status["startTime"] <= status["completionTime"])
     events = {service_created("simple-worker-0"): 1, pod_created("simple-worker-0"): 1,
               exited(space, "simple-worker-0", 0): 1, told(succeeded(space, "simple")): 1}
-    until("all the events, and no others", lambda: space.events("simple") == events)
+    gang = {("Normal", "SuccessfulCreatePodGroup", "Created PodGroup: simple"), # where the operator makes them
+            ("Normal", "JobTerminated", "Job has been terminated. Deleting PodGroup"),
+            ("Normal", "SuccessfulDeletePodGroup", "Deleted PodGroup: simple")}
+    until("all the events, and no others",
+          lambda: {e: n for e, n in space.events("simple").items() if e not in gang} == events)
     space.delete("tfjobs", "simple")
     space.until_names("pods", "simple")
     space.until_names("services", "simple")
@@ -98,7 +102,7 @@ def pod_names(space):
         mine = {"mine": "1"} if role == "worker" else {}
         pod, service = space.pod(name), space.get("services", name)
         expect(f"{name}'s labels", {**labels("named", role, index, master=role == "chief"), **mine},
-               pod["metadata"]["labels"])
+               space.labels(pod, "named"))
         expect(f"{name}'s owner", owner(job), pod["metadata"]["ownerReferences"])
         expect(f"{name}'s service's labels", labels("named", role, index), service["metadata"]["labels"])
         expect(f"{name}'s service's owner", owner(job), service["metadata"]["ownerReferences"])
