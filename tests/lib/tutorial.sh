@@ -1,13 +1,14 @@
 # shellcheck shell=bash disable=SC2034 # the tests use them
-# A tutorial of docs/tutorials/ as a test: the commands that stand in it are typed in its order, so that no line of it can
-# be wrong. Source it after lib.sh.
+# A tutorial of docs/tutorials/, or the head of an example, as a test: the commands that stand in it are typed in its order, so
+# that no line of it can be wrong. Source it after lib.sh.
 #
-#   tutorial_open docs/tutorials/NAME.md
+#   tutorial_open docs/tutorials/NAME.md | examples/NAME/FILE.yaml
 #   tutorial_type 'kubectl get pods'    run every command up to and including the next one that begins so;
 #                                       what that last one printed is in $TYPED
 #   tutorial_done                       fails if a command was left out
 #
-# A command is a line "    $ COMMAND" of the document; a backslash at its end continues it on the next line. All are run
+# A command is a line "    $ COMMAND" of a document ("#   $ COMMAND" of an example, which relies on a cluster that the test has
+# started with example_cluster_up); a backslash at its end continues it on the next line. All are run
 # in one shell, in a copy of the examples, as the user of the test; one that ends in "&" goes on in the background until
 # tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build. The cluster is where a reader would have it, in
 # ~/.local/state/trainyard, unless the test started one before; only its port is any free one.
@@ -24,8 +25,8 @@ tutorial_open() { # FILE
     while IFS= read -r line; do
         if [ -n "$command" ]; then
             command+=$'\n'$line
-        elif [[ $line == '    $ '* ]]; then
-            command=${line#'    $ '}
+        elif [[ $line == [\ #]'   $ '* ]]; then
+            command=${line#?'   $ '}
         else
             continue
         fi
@@ -50,6 +51,15 @@ tutorial_open() { # FILE
                 PATH="$(dirname "$TRAINYARD"):$(dirname "$KUBECTL"):$PATH" bash 2>&1
     }
     TUTORIAL_PID=$TUTORIAL_SHELL_PID
+}
+
+# The cluster of the examples: where a reader would have it, and with kubectl set up for it already.
+example_cluster_up() { # [OPTION…]
+    TRAINYARD_STATE=$HOME/.local/state/trainyard
+    KUBECONFIG=$TRAINYARD_STATE/kubeconfig
+    cluster_up "$@"
+    as_user mkdir "$HOME/.kube"
+    as_user cp "$KUBECONFIG" "$HOME/.kube/config"
 }
 
 # One command in the tutorial's shell; its output goes to $TYPED and the test's log.

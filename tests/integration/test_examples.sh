@@ -1,0 +1,103 @@
+#!/bin/bash
+# The examples, typed as their heads say, as an ordinary user on one cluster; those of the tutorials, of the tour and of
+# test_unmodified.sh are typed there. examples/README.md names each of them with a command that is really typed by a test.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/tutorial.sh
+. "$ROOT/tests/lib/tutorial.sh"
+
+echo "examples/README.md"
+# Rows of the table as "DIRECTORY LINK COMMAND", and every directory among them.
+sed -n 's/^| \[\([a-z-]*\)\](\([^)]*\))[^|]*|[^|]*| `\([^`]*\)` |.*/\1 \2 \3/p' "$ROOT/examples/README.md" >"$SCRATCH/rows"
+while read -r name link command; do
+    file=$(cd "$ROOT/examples" && realpath --relative-to="$ROOT" "$link")
+    grep -qE "^[ #]   \\$ $(printf '%s' "$command" | sed 's/[.[\*^$]/\\&/g')" "$ROOT/$file" ||
+        fail "examples/README.md: '$command' of $name is not in $file"
+    [ -n "$(grep -lF "tutorial_open $file" "$ROOT"/tests/integration/*.sh)" ] || fail "no test types what $file says"
+    [ -d "$ROOT/examples/$name" ] || fail "examples/README.md names '$name', which is not there"
+done <"$SCRATCH/rows"
+for directory in "$ROOT"/examples/*/; do
+    grep -q "^$(basename "$directory") " "$SCRATCH/rows" || fail "$directory is not in examples/README.md"
+done
+
+has_condition() { # TFJOB CONDITION
+    [ "$(kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]
+}
+pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name; }
+has_pods() { [ "$(pods_of "$1" | wc -l)" = "$2" ]; }
+# Waits for a line of a pod's log without asking again and again, which would take the processors from what is waited for.
+says() { grep -qE -m1 -- "$2" <(kubectl logs -f "$1"); }
+wait_to_say() { wait_until "$1 to say '$2'" says "$1" "$2"; }
+accuracy() { sed -n 's/^test accuracy \([0-9.]*\).*/\1/p' <<<"$TYPED"; }
+good() { awk -v accuracy="$1" 'BEGIN { exit !(accuracy > 0.5) }'; } # chance is 0.1
+
+become_ordinary_user
+example_cluster_up
+
+echo "--- suspend"
+tutorial_open examples/suspend/tfjob.yaml
+tutorial_type 'kubectl apply'
+wait_for_tfjob suspend Suspended
+tutorial_type 'kubectl get tfjob,pods'
+assert_contains "the state" Suspended "$TYPED"
+assert_contains "no pods" "" "$(pods_of suspend)"
+tutorial_type 'kubectl patch'
+wait_to_say suspend-worker-0 '^step'
+tutorial_type 'kubectl patch'
+wait_until "its pods to go" has_pods suspend 0
+has_condition suspend Suspended || fail "no pods, and not suspended"
+tutorial_type 'kubectl wait'
+assert_contains "worker 0 after the break" "resum" "$(kubectl logs suspend-worker-0)"
+tutorial_done
+
+echo "--- gang"
+tutorial_open examples/gang/tfjob.yaml
+tutorial_type 'kubectl get podgroups,pods'
+assert_contains "its group" "podgroup.scheduling.x-k8s.io/gang" "$TYPED"
+tutorial_type 'kubectl logs'
+assert_contains "the end" "step 20/20" "$TYPED"
+tutorial_done
+
+echo "--- dynamic-workers"
+tutorial_open examples/dynamic-workers/tfjob.yaml
+tutorial_type 'kubectl apply'
+wait_to_say dynamic-ps-0 'workers: 2$'
+tutorial_type 'kubectl scale'
+wait_to_say dynamic-ps-0 'step [0-9]+ of 1200, workers: 4$'
+config=$(kubectl get pod dynamic-worker-3 -o jsonpath="{.spec.containers[0].env[?(@.name=='TF_CONFIG')].value}")
+assert_eq "the newcomer's TF_CONFIG" \
+    '{"cluster":{"worker":{"3":"dynamic-worker-3.default.svc:2222"},"ps":["dynamic-ps-0.default.svc:2222","dynamic-ps-1.default.svc:2222"]},"task":{"type":"worker","index":3}}' "$config"
+tutorial_type 'kubectl scale'
+tutorial_type 'kubectl logs -f'
+assert_contains "who went" "worker 3 has gone" "$TYPED"
+assert_contains "the last step" "step 1200 of 1200, workers: 2" "$TYPED"
+tutorial_type 'kubectl wait'
+assert_contains "what was learnt" "weights are at most 0.0" "$TYPED"
+tutorial_done
+
+echo "--- distributed"
+tutorial_open examples/distributed/tfjob.yaml
+tutorial_type 'kubectl get pods'
+for i in 0 1 2 3; do
+    assert_contains "the workers" "distributed-worker-$i" "$TYPED"
+    assert_contains "the parameter servers" "distributed-ps-$i" "$TYPED"
+done
+wait_to_say distributed-worker-0 '^step'
+tutorial_type 'kubectl logs -f'
+together=$(accuracy)
+good "$together" || fail "test accuracy of four workers and four parameter servers: '$together'"
+tutorial_type 'kubectl wait'
+tutorial_done
+
+echo "--- mnist"
+tutorial_open examples/mnist/tfjob.yaml
+tutorial_type 'kubectl get pods'
+assert_contains "the chief" mnist-chief-0 "$TYPED"
+wait_to_say mnist-chief-0 '^step'
+tutorial_type 'kubectl logs -f'
+chief=$(accuracy)
+good "$chief" || fail "test accuracy of chief, workers and parameter server: '$chief'"
+assert_contains "the export" "exported version" "$TYPED"
+tutorial_type 'kubectl wait'
+tutorial_done
+echo "test accuracy: four workers and servers $together; chief, workers and a server $chief"
