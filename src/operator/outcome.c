@@ -6,6 +6,7 @@
 #include "operator/conditions.h"
 #include "operator/restarts.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 static const char *backoff_message(const struct training_pass *pass)
@@ -31,10 +32,27 @@ bool training_pass_was_stopped(const struct training_pass *pass)
            str_eq(json_get_string(failed, "reason", ""), TRAINING_FAILED_VALIDATION);
 }
 
+/* None of none is no success: a job that was scaled to nothing waits to be scaled again. */
 static bool all_succeeded(const struct training_pass *pass, enum training_replica_type type)
 {
-    return training_replicas_count(&pass->replicas, type).succeeded ==
-           pass->job.replicas[type].replicas;
+    int replicas = pass->job.replicas[type].replicas;
+
+    return replicas > 0 && training_replicas_count(&pass->replicas, type).succeeded == replicas;
+}
+
+/* The type whose replicas are the job's success. */
+static bool deciding_type(const struct training_job *job, enum training_replica_type *ret)
+{
+    static const enum training_replica_type order[] = {TRAINING_CHIEF, TRAINING_MASTER,
+                                                       TRAINING_WORKER};
+
+    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+        if (job->replicas[order[i]].present) {
+            *ret = order[i];
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Worker 0 stands for the job where there is no chief; its exit code must be known to be 0. */
@@ -51,15 +69,12 @@ static bool worker_0_completed(const struct training_pass *pass)
 static bool is_successful(const struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
+    enum training_replica_type type;
 
-    if (job->replicas[TRAINING_CHIEF].present)
-        return all_succeeded(pass, TRAINING_CHIEF);
-    if (job->replicas[TRAINING_MASTER].present)
-        return all_succeeded(pass, TRAINING_MASTER);
-    if (!job->replicas[TRAINING_WORKER].present)
+    if (!deciding_type(job, &type))
         return false;
-    if (all_succeeded(pass, TRAINING_WORKER))
-        return true;
+    if (type != TRAINING_WORKER || all_succeeded(pass, type))
+        return all_succeeded(pass, type);
     switch (job->success) {
     case TRAINING_SUCCESS_WORKER_0:
         return worker_0_completed(pass);
@@ -74,13 +89,9 @@ static bool is_successful(const struct training_pass *pass)
 bool training_pass_is_running(const struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
-    enum training_replica_type type = TRAINING_WORKER;
+    enum training_replica_type type;
 
-    if (job->replicas[TRAINING_CHIEF].present)
-        type = TRAINING_CHIEF;
-    else if (job->replicas[TRAINING_MASTER].present)
-        type = TRAINING_MASTER;
-    return training_replicas_count(&pass->replicas, type).active > 0;
+    return deciding_type(job, &type) && training_replicas_count(&pass->replicas, type).active > 0;
 }
 
 static int count_verdicts(const struct training_pass *pass, enum training_replica_type type,
@@ -158,15 +169,23 @@ static bool is_past_deadline(const struct training_pass *pass)
 static void report_undecided(struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
+    enum training_replica_type type;
 
-    if (training_job_has_chief(job) || job->replicas[TRAINING_WORKER].present)
-        return;
-    training_plan_event(pass->plan, true, "NobodyDecides",
-                        "%s %s has neither a Chief, a Master nor a Worker: it never becomes "
-                        "Running or Succeeded, and ends when a replica fails, a limit is reached "
-                        "or it is deleted",
-                        job->kind->name, job->name)
-        ->once = true;
+    if (!deciding_type(job, &type)) {
+        training_plan_event(pass->plan, true, "NobodyDecides",
+                            "%s %s has neither a Chief, a Master nor a Worker: it never becomes "
+                            "Running or Succeeded, and ends when a replica fails, a limit is "
+                            "reached or it is deleted",
+                            job->kind->name, job->name)
+            ->once = true;
+    } else if (job->replicas[type].replicas == 0) {
+        training_plan_event(pass->plan, true, "NobodyDecides",
+                            "%s %s has 0 replicas of %s, whose success is the job's: it waits; "
+                            "set spec.%s.%s.replicas to 1 or more, or delete the job",
+                            job->kind->name, job->name, training_replica_type_name(type),
+                            job->kind->specs, training_replica_type_name(type))
+            ->once = true;
+    }
 }
 
 struct training_judgement training_pass_judge(struct training_pass *pass)

@@ -81,8 +81,11 @@ void training_memory_read(struct training_replicas *replicas, const struct train
 
         if (!replica)
             continue;
+        /* Bounded, so that whatever somebody wrote there can be added up. */
         if (json_get_int(entry, "count", 0) > 0)
-            replica->restarts = json_get_int(entry, "count", 0);
+            replica->restarts = json_get_int(entry, "count", 0) < INT32_MAX
+                                    ? json_get_int(entry, "count", 0)
+                                    : INT32_MAX;
         replica->restarted_uid = json_get_string(entry, "uid", NULL);
         if (json_get(entry, "after") &&
             moment_parse(json_get_string(entry, "after", ""), &replica->retry_ms, NULL) < 0)

@@ -23,12 +23,16 @@ static void read_fields(const struct json *spec, struct training_job *job)
 static int validate_fields(const struct json *object, struct err *err)
 {
     const struct json *success = json_at(object, "spec", "successPolicy", NULL);
+    const struct json *dynamic = json_at(object, "spec", "enableDynamicWorker", NULL);
+    char said[TRAINING_VALUE_MAX];
 
     if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
         !str_eq(json_text(success), "AllWorkers"))
-        return err_set(err, ERR_INVALID,
-                       "spec.successPolicy: must be \"\" or AllWorkers, is \"%s\"",
-                       json_text(success) ? json_text(success) : json_type_name(success->type));
+        return err_set(err, ERR_INVALID, "spec.successPolicy: must be \"\" or AllWorkers, is %s",
+                       training_value_say(success, said, sizeof(said)));
+    if (dynamic && dynamic->type != JSON_NULL && dynamic->type != JSON_BOOL)
+        return err_set(err, ERR_INVALID, "spec.enableDynamicWorker: must be true or false, is %s",
+                       json_type_name(dynamic->type));
     return 0;
 }
 

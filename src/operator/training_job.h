@@ -89,6 +89,10 @@ const struct json *training_job_policy(const struct json *spec, const char *name
 
 /* spec.runPolicy.managedBy names somebody who exists. */
 int training_managed_by_validate(const struct json *spec, struct err *err);
+
+enum { TRAINING_VALUE_MAX = 110 };
+/* A value as a message says it: text in quotes, else what it is. May be the buffer. */
+const char *training_value_say(const struct json *value, char *buffer, size_t size);
 /* Some other controller was asked to run it. */
 bool training_job_is_managed_elsewhere(const struct json *object);
 

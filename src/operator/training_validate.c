@@ -12,6 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A wrong value of a field that wants one of some words: in quotes where it is text. */
+const char *training_value_say(const struct json *value, char *buffer, size_t size)
+{
+    const char *text = json_text(value);
+
+    if (!text)
+        return json_type_name(value->type);
+    snprintf(buffer, size, "\"%.100s\"", text);
+    return buffer;
+}
+
 /* An optional integer within bounds; a missing or null one is fine. */
 static int validate_int(const struct json *object, const char *path, const char *name, int64_t min,
                         int64_t max, struct err *err)
@@ -104,13 +115,13 @@ static int validate_limits(const struct json *policy, const char *path, struct e
 {
     const struct json *clean = json_get(policy, "cleanPodPolicy");
     enum training_clean_policy parsed;
+    char said[TRAINING_VALUE_MAX];
     int r;
 
     if (clean && clean->type != JSON_NULL &&
         !training_clean_policy_parse(json_text(clean), &parsed))
-        return err_set(err, ERR_INVALID,
-                       "%s.cleanPodPolicy: must be None, Running or All, is \"%s\"", path,
-                       json_text(clean) ? json_text(clean) : json_type_name(clean->type));
+        return err_set(err, ERR_INVALID, "%s.cleanPodPolicy: must be None, Running or All, is %s",
+                       path, training_value_say(clean, said, sizeof(said)));
     r = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
     if (r < 0)
         return r;
@@ -125,14 +136,15 @@ static int validate_limits(const struct json *policy, const char *path, struct e
 int training_managed_by_validate(const struct json *spec, struct err *err)
 {
     const struct json *manager = json_at(spec, "runPolicy", "managedBy", NULL);
+    char said[TRAINING_VALUE_MAX];
 
     if (!manager || manager->type == JSON_NULL || str_eq(json_text(manager), TRAINING_MANAGER) ||
         str_eq(json_text(manager), TRAINING_OTHER_MANAGER))
         return 0;
     return err_set(err, ERR_INVALID,
                    "spec.runPolicy.managedBy: must be " TRAINING_MANAGER
-                   " or " TRAINING_OTHER_MANAGER ", is \"%s\"",
-                   json_text(manager) ? json_text(manager) : json_type_name(manager->type));
+                   " or " TRAINING_OTHER_MANAGER ", is %s",
+                   training_value_say(manager, said, sizeof(said)));
 }
 
 static int validate_run_policy(const struct json *spec, struct err *err)
@@ -160,9 +172,13 @@ static int validate_run_policy(const struct json *spec, struct err *err)
 
 static int validate_ports(const struct json *container, const char *path, struct err *err)
 {
+    const struct json *ports = json_get(container, "ports");
     size_t position = 0;
 
-    JSON_EACH (port, json_get(container, "ports")) {
+    if (ports && ports->type != JSON_NULL && ports->type != JSON_ARRAY)
+        return err_set(err, ERR_INVALID, "%s.ports: must be a list, is %s", path,
+                       json_type_name(ports->type));
+    JSON_EACH (port, ports) {
         int64_t number = json_get_int(port, "containerPort", 0);
 
         if (number < 1 || number > 65535)
@@ -182,15 +198,20 @@ static int validate_containers(const struct training_kind *kind, const struct js
     size_t position = 0;
 
     if (json_count(containers) == 0 || containers->type != JSON_ARRAY)
-        return err_set(err, ERR_INVALID, "spec.%s[%s].template.spec.containers: must be specified",
+        return err_set(err, ERR_INVALID,
+                       "spec.%s[%s].template.spec.containers: must be specified, as a list with at "
+                       "least one container",
                        kind->specs, replica->name);
     JSON_EACH (container, containers) {
         char path[160];
 
         snprintf(path, sizeof(path), "spec.%s[%.60s].template.spec.containers[%zu]", kind->specs,
                  replica->name, position);
+        if (container->type != JSON_OBJECT)
+            return err_set(err, ERR_INVALID, "%s: must be an object, is %s", path,
+                           json_type_name(container->type));
         if (str_is_empty(json_get_string(container, "image", NULL)))
-            return err_set(err, ERR_INVALID, "%s.image: must be required", path);
+            return err_set(err, ERR_INVALID, "%s.image: must be given, as a string", path);
         int r = validate_ports(container, path, err);
         if (r < 0)
             return r;
@@ -251,7 +272,7 @@ static int validate_type(const struct training_kind *kind, const struct json *re
 static int validate_replica(const struct training_kind *kind, const struct json *replica,
                             enum training_replica_type type, const char *job_name, struct err *err)
 {
-    char path[160];
+    char path[160], said[TRAINING_VALUE_MAX];
     const struct json *policy;
     enum training_restart_policy parsed;
     int r;
@@ -273,8 +294,8 @@ static int validate_replica(const struct training_kind *kind, const struct json 
     if (policy && policy->type != JSON_NULL && !str_eq(json_text(policy), "") &&
         !training_restart_policy_parse(json_text(policy), &parsed))
         return err_set(err, ERR_INVALID,
-                       "%s.restartPolicy: must be Always, OnFailure, Never or ExitCode, is \"%s\"",
-                       path, json_text(policy) ? json_text(policy) : json_type_name(policy->type));
+                       "%s.restartPolicy: must be Always, OnFailure, Never or ExitCode, is %s",
+                       path, training_value_say(policy, said, sizeof(said)));
 
     r = validate_containers(kind, replica, err);
     if (r < 0)

@@ -134,6 +134,41 @@ static void test_scale_down_takes_the_surplus_away(void **state)
     fixture_release(&fixture);
 }
 
+/* Nothing that ran to its end is no success, neither at the start nor after a scaling to nothing.
+ */
+static void test_nothing_is_no_success(void **state)
+{
+    static const struct {
+        const char *spec, *type, *pods, *actions, *counts;
+    } rows[] = {
+        {"Worker 2", "Worker", "worker-0=Running worker-1=Running",
+         "-pod mnist-worker-0, -pod mnist-worker-1, -svc mnist-worker-0, -svc mnist-worker-1",
+         "Worker 0/0/0"},
+        {"Chief 1, Worker 1", "Chief", "chief-0=Running worker-0=Running",
+         "-pod mnist-chief-0, -svc mnist-chief-0", "Chief 0/0/0 Worker 1/0/0"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, rows[i].spec, NULL);
+        fixture_pods(&fixture, rows[i].pods);
+        fixture_settle(&fixture);
+        set_replicas(&fixture, rows[i].type, 0);
+        fixture_reconcile(&fixture);
+        assert_string_equal(fixture_actions(&fixture), rows[i].actions);
+        assert_non_null(strstr(fixture_events(&fixture), "Warning NobodyDecides: TFJob mnist has 0 "
+                                                         "replicas of "));
+        fixture_settle(&fixture);
+        assert_string_equal(fixture_conditions(&fixture), "Created Running");
+        assert_string_equal(fixture_counts(&fixture), rows[i].counts);
+        set_replicas(&fixture, rows[i].type, 1);
+        fixture_reconcile(&fixture);
+        assert_non_null(strstr(fixture_actions(&fixture), "+pod mnist-"));
+        fixture_release(&fixture);
+    }
+}
+
 /* Down and up again before the surplus is gone: we sent it away ourselves, nothing was lost. */
 static void test_scale_down_and_up_again(void **state)
 {
@@ -357,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_success_has_the_incumbents_words),
         cmocka_unit_test(test_scale_up_makes_the_missing),
         cmocka_unit_test(test_scale_down_takes_the_surplus_away),
+        cmocka_unit_test(test_nothing_is_no_success),
         cmocka_unit_test(test_scale_down_and_up_again),
         cmocka_unit_test(test_invalid_job_fails_and_makes_nothing),
         cmocka_unit_test(test_job_of_another_manager_is_left_alone),

@@ -434,6 +434,21 @@ static void test_overdue_pods_of_jobs_that_do_not_run(void **state)
     fixture_release(&fixture);
 }
 
+/* The largest number there is, and one more. */
+static void test_a_count_does_not_overflow(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2 OnFailure", "{'backoffLimit': 3}");
+    kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
+                             "{\"worker-0\":{\"count\":9223372036854775807},"
+                             "\"worker-1\":{\"count\":9223372036854775807}}");
+    fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1)");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    fixture_release(&fixture);
+}
+
 int main(void)
 {
     static const struct CMUnitTest more[] = {
@@ -450,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_restart_together),
         cmocka_unit_test(test_overdue_pod_is_forced_out),
         cmocka_unit_test(test_overdue_pods_of_jobs_that_do_not_run),
+        cmocka_unit_test(test_a_count_does_not_overflow),
     };
     struct CMUnitTest tests[ARRAY_SIZE(ROWS) + ARRAY_SIZE(more)];
 

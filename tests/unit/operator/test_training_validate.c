@@ -68,11 +68,27 @@ static const struct row ROWS[] = {
      "spec.tfReplicaSpecs: must not have more than 1 Chief or Master role"},
     {"no containers", NULL,
      "{'tfReplicaSpecs': {'Worker': {'template': {'spec': {'containers': []}}}}}", NULL,
-     "spec.tfReplicaSpecs[Worker].template.spec.containers: must be specified"},
+     "spec.tfReplicaSpecs[Worker].template.spec.containers: must be specified, as a list with at "
+     "least one container"},
     {"empty image", NULL,
      "{'tfReplicaSpecs': {'Worker': {'template': {'spec': {'containers': [{'name': 'tensorflow', "
      "'image': ''}]}}}}}",
-     NULL, "spec.tfReplicaSpecs[Worker].template.spec.containers[0].image: must be required"},
+     NULL,
+     "spec.tfReplicaSpecs[Worker].template.spec.containers[0].image: must be given, as a string"},
+    {"a container that is none", NULL,
+     "{'tfReplicaSpecs': {'Worker': {'template': {'spec': {'containers': [null]}}}}}", NULL,
+     "spec.tfReplicaSpecs[Worker].template.spec.containers[0]: must be an object, is null"},
+    {"ports that are no list", NULL,
+     "{'tfReplicaSpecs': {'Worker': {'template': {'spec': {'containers': [{'name': 'tensorflow', "
+     "'image': 'tf', 'ports': {}}]}}}}}",
+     NULL,
+     "spec.tfReplicaSpecs[Worker].template.spec.containers[0].ports: must be a list, is an object"},
+    {"dynamic workers in quotes", NULL,
+     "{'enableDynamicWorker': 'true', 'tfReplicaSpecs': {'Worker': {" OK_TEMPLATE "}}}", NULL,
+     "spec.enableDynamicWorker: must be true or false, is a string"},
+    {"a success policy of the wrong type", NULL,
+     "{'successPolicy': [], 'tfReplicaSpecs': {'Worker': {" OK_TEMPLATE "}}}", NULL,
+     "spec.successPolicy: must be \"\" or AllWorkers, is an array"},
     {"no container named tensorflow", NULL,
      "{'tfReplicaSpecs': {'Worker': {'template': {'spec': {'containers': [{'name': 'main', "
      "'image': 'tf'}]}}}}}",
@@ -105,7 +121,7 @@ static const struct row ROWS[] = {
      "kueue.x-k8s.io/multikueue, is \"\""},
     {"a manager of the wrong type", NULL, "Worker 1", "{'managedBy': 1}",
      "spec.runPolicy.managedBy: must be kubeflow.org/training-operator or "
-     "kueue.x-k8s.io/multikueue, is \"an integer\""},
+     "kueue.x-k8s.io/multikueue, is an integer"},
     {"limits at the spec, as v1beta1 has them", NULL,
      "{'cleanPodPolicy': 'All', 'ttlSecondsAfterFinished': 1, 'activeDeadlineSeconds': 2, "
      "'backoffLimit': 3, 'tfReplicaSpecs': {'Worker': {" OK_TEMPLATE "}}}",
