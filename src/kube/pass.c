@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void on_end(struct loop_task *task)
 {
@@ -63,6 +64,27 @@ const struct json **kube_pass_hold_all(struct kube_pass *pass, struct kube_objec
     for (size_t i = 0; i < count; i++)
         trees[i] = kube_pass_hold(pass, objects[i]);
     return trees;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp((*(struct kube_object *const *)a)->name, (*(struct kube_object *const *)b)->name);
+}
+
+const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map *objects,
+                                       size_t *ret_count)
+{
+    struct kube_object **sorted =
+        ARENA_ARRAY(pass->arena, struct kube_object *, objects->count + 1);
+    size_t count = 0;
+    const char *name;
+    void *object;
+
+    for (size_t i = 0; map_next(objects, &i, &name, &object);)
+        sorted[count++] = object;
+    qsort(sorted, count, sizeof(sorted[0]), compare_names);
+    *ret_count = count;
+    return kube_pass_hold_all(pass, sorted, count);
 }
 
 /* Keep calls of the stage under way; false when all have been answered. */

@@ -6,6 +6,7 @@
 #define TRAINYARD_KUBE_PASS_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "kube/client.h"
 #include "kube/own_writes.h"
@@ -61,6 +62,9 @@ void kube_pass_release(struct kube_pass *pass);
 const struct json *kube_pass_hold(struct kube_pass *pass, struct kube_object *object);
 const struct json **kube_pass_hold_all(struct kube_pass *pass, struct kube_object *const *objects,
                                        size_t count);
+/* … all of a map of objects by name, in the order of their names. */
+const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map *objects,
+                                       size_t *ret_count);
 
 void kube_pass_start(struct kube_pass *pass);
 void kube_pass_answered(struct kube_pass *pass); /* one call; it may have failed */

@@ -77,14 +77,6 @@ static void on_part(void *context, enum job_part part, struct kube_object *old,
     workqueue_add(controller->queue, key);
 }
 
-/* The objects of a part, held by the run until it ends. */
-static const struct json **observe_part(struct plan_run *run, enum job_part part, size_t *ret_count)
-{
-    struct kube_object **objects = job_entry_objects(run->entry, run->pass.arena, part, ret_count);
-
-    return kube_pass_hold_all(&run->pass, objects, *ret_count);
-}
-
 static const struct json *find_group(struct plan_run *run)
 {
     struct kube_object *group =
@@ -93,6 +85,7 @@ static const struct json *find_group(struct plan_run *run)
     return group ? kube_pass_hold(&run->pass, group) : NULL;
 }
 
+/* The job and all that belongs to it, held by the run until it ends. */
 static struct training_observed observe(struct training_controller *controller,
                                         struct plan_run *run)
 {
@@ -106,8 +99,10 @@ static struct training_observed observe(struct training_controller *controller,
         .host_ports = host_ports_share_known(&controller->host_ports),
     };
 
-    observed.pods = observe_part(run, JOB_PODS, &observed.pod_count);
-    observed.services = observe_part(run, JOB_SERVICES, &observed.service_count);
+    observed.pods =
+        kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_PODS], &observed.pod_count);
+    observed.services =
+        kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_SERVICES], &observed.service_count);
     observed.gone_count = run->gone_count = run->entry->gone.count;
     observed.gone = kube_pass_hold_all(&run->pass, run->entry->gone.items, run->gone_count);
     return observed;

@@ -138,26 +138,6 @@ void job_cache_change(struct job_cache *cache, const char *key, enum job_part pa
         kube_object_unref(held);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp((*(struct kube_object *const *)a)->name, (*(struct kube_object *const *)b)->name);
-}
-
-struct kube_object **job_entry_objects(struct job_entry *entry, struct arena *arena,
-                                       enum job_part part, size_t *ret_count)
-{
-    const struct map *map = &entry->parts[part];
-    struct kube_object **objects = ARENA_ARRAY(arena, struct kube_object *, map->count + 1);
-    const char *key;
-    void *object;
-
-    *ret_count = 0;
-    for (size_t i = 0; map_next(map, &i, &key, &object);)
-        objects[(*ret_count)++] = object;
-    qsort(objects, *ret_count, sizeof(struct kube_object *), compare_names);
-    return objects;
-}
-
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
                             int64_t now_ms)
 {

@@ -38,10 +38,6 @@ char *job_cache_key(struct arena *arena, const struct json *object);
 void job_cache_change(struct job_cache *cache, const char *key, enum job_part part,
                       struct kube_object *old, struct kube_object *new_);
 
-/* The objects of a part, by name; the references are the entry's. */
-struct kube_object **job_entry_objects(struct job_entry *entry, struct arena *arena,
-                                       enum job_part part, size_t *ret_count);
-
 /* Unless the informer shows it already. */
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
                             int64_t now_ms);

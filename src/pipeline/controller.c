@@ -16,7 +16,6 @@
 #include "kube/workqueue.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { WORKFLOWS_MAX = 8, CALLS_MAX = 16, SYNC_POLL_MS = 20 };
 
@@ -54,31 +53,14 @@ static void on_pod(void *context, struct kube_object *old, struct kube_object *n
     workqueue_add(controller->queue, key);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp((*(struct kube_object *const *)a)->name, (*(struct kube_object *const *)b)->name);
-}
-
-/* The pods by name, held by the run until it ends. */
-static const struct json **observe_pods(struct workflow_run *run)
-{
-    const struct map *map = &run->entry->pods;
-    struct kube_object **pods = ARENA_ARRAY(run->pass.arena, struct kube_object *, map->count + 1);
-    size_t count = 0;
-    const char *key;
-    void *pod;
-
-    for (size_t i = 0; map_next(map, &i, &key, &pod);)
-        pods[count++] = pod;
-    qsort(pods, count, sizeof(pods[0]), compare_names);
-    return kube_pass_hold_all(&run->pass, pods, count);
-}
-
+/* The workflow and all that belongs to it, held by the run until it ends. */
 static struct workflow_observed observe(struct workflow_controller *controller,
                                         struct workflow_run *run)
 {
     struct workflow_entry *entry = run->entry;
     struct arena *arena = run->pass.arena;
+    size_t pod_count;
+    const struct json **pods = kube_pass_hold_map(&run->pass, &entry->pods, &pod_count);
     struct workflow_result *results =
         ARENA_ARRAY(arena, struct workflow_result, entry->results.count + 1);
 
@@ -95,8 +77,8 @@ static struct workflow_observed observe(struct workflow_controller *controller,
     }
     return (struct workflow_observed){
         .workflow = run->pass.workload->json,
-        .pods = observe_pods(run),
-        .pod_count = entry->pods.count,
+        .pods = pods,
+        .pod_count = pod_count,
         .gone = kube_pass_hold_all(&run->pass, entry->gone.items, run->gone_count),
         .gone_count = run->gone_count,
         .results = results,

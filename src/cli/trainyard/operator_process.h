@@ -20,8 +20,8 @@ struct operator_options {
     const char *cluster_domain; /* or NULL */
     const char *gang_scheduler; /* or NULL */
     int host_port_first, host_port_last;
-    size_t workers;             /* jobs worked on at a time, of each kind */
-    double rate;                /* requests a second; 0: no limit */
+    size_t workers; /* jobs worked on at a time, of each kind */
+    double rate;    /* requests a second; 0: no limit */
     size_t burst;
     bool elect;
     const char *lease_namespace, *lease_name, *identity;

@@ -322,14 +322,10 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_refusals),
-        API_TEST(test_what_cannot_be_changed),
-        API_TEST(test_warnings),
-        API_TEST(test_status),
-        API_TEST(test_lease_is_won_once),
-        API_TEST(test_two_groups_of_one_name),
-        API_TEST(test_discovery),
-        API_TEST(test_roles),
+        API_TEST(test_refusals),          API_TEST(test_what_cannot_be_changed),
+        API_TEST(test_warnings),          API_TEST(test_status),
+        API_TEST(test_lease_is_won_once), API_TEST(test_two_groups_of_one_name),
+        API_TEST(test_discovery),         API_TEST(test_roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,32 @@ static void holds_until_it_is_released(void **state)
     }
 }
 
+static void holds_a_map_by_name(void **state)
+{
+    struct world *world = *state;
+    struct kube_object *b = make_object("{'metadata': {'name': 'b'}}"),
+                       *a = make_object("{'metadata': {'name': 'a'}}"),
+                       *c = make_object("{'metadata': {'name': 'c'}}");
+    struct kube_object *objects[] = {b, a, c};
+    struct map map;
+    size_t count = 9;
+    map_init(&map);
+    (void)kube_pass_hold_map(&world->pass, &map, &count);
+    assert_int_equal(count, 0);
+    for (size_t i = 0; i < 3; i++)
+        map_put(&map, objects[i]->name, objects[i]);
+    const struct json **trees = kube_pass_hold_map(&world->pass, &map, &count);
+    assert_int_equal(count, 3);
+    assert_ptr_equal(trees[0], a->json);
+    assert_ptr_equal(trees[1], b->json);
+    assert_ptr_equal(trees[2], c->json);
+    assert_int_equal(a->references, 2);
+    map_release(&map);
+    for (size_t i = 0; i < 3; i++)
+        kube_object_unref(objects[i]); /* the pass has its own */
+    assert_int_equal(a->references, 1);
+}
+
 static void is_in_the_list_of_its_owner(void **state)
 {
     struct world *world = *state;
@@ -272,6 +298,7 @@ int main(void)
         TEST(gives_up_what_is_gone),
         TEST(waits_for_what_it_wrote),
         TEST(holds_until_it_is_released),
+        TEST(holds_a_map_by_name),
         TEST(is_in_the_list_of_its_owner),
         TEST(tells_of_the_workload),
     };
