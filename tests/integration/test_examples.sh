@@ -8,12 +8,13 @@
 
 echo "examples/README.md"
 # Rows of the table as "DIRECTORY LINK COMMAND", and every directory among them.
+# shellcheck disable=SC2016 # the backquotes are those of the table
 sed -n 's/^| \[\([a-z-]*\)\](\([^)]*\))[^|]*|[^|]*| `\([^`]*\)` |.*/\1 \2 \3/p' "$ROOT/examples/README.md" >"$SCRATCH/rows"
 while read -r name link command; do
     file=$(cd "$ROOT/examples" && realpath --relative-to="$ROOT" "$link")
     grep -qE "^[ #]   \\$ $(printf '%s' "$command" | sed 's/[.[\*^$]/\\&/g')" "$ROOT/$file" ||
         fail "examples/README.md: '$command' of $name is not in $file"
-    [ -n "$(grep -lF "tutorial_open $file" "$ROOT"/tests/integration/*.sh)" ] || fail "no test types what $file says"
+    grep -qE "^ *tutorial_open $file\$" "$ROOT"/tests/integration/test_*.sh || fail "no test types what $file says"
     [ -d "$ROOT/examples/$name" ] || fail "examples/README.md names '$name', which is not there"
 done <"$SCRATCH/rows"
 for directory in "$ROOT"/examples/*/; do

@@ -8,7 +8,7 @@
 
 # Where time is short the two that train with PyTorch do it for fewer epochs than their examples.
 DDP_EPOCHS=$((SCALE > 1 ? 30 : 15))
-ELASTIC_EPOCHS=$((SCALE > 1 ? 300 : 150))
+ELASTIC_EPOCHS=$((SCALE > 1 ? 300 : 120))
 
 # Lines of a log are waited for without asking again and again, which would take the processors from what is waited for.
 says() { grep -qE -m1 -- "$2" <(kubectl logs -f "$1"); }

@@ -35,7 +35,7 @@ tutorial_open() { # FILE
         command=
     done <"$ROOT/$1"
     [ ${#TUTORIAL_COMMANDS[@]} != 0 ] || fail "no command in '$1'"
-    if [ $CLUSTER_UP = no ]; then
+    if [ "$CLUSTER_UP" = no ]; then
         TRAINYARD_STATE=$HOME/.local/state/trainyard
         KUBECONFIG=$TRAINYARD_STATE/kubeconfig
         CLUSTER_UP=yes
