@@ -84,9 +84,13 @@ server: here
 contexts: [{name: c, context: {cluster: c}}]
 current-context: c
 YAML
-start_operator nobody -kubeconfig="$SCRATCH/nobody" -webhook-server-port=9443 --enable-scheme=tfjob --enable-scheme=mpijob
+start_operator nobody -kubeconfig="$SCRATCH/nobody" -webhook-server-port=9443 --enable-scheme=tfjob --enable-scheme=mpijob \
+    --pytorch-init-container-image=alpine:3.10 --pytorch-init-container-template-file=/etc/config/initContainer.yaml \
+    --pytorch-init-container-max-tries=100 --mpi-kubectl-delivery-image=mpi
 wait_until "it to say what it waits for" log_says nobody "waits for the API server http://127.0.0.1:"
 log_says nobody "webhook-server-port has no effect here" || fail "nothing about the webhook's port"
+log_says nobody "pytorch-init-container-max-tries has no effect here" || fail "nothing about the init container"
+log_says nobody "mpi-kubectl-delivery-image has no effect here" || fail "nothing about the image of MPIJobs"
 log_says nobody "does not run that kind" || fail "nothing about MPIJobs"
 is_ready nobody && fail "ready without a server"
 assert_eq "healthz" ok "$(ask nobody /healthz)"

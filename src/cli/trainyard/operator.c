@@ -27,6 +27,7 @@ struct operator_values {
     const char *log_format, *log_level;
     /* Of Kubeflow's, without effect here. */
     const char *webhook_port, *webhook_service, *webhook_secret;
+    const char *init_image, *init_template, *init_tries, *mpi_image;
     bool zap_devel;
     const char *zap_encoder, *zap_level, *zap_stacktrace, *zap_time;
 };
@@ -110,6 +111,11 @@ static void tell_ignored(const struct operator_values *values)
         {"webhook-server-port", values->webhook_port, "there is no webhook"},
         {"webhook-service-name", values->webhook_service, "there is no webhook"},
         {"webhook-secret-name", values->webhook_secret, "there is no webhook"},
+        {"pytorch-init-container-image", values->init_image, "there is no init container"},
+        {"pytorch-init-container-template-file", values->init_template,
+         "there is no init container"},
+        {"pytorch-init-container-max-tries", values->init_tries, "there is no init container"},
+        {"mpi-kubectl-delivery-image", values->mpi_image, "MPIJobs are not run"},
         {"zap-devel", values->zap_devel, "see --log-format and --log-level"},
         {"zap-encoder", values->zap_encoder, "see --log-format"},
         {"zap-stacktrace-level", values->zap_stacktrace, "there are no stack traces"},
@@ -259,6 +265,10 @@ static const struct option OPTIONS[] = {
     IGNORED("webhook-server-port", webhook_port),
     IGNORED("webhook-service-name", webhook_service),
     IGNORED("webhook-secret-name", webhook_secret),
+    IGNORED("pytorch-init-container-image", init_image),
+    IGNORED("pytorch-init-container-template-file", init_template),
+    IGNORED("pytorch-init-container-max-tries", init_tries),
+    IGNORED("mpi-kubectl-delivery-image", mpi_image),
     {0},
 };
 
