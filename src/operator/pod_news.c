@@ -17,10 +17,11 @@ static void report_state(struct training_pass *pass, const char *pod, const stru
     const char *message;
 
     if (json_get_int(terminated, "exitCode", 0) != 0) {
-        training_plan_event(
-            pass->plan, true, json_get_string(terminated, "reason", "Error"),
-            "Error pod %s container %s exitCode: %" PRId64 " terminated message: %s", pod, name,
-            json_get_int(terminated, "exitCode", 0), json_get_string(terminated, "message", ""))
+        message = json_get_string(terminated, "message", "");
+        training_plan_event(pass->plan, true, json_get_string(terminated, "reason", "Error"),
+                            "Error pod %s container %s exitCode: %" PRId64 "%s%s", pod, name,
+                            json_get_int(terminated, "exitCode", 0),
+                            str_is_empty(message) ? "" : " terminated message: ", message)
             ->once = true;
     }
     message = json_get_string(waiting, "message", "");
@@ -52,20 +53,24 @@ static void report_condition(struct training_pass *pass, const char *pod,
         ->once = true;
 }
 
+static const char *const LISTS[] = {"containerStatuses", "initContainerStatuses"};
+
 static void report_pod(struct training_pass *pass, const struct json *pod)
 {
-    static const char *const lists[] = {"containerStatuses", "initContainerStatuses"};
     const struct json *status = json_get(pod, "status");
+    bool told = false;
 
-    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-        const struct json *containers = json_get(status, lists[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        const struct json *containers = json_get(status, LISTS[i]);
 
         if (json_count(containers) == 0)
             continue;
+        told = true;
         JSON_EACH (container, containers)
             report_state(pass, kube_meta_name(pod), container);
-        return;
     }
+    if (told)
+        return;
     report_condition(pass, kube_meta_name(pod), json_get(status, "conditions"));
 }
 
@@ -79,8 +84,32 @@ void training_pass_report_pods(struct training_pass *pass)
     }
 }
 
+/* Why a pod failed, where more is known than the code of its program: it could not be started, was
+ * killed for its memory, was evicted. */
+static void report_cause(struct training_pass *pass, const struct json *pod)
+{
+    const struct json *status = json_get(pod, "status");
+    const char *message = json_get_string(status, "message", "");
+
+    if (!str_is_empty(message))
+        training_plan_event(pass->plan, true, json_get_string(status, "reason", "Failed"),
+                            "Error pod %s: %s", kube_meta_name(pod), message)
+            ->once = true;
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (container, json_get(status, LISTS[i])) {
+            const struct json *terminated = json_at(container, "state", "terminated", NULL);
+
+            if (!str_is_empty(json_get_string(terminated, "message", "")) ||
+                !str_eq(json_get_string(terminated, "reason", "Error"), "Error"))
+                report_state(pass, kube_meta_name(pod), container);
+        }
+    }
+}
+
 void training_pass_report_exit(struct training_pass *pass, const struct training_replica *replica)
 {
+    if (replica->pod.json && replica->state == TRAINING_REPLICA_FAILED)
+        report_cause(pass, replica->pod.json);
     if (!replica->pod.json || replica->pod.exit_code == TRAINING_EXIT_CODE_NONE)
         return;
     training_plan_event(pass->plan, false, "ExitedWithCode", "Pod: %s.%s exited with code %" PRId64,

@@ -382,6 +382,47 @@ static void test_troubles_of_pods_are_told(void **state)
     fixture_release(&fixture);
 }
 
+/* A program that could not be started, one killed for its memory, an evicted pod, and an init
+ * container that fails: the job itself says it. */
+static void test_the_cause_of_a_failure_is_told(void **state)
+{
+    static const struct {
+        const char *phase, *status, *event;
+    } rows[] = {
+        {"worker-0=Failed(128)",
+         "{'phase': 'Failed', 'containerStatuses': [{'name': 'tensorflow', 'state': {'terminated': "
+         "{'exitCode': 128, 'reason': 'StartError', 'message': 'no such file'}}}]}",
+         "Warning StartError: Error pod mnist-worker-0 container tensorflow exitCode: 128 "
+         "terminated message: no such file"},
+        {"worker-0=Failed(137)",
+         "{'phase': 'Failed', 'containerStatuses': [{'name': 'tensorflow', 'state': {'terminated': "
+         "{'exitCode': 137, 'reason': 'OOMKilled'}}}]}",
+         "Warning OOMKilled: Error pod mnist-worker-0 container tensorflow exitCode: 137\n"},
+        {"worker-0=Failed",
+         "{'phase': 'Failed', 'reason': 'Evicted', 'message': 'the node is low on memory'}",
+         "Warning Evicted: Error pod mnist-worker-0: the node is low on memory"},
+        {"worker-0=Pending",
+         "{'phase': 'Pending', 'containerStatuses': [{'name': 'tensorflow', 'state': {'waiting': "
+         "{'reason': 'PodInitializing'}}}], 'initContainerStatuses': [{'name': 'fetch', 'state': "
+         "{'waiting': {'reason': 'CrashLoopBackOff', 'message': 'back-off 10s'}}}]}",
+         "Warning CrashLoopBackOff: Error pod mnist-worker-0 container fetch waiting message: "
+         "back-off 10s"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, "Worker 1", NULL);
+        fixture_pods(&fixture, rows[i].phase);
+        json_set(fixture.arena, fixture.pods[0], "status",
+                 fixture_json(fixture.arena, rows[i].status));
+        fixture_reconcile(&fixture);
+        if (!strstr(fixture_events(&fixture), rows[i].event))
+            fail_msg("no '%s' in: %s", rows[i].event, fixture_events(&fixture));
+        fixture_release(&fixture);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -404,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_unknown_status_fields_survive),
         cmocka_unit_test(test_template_restart_policy_is_overridden_with_a_warning),
         cmocka_unit_test(test_troubles_of_pods_are_told),
+        cmocka_unit_test(test_the_cause_of_a_failure_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
