@@ -132,6 +132,53 @@ static bool has_pods(const struct training_pass *pass, bool only_live)
     return false;
 }
 
+/* The port that a pod was made with; 0: none. */
+static int port_of_pod(const struct training_kind *kind, const struct json *pod)
+{
+    JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
+        JSON_EACH (port, json_get(container, "ports")) {
+            const struct json *number = json_get(port, "hostPort");
+
+            if (number && str_eq(json_get_string(port, "name", ""), kind->port_name))
+                return read_port(number);
+        }
+    }
+    return 0;
+}
+
+static void take_port(struct training_pass *pass, const struct training_replica *replica, int port)
+{
+    if (pass->job.replicas[replica->type].ports[replica->index] == port)
+        return;
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
+        const struct training_replica_spec *spec = &pass->job.replicas[type];
+
+        for (int i = 0; spec->host_network && i < spec->replicas; i++) {
+            if (spec->ports[i] == port)
+                spec->ports[i] = 0;
+        }
+    }
+    pass->job.replicas[replica->type].ports[replica->index] = port;
+}
+
+/* Pods that live listen where they were told to, whatever somebody wrote into the annotation since;
+ * their peers must hear of that port, and nobody else may get it. */
+static void believe_pods(struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+        int port;
+
+        if (!pass->job.replicas[replica->type].host_network ||
+            (replica->state != TRAINING_REPLICA_ACTIVE &&
+             replica->state != TRAINING_REPLICA_PENDING))
+            continue;
+        port = port_of_pod(pass->job.kind, replica->pod.json);
+        if (port)
+            take_port(pass, replica, port);
+    }
+}
+
 /* A port that another job holds too (the annotation was copied from it) is given up while there is
  * still nobody who knows it. */
 static void give_up_clashes(struct training_pass *pass)
@@ -254,6 +301,7 @@ bool training_pass_give_ports(struct training_pass *pass)
         training_plan_requeue(pass->plan, NOT_KNOWN_YET_MS);
         return false;
     }
+    believe_pods(pass);
     give_up_clashes(pass);
     own = ARENA_NEW(pass->arena, struct ports_seen);
     missing = count_missing(pass, own);

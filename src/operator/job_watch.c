@@ -25,6 +25,7 @@ static const char *const POD_FIELDS[] = {
     "status.initContainerStatuses.name",
     "status.initContainerStatuses.restartCount",
     "status.initContainerStatuses.state",
+    "status.message",
     "status.phase",
     "status.podIP",
     "status.reason",

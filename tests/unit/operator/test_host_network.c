@@ -335,6 +335,28 @@ static void test_annotations_that_make_no_sense(void **state)
     }
 }
 
+/* Somebody edits the annotation while the pods live: what they were made with is right. */
+static void test_pods_that_live_know_their_ports(void **state)
+{
+    static const char *const texts[] = {"{'worker': [101, 100]}", "{'worker': [300, 301]}",
+                                        "{'worker': [105, 100]}", "{}"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct world world;
+        char *before;
+
+        begin(&world, "Worker 2", "Worker", 20);
+        step(&world);
+        fixture_change(&world.fixture, "worker-0=Running worker-1=Running");
+        step(&world);
+        before = arena_strdup(world.fixture.arena, remembered(&world));
+        remember(&world, texts[i]);
+        step(&world);
+        assert_string_equal(remembered(&world), before);
+        end(&world);
+    }
+}
+
 /* One port twice in the annotation is one port. */
 static void test_a_port_is_given_to_one_replica_only(void **state)
 {
@@ -404,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_a_suspended_job_holds_none),
         cmocka_unit_test(test_copied_ports_are_chosen_anew),
         cmocka_unit_test(test_annotations_that_make_no_sense),
+        cmocka_unit_test(test_pods_that_live_know_their_ports),
         cmocka_unit_test(test_a_port_is_given_to_one_replica_only),
         cmocka_unit_test(test_a_host_port_of_the_template_stands),
         cmocka_unit_test(test_other_jobs_hold_none),
