@@ -13,7 +13,8 @@ enum {
     WATCH_MIN_S = 300,
     WATCH_SPREAD_S = 300,
     WATCH_GRACE_S = 30,
-    REFUSAL_MAX = 64 * 1024, /* bytes kept of an answer that is no watch */
+    WATCH_SILENCE_MS = 150 * 1000, /* a server sends a bookmark every minute */
+    REFUSAL_MAX = 64 * 1024,       /* bytes kept of an answer that is no watch */
 };
 
 struct kube_watch {
@@ -24,6 +25,7 @@ struct kube_watch {
     struct buf refusal;
     struct watch_decoder decoder;
     char *what;
+    struct loop_timer silence;
     bool busy; /* a callback is running: keep the memory */
     kube_watch_event *event;
     kube_watch_end *end;
@@ -42,6 +44,7 @@ static void watch_detach(struct kube_watch *watch)
 {
     if (!watch->client)
         return;
+    loop_timer_stop(&watch->silence);
     if (watch->http)
         http_cancel(watch->client->transport, watch->http);
     watch->http = NULL;
@@ -95,6 +98,7 @@ static void on_data(void *context, const void *data, size_t size)
 {
     struct kube_watch *watch = context;
     struct err err = ERR_INIT;
+    loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
     if (watch->status >= 400) {
         buf_append(&watch->refusal, data, size);
         return;
@@ -104,6 +108,13 @@ static void on_data(void *context, const void *data, size_t size)
         watch_free(watch);
     else if (result < 0)
         give_end(watch, &err);
+}
+
+/* Nothing came for so long that the line is taken for dead, whatever it looks like: as if the
+ * server had ended the watch. */
+static void on_silence(struct loop_timer *timer)
+{
+    give_end(CONTAINER_OF(timer, struct kube_watch, silence), NULL);
 }
 
 static void on_end(void *context, const struct err *transport_err)
@@ -150,6 +161,8 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
     watch->event = event;
     watch->end = end;
     watch->context = context;
+    loop_timer_init(client->loop, &watch->silence, on_silence);
+    loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
     struct http_request http = {
         .method = "GET",
         .path = path,

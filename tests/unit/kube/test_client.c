@@ -328,11 +328,29 @@ static void gives_up_a_watch_nobody_ends(void **state)
 {
     struct world *world = *state;
     start(world, "101");
-    sim_loop_run_for(world->loop, 290 * 1000);
+    for (int i = 0; i < 4; i++) {
+        sim_loop_run_for(world->loop, 70 * 1000);
+        fake_api_bookmark(&world->api);
+    }
     assert_int_equal(world->ends, 0);
-    loop_run(world->loop);
+    for (int i = 0; i < 6 && world->ends == 0; i++) {
+        sim_loop_run_for(world->loop, 70 * 1000);
+        fake_api_bookmark(&world->api);
+    }
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->code, ERR_TIMEOUT);
+}
+
+/* As if the server had ended it: it may be resumed where it stood. */
+static void gives_up_a_silent_watch(void **state)
+{
+    struct world *world = *state;
+    start(world, "101");
+    sim_loop_run_for(world->loop, 149 * 1000);
+    assert_int_equal(world->ends, 0);
+    sim_loop_run_for(world->loop, 2 * 1000);
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->code, ERR_NONE);
 }
 
 static void stop_on_event(void *context, const char *type, struct json *object)
@@ -381,6 +399,7 @@ int main(void)
         TEST(puts_lines_together),
         TEST(tells_how_a_watch_ends),
         TEST(gives_up_a_watch_nobody_ends),
+        TEST(gives_up_a_silent_watch),
         TEST(stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

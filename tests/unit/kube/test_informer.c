@@ -161,6 +161,26 @@ static void begins_anew_when_a_page_is_refused(void **state)
     take_log(world, "+a1; +b1; +c1; ");
 }
 
+/* A line that looks alive and brings nothing, not even bookmarks, is given up for a new one. */
+static void does_not_trust_a_silent_watch(void **state)
+{
+    struct world *world = *state;
+    start(world);
+    sim_loop_run_for(world->loop, 1000);
+    for (int i = 0; i < 10; i++) {
+        sim_loop_run_for(world->loop, 60 * 1000);
+        fake_api_bookmark(&world->api);
+    }
+    size_t before = fake_api_count(&world->api, "watch=true");
+    sim_loop_run_for(world->loop, 140 * 1000);
+    assert_int_equal(fake_api_count(&world->api, "watch=true"), before);
+    sim_loop_run_for(world->loop, 20 * 1000);
+    assert_int_equal(fake_api_count(&world->api, "watch=true"), before + 1);
+    fake_api_put(&world->api, "a", "1");
+    sim_loop_run_for(world->loop, 10);
+    take_log(world, "+a1; ");
+}
+
 static void keeps_the_fields_it_was_told_to(void **state)
 {
     static const char *const fields[] = {"status.phase", NULL};
@@ -406,6 +426,7 @@ int main(void)
         TEST(resumes_from_a_bookmark),
         TEST(lists_page_by_page),
         TEST(begins_anew_when_a_page_is_refused),
+        TEST(does_not_trust_a_silent_watch),
         TEST(keeps_the_fields_it_was_told_to),
         cmocka_unit_test(lists_again_when_history_is_gone),
         TEST(tells_a_replaced_object_as_two),
