@@ -119,7 +119,7 @@ static void on_present(void *context, struct json *object, const struct err *err
         tell(run, true, "FailedAutoscaler",
              arena_printf(run->pass.arena,
                           "spec.elasticPolicy.metrics: no autoscaler: HorizontalPodAutoscaler "
-                          "\"%s\" exists and does not belong to this job",
+                          "\"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
                           run->pass.workload->name));
         /* It may be that of a predecessor, on its way out. */
         end(run, !kube_meta_is_deleting(object) && !kube_meta_controller(object));

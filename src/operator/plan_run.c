@@ -137,7 +137,8 @@ static void on_existing(void *context, struct json *object, const struct err *er
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
                                loop_now_ms(run->pass.loop));
     } else {
-        err_set(&taken, ERR_EXISTS, "%s \"%s\" exists and does not belong to this job",
+        err_set(&taken, ERR_EXISTS,
+                "%s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
                 ACTIONS[call->action->type].noun, call->action->name);
         run->pass.failed = true;
         if (!kube_meta_is_deleting(object) &&

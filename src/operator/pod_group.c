@@ -78,7 +78,8 @@ static void report_stranger(struct training_pass *pass, const struct json *group
     if (kube_meta_is_deleting(group))
         return;
     training_plan_event(pass->plan, true, "FailedCreatePodGroup",
-                        "Error creating: PodGroup \"%s\" exists and does not belong to this job",
+                        "Error creating: PodGroup \"%s\" exists and does not belong to this "
+                        "job" TRAINING_NAME_TAKEN,
                         pass->job.name)
         ->once = true;
 }

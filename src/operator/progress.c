@@ -122,9 +122,10 @@ static void report_blocked(struct training_pass *pass, const struct json *object
 {
     if (kube_meta_is_deleting(object))
         return;
-    training_plan_event(pass->plan, true, reason,
-                        "Error creating: %s \"%s\" exists and does not belong to this job", kind,
-                        kube_meta_name(object))
+    training_plan_event(
+        pass->plan, true, reason,
+        "Error creating: %s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
+        kind, kube_meta_name(object))
         ->once = true;
 }
 

@@ -90,6 +90,9 @@ const struct json *training_job_policy(const struct json *spec, const char *name
 /* spec.runPolicy.managedBy names somebody who exists. */
 int training_managed_by_validate(const struct json *spec, struct err *err);
 
+/* The way out, behind every message that a name is taken. */
+#define TRAINING_NAME_TAKEN "; delete it, or give the job another name"
+
 enum { TRAINING_VALUE_MAX = 110 };
 /* A value as a message says it: text in quotes, else what it is. May be the buffer. */
 const char *training_value_say(const struct json *value, char *buffer, size_t size);

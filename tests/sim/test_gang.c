@@ -276,7 +276,7 @@ static void test_a_group_of_the_name_of_a_stranger(void **state)
     assert_int_equal(story->pods_made + count(story->services), 0);
     assert_int_equal(times_told(story, "mnist", "FailedCreatePodGroup",
                                 "Error creating: PodGroup \"mnist\" exists and does not belong to "
-                                "this job"),
+                                "this job; delete it, or give the job another name"),
                      1);
     kube_delete(story->cluster.client, &KUBE_PODGROUPS, "default", "mnist", &options, must_succeed,
                 NULL);

@@ -128,7 +128,7 @@ static void test_a_name_taken_by_a_stranger(void **state)
     assert_true(
         story_was_told(story, "Warning", "FailedCreatePod",
                        "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
-                       "this job"));
+                       "this job; delete it, or give the job another name"));
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "mnist-worker-0", &options,
                 story_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);

@@ -30,10 +30,10 @@ struct claim {
 
 #define FOREIGN_POD                                                                                \
     "Warning FailedCreatePod: Error creating: pod \"mnist-worker-0\" exists and does not belong "  \
-    "to this job"
+    "to this job; delete it, or give the job another name"
 #define FOREIGN_SERVICE                                                                            \
     "Warning FailedCreateService: Error creating: service \"mnist-worker-0\" exists and does not " \
-    "belong to this job"
+    "belong to this job; delete it, or give the job another name"
 
 static const struct claim CLAIMS[] = {
     {"ours, with our labels", OURS, NULL, NULL, false, false, "", "Worker 1/0/0", "", "", ""},

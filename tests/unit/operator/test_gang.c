@@ -357,7 +357,7 @@ static void test_a_group_of_somebody_else(void **state)
     assert_int_equal(fixture.pod_count, 0);
     assert_string_equal(fixture_events(&fixture),
                         "Warning FailedCreatePodGroup: Error creating: PodGroup \"mnist\" exists "
-                        "and does not belong to this job");
+                        "and does not belong to this job; delete it, or give the job another name");
     /* Nor is it taken away with the job's own things. */
     json_set_bool(fixture.arena,
                   json_ensure_object(fixture.arena, json_get(fixture.job, "spec"), "runPolicy"),

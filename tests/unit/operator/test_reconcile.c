@@ -325,7 +325,7 @@ static void test_a_taken_name_is_waited_for_and_told(void **state)
     assert_string_equal(fixture_conditions(&fixture), "Created");
     assert_string_equal(fixture_events(&fixture),
                         "Warning FailedCreatePod: Error creating: pod \"mnist-worker-0\" exists "
-                        "and does not belong to this job");
+                        "and does not belong to this job; delete it, or give the job another name");
     fixture_release(&fixture);
 }
 
