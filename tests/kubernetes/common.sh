@@ -31,7 +31,7 @@ node_run() { # COMMAND…
     local pid _
     node_is_up || die 'no cluster is up: start one with tests/kubernetes/up'
     read -r pid _ <"$MACHINE/node"
-    nsenter -t "$pid" -m -n -p -u -i --wd=/ -- "$@"
+    nsenter -t "$pid" -m -n -p -u -i --root --wd=/ -- "$@"
 }
 
 # A program of the node, by the command that `up` wrote down for it.
