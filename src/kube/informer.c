@@ -294,6 +294,15 @@ static void start_watch(struct kube_informer *informer)
                                        on_event, on_watch_end, informer);
 }
 
+void kube_informer_doubt(struct kube_informer *informer)
+{
+    int64_t lasted_ms = loop_now_ms(informer->client->loop) - informer->watch_start_ms;
+    if (!informer->watch || lasted_ms < WATCH_SHORT_MS)
+        return;
+    kube_watch_stop(informer->watch);
+    start_watch(informer);
+}
+
 static void remove_unlisted(struct kube_informer *informer)
 {
     for (size_t i = informer->order.count; i-- > 0;) {

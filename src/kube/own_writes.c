@@ -36,6 +36,7 @@ static int64_t version_of(const struct json *object)
 void kube_own_writes_made(struct kube_own_writes *writes, const char *uid, int64_t now_ms)
 {
     map_put(&writes->uids, uid, &writes->uids);
+    writes->doubted = false;
     writes->until_ms = now_ms + AWAIT_MS;
 }
 
@@ -47,6 +48,7 @@ void kube_own_writes_wrote(struct kube_own_writes *writes, const struct json *wo
     if (version <= writes->version)
         return;
     writes->version = version;
+    writes->doubted = false;
     writes->until_ms = now_ms + AWAIT_MS;
 }
 
@@ -55,13 +57,27 @@ void kube_own_writes_saw(struct kube_own_writes *writes, const char *uid)
     map_remove(&writes->uids, uid);
 }
 
+static bool are_shown(const struct kube_own_writes *writes, const struct json *workload)
+{
+    int64_t version = version_of(workload);
+
+    return writes->uids.count == 0 && (version == 0 || version >= writes->version);
+}
+
+bool kube_own_writes_are_late(struct kube_own_writes *writes, const struct json *workload,
+                              int64_t now_ms)
+{
+    if (writes->doubted || now_ms < writes->until_ms || are_shown(writes, workload))
+        return false;
+    writes->doubted = true;
+    writes->until_ms = now_ms + AWAIT_MS;
+    return true;
+}
+
 int64_t kube_own_writes_wait_ms(struct kube_own_writes *writes, const struct json *workload,
                                 int64_t now_ms)
 {
-    int64_t version = version_of(workload);
-    bool seen = version == 0 || version >= writes->version;
-
-    if (seen && writes->uids.count == 0)
+    if (are_shown(writes, workload))
         return 0;
     if (now_ms < writes->until_ms)
         return writes->until_ms - now_ms;

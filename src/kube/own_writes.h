@@ -11,6 +11,7 @@ struct kube_own_writes {
     struct map uids;  /* of objects that were made; the values are the map's own address */
     int64_t version;  /* of the workload itself */
     int64_t until_ms; /* a write that was undone at once may never be shown */
+    bool doubted;     /* the informers were, since the last write */
 };
 
 void kube_own_writes_init(struct kube_own_writes *writes);
@@ -28,5 +29,10 @@ void kube_own_writes_saw(struct kube_own_writes *writes, const char *uid);
 /* How long to wait for the rest, given the workload as the informer shows it; 0: not at all. */
 int64_t kube_own_writes_wait_ms(struct kube_own_writes *writes, const struct json *workload,
                                 int64_t now_ms);
+
+/* True once when the writes are not shown after some time: the informers' watches may stand still,
+ * as those of busy servers have been seen to do, and are better begun anew. The wait goes on. */
+bool kube_own_writes_are_late(struct kube_own_writes *writes, const struct json *workload,
+                              int64_t now_ms);
 
 #endif

@@ -85,8 +85,8 @@ static void set_line(struct client_call *call)
     /* CURLOPT_NOSIGNAL stays off: its names are resolved on a thread without SIGALRM, and only so
      * it keeps SIGPIPE away while OpenSSL writes to a peer that left. */
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    /* Not HTTP/2: Debian 12's curl forgets streams of a busy connection. A watch beside a thousand
-     * creates stood still, with its events already read from the socket. */
+    /* Not HTTP/2: a connection of its own for each watch, so that none waits behind another's
+     * megabytes. */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);

@@ -229,6 +229,8 @@ static void work(void *context, const char *key)
         return;
     }
     entry = job_cache_get(&controller->cache, key);
+    if (kube_own_writes_are_late(&entry->writes, job->json, loop_now_ms(controller->loop)))
+        job_watch_doubt(&controller->watch);
     wait_ms = kube_own_writes_wait_ms(&entry->writes, job->json, loop_now_ms(controller->loop));
     if (wait_ms > 0) {
         workqueue_put_off(controller->queue, key, wait_ms);

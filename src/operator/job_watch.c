@@ -102,6 +102,13 @@ void job_watch_stop(struct job_watch *watch)
     gang_watch_free(watch->gang);
 }
 
+void job_watch_doubt(struct job_watch *watch)
+{
+    kube_informer_doubt(watch->jobs);
+    kube_informer_doubt(watch->pods);
+    kube_informer_doubt(watch->services);
+}
+
 bool job_watch_is_ready(const struct job_watch *watch)
 {
     return kube_informer_synced(watch->jobs) && kube_informer_synced(watch->pods) &&

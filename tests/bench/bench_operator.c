@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN_FLIGHT = 32 };
+enum { IN_FLIGHT = 32, DOUBT_MS = 1500 };
 
 struct bench {
     struct loop *loop;
@@ -37,6 +37,7 @@ struct bench {
     int pods_seen, services_seen, jobs_succeeded;
     const int *awaited; /* a count that is waited for; or NULL */
     int awaited_count;
+    struct loop_timer doubt;
 };
 
 static void fail(const char *what, const struct err *err)
@@ -187,13 +188,27 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
               training_condition_is_true(json_get(new_->json, "status"), "Succeeded"));
 }
 
+/* The watches of a busy server have been seen to stand still. */
+static void on_doubt(struct loop_timer *timer)
+{
+    struct bench *bench = CONTAINER_OF(timer, struct bench, doubt);
+
+    kube_informer_doubt(bench->pods);
+    kube_informer_doubt(bench->services);
+    kube_informer_doubt(bench->job_informer);
+    loop_timer_start(timer, DOUBT_MS);
+}
+
 static void wait_until(struct bench *bench, const int *counter, int wanted)
 {
     if (*counter >= wanted)
         return;
     bench->awaited = counter;
     bench->awaited_count = wanted;
+    loop_timer_init(bench->loop, &bench->doubt, on_doubt);
+    loop_timer_start(&bench->doubt, DOUBT_MS);
     loop_run(bench->loop);
+    loop_timer_stop(&bench->doubt);
     bench->awaited = NULL;
 }
 

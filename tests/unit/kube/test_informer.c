@@ -181,6 +181,20 @@ static void does_not_trust_a_silent_watch(void **state)
     take_log(world, "+a1; ");
 }
 
+static void begins_a_doubted_watch_anew(void **state)
+{
+    struct world *world = *state;
+    start(world);
+    sim_loop_run_for(world->loop, 2000);
+    kube_informer_doubt(world->informer);
+    kube_informer_doubt(world->informer); /* was just done */
+    sim_loop_run_for(world->loop, 10);
+    assert_int_equal(fake_api_count(&world->api, "watch=true"), 2);
+    fake_api_put(&world->api, "a", "1");
+    sim_loop_run_for(world->loop, 10);
+    take_log(world, "+a1; ");
+}
+
 static void keeps_the_fields_it_was_told_to(void **state)
 {
     static const char *const fields[] = {"status.phase", NULL};
@@ -427,6 +441,7 @@ int main(void)
         TEST(lists_page_by_page),
         TEST(begins_anew_when_a_page_is_refused),
         TEST(does_not_trust_a_silent_watch),
+        TEST(begins_a_doubted_watch_anew),
         TEST(keeps_the_fields_it_was_told_to),
         cmocka_unit_test(lists_again_when_history_is_gone),
         TEST(tells_a_replaced_object_as_two),

@@ -45,6 +45,23 @@ static void test_takes_the_newest_version(void **state)
     kube_own_writes_release(&writes);
 }
 
+/* It is told once that the informers are behind, and then waited as long again. */
+static void test_doubts_once(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_own_writes writes;
+    kube_own_writes_init(&writes);
+    assert_false(kube_own_writes_are_late(&writes, job(arena, "1"), 100000));
+    kube_own_writes_made(&writes, "a", 100);
+    int64_t wait_ms = kube_own_writes_wait_ms(&writes, job(arena, "1"), 100);
+    assert_false(kube_own_writes_are_late(&writes, job(arena, "1"), 100 + wait_ms - 1));
+    assert_true(kube_own_writes_are_late(&writes, job(arena, "1"), 100 + wait_ms));
+    assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100 + wait_ms), wait_ms);
+    assert_false(kube_own_writes_are_late(&writes, job(arena, "1"), 100 + 2 * wait_ms));
+    assert_int_equal(kube_own_writes_wait_ms(&writes, job(arena, "1"), 100 + 2 * wait_ms), 0);
+    kube_own_writes_release(&writes);
+}
+
 /* A pod that was deleted at once may never be shown. */
 static void test_gives_up(void **state)
 {
@@ -65,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waits_until_seen),
         cmocka_unit_test(test_takes_the_newest_version),
+        cmocka_unit_test(test_doubts_once),
         cmocka_unit_test(test_gives_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
