@@ -84,6 +84,7 @@ assert_eq "batches of both workers" "$all" "$own"
 echo "--- SIGTERM to all in the midst, and the same again"
 rm -rf shared
 start_all --epochs 400
+wait_until "worker 0 to train" grep -q '^step [0-9]' worker-0.log
 wait_until "worker 1 to train" grep -q '^step [0-9][0-9]' worker-1.log
 kill -TERM "${PIDS[@]}"
 codes >codes.log

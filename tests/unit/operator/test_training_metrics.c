@@ -41,7 +41,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct json *parse(struct world *world, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static struct json *parse(struct world *world,
+                                                                const char *format, ...)
 {
     struct json *json = NULL;
     char *text;
