@@ -40,7 +40,7 @@ same "$KUBECTL" base install.yaml
 newer=
 for candidate in "$KUBECTL" $(type -aP kubectl); do
     # Since 1.24 kubectl tells the version of its kustomize; that in older ones takes no directories for resources.
-    if "$candidate" version --client -o json 2>/dev/null | grep -q kustomizeVersion; then newer=$candidate; fi
+    if "$candidate" version --client -o json 2>/dev/null | finds kustomizeVersion; then newer=$candidate; fi
 done
 if [ -z "$newer" ]; then
     echo "the overlays are not built: that needs kubectl 1.24 or newer"

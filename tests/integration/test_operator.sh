@@ -29,7 +29,7 @@ start_operator() {
 }
 ask() { curl -sS --max-time 10 "$(cat "$SCRATCH/$1.url")$2"; } # NAME PATH
 is_ready() { [ "$(curl -s -o /dev/null -w '%{http_code}' "$(cat "$SCRATCH/$1.url")/readyz")" = 200 ]; }
-leads() { ask "$1" /metrics | grep -qx 'leader_election_master_status{name="trainyard-operator"} 1'; }
+leads() { ask "$1" /metrics | finds -x 'leader_election_master_status{name="trainyard-operator"} 1'; }
 metric() { ask "$1" /metrics | sed -n "s/^$2 //p"; } # NAME SERIES
 log_says() { grep -qF -- "$2" "$SCRATCH/$1.log"; }
 

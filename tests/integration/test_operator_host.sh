@@ -64,7 +64,7 @@ ports_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyar
 sorted_ports() { ports_of "$1" | grep -o '[0-9]*' | sort | tr '\n' ' '; }
 has_ports() { [ "$(sorted_ports "$1")" = "$2" ]; }
 progress_is() { [ "$(kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}')" = "$2" ]; }
-was_told() { kubectl describe tfjob "$1" | grep -qF -- "$2"; }
+was_told() { kubectl describe tfjob "$1" | finds -F -- "$2"; }
 
 first=$(free_ports 3)
 range="$first $((first + 1)) "

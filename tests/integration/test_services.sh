@@ -214,7 +214,7 @@ check_host_ports() {
     done
     # A fourth finds no node.
     server host-4 "" "hostPort: 3000" | kubectl apply -f -
-    waits_for_port() { kubectl describe pod host-4 | grep -q "FailedScheduling"; }
+    waits_for_port() { kubectl describe pod host-4 | finds "FailedScheduling"; }
     wait_until "the fourth to wait for a node" waits_for_port
     kubectl delete pod host-1 host-2 host-3 host-4 >/dev/null
 }
@@ -230,7 +230,7 @@ sys.stdin.read()' <"$SCRATCH/squatter" >"$SCRATCH/squatter.out" &
     wait_until "a program to take the port" grep -q taken "$SCRATCH/squatter.out"
     kubectl create service nodeport late --tcp=3000:3000 --node-port=30391 >/dev/null
     kubectl set selector svc late pod-name=serving >/dev/null
-    told() { kubectl describe svc late | grep -q "port 30391 of 127.0.0.1 is taken by .*: waiting until it is free"; }
+    told() { kubectl describe svc late | finds "port 30391 of 127.0.0.1 is taken by .*: waiting until it is free"; }
     wait_until "the port that is taken to be told" told
     exec 7>&-
     wait_until "the port to be had when it is free" says 127.0.0.1 30391 "this is one"
@@ -268,7 +268,7 @@ kind: Service
 metadata: {name: datagrams}
 spec: {selector: {pod-name: serving}, ports: [{port: 53, protocol: UDP}]}
 YAML
-    udp_told() { kubectl describe svc datagrams | grep -q "port 53/UDP leads nowhere"; }
+    udp_told() { kubectl describe svc datagrams | finds "port 53/UDP leads nowhere"; }
     wait_until "datagrams to be told" udp_told
     # The service of the API comes back when somebody deletes it.
     kubectl delete svc kubernetes >/dev/null

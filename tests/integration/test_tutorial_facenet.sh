@@ -11,7 +11,7 @@ NAMESPACE=kubeflow-user-example-com
 pods_of() { kubectl get pods -n $NAMESPACE -l "pod-name=$1" -o "jsonpath={.items[*]$2}"; }
 runs() { [[ " $(pods_of "$1" .status.phase) " == *" Running "* ]]; }
 succeeded() { [[ " $(pods_of "$1" .status.phase) " == *" Succeeded "* ]]; }
-says() { kubectl logs -n $NAMESPACE -l "pod-name=$1" --tail=-1 | grep -q "$2"; }
+says() { kubectl logs -n $NAMESPACE -l "pod-name=$1" --tail=-1 | finds "$2"; }
 
 check() { # VICTIM or ""
     tutorial_open docs/tutorials/facenet.md

@@ -54,9 +54,9 @@ learnt() { awk -v auc="$1" -v least="$LEAST" 'BEGIN { exit !(auc > least) }'; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 0.02 && b - a < 0.02) }'; }
 above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b + 0.02) }'; }
 
-trains() { kubectl --namespace kubeflow logs movielens-worker-0 | grep -q '^step'; }
+trains() { kubectl --namespace kubeflow logs movielens-worker-0 | finds '^step'; }
 has_snapshot() { [ -s "$TRAINYARD_STATE/$MODEL_DIR/ps-$1-of-4.snapshot" ]; }
-restored() { kubectl --namespace kubeflow logs movielens-ps-1 | grep -q restored; }
+restored() { kubectl --namespace kubeflow logs movielens-ps-1 | finds restored; }
 
 check() {
     tutorial_open docs/tutorials/movielens.md

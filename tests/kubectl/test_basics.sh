@@ -54,7 +54,7 @@ YAML
     assert_eq "the changed value" slow "$(kubectl get -n yard cm settings -o jsonpath='{.data.mode}')"
 
     # No node has the label yet: the pod says what it waits for.
-    unscheduled() { kubectl describe -n yard pod hello | grep -q "didn't match"; }
+    unscheduled() { kubectl describe -n yard pod hello | finds "didn't match"; }
     wait_until "the pod to say why it waits" unscheduled
     kubectl label nodes node-2 disktype=worker-2
     ended() { [ "$(kubectl get -n yard pod hello -o jsonpath='{.status.phase}')" = Failed ]; }
@@ -89,7 +89,7 @@ YAML
     # A log is followed while it grows, and the stream ends with the container.
     kubectl run -n yard talker --image trainyard/tools --restart Never --command -- \
         bash -c 'echo first; for i in 1 2 3 4 5; do read -rt 0.1 <> <(:) || echo tick; done; echo last'
-    talker_started() { kubectl get -n yard pod talker -o jsonpath='{.status.phase}' | grep -qE 'Running|Succeeded'; }
+    talker_started() { kubectl get -n yard pod talker -o jsonpath='{.status.phase}' | finds -E 'Running|Succeeded'; }
     wait_until "the talker to run" talker_started
     followed=$(kubectl logs -f -n yard talker)
     assert_eq "the first followed line" first "$(head -1 <<<"$followed")"

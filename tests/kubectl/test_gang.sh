@@ -96,7 +96,7 @@ echo "a group that waited too long is told of"
     group late 1 'scheduleTimeoutSeconds: 1'
     pod late-1 "$cpus" late
 } | kubectl apply -f -
-was_told() { kubectl describe pg late | grep -q 'ScheduleTimeout.*not scheduled within 1 s, trying again'; }
+was_told() { kubectl describe pg late | finds 'ScheduleTimeout.*not scheduled within 1 s, trying again'; }
 wait_until "the event" was_told
 
 echo "another scheduler's pods are left alone"

@@ -39,7 +39,7 @@ phases_are() { [ "$(phases "$1")" = "$2" ]; }
 group() { kubectl get podgroup "$1" -o jsonpath="$2"; }
 group_says() { [ "$(group "$1" "$2")" = "$3" ]; }
 is_gone() { ! kubectl get "$@"; }
-was_told() { kubectl describe tfjob "$1" | grep -qF -- "$2"; }
+was_told() { kubectl describe tfjob "$1" | finds -F -- "$2"; }
 patch() { kubectl patch tfjob "$1" --type merge -p "$2"; }
 
 cluster_up --nodes 1
@@ -73,7 +73,7 @@ kubectl delete tfjob gang
 
 echo "a job that does not fit waits as a whole"
 replica Worker 3 "$(share 40)" | job large | kubectl apply -f -
-pods_say_why() { kubectl describe pods -l training.kubeflow.org/job-name=large | grep -q "FailedScheduling"; }
+pods_say_why() { kubectl describe pods -l training.kubeflow.org/job-name=large | finds "FailedScheduling"; }
 wait_until "the pods to say why they wait" pods_say_why
 wait_until "the job to say why it waits" was_told large "condition message"
 assert_eq "pods" "Pending Pending Pending" "$(phases large)"

@@ -63,7 +63,7 @@ ports_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyar
 host_port() { kubectl get pod "$1" -o jsonpath='{.spec.containers[0].ports[0].hostPort}'; }
 service_port() { kubectl get service "$1" -o jsonpath='{.spec.ports[0].port}'; }
 has_ports() { [ "$(ports_of "$1")" = "$2" ]; }
-has_gone() { ! kubectl get pod "$1" -o jsonpath='{.metadata.uid}' | grep -q "$2"; }
+has_gone() { ! kubectl get pod "$1" -o jsonpath='{.metadata.uid}' | finds "$2"; }
 
 check() {
     cluster_up --nodes 1

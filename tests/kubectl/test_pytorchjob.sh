@@ -39,7 +39,7 @@ has_pods() { [ "$(pods_of "$1")" = "$2" ]; }
 message_of() { kubectl get pytorchjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].message}"; }
 is_true() { [ "$(kubectl get pytorchjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]; }
 wait_for_job() { wait_until "pytorchjob $1 to be $2" is_true "$1" "$2"; }
-was_told() { kubectl describe pytorchjob "$1" | grep -qF -- "$2"; }
+was_told() { kubectl describe pytorchjob "$1" | finds -F -- "$2"; }
 
 cluster_up --nodes 1
 kubectl apply -f - <<'YAML'

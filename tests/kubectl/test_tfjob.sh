@@ -40,7 +40,7 @@ uid_of() { kubectl get pod "$1" -o jsonpath='{.metadata.uid}'; }
 is_gone() { ! kubectl get "$@"; }
 has_pods() { [ "$(pods_of "$1")" = "$2" ]; }
 has_services() { [ "$(services_of "$1")" = "$2" ]; }
-was_told() { kubectl describe tfjob "$1" | grep -qF -- "$2"; }
+was_told() { kubectl describe tfjob "$1" | finds -F -- "$2"; }
 
 cluster_up --nodes 1
 kubectl apply -f - <<'YAML'

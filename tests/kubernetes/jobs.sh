@@ -49,7 +49,7 @@ is_replaced() { # POD OLD-UID
 }
 message_of() { kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].message}"; }
 reason_of() { kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].reason}"; }
-was_told() { kubectl get events --field-selector "involvedObject.name=$1" -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}' | grep -qF -- "$2"; }
+was_told() { kubectl get events --field-selector "involvedObject.name=$1" -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}' | finds -F -- "$2"; }
 is_gone() { ! kubectl get "$@" 2>/dev/null; }
 
 audit_before=$(wc -l <"$STATE/log/audit.json") # what this test did comes after

@@ -6,7 +6,7 @@ without_operator
 
 maximum_is() { [ "$(kubectl get hpa net -o jsonpath='{.spec.maxReplicas}')" = "$1" ]; }
 is_gone() { ! kubectl get hpa net; }
-was_told() { kubectl get events -o jsonpath='{.items[*].reason}' | grep -qw -- "$1"; }
+was_told() { kubectl get events -o jsonpath='{.items[*].reason}' | finds -w -- "$1"; }
 
 kubectl apply -f "$ROOT/manifests/crds.yaml"
 kubectl wait --for=condition=Established crd/pytorchjobs.kubeflow.org
@@ -39,7 +39,7 @@ assert_contains 'by what' '/80%' "$(kubectl get hpa net)"
 assert_eq 'whose it is' 'PyTorchJob net true' \
     "$(kubectl get hpa net -o jsonpath='{.metadata.ownerReferences[0].kind} {.metadata.ownerReferences[0].name} {.metadata.ownerReferences[0].controller}')"
 has_selector() {
-    kubectl get --raw "/apis/kubeflow.org/v1/namespaces/$NAMESPACE/pytorchjobs/net/scale" | grep -q '"selector":"training.kubeflow.org/job-name=net,'
+    kubectl get --raw "/apis/kubeflow.org/v1/namespaces/$NAMESPACE/pytorchjobs/net/scale" | finds '"selector":"training.kubeflow.org/job-name=net,'
 }
 wait_until 'the selector of the scale subresource' has_selector
 

@@ -63,7 +63,7 @@ JSON
 pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '; }
 has_pods() { [ "$(pods_of "$1")" = "$2" ]; }
 is_gone() { ! kubectl get "$@"; }
-was_told() { kubectl describe tfjob "$1" | grep -qF -- "$2"; }
+was_told() { kubectl describe tfjob "$1" | finds -F -- "$2"; }
 version_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.resourceVersion}'; }
 
 # job NAME [SCHEDULER] [SCHEDULING-POLICY]: three workers that end by themselves.

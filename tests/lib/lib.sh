@@ -120,10 +120,14 @@ assert_contains() { # WHAT PART WHOLE
     case $3 in *"$2"*) ;; *) fail "$1: no '$2' in: $3" ;; esac
 }
 
+# COMMAND | finds GREP-ARGUMENT…: whether the command says it. It reads to the end: `grep -q` leaves at the first match, and then the
+# command may die of the closed pipe, which counts here (pipefail).
+finds() { grep "$@" | cat >/dev/null; }
+
 pod_phase_is() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 wait_for_phase() { wait_until "pod $1 to be $2" pod_phase_is "$1" "$2"; }
 
-log_has() { kubectl logs "$1" | grep -qF -- "$2"; }
+log_has() { kubectl logs "$1" | finds -F -- "$2"; }
 wait_for_log() { wait_until "pod $1 to say '$2'" log_has "$1" "$2"; }
 
 tfjob_has_condition() {
