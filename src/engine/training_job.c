@@ -1,9 +1,20 @@
-/* TFJobs and PyTorchJobs as the API server sees them: only what their schemas require. What the
- * fields mean is the operator's to judge, on any cluster. */
+/* TFJobs and PyTorchJobs as the API server sees them: only what their schemas require, as
+ * manifests/ has it. What the fields mean is the operator's to judge, on any cluster. */
 #include "engine/kinds.h"
 
 #include "base/mem.h"
 #include "base/str.h"
+
+#include <inttypes.h>
+
+/* The operator's limit, which manifests/ tells other API servers. */
+enum { REPLICAS_MAX = 10000 };
+
+/* A number that must be within bounds. */
+struct bounds {
+    const char *name;
+    int64_t min, max;
+};
 
 /* What became runPolicy in v1 stood at the spec itself before. */
 void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job)
@@ -39,29 +50,58 @@ static bool require_object(struct field_errors *errors, const struct json *value
     return true;
 }
 
-static void require_integer(struct field_errors *errors, const struct json *value,
-                            const char *field)
+/* A number outside its bounds that was there before may stay: the rest of an object that is older
+ * than the bounds can still be changed. */
+static void require_within(struct field_errors *errors, const struct json *object,
+                           const struct json *old, const char *path, const struct bounds *bounds)
 {
-    if (value && value->type != JSON_NULL && value->type != JSON_INT)
+    const struct json *value = json_get(object, bounds->name);
+    const struct json *before = json_get(old, bounds->name);
+    const char *field = field_path(errors, "%s.%s", path, bounds->name);
+    if (!value || value->type == JSON_NULL || (before && json_equal(value, before)))
+        return;
+    if (value->type != JSON_INT)
         field_invalid(errors, field, value, "%s in body must be of type integer", field);
+    else if (value->integer < bounds->min)
+        field_invalid(errors, field, value,
+                      "%s in body should be greater than or equal to %" PRId64, field, bounds->min);
+    else if (value->integer > bounds->max)
+        field_invalid(errors, field, value, "%s in body should be less than or equal to %" PRId64,
+                      field, bounds->max);
+}
+
+/* Each number is small or not counted: one that is too large was told of by itself. */
+static int64_t count_replicas(const struct json *specs)
+{
+    int64_t total = 0;
+    JSON_EACH (replica, specs) {
+        int64_t number = json_get_int(replica, "replicas", 1);
+        total += number > 0 && number <= REPLICAS_MAX ? number : 0;
+    }
+    return total;
 }
 
 static void validate_replicas(struct field_errors *errors, const struct json *spec,
-                              const char *member)
+                              const struct json *old, const char *member)
 {
-    const struct json *replicas = json_get(spec, member);
-    if (!require_object(errors, replicas, field_path(errors, "spec.%s", member)))
+    static const struct bounds replicas = {"replicas", 0, REPLICAS_MAX};
+    const struct json *specs = json_get(spec, member), *before = json_get(old, member);
+    const char *path = field_path(errors, "spec.%s", member);
+    if (!require_object(errors, specs, path))
         return;
-    JSON_EACH (replica, replicas) {
-        const char *field = field_path(errors, "spec.%s.%s", member, replica->name);
+    JSON_EACH (replica, specs) {
+        const char *field = field_path(errors, "%s.%s", path, replica->name);
         if (!require_object(errors, replica, field))
             continue;
-        require_integer(errors, json_get(replica, "replicas"),
-                        field_path(errors, "%s.replicas", field));
+        require_within(errors, replica, json_get(before, replica->name), field, &replicas);
         const struct json *template_ = json_get(replica, "template");
         if (template_ && template_->type != JSON_NULL)
             require_object(errors, template_, field_path(errors, "%s.template", field));
     }
+    int64_t total = count_replicas(specs);
+    if (total > REPLICAS_MAX && (!before || total > count_replicas(before)))
+        field_invalid(errors, path, json_int(errors->arena, total),
+                      "%s in body should have at most %d replicas in all", path, REPLICAS_MAX);
 }
 
 static void require_same(struct field_errors *errors, const struct json *value,
@@ -69,6 +109,27 @@ static void require_same(struct field_errors *errors, const struct json *value,
 {
     if (!str_eq(value ? json_text(value) : NULL, old ? json_text(old) : NULL))
         field_invalid(errors, field, value, "field is immutable");
+}
+
+/* The numbers of spec.runPolicy, which the older version has at the spec itself. */
+static void validate_limits(struct field_errors *errors, const struct json *policy,
+                            const struct json *old)
+{
+    static const struct bounds limits[] = {
+        {"activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2},
+        {"backoffLimit", 0, INT32_MAX},
+        {"ttlSecondsAfterFinished", 0, INT32_MAX},
+    };
+    static const struct bounds scheduling[] = {
+        {"minAvailable", 0, INT32_MAX},
+        {"scheduleTimeoutSeconds", 0, INT32_MAX},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+        require_within(errors, policy, old, "spec.runPolicy", &limits[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(scheduling); i++)
+        require_within(errors, json_get(policy, "schedulingPolicy"),
+                       json_get(old, "schedulingPolicy"), "spec.runPolicy.schedulingPolicy",
+                       &scheduling[i]);
 }
 
 /* Who runs the job is settled when it is made, and so is the queue it waits in. */
@@ -81,6 +142,7 @@ static void validate_run_policy(struct field_errors *errors, const struct json *
     const struct json *before = json_at(old, "spec", "runPolicy", NULL);
     const struct json *manager = json_get(policy, "managedBy");
     const char *name = json_text(manager);
+    validate_limits(errors, policy, before);
     if (manager && manager->type != JSON_NULL && !str_eq(name, managers[0]) &&
         !str_eq(name, managers[1]))
         field_unsupported(errors, "spec.runPolicy.managedBy", name ? name : "", managers);
@@ -99,21 +161,23 @@ void kind_tfjob_validate(struct field_errors *errors, const struct json *job,
     const struct json *spec = json_get(job, "spec");
     if (!require_object(errors, spec, "spec"))
         return;
-    validate_replicas(errors, spec, "tfReplicaSpecs");
+    validate_replicas(errors, spec, json_get(old, "spec"), "tfReplicaSpecs");
     validate_run_policy(errors, job, old);
 }
 
 /* nprocPerNode is text ("auto", "gpu", "2"), but of elasticPolicy a number. */
-static void validate_elastic(struct field_errors *errors, const struct json *policy)
+static void validate_elastic(struct field_errors *errors, const struct json *policy,
+                             const struct json *old)
 {
-    static const char *const numbers[] = {"minReplicas", "maxReplicas", "rdzvPort", "nProcPerNode",
-                                          "maxRestarts"};
+    static const struct bounds numbers[] = {
+        {"minReplicas", 1, REPLICAS_MAX}, {"maxReplicas", 1, REPLICAS_MAX}, {"rdzvPort", 1, 65535},
+        {"nProcPerNode", 1, INT32_MAX},   {"maxRestarts", 0, INT32_MAX},
+    };
     if (!policy || policy->type == JSON_NULL ||
         !require_object(errors, policy, "spec.elasticPolicy"))
         return;
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-        require_integer(errors, json_get(policy, numbers[i]),
-                        field_path(errors, "spec.elasticPolicy.%s", numbers[i]));
+        require_within(errors, policy, old, "spec.elasticPolicy", &numbers[i]);
 }
 
 void kind_pytorchjob_validate(struct field_errors *errors, const struct json *job,
@@ -122,11 +186,12 @@ void kind_pytorchjob_validate(struct field_errors *errors, const struct json *jo
     const struct json *spec = json_get(job, "spec");
     if (!require_object(errors, spec, "spec"))
         return;
-    validate_replicas(errors, spec, "pytorchReplicaSpecs");
+    validate_replicas(errors, spec, json_get(old, "spec"), "pytorchReplicaSpecs");
     validate_run_policy(errors, job, old);
     const struct json *processes = json_get(spec, "nprocPerNode");
     if (processes && processes->type != JSON_NULL && processes->type != JSON_STRING)
         field_invalid(errors, "spec.nprocPerNode", processes,
                       "spec.nprocPerNode in body must be of type string; quote it");
-    validate_elastic(errors, json_get(spec, "elasticPolicy"));
+    validate_elastic(errors, json_get(spec, "elasticPolicy"),
+                     json_at(old, "spec", "elasticPolicy", NULL));
 }

@@ -69,6 +69,8 @@ assert_eq "scaled" 3 "$(replicas)"
 kubectl scale pytorchjob torch --current-replicas=3 --replicas=1
 assert_eq "scaled if it has 3" 1 "$(replicas)"
 if kubectl scale pytorchjob torch --current-replicas=3 --replicas=2; then fail "scaled although it has not 3"; fi
+if said=$(kubectl scale pytorchjob torch --replicas=20000 2>&1); then fail "scaled to 20000"; fi
+assert_contains "the refusal" "Worker.replicas in body should be less than or equal to 10000" "$said"
 kubectl scale -f "$SCRATCH/torch.yaml" --replicas=0
 assert_eq "scaled to none" 0 "$(replicas)"
 kubectl apply -f - <<'YAML'

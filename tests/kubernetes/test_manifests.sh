@@ -107,6 +107,11 @@ kubectl scale pytorchjob torch --replicas=3
 assert_eq 'a PyTorchJob' 'auto 3 [{"type":"Resource"}] 1.5Gi' "$(kubectl get pytorchjob torch -o json |
     jq -rc '.spec | "\(.nprocPerNode) \(.pytorchReplicaSpecs.Worker.replicas) \(.elasticPolicy.metrics) \(.runPolicy.schedulingPolicy.minResources.memory)"')"
 
+for job in tfjob/old pytorchjob/torch; do
+    output=$(kubectl scale $job --replicas=20000 2>&1) && fail "$job was scaled to 20000"
+    assert_contains "the refusal of $job" 'Worker.replicas in body should be less than or equal to 10000' "$output"
+done
+
 # --- what makes no sense is refused at once, with the field's name
 refused() { # PART NAME SPEC [KIND]
     local output
@@ -117,6 +122,9 @@ refused() { # PART NAME SPEC [KIND]
 refused 'spec.tfReplicaSpecs: Required value' bad '{}'
 refused 'spec.tfReplicaSpecs in body should have at least 1 properties' bad '{tfReplicaSpecs: {}}'
 refused 'spec.tfReplicaSpecs.Worker.replicas in body should be greater than or equal to 0' bad '{tfReplicaSpecs: {Worker: {replicas: -1}}}'
+refused 'spec.tfReplicaSpecs.Worker.replicas in body should be less than or equal to 10000' bad '{tfReplicaSpecs: {Worker: {replicas: 10001}}}'
+refused 'spec.elasticPolicy.maxReplicas in body should be less than or equal to 10000' bad \
+    '{elasticPolicy: {maxReplicas: 10001}, pytorchReplicaSpecs: {Worker: {}}}' PyTorchJob
 refused 'spec.tfReplicaSpecs.Worker.replicas in body must be of type integer' bad '{tfReplicaSpecs: {Worker: {replicas: "2"}}}'
 refused 'spec.tfReplicaSpecs.Worker.template in body must be of type object' bad '{tfReplicaSpecs: {Worker: {template: []}}}'
 refused 'supported values: "", "Always", "OnFailure", "Never", "ExitCode"' bad '{tfReplicaSpecs: {Worker: {restartPolicy: Sometimes}}}'

@@ -139,12 +139,12 @@ static void test_an_invalid_job_is_told_and_left(void **state)
 {
     struct story *story = *state;
 
-    story_submit(story, "{'tfReplicaSpecs': {'Worker': {'replicas': -1, " TEMPLATE "}}}");
+    story_submit(story, "{'tfReplicaSpecs': {'Chief': {'replicas': 2, " TEMPLATE "}}}");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_true(training_condition_is_true(story_status(story), TRAINING_FAILED));
     assert_true(
         story_was_told(story, "Warning", "FailedValidation",
-                       "spec.tfReplicaSpecs[Worker].replicas: must not be negative, is -1"));
+                       "spec.tfReplicaSpecs[Chief].replicas: must not be more than 1, is 2"));
     assert_int_equal(story->pods_made, 0);
 }
 

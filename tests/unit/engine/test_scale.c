@@ -156,6 +156,10 @@ static void test_refuses(void **state)
         {"{'spec': {'replicas': '2'}}", 422,
          "Scale.autoscaling \"j\" is invalid: spec.replicas: Invalid value: \"2\": must be a whole "
          "number of at most 2147483647"},
+        {"{'spec': {'replicas': 20000}}", 422,
+         "TFJob.kubeflow.org \"j\" is invalid: spec.tfReplicaSpecs.Worker.replicas: Invalid value: "
+         "20000: spec.tfReplicaSpecs.Worker.replicas in body should be less than or equal to "
+         "10000"},
         {"{'kind': 'TFJob', 'spec': {'replicas': 1}}", 400,
          "TFJob in version \"autoscaling/v1\" cannot be handled as a Scale of version "
          "\"autoscaling/v1\""},

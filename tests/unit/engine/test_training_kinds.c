@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#define TFJOBS  "/apis/kubeflow.org/v1/namespaces/default/tfjobs"
 #define TORCH   "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
 #define GROUPS  "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
 #define VOLCANO "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
@@ -48,6 +49,32 @@ static void test_refusals(void **state)
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs.Worker.replicas: "
          "Invalid value: \"2\": spec.pytorchReplicaSpecs.Worker.replicas in body must be of type "
          "integer"},
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'replicas': -1}}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs.Worker.replicas: "
+         "Invalid value: -1: spec.pytorchReplicaSpecs.Worker.replicas in body should be greater "
+         "than or equal to 0"},
+        {TFJOBS, "{'tfReplicaSpecs': {'PS': {'replicas': 10001}}}",
+         "TFJob.kubeflow.org \"x\" is invalid: spec.tfReplicaSpecs.PS.replicas: Invalid value: "
+         "10001: spec.tfReplicaSpecs.PS.replicas in body should be less than or equal to 10000"},
+        {TFJOBS, "{'tfReplicaSpecs': {'Worker': {'replicas': 10000}, 'Chief': {}}}",
+         "TFJob.kubeflow.org \"x\" is invalid: spec.tfReplicaSpecs: Invalid value: 10001: "
+         "spec.tfReplicaSpecs in body should have at most 10000 replicas in all"},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'minReplicas': 0}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.minReplicas: Invalid value: "
+         "0: spec.elasticPolicy.minReplicas in body should be greater than or equal to 1"},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'maxReplicas': 10001}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.maxReplicas: Invalid value: "
+         "10001: spec.elasticPolicy.maxReplicas in body should be less than or equal to 10000"},
+        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'rdzvPort': 65536}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.rdzvPort: Invalid value: "
+         "65536: spec.elasticPolicy.rdzvPort in body should be less than or equal to 65535"},
+        {TFJOBS, "{'tfReplicaSpecs': {}, 'runPolicy': {'backoffLimit': -1}}",
+         "TFJob.kubeflow.org \"x\" is invalid: spec.runPolicy.backoffLimit: Invalid value: -1: "
+         "spec.runPolicy.backoffLimit in body should be greater than or equal to 0"},
+        {TFJOBS, "{'tfReplicaSpecs': {}, 'runPolicy': {'schedulingPolicy': {'minAvailable': -1}}}",
+         "TFJob.kubeflow.org \"x\" is invalid: spec.runPolicy.schedulingPolicy.minAvailable: "
+         "Invalid value: -1: spec.runPolicy.schedulingPolicy.minAvailable in body should be "
+         "greater than or equal to 0"},
         {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'template': 1}}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs.Worker.template: "
          "Invalid value: 1: spec.pytorchReplicaSpecs.Worker.template in body must be of type "
@@ -120,6 +147,30 @@ static void test_what_cannot_be_changed(void **state)
                         "PyTorchJob.kubeflow.org \"x\" is invalid: "
                         "spec.runPolicy.schedulingPolicy.queue: Invalid value: \"other\": field is "
                         "immutable");
+}
+
+/* What was taken before there was a limit can be changed in all else, and be made smaller. */
+static void test_what_was_too_large_before(void **state)
+{
+    static const char body[] =
+        "{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"TFJob\",\"metadata\":{\"name\":\"x\","
+        "\"namespace\":\"default\",\"uid\":\"u\"},\"spec\":{\"tfReplicaSpecs\":{\"Worker\":"
+        "{\"replicas\":20000},\"PS\":{\"replicas\":-5}},\"runPolicy\":{\"backoffLimit\":-1}}}";
+    struct api *api = *state;
+    struct err err = ERR_INIT;
+
+    assert_int_equal(store_put(api->store, "/tfjobs.kubeflow.org/default/x", body, sizeof(body) - 1,
+                               0, NULL, NULL, &err),
+                     0);
+    assert_int_equal(merge(api, TFJOBS "/x", "{'metadata': {'labels': {'a': 'b'}}}").status, 200);
+    assert_int_equal(
+        merge(api, TFJOBS "/x", "{'spec': {'tfReplicaSpecs': {'Worker': {'replicas': 19999}}}}")
+            .status,
+        422);
+    assert_int_equal(
+        merge(api, TFJOBS "/x", "{'spec': {'tfReplicaSpecs': {'Worker': {'replicas': 10000}}}}")
+            .status,
+        200);
 }
 
 static void test_warnings(void **state)
@@ -322,10 +373,15 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_refusals),          API_TEST(test_what_cannot_be_changed),
-        API_TEST(test_warnings),          API_TEST(test_status),
-        API_TEST(test_lease_is_won_once), API_TEST(test_two_groups_of_one_name),
-        API_TEST(test_discovery),         API_TEST(test_roles),
+        API_TEST(test_refusals),
+        API_TEST(test_what_cannot_be_changed),
+        API_TEST(test_what_was_too_large_before),
+        API_TEST(test_warnings),
+        API_TEST(test_status),
+        API_TEST(test_lease_is_won_once),
+        API_TEST(test_two_groups_of_one_name),
+        API_TEST(test_discovery),
+        API_TEST(test_roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
