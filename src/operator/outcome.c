@@ -164,6 +164,26 @@ static bool is_past_deadline(const struct training_pass *pass)
     return false;
 }
 
+bool training_pass_has_nobody(const struct training_pass *pass)
+{
+    enum training_replica_type type;
+
+    return deciding_type(&pass->job, &type) && pass->job.replicas[type].replicas == 0;
+}
+
+static const char *nobody_message(const struct training_pass *pass)
+{
+    const struct training_job *job = &pass->job;
+    enum training_replica_type type = TRAINING_WORKER;
+
+    deciding_type(job, &type);
+    return arena_printf(pass->arena,
+                        "%s %s has 0 replicas of %s, whose success is the job's: it waits; set "
+                        "spec.%s.%s.replicas to 1 or more, or delete the job",
+                        job->kind->name, job->name, training_replica_type_name(type),
+                        job->kind->specs, training_replica_type_name(type));
+}
+
 /* Parameter servers and evaluators serve others: by themselves they neither run a job nor end it.
  */
 static void report_undecided(struct training_pass *pass)
@@ -178,14 +198,31 @@ static void report_undecided(struct training_pass *pass)
                             "reached or it is deleted",
                             job->kind->name, job->name)
             ->once = true;
-    } else if (job->replicas[type].replicas == 0) {
-        training_plan_event(pass->plan, true, "NobodyDecides",
-                            "%s %s has 0 replicas of %s, whose success is the job's: it waits; "
-                            "set spec.%s.%s.replicas to 1 or more, or delete the job",
-                            job->kind->name, job->name, training_replica_type_name(type),
-                            job->kind->specs, training_replica_type_name(type))
-            ->once = true;
+    } else if (training_pass_has_nobody(pass)) {
+        training_plan_event(pass->plan, true, "NobodyDecides", "%s", nobody_message(pass))->once =
+            true;
     }
+}
+
+void training_pass_note_waiting(struct training_pass *pass)
+{
+    static const char *const activities[] = {TRAINING_RUNNING, TRAINING_RESTARTING};
+    const char *reason = training_pass_reason(pass, "Waiting");
+    const char *message = nobody_message(pass);
+    const struct json *created = training_condition_get(pass->status, TRAINING_CREATED);
+
+    if (!training_pass_has_nobody(pass)) {
+        if (str_eq(json_get_string(created, "reason", ""), reason))
+            training_pass_note_created(pass);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(activities); i++) {
+        if (training_condition_is_true(pass->status, activities[i]))
+            training_condition_set(pass->arena, pass->status, activities[i], false, reason, message,
+                                   pass->now_ms);
+    }
+    training_condition_set(pass->arena, pass->status, TRAINING_CREATED, true, reason, message,
+                           pass->now_ms);
 }
 
 struct training_judgement training_pass_judge(struct training_pass *pass)

@@ -227,6 +227,30 @@ static void set_mould(struct training_pass *pass)
     pass->plan->mould = mould;
 }
 
+static void set_running(struct training_pass *pass)
+{
+    const struct training_words *words = &pass->job.kind->words;
+    bool with_chief = training_job_has_chief(&pass->job);
+
+    training_condition_set(
+        pass->arena, pass->status, TRAINING_RUNNING, true, training_pass_reason(pass, "Running"),
+        training_pass_say(pass, with_chief || !words->workers_running ? words->running
+                                                                      : words->workers_running),
+        pass->now_ms);
+}
+
+static void set_restarting(struct training_pass *pass, enum training_replica_type type)
+{
+    const char *message =
+        training_job_say(pass->arena, &pass->job, pass->job.kind->words.restarting, type, 1);
+    const char *reason = training_pass_reason(pass, "Restarting");
+
+    if (!training_pass_has_nobody(pass))
+        training_condition_set(pass->arena, pass->status, TRAINING_RESTARTING, true, reason,
+                               message, pass->now_ms);
+    training_plan_event(pass->plan, true, reason, "%s", message);
+}
+
 void training_pass_go_on(struct training_pass *pass)
 {
     int restarted_type;
@@ -243,24 +267,9 @@ void training_pass_go_on(struct training_pass *pass)
     }
     training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
 
-    if (restarted_type >= 0) {
-        const char *message =
-            training_job_say(pass->arena, &pass->job, pass->job.kind->words.restarting,
-                             (enum training_replica_type)restarted_type, 1);
-        const char *reason = training_pass_reason(pass, "Restarting");
-
-        training_condition_set(pass->arena, pass->status, TRAINING_RESTARTING, true, reason,
-                               message, pass->now_ms);
-        training_plan_event(pass->plan, true, reason, "%s", message);
-    } else if (training_pass_is_running(pass) && !some_leave(pass)) {
-        const struct training_words *words = &pass->job.kind->words;
-        bool with_chief = training_job_has_chief(&pass->job);
-
-        training_condition_set(pass->arena, pass->status, TRAINING_RUNNING, true,
-                               training_pass_reason(pass, "Running"),
-                               training_pass_say(pass, with_chief || !words->workers_running
-                                                           ? words->running
-                                                           : words->workers_running),
-                               pass->now_ms);
-    }
+    training_pass_note_waiting(pass);
+    if (restarted_type >= 0)
+        set_restarting(pass, (enum training_replica_type)restarted_type);
+    else if (training_pass_is_running(pass) && !some_leave(pass))
+        set_running(pass);
 }

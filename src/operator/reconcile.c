@@ -77,13 +77,11 @@ static void fail_invalid(struct training_pass *pass, const struct err *why)
     training_plan_event(pass->plan, true, TRAINING_FAILED_VALIDATION, "%s", why->message);
 }
 
-static void set_created(struct training_pass *pass)
+void training_pass_note_created(struct training_pass *pass)
 {
-    if (json_count(json_get(pass->status, "conditions")) == 0)
-        training_condition_set(pass->arena, pass->status, TRAINING_CREATED, true,
-                               training_pass_reason(pass, "Created"),
-                               training_pass_say(pass, pass->job.kind->words.created),
-                               pass->now_ms);
+    training_condition_set(pass->arena, pass->status, TRAINING_CREATED, true,
+                           training_pass_reason(pass, "Created"),
+                           training_pass_say(pass, pass->job.kind->words.created), pass->now_ms);
 }
 
 static void set_replica_statuses(struct training_pass *pass)
@@ -166,7 +164,8 @@ static void decide(struct training_pass *pass)
         training_pass_finished(pass);
         return;
     }
-    set_created(pass);
+    if (json_count(json_get(pass->status, "conditions")) == 0)
+        training_pass_note_created(pass);
     if (training_job_validate(pass->job.kind, pass->job.json, &why) < 0) {
         fail_invalid(pass, &why);
         return;

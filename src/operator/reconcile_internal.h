@@ -31,6 +31,11 @@ struct training_judgement {
 struct training_judgement training_pass_judge(struct training_pass *pass);
 /* The chief, or without one any worker, is running. */
 bool training_pass_is_running(const struct training_pass *pass);
+/* There is not to be one of them: the job was scaled to nothing and waits to be scaled up again. */
+bool training_pass_has_nobody(const struct training_pass *pass);
+/* … and says so: it does not run, its state is Created, and the message is what it waits for. That
+ * ends when there is to be one again. */
+void training_pass_note_waiting(struct training_pass *pass);
 /* No replica of its own failed the job, says its condition: backoffLimit or activeDeadlineSeconds
  * did, or an edit that made no sense. */
 bool training_pass_was_stopped(const struct training_pass *pass);
@@ -61,6 +66,9 @@ void training_pass_drop_group(struct training_pass *pass);
 /* pod_news.c: what is wrong with the pods, as events. */
 void training_pass_report_pods(struct training_pass *pass);
 void training_pass_report_exit(struct training_pass *pass, const struct training_replica *replica);
+
+/* reconcile.c: the condition that every job has, in the words of a job that need not wait. */
+void training_pass_note_created(struct training_pass *pass);
 
 /* The kind's words and reasons for this job; see training_job.h. */
 const char *training_pass_say(const struct training_pass *pass, const char *words);

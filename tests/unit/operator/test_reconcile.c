@@ -139,13 +139,13 @@ static void test_scale_down_takes_the_surplus_away(void **state)
 static void test_nothing_is_no_success(void **state)
 {
     static const struct {
-        const char *spec, *type, *pods, *actions, *counts;
+        const char *spec, *type, *pods, *actions, *counts, *running_again;
     } rows[] = {
         {"Worker 2", "Worker", "worker-0=Running worker-1=Running",
          "-pod mnist-worker-0, -pod mnist-worker-1, -svc mnist-worker-0, -svc mnist-worker-1",
-         "Worker 0/0/0"},
+         "Worker 0/0/0", "worker-0=Running"},
         {"Chief 1, Worker 1", "Chief", "chief-0=Running worker-0=Running",
-         "-pod mnist-chief-0, -svc mnist-chief-0", "Chief 0/0/0 Worker 1/0/0"},
+         "-pod mnist-chief-0, -svc mnist-chief-0", "Chief 0/0/0 Worker 1/0/0", "chief-0=Running"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -160,13 +160,58 @@ static void test_nothing_is_no_success(void **state)
         assert_non_null(strstr(fixture_events(&fixture), "Warning NobodyDecides: TFJob mnist has 0 "
                                                          "replicas of "));
         fixture_settle(&fixture);
-        assert_string_equal(fixture_conditions(&fixture), "Created Running");
+        assert_string_equal(fixture_conditions(&fixture), "Running=False Created");
+        assert_string_equal(
+            fixture_message(&fixture, TRAINING_CREATED),
+            arena_printf(fixture.arena,
+                         "TFJob mnist has 0 replicas of %s, whose success is the job's: it waits; "
+                         "set spec.tfReplicaSpecs.%s.replicas to 1 or more, or delete the job",
+                         rows[i].type, rows[i].type));
         assert_string_equal(fixture_counts(&fixture), rows[i].counts);
         set_replicas(&fixture, rows[i].type, 1);
         fixture_reconcile(&fixture);
         assert_non_null(strstr(fixture_actions(&fixture), "+pod mnist-"));
+        assert_string_equal(fixture_message(&fixture, TRAINING_CREATED), "TFJob mnist is created.");
+        fixture_settle(&fixture);
+        fixture_change(&fixture, rows[i].running_again);
+        fixture_settle(&fixture);
+        assert_string_equal(fixture_conditions(&fixture), "Created Running");
         fixture_release(&fixture);
     }
+}
+
+/* A helper that restarts while the job waits does not make it look busy. */
+static void test_a_job_of_nothing_waits_whatever_its_helpers_do(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 0, PS 1 ExitCode", NULL);
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created");
+    assert_non_null(strstr(fixture_message(&fixture, TRAINING_CREATED), "it waits"));
+    fixture_change(&fixture, "ps-0=Failed(137)");
+    fixture_reconcile(&fixture);
+    assert_non_null(strstr(fixture_events(&fixture), "Warning TFJobRestarting: "));
+    assert_string_equal(fixture_conditions(&fixture), "Created");
+    fixture_release(&fixture);
+}
+
+/* Scaled to nothing while it restarted. */
+static void test_a_restart_is_over_when_nothing_is_left(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1 ExitCode", NULL);
+    fixture_pods(&fixture, "worker-0=Running");
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Failed(137)");
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+    set_replicas(&fixture, "Worker", 0);
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Restarting=False Created");
+    fixture_release(&fixture);
 }
 
 /* Down and up again before the surplus is gone: we sent it away ourselves, nothing was lost. */
@@ -434,6 +479,8 @@ int main(void)
         cmocka_unit_test(test_scale_up_makes_the_missing),
         cmocka_unit_test(test_scale_down_takes_the_surplus_away),
         cmocka_unit_test(test_nothing_is_no_success),
+        cmocka_unit_test(test_a_job_of_nothing_waits_whatever_its_helpers_do),
+        cmocka_unit_test(test_a_restart_is_over_when_nothing_is_left),
         cmocka_unit_test(test_scale_down_and_up_again),
         cmocka_unit_test(test_invalid_job_fails_and_makes_nothing),
         cmocka_unit_test(test_job_of_another_manager_is_left_alone),
