@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "kube/object.h"
 
 #include <inttypes.h>
@@ -58,18 +59,43 @@ static void add_step(struct arena *arena, char **text, const struct json *docume
                      of_total ? number_text(arena, json_number(total, 0)) : ""));
 }
 
-/* Printable ASCII only, and not much of it. */
+/* A character that moves the cursor, ends the line or turns the direction of writing instead of
+ * being shown: controls of ASCII and of Latin-1, separators of lines, directions. */
+static bool is_control(const char *character, size_t size)
+{
+    const unsigned char *byte = (const unsigned char *)character;
+
+    if (size == 1)
+        return byte[0] < ' ' || byte[0] == 0x7f;
+    if (size == 2)
+        return byte[0] == 0xc2 && byte[1] < 0xa0;
+    if (size == 3 && byte[0] == 0xe2 && byte[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
+        return byte[2] == 0x8e || byte[2] == 0x8f || (byte[2] >= 0xa8 && byte[2] <= 0xae);
+    return size == 3 && byte[0] == 0xe2 && byte[1] == 0x81 && byte[2] >= 0xa6 &&
+           byte[2] <= 0xa9; /* U+2066 to U+2069 */
+}
+
+/* So many characters, whatever their language; what is none is shown as '?'. */
 static void add_waiting(struct arena *arena, char **text, const struct json *document)
 {
     const struct json *value = json_get(document, "waiting-for");
     const char *who = value ? json_text(value) : NULL;
-    char words[WORDS_MAX + 1];
+    char words[WORDS_MAX * 4 + 1];
     size_t size = 0;
 
     if (str_is_empty(who))
         return;
-    for (; *who && size < WORDS_MAX; who++)
-        words[size++] = *who >= ' ' && *who <= '~' ? *who : '?';
+    for (int count = 0; *who && count < WORDS_MAX; count++) {
+        size_t step = utf8_size(who, strlen(who));
+
+        if (step == 0 || is_control(who, step)) {
+            words[size++] = '?';
+        } else {
+            memcpy(words + size, who, step);
+            size += step;
+        }
+        who += step ? step : 1;
+    }
     words[size] = '\0';
     add(arena, text, arena_printf(arena, "waiting for %s", words));
 }

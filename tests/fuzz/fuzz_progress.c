@@ -2,13 +2,14 @@
  * limits, and the line made of it is short and printable. The first byte of the input is the size
  * of the pieces. */
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "net/http_reply.h"
 #include "operator/progress_text.h"
 
 #include <stdint.h>
 #include <string.h>
 
-enum { BODY_MAX = 4096, TEXT_MAX = 200 };
+enum { BODY_MAX = 4096, TEXT_MAX = 400 };
 
 /* Its status, or 0 where it was refused. */
 static int feed(struct http_reply *reply, const char *data, size_t size, size_t piece)
@@ -38,8 +39,10 @@ static void check_text(const char *document, size_t size)
         if (strlen(text) == 0 || strlen(text) > TEXT_MAX)
             mem_panic("a line of %zu bytes", strlen(text));
         for (const char *at = text; *at; at++)
-            if (*at < ' ' || *at > '~')
+            if ((unsigned char)*at < ' ' || *at == 0x7f)
                 mem_panic("byte %d in the line", *at);
+        if (!utf8_is_valid(text, strlen(text)))
+            mem_panic("a line that is no UTF-8");
     }
     arena_free(arena);
 }
