@@ -69,14 +69,27 @@ static const struct identity *identify_account(struct arena *arena, const struct
     return identity;
 }
 
-const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
-                                     const struct http_request *request)
+/* NULL: none is shown. */
+static const char *shown_token(const struct http_request *request)
 {
     const char *value = http_header_get(request->headers, "Authorization");
     if (!value || strncasecmp(value, SCHEME, sizeof(SCHEME) - 1) != 0)
         return NULL;
-    const char *token = value + sizeof(SCHEME) - 1;
+    return value + sizeof(SCHEME) - 1;
+}
+
+const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
+                                     const struct http_request *request)
+{
+    const char *token = shown_token(request);
+    if (!token)
+        return NULL;
     return same(token, auth->token) ? &ADMIN : identify_account(arena, auth, token);
+}
+
+bool auth_shows_token(const struct http_request *request)
+{
+    return !str_is_empty(shown_token(request));
 }
 
 bool auth_is_open(const char *path)

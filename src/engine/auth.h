@@ -20,6 +20,9 @@ struct auth {
 const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
                                      const struct http_request *request);
 
+/* Whether there is a bearer token, good or not. */
+bool auth_shows_token(const struct http_request *request);
+
 /* Paths that anybody may read. */
 bool auth_is_open(const char *path);
 

@@ -127,7 +127,8 @@ static const struct identity *admit(struct engine *engine, struct http_exchange 
     const struct identity *identity = auth_identify(exchange->arena, &auth, request);
     const char *header = auth_impersonation(request);
     bool is_open = auth_is_open(request->path);
-    if (!identity && !is_open) {
+    /* Who shows a token that is not good is told so everywhere, not taken for nobody. */
+    if (!identity && (!is_open || auth_shows_token(request))) {
         err_set(err, ERR_UNAUTHORIZED, "Unauthorized");
         return NULL;
     }

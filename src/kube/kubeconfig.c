@@ -1,4 +1,4 @@
-/* Reading and writing kubeconfigs; see kubeconfig.h. */
+/* Reading kubeconfigs; see kubeconfig.h. Writing them is in kubeconfig_write.c. */
 #include "kube/kubeconfig.h"
 
 #include "base/file.h"
@@ -177,6 +177,7 @@ static int read_document(struct reading *reading, const struct json *document,
     if (result < 0)
         return result;
     config->context = context_name;
+    config->path = reading->path;
     config->namespace_ = json_get_string(context, "namespace", "");
     if (*config->namespace_ == '\0')
         config->namespace_ = "default";
@@ -275,59 +276,37 @@ int kubeconfig_find(struct arena *arena, const char *path, const char *context,
                    "here with 'trainyard up'");
 }
 
-/* ---- Writing ---- */
+/* ---- What to do where the server does not know us ---- */
 
-static struct json *add_entry(struct arena *arena, struct json *document, const char *what,
-                              const char *name)
+const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig *config)
 {
-    struct json *list = json_ensure_array(arena, document, arena_printf(arena, "%ss", what));
-    struct json *entry = json_object(arena);
-    json_append(list, entry);
-    json_set_string(arena, entry, "name", name);
-    return json_ensure_object(arena, entry, what);
-}
-
-static void set_data(struct arena *arena, struct json *object, const char *name, const char *pem)
-{
-    if (pem)
-        json_set_string(arena, object, name, base64_encode(arena, pem, strlen(pem)));
-}
-
-int kubeconfig_write(const char *path, const char *name, const struct kubeconfig *config,
-                     struct err *err)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *document = json_object(arena);
-    json_set_string(arena, document, "apiVersion", "v1");
-    json_set_string(arena, document, "kind", "Config");
-
-    struct json *cluster = add_entry(arena, document, "cluster", name);
-    json_set_string(arena, cluster, "server", config->server);
-    set_data(arena, cluster, "certificate-authority-data", config->ca_pem);
-    if (config->insecure)
-        json_set_bool(arena, cluster, "insecure-skip-tls-verify", true);
-
-    struct json *user = add_entry(arena, document, "user", name);
+    const char *path = config->path;
+    if (!path)
+        return arena_printf(arena,
+                            "the token of this pod's service account, '%s', is wrong or has "
+                            "expired: make sure that the account is there ('kubectl get "
+                            "serviceaccounts'), then delete this pod, so that the next one gets a "
+                            "new token",
+                            config->token_file);
+    if (config->token_file)
+        return arena_printf(arena,
+                            "the token in '%s', which the kubeconfig '%s' names, is wrong or has "
+                            "expired: write a valid one there, it is read again by itself",
+                            config->token_file, path);
     if (config->token)
-        json_set_string(arena, user, "token", config->token);
-    set_data(arena, user, "client-certificate-data", config->cert_pem);
-    set_data(arena, user, "client-key-data", config->key_pem);
-
-    struct json *context = add_entry(arena, document, "context", name);
-    json_set_string(arena, context, "cluster", name);
-    json_set_string(arena, context, "user", name);
-    if (!str_is_empty(config->namespace_))
-        json_set_string(arena, context, "namespace", config->namespace_);
-    json_set_string(arena, document, "current-context", name);
-
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, FILE_SIZE_MAX);
-    yaml_write(document, &text);
-    if (text.overflowed)
-        return err_set(err, ERR_TOO_LARGE, "kubeconfig '%s': longer than %d bytes", path,
-                       (int)FILE_SIZE_MAX);
-    int result = file_write_atomic(path, text.data, text.size, 0600, err);
-    if (result < 0)
-        err_wrap(err, "kubeconfig");
-    return result;
+        return arena_printf(arena,
+                            "the token of the context '%s' in the kubeconfig '%s' is wrong or has "
+                            "expired: put a valid one there and start again",
+                            config->context, path);
+    if (config->cert_pem)
+        return arena_printf(arena,
+                            "the client certificate of the context '%s' in the kubeconfig '%s' has "
+                            "expired or is of another cluster: put a valid one there and start "
+                            "again",
+                            config->context, path);
+    return arena_printf(arena,
+                        "the context '%s' of the kubeconfig '%s' has no token and no client "
+                        "certificate: give its user one, or choose another context, and start "
+                        "again",
+                        config->context, path);
 }

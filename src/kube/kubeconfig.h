@@ -17,6 +17,7 @@ struct kubeconfig {
     const char *token_file;         /* where the token came from, to be read again; or NULL */
     const char *namespace_;         /* of the context; "default" where it names none */
     const char *context;            /* the context used; NULL in a cluster */
+    const char *path;               /* the file this was read from; NULL in a cluster */
     bool insecure;
 };
 
@@ -35,6 +36,10 @@ int kubeconfig_read_service_account(struct arena *arena, const char *directory, 
  * the service account of the pod this runs in. Files are not merged with each other. */
 int kubeconfig_find(struct arena *arena, const char *path, const char *context,
                     struct kubeconfig *ret, struct err *err);
+
+/* Where the server answers that it does not know us (401): which credential that is, where it stands
+ * and what to do. No capital, no full stop. */
+const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig *config);
 
 /* A file of mode 0600 with one cluster, user and context, all called `name`. */
 int kubeconfig_write(const char *path, const char *name, const struct kubeconfig *config,

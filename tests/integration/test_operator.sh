@@ -102,6 +102,16 @@ wait "$OPERATOR_PID" || fail "it does not end with 0 when it is asked to"
 
 as_user "$TRAINYARD" up --port 0 --no-operator >"$SCRATCH/up.log"
 CLUSTER_UP=yes
+
+# A token that the server does not know: where it stands, and what to do.
+sed 's/token: .*/token: expired/' "$KUBECONFIG" >"$SCRATCH/expired"
+start_operator expired -kubeconfig="$SCRATCH/expired"
+wait_until "it to say what is wrong" log_says expired "does not know us (401 Unauthorized): the token of the context 'trainyard' in the kubeconfig \
+'$SCRATCH/expired' is wrong or has expired: put a valid one there and start again"
+assert_contains "readyz" "'$SCRATCH/expired'" "$(ask expired /readyz)"
+kill "$OPERATOR_PID"
+wait "$OPERATOR_PID"
+
 job first
 start_operator one --leader-elect --leader-election-namespace=default
 one=$OPERATOR_PID

@@ -62,7 +62,8 @@ struct operator_process {
 /* ---- The controllers ------------------------------------------------------------------------- */
 
 /* What a controller waits for, or NULL. */
-static char *waiting_text(const struct training_kind *kind, const struct training_controller *of)
+static char *waiting_text(const struct operator_process *process, const struct training_kind *kind,
+                          const struct training_controller *of)
 {
     const struct training_controller_view view = training_controller_look(of);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -75,6 +76,9 @@ static char *waiting_text(const struct training_kind *kind, const struct trainin
         return mem_printf("the server does not serve %s (%s): install the definitions with "
                           "'kubectl apply -f install.yaml'; looking again every half minute",
                           resource, view.waits_for->version);
+    if (view.failure->code == ERR_UNAUTHORIZED)
+        return mem_printf("waits for the list of %s: %s: %s", resource, view.failure->message,
+                          kubeconfig_refusal_text(arena, &process->options->config));
     return mem_printf("waits for the list of %s: %s", resource, view.failure->message);
 }
 
@@ -91,7 +95,7 @@ static void on_look(struct loop_timer *timer)
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, look_timer);
     for (size_t i = 0; i < process->options->kind_count; i++) {
         const struct training_kind *kind = process->options->kinds[i];
-        char *text = waiting_text(kind, process->controllers[i]);
+        char *text = waiting_text(process, kind, process->controllers[i]);
         bool refused = text && training_controller_look(process->controllers[i]).failure;
         if (text && !str_eq(text, process->said[i]))
             log_write(refused ? LOG_WARNING : LOG_INFO, kind->controller_name, "%s", text);
@@ -211,6 +215,14 @@ static void log_version(struct operator_process *process)
              json_get_string(version, "gitVersion", "unknown"));
 }
 
+static char *refusal_text(const struct operator_process *process)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    return mem_printf("the API server %s does not know us (401 Unauthorized): %s",
+                      process->options->config.server,
+                      kubeconfig_refusal_text(arena, &process->options->config));
+}
+
 static void on_probe_end(void *context, const struct err *err)
 {
     struct operator_process *process = context;
@@ -223,9 +235,7 @@ static void on_probe_end(void *context, const struct err *err)
     if (err)
         trouble = mem_printf("waits for the API server %s: %s", server, err->message);
     else if (process->probe_status == 401)
-        trouble = mem_printf("the API server %s does not accept our credentials (401): check the "
-                             "token or certificate of the kubeconfig",
-                             server);
+        trouble = refusal_text(process);
     else if (process->probe_status >= 500 || process->probe_status == 429)
         trouble =
             mem_printf("waits for the API server %s: it answers %d", server, process->probe_status);
@@ -269,7 +279,7 @@ static bool is_ready(void *context, struct buf *sentence)
     }
     for (size_t i = 0; i < process->options->kind_count; i++) {
         const struct training_kind *kind = process->options->kinds[i];
-        _cleanup_free_ char *text = waiting_text(kind, process->controllers[i]);
+        _cleanup_free_ char *text = waiting_text(process, kind, process->controllers[i]);
         buf_printf(sentence, "%s%s: %s", i ? "\n" : "", kind->controller_name,
                    text ? text : "works");
         works += !text;

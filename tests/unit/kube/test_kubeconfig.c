@@ -178,6 +178,41 @@ static void refuses(void **state)
                      -ERR_NOT_FOUND);
 }
 
+/* Which credential it is, and where. */
+static void tells_the_way_out_of_a_refusal(void **state)
+{
+    static const struct {
+        const char *user, *words[2];
+    } CASES[] = {
+        {"{token: a, client-certificate-data: YQ==, client-key-data: YQ==}",
+         {"the token of the context 'x'", "start again"}},
+        {"{tokenFile: token}", {"/token', which", "read again by itself"}},
+        {"{client-certificate-data: YQ==, client-key-data: YQ==}",
+         {"client certificate", "start again"}},
+        {"{}", {"no token and no client certificate", "another context"}},
+    };
+    struct world *world = *state;
+    struct kubeconfig config;
+    put(world, "token", "t");
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        const char *path =
+            put(world, "config",
+                arena_printf(world->arena, REST("{server: 'https://a'}", "%s"), CASES[i].user));
+        assert_int_equal(kubeconfig_read(world->arena, path, NULL, &config, NULL), 0);
+        const char *text = kubeconfig_refusal_text(world->arena, &config);
+        for (size_t j = 0; j < 2; j++)
+            if (!strstr(text, CASES[i].words[j]) || !strstr(text, path))
+                fail_msg("%s: %s", CASES[i].user, text);
+    }
+    put(world, "ca.crt", "CA");
+    assert_int_equal(
+        kubeconfig_read_service_account(world->arena, world->directory, "h", "1", &config, NULL),
+        0);
+    const char *text = kubeconfig_refusal_text(world->arena, &config);
+    assert_non_null(strstr(text, path_of(world, "token")));
+    assert_non_null(strstr(text, "delete this pod"));
+}
+
 static void reads_a_service_account(void **state)
 {
     struct world *world = *state;
@@ -231,8 +266,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(reads_what_it_writes),    TEST(reads_what_others_wrote),   TEST(refuses),
-        TEST(reads_a_service_account), TEST(looks_where_kubectl_looks),
+        TEST(reads_what_it_writes),
+        TEST(reads_what_others_wrote),
+        TEST(refuses),
+        TEST(tells_the_way_out_of_a_refusal),
+        TEST(reads_a_service_account),
+        TEST(looks_where_kubectl_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,67 @@
+/* Writing kubeconfigs; see kubeconfig.h. */
+#include "kube/kubeconfig.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "kube/base64.h"
+
+#include <string.h>
+
+enum { FILE_SIZE_MAX = 4 << 20 };
+
+static struct json *add_entry(struct arena *arena, struct json *document, const char *what,
+                              const char *name)
+{
+    struct json *list = json_ensure_array(arena, document, arena_printf(arena, "%ss", what));
+    struct json *entry = json_object(arena);
+    json_append(list, entry);
+    json_set_string(arena, entry, "name", name);
+    return json_ensure_object(arena, entry, what);
+}
+
+static void set_data(struct arena *arena, struct json *object, const char *name, const char *pem)
+{
+    if (pem)
+        json_set_string(arena, object, name, base64_encode(arena, pem, strlen(pem)));
+}
+
+int kubeconfig_write(const char *path, const char *name, const struct kubeconfig *config,
+                     struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *document = json_object(arena);
+    json_set_string(arena, document, "apiVersion", "v1");
+    json_set_string(arena, document, "kind", "Config");
+
+    struct json *cluster = add_entry(arena, document, "cluster", name);
+    json_set_string(arena, cluster, "server", config->server);
+    set_data(arena, cluster, "certificate-authority-data", config->ca_pem);
+    if (config->insecure)
+        json_set_bool(arena, cluster, "insecure-skip-tls-verify", true);
+
+    struct json *user = add_entry(arena, document, "user", name);
+    if (config->token)
+        json_set_string(arena, user, "token", config->token);
+    set_data(arena, user, "client-certificate-data", config->cert_pem);
+    set_data(arena, user, "client-key-data", config->key_pem);
+
+    struct json *context = add_entry(arena, document, "context", name);
+    json_set_string(arena, context, "cluster", name);
+    json_set_string(arena, context, "user", name);
+    if (!str_is_empty(config->namespace_))
+        json_set_string(arena, context, "namespace", config->namespace_);
+    json_set_string(arena, document, "current-context", name);
+
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, FILE_SIZE_MAX);
+    yaml_write(document, &text);
+    if (text.overflowed)
+        return err_set(err, ERR_TOO_LARGE, "kubeconfig '%s': longer than %d bytes", path,
+                       (int)FILE_SIZE_MAX);
+    int result = file_write_atomic(path, text.data, text.size, 0600, err);
+    if (result < 0)
+        err_wrap(err, "kubeconfig");
+    return result;
+}
