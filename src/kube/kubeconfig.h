@@ -41,7 +41,8 @@ int kubeconfig_find(struct arena *arena, const char *path, const char *context,
  * and what to do. No capital, no full stop. */
 const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig *config);
 
-/* A file of mode 0600 with one cluster, user and context, all called `name`. */
+/* A file of mode 0600 with one cluster, user and context, all called `name`. Where the file is there
+ * already with the same token, the namespace it names stays. */
 int kubeconfig_write(const char *path, const char *name, const struct kubeconfig *config,
                      struct err *err);
 

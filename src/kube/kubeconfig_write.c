@@ -27,6 +27,18 @@ static void set_data(struct arena *arena, struct json *object, const char *name,
         json_set_string(arena, object, name, base64_encode(arena, pem, strlen(pem)));
 }
 
+/* The namespace that somebody chose in the file that is there (`kubectl config set-context`), if it
+ * is of the same cluster: another one need not have it. */
+static const char *namespace_to_write(struct arena *arena, const char *path, const char *name,
+                                      const struct kubeconfig *config)
+{
+    struct kubeconfig before;
+    if (kubeconfig_read(arena, path, name, &before, NULL) == 0 && config->token &&
+        str_eq(before.token, config->token))
+        return before.namespace_;
+    return config->namespace_;
+}
+
 int kubeconfig_write(const char *path, const char *name, const struct kubeconfig *config,
                      struct err *err)
 {
@@ -50,8 +62,9 @@ int kubeconfig_write(const char *path, const char *name, const struct kubeconfig
     struct json *context = add_entry(arena, document, "context", name);
     json_set_string(arena, context, "cluster", name);
     json_set_string(arena, context, "user", name);
-    if (!str_is_empty(config->namespace_))
-        json_set_string(arena, context, "namespace", config->namespace_);
+    const char *namespace_ = namespace_to_write(arena, path, name, config);
+    if (!str_is_empty(namespace_))
+        json_set_string(arena, context, "namespace", namespace_);
     json_set_string(arena, document, "current-context", name);
 
     _cleanup_buf_ struct buf text;

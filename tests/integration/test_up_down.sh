@@ -24,12 +24,15 @@ check() { # as root or as the ordinary user
     assert_eq "still the same server" "$pid" "$(server_pid)"
 
     kubectl create configmap kept --from-literal=a=1
+    kubectl config set-context --current --namespace=kubeflow
     as_user "$TRAINYARD" down
     is_alive "$pid" && fail "process $pid is still there after down"
     if as_user "$TRAINYARD" status >/dev/null; then fail "status says that a cluster runs after down"; fi
 
     cluster_up # the nodes of the last time, the objects of the last time
     assert_eq "nodes after a restart" "node-1 node-2" "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
+    assert_eq "the namespace chosen before" kubeflow "$(kubectl config view --minify -o jsonpath='{..namespace}')"
+    kubectl config set-context --current --namespace=default
     assert_eq "an object after a restart" 1 "$(kubectl get configmap kept -o jsonpath='{.data.a}')"
 
     kubectl apply -f - <<'YAML'

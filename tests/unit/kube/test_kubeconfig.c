@@ -80,6 +80,36 @@ static void reads_what_it_writes(void **state)
     assert_false(back.insecure);
 }
 
+/* `kubectl config set-context --current --namespace` writes into this file. */
+static void keeps_the_namespace_that_was_chosen(void **state)
+{
+    static const char CHOSEN[] = "current-context: trainyard\n"
+                                 "clusters: [{name: trainyard, cluster: {server: 'https://a:1'}}]\n"
+                                 "contexts: [{name: trainyard, context: {cluster: trainyard, "
+                                 "user: trainyard, namespace: mine}}]\n"
+                                 "users: [{name: trainyard, user: {token: t}}]\n";
+    static const struct {
+        const char *before, *token, *namespace_;
+    } CASES[] = {
+        {CHOSEN, "t", "mine"},
+        {CHOSEN, "another cluster's", "default"}, /* which may not have that namespace */
+        {"no kubeconfig", "t", "default"},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        const char *path = put(world, "kubeconfig", CASES[i].before);
+        struct kubeconfig config = {.server = "https://127.0.0.1:2",
+                                    .token = CASES[i].token,
+                                    .namespace_ = "default"},
+                          back;
+        assert_int_equal(kubeconfig_write(path, "trainyard", &config, NULL), 0);
+        assert_int_equal(kubeconfig_read(world->arena, path, NULL, &back, NULL), 0);
+        assert_string_equal(back.namespace_, CASES[i].namespace_);
+        assert_string_equal(back.server, config.server);
+        assert_string_equal(back.token, config.token);
+    }
+}
+
 static const char TWO[] = "apiVersion: v1\n"
                           "kind: Config\n"
                           "current-context: one\n"
@@ -266,11 +296,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(reads_what_it_writes),
-        TEST(reads_what_others_wrote),
-        TEST(refuses),
-        TEST(tells_the_way_out_of_a_refusal),
-        TEST(reads_a_service_account),
+        TEST(reads_what_it_writes),           TEST(keeps_the_namespace_that_was_chosen),
+        TEST(reads_what_others_wrote),        TEST(refuses),
+        TEST(tells_the_way_out_of_a_refusal), TEST(reads_a_service_account),
         TEST(looks_where_kubectl_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
