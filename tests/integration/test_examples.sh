@@ -21,9 +21,6 @@ for directory in "$ROOT"/examples/*/; do
     grep -q "^$(basename "$directory") " "$SCRATCH/rows" || fail "$directory is not in examples/README.md"
 done
 
-has_condition() { # TFJOB CONDITION
-    [ "$(kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]
-}
 pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name; }
 has_pods() { [ "$(pods_of "$1" | wc -l)" = "$2" ]; }
 # Waits for a line of a pod's log without asking again and again, which would take the processors from what is waited for.
@@ -46,7 +43,7 @@ tutorial_type 'kubectl patch'
 wait_to_say suspend-worker-0 '^step'
 tutorial_type 'kubectl patch'
 wait_until "its pods to go" has_pods suspend 0
-has_condition suspend Suspended || fail "no pods, and not suspended"
+tfjob_has_condition suspend Suspended || fail "no pods, and not suspended"
 tutorial_type 'kubectl wait'
 assert_contains "worker 0 after the break" "resum" "$(kubectl logs suspend-worker-0)"
 tutorial_done

@@ -37,7 +37,6 @@ stop() {
 }
 event_is_there() { [[ $(kubectl get events -n "$1" -o jsonpath='{.items[*].reason}') == *"$2"* ]]; }
 pod_is_running() { [ "$(kubectl get pod "$2" -n "$1" -o jsonpath='{.status.phase}')" = Running ]; }
-is_gone() { [ -z "$(kubectl get "$2" -n "$1" --ignore-not-found -o name)" ]; }
 live() { # NAMESPACE: the life of a job
     kubectl apply -n "$1" -f - <<'YAML'
 apiVersion: kubeflow.org/v1
@@ -57,14 +56,14 @@ YAML
     kubectl scale tfjob life -n "$1" --replicas=2
     wait_until 'another worker' pod_is_running "$1" life-worker-1
     kubectl scale tfjob life -n "$1" --replicas=1
-    wait_until 'it to go' is_gone "$1" pod/life-worker-1
+    wait_until 'it to go' is_gone pod/life-worker-1 -n "$1"
     wait_until 'the chief to run' pod_is_running "$1" life-chief-0
     kill_in_pod life-chief-0 sleep -n "$1"
     wait_until 'a restart' event_is_there "$1" TFJobRestarting
     kubectl patch tfjob life -n "$1" --type merge -p '{"spec": {"runPolicy": {"activeDeadlineSeconds": 1}}}'
-    wait_until 'the job itself to go' is_gone "$1" tfjob/life
-    wait_until 'its pods to go' is_gone "$1" pods
-    wait_until 'its services to go' is_gone "$1" services
+    wait_until 'the job itself to go' is_gone tfjob/life -n "$1"
+    wait_until 'its pods to go' is_gone pods -n "$1"
+    wait_until 'its services to go' is_gone services -n "$1"
 }
 
 base=$ROOT/manifests/base

@@ -7,8 +7,6 @@
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 waits_for() { [ "$(field "$1" .status.containerStatuses[0].state.waiting.reason)" = "$2" ]; }
 restarted() { [ "$(field "$1" .status.containerStatuses[0].restartCount)" -ge "$2" ]; }
-is_gone() { ! kubectl get "$@"; }
-
 pod() { # NAME RESTART-POLICY SCRIPT [MORE-OF-THE-SPEC [MORE-OF-THE-CONTAINER]]
     kubectl apply -f - <<YAML
 apiVersion: v1

@@ -11,10 +11,6 @@ stop_operators() {
 }
 trap 'stop_operators; finish' EXIT
 
-free_port() { # a port that nobody listens on now
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 # start_operator NAME [OPTION…]: its process is OPERATOR_PID, its address is in $SCRATCH/NAME.url
 start_operator() {
     local name=$1 port
@@ -137,13 +133,13 @@ grep -q '^{"time":.*"subject":"operator","message":"leads' "$SCRATCH/one.log" ||
 
 job second
 wait_until "its pods to run" pod_phase_is second-worker-1 Running
-uid=$(kubectl get pod second-worker-1 -o jsonpath='{.metadata.uid}')
+uid=$(uid_of second-worker-1)
 kill -9 "$one"
 wait "$one" 2>/dev/null || true
 touch "$SCRATCH/go/second"
 wait_until "the second to lead" leads two
 wait_for_tfjob second Succeeded
-assert_eq "the pod is the same" "$uid" "$(kubectl get pod second-worker-1 -o jsonpath='{.metadata.uid}')"
+assert_eq "the pod is the same" "$uid" "$(uid_of second-worker-1)"
 # What was created under the first is not created again under the second, and neither did the first job succeed again.
 assert_eq "jobs created under the second" "" "$(metric two "training_operator_jobs_created_total$labels")"
 assert_eq "jobs successful under the second" 1 "$(metric two "training_operator_jobs_successful_total$labels")"

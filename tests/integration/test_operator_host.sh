@@ -3,6 +3,8 @@
 # pod's progress read at its address.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/training.sh
+. "$ROOT/tests/lib/training.sh"
 
 OPERATOR_PID=
 trap '[ -z "$OPERATOR_PID" ] || kill -9 "$OPERATOR_PID"; finish' EXIT
@@ -60,11 +62,9 @@ spec:
 YAML
 }
 
-ports_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/host-ports}'; }
-sorted_ports() { ports_of "$1" | grep -o '[0-9]*' | sort | tr '\n' ' '; }
+sorted_ports() { host_ports_of "$1" | grep -o '[0-9]*' | sort | tr '\n' ' '; }
 has_ports() { [ "$(sorted_ports "$1")" = "$2" ]; }
-progress_is() { [ "$(kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}')" = "$2" ]; }
-was_told() { kubectl describe tfjob "$1" | finds -F -- "$2"; }
+progress_is() { [ "$(progress_of "$1")" = "$2" ]; }
 
 first=$(free_ports 3)
 range="$first $((first + 1)) "
@@ -79,8 +79,8 @@ wait_until "its progress" progress_is one "step 7/9, waiting for one"
 
 job two $((first + 2))
 wait_until "the second to say what it waits for" was_told two "2 replicas with hostNetwork wait for ports of their own"
-assert_eq "its pods" "" "$(kubectl get pods -l training.kubeflow.org/job-name=two -o name)"
-assert_eq "its ports" "" "$(ports_of two)"
+assert_eq "its pods" "" "$(pods_of two)"
+assert_eq "its ports" "" "$(host_ports_of two)"
 kubectl delete tfjob one
 wait_until "the second to get the ports" has_ports two "$range"
 wait_for_phase two-worker-0 Running

@@ -48,7 +48,6 @@ refused 1 "user 999 has rated nothing" "$TRAINER" recommend --model model/recomm
 refused 1 "is not a model or checkpoint file" "$TRAINER" recommend --model ratings.csv --data ratings.csv --user 7
 
 echo "--- two workers and two parameter servers"
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 PS=127.0.0.1:$(free_port),127.0.0.1:$(free_port)
 WORKERS=127.0.0.1:$(free_port),127.0.0.1:$(free_port)
 PIDS=()

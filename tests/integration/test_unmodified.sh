@@ -14,8 +14,6 @@ ELASTIC_EPOCHS=$((SCALE > 1 ? 300 : 120))
 says() { grep -qE -m1 -- "$2" <(kubectl logs -f "$1"); }
 wait_to_say() { wait_until "$1 to say '$2'" says "$1" "$2"; } # POD PATTERN
 losses() { kubectl logs "$1" --tail=-1 | sed -n 's/.*epoch.*loss //p' | sed -n '1p;$p' | tr '\n' ' '; }
-uid_of() { kubectl get pod "$1" -o jsonpath='{.metadata.uid}'; }
-is_another() { uid=$(uid_of "$1") && [ "$uid" != "$2" ]; }
 
 ! grep -qi trainyard "$ROOT"/examples/{pytorch,pytorch-elastic,tf-config}/train.py || fail "the programs know of us"
 become_ordinary_user
@@ -36,7 +34,7 @@ wait_to_say ddp-master-0 '^epoch 3 '
 first=$(losses ddp-master-0 | cut -d' ' -f1)
 master=$(uid_of ddp-master-0)
 kill_in_pod ddp-worker-1 python3
-wait_until "another master" is_another ddp-master-0 "$master"
+wait_until "another master" is_replaced ddp-master-0 "$master"
 wait_to_say ddp-master-0 '^rank 0: resuming after epoch'
 tutorial_type 'kubectl logs -f ddp-master-0'
 tutorial_type 'kubectl wait'

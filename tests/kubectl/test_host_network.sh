@@ -3,6 +3,8 @@
 # port for as long as the job runs.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/training_yaml.sh
+. "$ROOT/tests/lib/training_yaml.sh"
 
 # Listens where TF_CONFIG says, asks every worker for its name, and goes on answering until it is told to end.
 cat >"$SCRATCH/worker.py" <<'PYTHON'
@@ -59,23 +61,14 @@ spec:
 YAML
 }
 
-ports_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/host-ports}'; }
 host_port() { kubectl get pod "$1" -o jsonpath='{.spec.containers[0].ports[0].hostPort}'; }
 service_port() { kubectl get service "$1" -o jsonpath='{.spec.ports[0].port}'; }
-has_ports() { [ "$(ports_of "$1")" = "$2" ]; }
-has_gone() { ! kubectl get pod "$1" -o jsonpath='{.metadata.uid}' | finds "$2"; }
+has_ports() { [ "$(host_ports_of "$1")" = "$2" ]; }
 
 check() {
     cluster_up --nodes 1
     kubectl create configmap code --from-file="$SCRATCH/worker.py"
-    kubectl apply -f - <<'YAML'
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: state}
-spec:
-  accessModes: [ReadWriteMany]
-  resources: {requests: {storage: 1Gi}}
-YAML
+    state_volume
     job first OnFailure | kubectl apply -f -
     job second OnFailure | kubectl apply -f -
     for name in first second; do
@@ -86,7 +79,7 @@ heard worker 1" "$(kubectl logs "$name-worker-$index")"
             assert_eq "the service's port" "$(host_port "$name-worker-$index")" "$(service_port "$name-worker-$index")"
         done
         assert_eq "the ports on the job" "{\"worker\":[$(host_port "$name-worker-0"),$(host_port "$name-worker-1")]}" \
-            "$(ports_of "$name")"
+            "$(host_ports_of "$name")"
     done
     assert_eq "ports that differ" 4 "$(for pod in first-worker-0 first-worker-1 second-worker-0 second-worker-1; do
         host_port $pod && echo
@@ -94,17 +87,17 @@ heard worker 1" "$(kubectl logs "$name-worker-$index")"
     assert_eq "dnsPolicy" ClusterFirstWithHostNet "$(kubectl get pod first-worker-0 -o jsonpath='{.spec.dnsPolicy}')"
 
     echo "a replica that is deleted comes back at its port, and so does it under a new server"
-    before=$(ports_of first)
-    old=$(kubectl get pod first-worker-1 -o jsonpath='{.metadata.uid}')
+    before=$(host_ports_of first)
+    old=$(uid_of first-worker-1)
     kill -9 "$(server_pid)"
     cluster_up --nodes 1
     kubectl delete pod first-worker-1 --wait=false
-    wait_until "the pod to be replaced" has_gone first-worker-1 "$old"
+    wait_until "the pod to be replaced" is_replaced first-worker-1 "$old"
     wait_for_log first-worker-1 "heard worker 1"
-    assert_eq "the ports after it" "$before" "$(ports_of first)"
+    assert_eq "the ports after it" "$before" "$(host_ports_of first)"
 
     echo "ports are let go"
-    touch "$TRAINYARD_STATE/volumes/default/state/go"
+    touch "$SHARED/go"
     wait_for_tfjob first Succeeded
     wait_for_tfjob second Succeeded
     wait_until "the ports to be let go" has_ports first ""

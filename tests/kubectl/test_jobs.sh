@@ -8,9 +8,6 @@ job_is() { # NAME FIELD VALUE
     [ "$(kubectl get job "$1" -o jsonpath="{.status.$2}")" = "$3" ]
 }
 wait_for_job() { wait_until "job $1 to have $2 $3" job_is "$@"; }
-has_condition() { # NAME TYPE
-    [ "$(kubectl get job "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]
-}
 reason_of() { kubectl get job "$1" -o jsonpath="{.status.conditions[?(@.type=='Failed')].reason}"; }
 pods_of() { kubectl get pods -l "job-name=$1" -o name; }
 has_no_pods() { [ -z "$(pods_of "$1")" ]; }
@@ -110,16 +107,15 @@ YAML
 
 check_ends() {
     apply_job never 'exit 3' 'backoffLimit: 0'
-    wait_until "job never to fail" has_condition never Failed
+    wait_until "job never to fail" has_condition job/never Failed
     assert_eq "why" BackoffLimitExceeded "$(reason_of never)"
     assert_contains "its event" "Job has reached the specified backoff limit" "$(kubectl describe job never)"
     apply_job late 'exec sleep 1000' 'activeDeadlineSeconds: 1'
-    wait_until "job late to fail" has_condition late Failed
+    wait_until "job late to fail" has_condition job/late Failed
     assert_eq "why" DeadlineExceeded "$(reason_of late)"
     assert_eq "nothing of it runs" "" "$(kubectl get pods -l job-name=late --field-selector status.phase=Running -o name)"
     apply_job brief 'true' 'ttlSecondsAfterFinished: 1'
-    is_gone() { ! kubectl get job brief; }
-    wait_until "job brief to be removed" is_gone
+    wait_until "job brief to be removed" is_gone job brief
     wait_until "the pods of brief to go" has_no_pods brief
     kubectl delete job never late
 }
@@ -130,7 +126,7 @@ check_changes() {
     kubectl patch job some -p '{"spec":{"parallelism":1}}'
     wait_for_job some active 1
     kubectl patch job some -p '{"spec":{"suspend":true}}'
-    wait_until "job some to be suspended" has_condition some Suspended
+    wait_until "job some to be suspended" has_condition job/some Suspended
     wait_for_job some active ""
     wait_until "its pods to go" has_no_pods some
     kubectl patch job some -p '{"spec":{"suspend":false,"parallelism":2}}'

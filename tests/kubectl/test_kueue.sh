@@ -5,10 +5,10 @@
 # shellcheck disable=SC2016 # what the pods run, they expand
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/training_yaml.sh
+. "$ROOT/tests/lib/training_yaml.sh"
 
 field() { kubectl get tfjob "$1" -o jsonpath="$2"; } # JOB JSONPATH
-pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '; }
-has_no_pods() { [ -z "$(pods_of "$1")" ]; }
 is_false() { [ "$(field "$1" "{.status.conditions[?(@.type=='$2')].status}")" = False ]; }
 
 # ---- The stand-in: what Kueue knows of a job, and what follows ----
@@ -94,15 +94,7 @@ YAML
 cluster_up --nodes 1
 node=$(kubectl get nodes -o jsonpath='{.items[0].metadata.name}')
 kubectl label node "$node" spot=yes reserved=yes
-kubectl apply -f - <<'YAML'
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: state}
-spec:
-  accessModes: [ReadWriteMany]
-  resources: {requests: {storage: 1Gi}}
-YAML
-state=$TRAINYARD_STATE/volumes/default/state
+state_volume
 
 echo "two jobs wait for one place"
 job first
@@ -131,7 +123,7 @@ wait_until "Running to be over" is_false first Running
 for _ in 1 2 3 4 5; do kueue_pass first second; done
 kueue_active first || fail "not active although its pods still run: $(pods_of first)"
 assert_eq "the other waits" waiting "${place[second]}"
-touch "$state/leave"
+touch "$SHARED/leave"
 kueue_passes_until is_admitted second -- second first
 assert_eq "what is left of the first" "" "$(pods_of first)"
 ! kueue_finished first || fail "an eviction ended the job"
@@ -139,17 +131,17 @@ kueue_passes_until kueue_pods_ready second -- second first
 
 echo "the second ends, and the first is admitted again, elsewhere"
 FLAVOR=reserved
-touch "$state/second"
+touch "$SHARED/second"
 kueue_passes_until is_admitted first -- second first
 tfjob_has_condition second Succeeded || fail "the place was given on before the end"
 kueue_passes_until kueue_pods_ready first -- second first
 wait_for_phase first-worker-0 Running
 assert_eq "the template of the second start" '{"reserved":"yes"}' "$(kubectl get pod first-worker-0 -o jsonpath='{.spec.nodeSelector}')"
 is_false first Suspended || fail "resumed, and still suspended"
-touch "$state/first"
+touch "$SHARED/first"
 kueue_passes_until kueue_finished first -- second first
 assert_eq "how it ended" True "$(field first "{.status.conditions[?(@.type=='Succeeded')].status}")"
-wait_until "its pods to go" has_no_pods first
+wait_until "its pods to go" has_pods first ""
 ! kueue_active first || fail "a finished job is active"
 
 echo "a job of another manager is left alone"

@@ -2,6 +2,8 @@
 # How far a job has come, on the job: read from its chief while it runs, kept when it has ended.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/training_yaml.sh
+. "$ROOT/tests/lib/training_yaml.sh"
 
 # Serves /progress as the trainer does, at localhost or at the pod's address, a step more each time it is asked.
 cat >"$SCRATCH/chief.py" <<'PYTHON'
@@ -56,21 +58,12 @@ spec:
 YAML
 }
 
-progress_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}'; }
 # shellcheck disable=SC2053 # a pattern
 has_progress() { [[ "$(progress_of "$1")" == $2 ]]; }
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 cluster_up --nodes 1
 kubectl create configmap code --from-file="$SCRATCH/chief.py"
-kubectl apply -f - <<'YAML'
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: state}
-spec:
-  accessModes: [ReadWriteMany]
-  resources: {requests: {storage: 1Gi}}
-YAML
+state_volume
 job open progress 0.0.0.0 8000 false | kubectl apply -f -
 job metrics metrics 127.0.0.1 9090 false | kubectl apply -f -
 job machine progress 127.0.0.1 "$(free_port)" true | kubectl apply -f -
@@ -79,7 +72,7 @@ for name in open metrics machine; do
     wait_until "the progress of $name" has_progress "$name" "step */1000, epoch 1, loss 0.5, 812/s"
 done
 wait_until "the next step" has_progress open "step [2-9]/1000,*"
-touch "$TRAINYARD_STATE/volumes/default/state/go"
+touch "$SHARED/go"
 for name in open metrics machine silent; do wait_for_tfjob "$name" Succeeded; done
 assert_contains "the last word" "/1000, epoch 1, loss 0.5, 812/s" "$(progress_of open)"
 assert_eq "the progress of who names no port" "" "$(progress_of silent)"

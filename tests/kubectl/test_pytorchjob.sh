@@ -3,59 +3,22 @@
 # shellcheck disable=SC2016 # what the pods run, they expand
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-
-# replica TYPE REPLICAS POLICY SCRIPT: one replica type of a job, as YAML. The volume /state outlives the pods.
-replica() {
-    cat <<YAML
-    $1:
-      replicas: $2
-      restartPolicy: $3
-      template:
-        spec:
-          terminationGracePeriodSeconds: 1
-          volumes: [{name: state, persistentVolumeClaim: {claimName: state}}]
-          containers:
-          - name: pytorch
-            image: trainyard/tools
-            command: [bash, -c]
-            args: [$(printf '%s' "$4" | sed "s/'/''/g; s/^/'/; s/\$/'/")]
-            env: [{name: RANK, value: mine}]
-            volumeMounts: [{name: state, mountPath: /state}]
-YAML
-}
-
-# job NAME SPEC-MEMBERS <REPLICAS
-job() {
-    printf 'apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: %s}\nspec:\n' "$1"
-    printf '%s\n  pytorchReplicaSpecs:\n' "$2"
-    cat
-}
+JOB_KIND=PyTorchJob
+# shellcheck source=tests/lib/training_yaml.sh
+. "$ROOT/tests/lib/training_yaml.sh"
 
 # What a program of torch.distributed or torchrun reads.
 TELL='env | grep -E "^(PET_|MASTER_|WORLD_SIZE|RANK|PYTHONUNBUFFERED)" | sort | tr "\n" " "; echo told'
-
-pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '; }
-has_pods() { [ "$(pods_of "$1")" = "$2" ]; }
-message_of() { kubectl get pytorchjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].message}"; }
-is_true() { [ "$(kubectl get pytorchjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]; }
-wait_for_job() { wait_until "pytorchjob $1 to be $2" is_true "$1" "$2"; }
-was_told() { kubectl describe pytorchjob "$1" | finds -F -- "$2"; }
+OWN='env: [{name: RANK, value: mine}]' # what the user set, in the same container
 
 cluster_up --nodes 1
-kubectl apply -f - <<'YAML'
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: state}
-spec:
-  accessModes: [ReadWriteMany]
-  resources: {requests: {storage: 1Gi}}
-YAML
+state_volume
 
 echo "a master and two workers"
 {
-    replica Master 1 OnFailure "$TELL; until [ -e /state/go ]; do sleep 0.1; done"
-    replica Worker 2 OnFailure "$TELL; getent hosts \"\$MASTER_ADDR\" >/dev/null && echo found; sleep 1000"
-} | job ddp '  nprocPerNode: "2"' | kubectl apply -f -
+    replica Master 1 OnFailure "$TELL; until [ -e /state/go ]; do sleep 0.1; done" "$OWN"
+    replica Worker 2 OnFailure "$TELL; getent hosts \"\$MASTER_ADDR\" >/dev/null && echo found; sleep 1000" "$OWN"
+} | job ddp 'nprocPerNode: "2"' | kubectl apply -f -
 wait_for_job ddp Running
 for pod in master-0 worker-0 worker-1; do wait_for_log "ddp-$pod" told; done
 environment() { # RANK
@@ -73,16 +36,15 @@ selector=$(kubectl get pytorchjob ddp -o jsonpath='{.status.replicaStatuses.Work
 assert_eq "what the selector finds" "pod/ddp-worker-0 pod/ddp-worker-1 " \
     "$(kubectl get pods -l "$selector" -o name | sort | tr '\n' ' ')"
 assert_eq "running" "PyTorchJob ddp is running." "$(message_of ddp Running)"
-touch "$TRAINYARD_STATE/volumes/default/state/go"
+touch "$SHARED/go"
 wait_for_job ddp Succeeded
 assert_eq "succeeded" "PyTorchJob ddp is successfully completed." "$(message_of ddp Succeeded)"
 kubectl delete pytorchjob ddp
 
 echo "failures"
-fail_once() { echo "[ -e /state/$1 ] || { touch /state/$1; exit $2; }"; }
-replica Worker 1 OnFailure "$(fail_once onfailure 1)" | job onfailure '' | kubectl apply -f -
-replica Worker 1 ExitCode "$(fail_once retryable 137)" | job retryable '' | kubectl apply -f -
-replica Worker 2 Never "exit 3" | job never '' | kubectl apply -f -
+replica Worker 1 OnFailure "$(fail_once onfailure 1)" | job onfailure | kubectl apply -f -
+replica Worker 1 ExitCode "$(fail_once retryable 137)" | job retryable | kubectl apply -f -
+replica Worker 2 Never "exit 3" | job never | kubectl apply -f -
 wait_for_job onfailure Succeeded
 assert_eq "restarts in place" 1 "$(kubectl get pod onfailure-worker-0 -o jsonpath='{.status.containerStatuses[0].restartCount}')"
 wait_for_job retryable Succeeded
@@ -93,8 +55,8 @@ wait_for_job never Failed
 assert_contains "the failure" "PyTorchJob never is failed because" "$(message_of never Failed)"
 
 echo "an elastic job"
-replica Worker 2 OnFailure "$TELL; [ \$HOSTNAME != elastic-worker-0 ] || until [ -e /state/elastic ]; do sleep 0.1; done; [ \$HOSTNAME = elastic-worker-0 ] || sleep 1000" |
-    job elastic '  elasticPolicy: {minReplicas: 1, maxReplicas: 3, maxRestarts: 7, metrics: [{type: Resource}]}' | kubectl apply -f -
+replica Worker 2 OnFailure "$TELL; [ \$HOSTNAME != elastic-worker-0 ] || until [ -e /state/elastic ]; do sleep 0.1; done; [ \$HOSTNAME = elastic-worker-0 ] || sleep 1000" "$OWN" |
+    job elastic 'elasticPolicy: {minReplicas: 1, maxReplicas: 3, maxRestarts: 7, metrics: [{type: Resource}]}' | kubectl apply -f -
 wait_for_log elastic-worker-1 told
 assert_eq "an elastic environment" \
     "PET_MAX_RESTARTS=7 PET_NNODES=1:3 PET_NPROC_PER_NODE=auto PET_RDZV_BACKEND=c10d PET_RDZV_ENDPOINT=elastic-worker-0:23456 PYTHONUNBUFFERED=1 RANK=mine told" \
@@ -109,7 +71,7 @@ wait_until "the bound to be told" was_told elastic "must be between 1 and 3, is 
 wait_for_phase elastic-worker-2 Running
 has_active() { [ "$(kubectl get pytorchjob elastic -o jsonpath="{.status.replicaStatuses.Worker.active}")" = "$1" ]; }
 wait_until "all to be counted" has_active 3
-touch "$TRAINYARD_STATE/volumes/default/state/elastic"
+touch "$SHARED/elastic"
 wait_for_job elastic Succeeded
 assert_eq "succeeded" "PyTorchJob default/elastic successfully completed." "$(message_of elastic Succeeded)"
 
@@ -122,9 +84,9 @@ refused() { # NAME SENTENCE
 {
     replica Master 1 Never "exit 0"
     replica Worker 0 Never "exit 0"
-} | job none '' | kubectl apply -f -
+} | job none | kubectl apply -f -
 refused none "spec.pytorchReplicaSpecs[Worker].replicas: must be at least 1, is 0"
-replica Worker 5 Never "exit 0" | job many '  elasticPolicy: {minReplicas: 1, maxReplicas: 4}' | kubectl apply -f -
+replica Worker 5 Never "exit 0" | job many 'elasticPolicy: {minReplicas: 1, maxReplicas: 4}' | kubectl apply -f -
 refused many "spec.pytorchReplicaSpecs[Worker].replicas: must be between elasticPolicy.minReplicas 1 and maxReplicas 4, is 5"
-replica Worker 1 Never "exit 0" | job word '  nprocPerNode: "many"' | kubectl apply -f -
+replica Worker 1 Never "exit 0" | job word 'nprocPerNode: "many"' | kubectl apply -f -
 refused word 'spec.nprocPerNode: must be auto, cpu, gpu or a number from 1, is "many"'

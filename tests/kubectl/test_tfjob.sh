@@ -3,54 +3,11 @@
 # shellcheck disable=SC2016 # what the pods run, they expand
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
-
-# replica TYPE REPLICAS POLICY SCRIPT: one replica type of a job, as YAML. The volume /state outlives the pods.
-replica() {
-    cat <<YAML
-    $1:
-      replicas: $2
-      restartPolicy: $3
-      template:
-        spec:
-          terminationGracePeriodSeconds: 1
-          volumes: [{name: state, persistentVolumeClaim: {claimName: state}}]
-          containers:
-          - name: tensorflow
-            image: trainyard/tools
-            command: [bash, -c]
-            args: [$(printf '%s' "$4" | sed "s/'/''/g; s/^/'/; s/\$/'/")]
-            volumeMounts: [{name: state, mountPath: /state}]
-YAML
-}
-
-# job NAME RUN_POLICY <REPLICAS
-job() {
-    printf 'apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: %s}\nspec:\n' "$1"
-    printf '  runPolicy: %s\n  tfReplicaSpecs:\n' "$2"
-    cat
-}
-
-# fail_once MARK CODE: a script that fails the first time it is run and not the second.
-fail_once() { echo "[ -e /state/$1 ] || { touch /state/$1; exit $2; }; echo done"; }
-
-pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '; }
-services_of() { kubectl get services -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '; }
-message_of() { kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].message}"; }
-uid_of() { kubectl get pod "$1" -o jsonpath='{.metadata.uid}'; }
-is_gone() { ! kubectl get "$@"; }
-has_pods() { [ "$(pods_of "$1")" = "$2" ]; }
-has_services() { [ "$(services_of "$1")" = "$2" ]; }
-was_told() { kubectl describe tfjob "$1" | finds -F -- "$2"; }
+# shellcheck source=tests/lib/training_yaml.sh
+. "$ROOT/tests/lib/training_yaml.sh"
 
 cluster_up --nodes 1
-kubectl apply -f - <<'YAML'
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: state}
-spec:
-  accessModes: [ReadWriteMany]
-  resources: {requests: {storage: 1Gi}}
-YAML
+state_volume
 
 echo "every type of replica"
 {
@@ -58,7 +15,7 @@ echo "every type of replica"
     replica Worker 2 Never 'echo "$TF_CONFIG"; sleep 1000'
     replica PS 1 Never 'sleep 1000'
     replica Evaluator 1 Never 'sleep 1000'
-} | job roles '{}' | kubectl apply -f -
+} | job roles | kubectl apply -f -
 wait_for_tfjob roles Running
 for type in chief-0 worker-0 worker-1 ps-0 evaluator-0; do wait_for_phase "roles-$type" Running; done
 assert_eq "the services" "service/roles-chief-0 service/roles-evaluator-0 service/roles-ps-0 service/roles-worker-0 service/roles-worker-1 " \
@@ -75,7 +32,7 @@ kubectl logs -f roles-chief-0 >"$SCRATCH/followed" &
 follower=$!
 kubectl wait --for=condition=Succeeded tfjob/roles --timeout=120s &
 waiter=$!
-touch "$TRAINYARD_STATE/volumes/default/state/go"
+touch "$SHARED/go"
 wait $waiter || fail "kubectl wait"
 wait $follower || fail "kubectl logs -f"
 assert_eq "what was followed" "chief done" "$(cat "$SCRATCH/followed")"
@@ -90,14 +47,14 @@ wait_until "the pods to go with their job" has_pods roles ""
 wait_until "the services to go with their job" has_services roles ""
 
 echo "restart policies"
-replica Worker 1 OnFailure "$(fail_once onfailure 1)" | job onfailure '{}' | kubectl apply -f -
-replica Worker 1 ExitCode "$(fail_once retryable 137)" | job retryable '{}' | kubectl apply -f -
-replica Worker 1 ExitCode "exit 3" | job permanent '{}' | kubectl apply -f -
-replica Worker 2 Never "exit 1" | job never '{}' | kubectl apply -f -
+replica Worker 1 OnFailure "$(fail_once onfailure 1)" | job onfailure | kubectl apply -f -
+replica Worker 1 ExitCode "$(fail_once retryable 137)" | job retryable | kubectl apply -f -
+replica Worker 1 ExitCode "exit 3" | job permanent | kubectl apply -f -
+replica Worker 2 Never "exit 1" | job never | kubectl apply -f -
 {
     replica Worker 1 Never 'until [ -e /state/always.2 ]; do sleep 0.1; done'
     replica PS 1 Always 'if [ -e /state/always.1 ]; then touch /state/always.2; else touch /state/always.1; fi'
-} | job always '{}' | kubectl apply -f -
+} | job always | kubectl apply -f -
 wait_for_tfjob onfailure Succeeded
 assert_eq "restarts in place" 1 "$(kubectl get pod onfailure-worker-0 -o jsonpath='{.status.containerStatuses[0].restartCount}')"
 wait_for_tfjob retryable Succeeded
@@ -111,14 +68,13 @@ assert_contains "a failure" "TFJob default/never has failed because" "$(message_
 wait_for_tfjob always Succeeded
 
 echo "a running pod that is deleted"
-replica Worker 1 OnFailure "sleep 1000" | job replaced '{}' | kubectl apply -f -
-replica Worker 1 Never "sleep 1000" | job lost '{}' | kubectl apply -f -
+replica Worker 1 OnFailure "sleep 1000" | job replaced | kubectl apply -f -
+replica Worker 1 Never "sleep 1000" | job lost | kubectl apply -f -
 wait_for_phase replaced-worker-0 Running
 wait_for_phase lost-worker-0 Running
 old=$(uid_of replaced-worker-0)
 kubectl delete pod replaced-worker-0 lost-worker-0
-is_replaced() { uid=$(uid_of replaced-worker-0) && [ "$uid" != "$old" ]; }
-wait_until "the pod to be replaced" is_replaced
+wait_until "the pod to be replaced" is_replaced replaced-worker-0 "$old"
 wait_for_phase replaced-worker-0 Running
 wait_for_tfjob lost Failed
 kubectl delete tfjob replaced lost
@@ -129,7 +85,7 @@ for policy in None Running All; do
     {
         replica Worker 1 Never "exit 0"
         replica PS 1 Never "sleep 1000"
-    } | job "$name" "{cleanPodPolicy: $policy}" | kubectl apply -f -
+    } | job "$name" "runPolicy: {cleanPodPolicy: $policy}" | kubectl apply -f -
 done
 wait_for_tfjob clean-none Succeeded
 wait_for_tfjob clean-running Succeeded
@@ -141,9 +97,9 @@ assert_eq "None: all pods stay" "pod/clean-none-ps-0 pod/clean-none-worker-0 " "
 kubectl delete tfjob clean-none
 
 echo "limits"
-replica Worker 1 Never "sleep 1000" | job deadline '{activeDeadlineSeconds: 1}' | kubectl apply -f -
-replica Worker 1 ExitCode "exit 137" | job backoff '{backoffLimit: 1}' | kubectl apply -f -
-replica Worker 1 Never "exit 0" | job short '{ttlSecondsAfterFinished: 1}' | kubectl apply -f -
+replica Worker 1 Never "sleep 1000" | job deadline 'runPolicy: {activeDeadlineSeconds: 1}' | kubectl apply -f -
+replica Worker 1 ExitCode "exit 137" | job backoff 'runPolicy: {backoffLimit: 1}' | kubectl apply -f -
+replica Worker 1 Never "exit 0" | job short 'runPolicy: {ttlSecondsAfterFinished: 1}' | kubectl apply -f -
 wait_for_tfjob deadline Failed
 assert_eq "past the deadline" "Job deadline has failed because it was active longer than specified deadline" "$(message_of deadline Failed)"
 wait_until "the pod to be stopped" has_pods deadline ""
@@ -153,7 +109,7 @@ wait_until "the job to go after its time" is_gone tfjob short
 wait_until "its pods to go" has_pods short ""
 
 echo "suspend and resume"
-replica Worker 1 Never "sleep 1000" | job paused '{suspend: true}' | kubectl apply -f -
+replica Worker 1 Never "sleep 1000" | job paused 'runPolicy: {suspend: true}' | kubectl apply -f -
 wait_for_tfjob paused Suspended
 assert_eq "no pods" "" "$(pods_of paused)"
 kubectl patch tfjob paused --type merge -p '{"spec":{"runPolicy":{"suspend":false}}}'
@@ -163,7 +119,7 @@ wait_until "the pods to go" has_pods paused ""
 assert_contains "the state" "Suspended" "$(kubectl get tfjob paused)"
 
 echo "mistakes are told"
-replica Wroker 1 Never "exit 0" | job wrong '{}' | kubectl apply -f -
+replica Wroker 1 Never "exit 0" | job wrong | kubectl apply -f -
 wait_for_tfjob wrong Failed
 assert_contains "the mistake" "spec.tfReplicaSpecs[Wroker]: unknown replica type" "$(message_of wrong Failed)"
 wait_until "the event" was_told wrong FailedValidation
@@ -171,8 +127,8 @@ assert_eq "nothing made" "" "$(pods_of wrong)"
 
 echo "why a replica failed is told at the job"
 # Nobody but this script writes the status of a pod that fits nowhere.
-replica Worker 1 Never "exit 0" | sed 's,command: .*,command: [/no/such/program],; s,args:.*,,' | job absent '{}' | kubectl apply -f -
-replica Worker 1 Never "exit 0" | sed 's,containers:,nodeSelector: {no: such}\n          &,' | job evicted '{}' | kubectl apply -f -
+replica Worker 1 Never "exit 0" | sed 's,command: .*,command: [/no/such/program],; s,args:.*,,' | job absent | kubectl apply -f -
+replica Worker 1 Never "exit 0" | sed 's,containers:,nodeSelector: {no: such}\n          &,' | job evicted | kubectl apply -f -
 wait_for_tfjob absent Failed
 wait_until "the event" was_told absent "terminated message: cannot run '/no/such/program'"
 wait_until "the pod" has_pods evicted "pod/evicted-worker-0 "

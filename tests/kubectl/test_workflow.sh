@@ -104,7 +104,6 @@ node_field() { # WORKFLOW DISPLAY-NAME FIELD
 node_is() { [ "$(node_field "$1" "$2" phase)" = "$3" ]; }
 message_of() { kubectl get wf "$1" -o jsonpath='{.status.message}'; }
 create() { kubectl create -f - -o jsonpath='{.metadata.name}'; }
-is_gone() { ! kubectl get "$@"; }
 has_no_pods() { [ -z "$(kubectl get pods -l "workflows.argoproj.io/workflow=$1" -o name)" ]; }
 
 walk() {

@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # Training jobs on a real Kubernetes, as the tests of the operator write them and look at them. Source it after lib.sh.
 
+# shellcheck source=tests/lib/training.sh
+. "$ROOT/tests/lib/training.sh"
+
 # What outlives the pods of a test: $SHARED here is /shared in every replica.
 SHARED=$STATE/lib/$NAMESPACE
 rm -rf "$SHARED"
@@ -42,15 +45,7 @@ of_job() { # NAME KIND: the objects of that kind that a job made
     kubectl get "$2" -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '
 }
 has_objects() { [ "$(of_job "$1" "$2")" = "$3" ]; } # NAME KIND NAMES
-uid_of() { kubectl get pod "$1" -o jsonpath='{.metadata.uid}'; }
-is_replaced() { # POD OLD-UID
-    local uid
-    uid=$(uid_of "$1") && [ "$uid" != "$2" ]
-}
-message_of() { kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].message}"; }
 reason_of() { kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].reason}"; }
-was_told() { kubectl get events --field-selector "involvedObject.name=$1" -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}' | finds -F -- "$2"; }
-is_gone() { ! kubectl get "$@" 2>/dev/null; }
 
 audit_before=$(wc -l <"$STATE/log/audit.json") # what this test did comes after
 # How often the API server was asked to make a pod of that name, and did; its audit says so even of pods that are gone.
@@ -63,12 +58,13 @@ times_created() { # POD
 lease_holder() { kubectl get lease trainyard-operator -n trainyard -o jsonpath='{.spec.holderIdentity}'; }
 leader() { lease_holder | sed 's/_.*//'; }
 
+# A kind that the server does not know has nothing, too.
+nothing_of() { [ -z "$(kubectl get "$1" -o name 2>/dev/null)" ]; }
 # After a job is deleted nothing of it may be left.
 assert_nothing_left() {
     kubectl delete tfjobs --all >/dev/null
     kubectl delete pytorchjobs --all >/dev/null
     for kind in pods services podgroups; do
-        nothing_of() { [ -z "$(kubectl get "$1" -o name 2>/dev/null)" ]; }
         wait_until "no $kind to be left" nothing_of "$kind"
     done
 }

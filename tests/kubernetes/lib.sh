@@ -47,8 +47,7 @@ with_operator() { operator_is_ready 2>/dev/null || "$KUBERNETES/install"; }
 without_operator() {
     kubectl get deployment trainyard-operator -n trainyard >/dev/null 2>&1 || return 0
     kubectl scale deployment trainyard-operator -n trainyard --replicas=0
-    no_operator() { [ -z "$(kubectl get pods -n trainyard -l app.kubernetes.io/component=operator -o name)" ]; }
-    wait_until 'the operator to be gone' no_operator
+    wait_until 'the operator to be gone' is_gone pods -n trainyard -l app.kubernetes.io/component=operator
 }
 
 kubectl create namespace "$NAMESPACE" >/dev/null

@@ -5,7 +5,6 @@
 without_operator
 
 maximum_is() { [ "$(kubectl get hpa net -o jsonpath='{.spec.maxReplicas}')" = "$1" ]; }
-is_gone() { ! kubectl get hpa net; }
 was_told() { kubectl get events -o jsonpath='{.items[*].reason}' | finds -w -- "$1"; }
 
 kubectl apply -f "$ROOT/manifests/crds.yaml"
@@ -46,11 +45,11 @@ wait_until 'the selector of the scale subresource' has_selector
 kubectl patch pytorchjob net --type merge -p '{"spec":{"elasticPolicy":{"maxReplicas":5}}}'
 wait_until 'the autoscaler to follow its bounds' maximum_is 5
 kubectl patch pytorchjob net --type merge -p '{"spec":{"runPolicy":{"suspend":true}}}'
-wait_until 'the autoscaler of a suspended job to go' is_gone
+wait_until 'the autoscaler of a suspended job to go' is_gone hpa net
 for reason in SuccessfulCreateAutoscaler SuccessfulUpdateAutoscaler SuccessfulDeleteAutoscaler; do
     wait_until "$reason" was_told $reason
 done
 kubectl patch pytorchjob net --type merge -p '{"spec":{"runPolicy":{"suspend":false}}}'
 wait_until 'another autoscaler' kubectl get hpa net
 kubectl delete pytorchjob net
-wait_until 'the autoscaler of a deleted job to go' is_gone
+wait_until 'the autoscaler of a deleted job to go' is_gone hpa net

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Gang scheduling with the operator as a process of its own, against any cluster that kubectl reaches: what the tests on the embedded
 # cluster and on a real Kubernetes share. Volcano and the scheduler-plugins are stand-ins: functions below that do to the API what
-# those do, step by step as the test says. Needs tests/lib/lib.sh; NAMESPACE, IMAGE (with sh and sleep) and ENDING, the function
+# those do, step by step as the test says. Source it after lib.sh; NAMESPACE, IMAGE (with sh and sleep) and ENDING, the function
 # that ends the test, are the test's.
 
 # ---- The operator ----
@@ -60,10 +60,8 @@ JSON
 
 # ---- What is asked ----
 
-pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o name | sort | tr '\n' ' '; }
-has_pods() { [ "$(pods_of "$1")" = "$2" ]; }
-is_gone() { ! kubectl get "$@"; }
-was_told() { kubectl describe tfjob "$1" | finds -F -- "$2"; }
+# shellcheck source=tests/lib/training.sh
+. "$ROOT/tests/lib/training.sh"
 version_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.resourceVersion}'; }
 
 # job NAME [SCHEDULER] [SCHEDULING-POLICY]: three workers that end by themselves.

@@ -124,13 +124,28 @@ assert_contains() { # WHAT PART WHOLE
 # command may die of the closed pipe, which counts here (pipefail).
 finds() { grep "$@" | cat >/dev/null; }
 
+# A port of this machine that nobody listens on now.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# is_gone KUBECTL-GET-ARGUMENT…: not there any more, as the server says; a server that does not answer says nothing.
+is_gone() {
+    local left
+    left=$(kubectl get "$@" --ignore-not-found -o name) && [ -z "$left" ]
+}
+uid_of() { kubectl get pod "$1" -o jsonpath='{.metadata.uid}'; }
+is_replaced() { # POD OLD-UID
+    local uid
+    uid=$(uid_of "$1") && [ "$uid" != "$2" ]
+}
+has_condition() { # KIND/NAME CONDITION
+    [ "$(kubectl get "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]
+}
+
 pod_phase_is() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 wait_for_phase() { wait_until "pod $1 to be $2" pod_phase_is "$1" "$2"; }
 
 log_has() { kubectl logs "$1" | finds -F -- "$2"; }
 wait_for_log() { wait_until "pod $1 to say '$2'" log_has "$1" "$2"; }
 
-tfjob_has_condition() {
-    [ "$(kubectl get tfjob "$1" -o jsonpath="{.status.conditions[?(@.type=='$2')].status}")" = True ]
-}
+tfjob_has_condition() { has_condition "tfjob/$1" "$2"; }
 wait_for_tfjob() { wait_until "tfjob $1 to be $2" tfjob_has_condition "$1" "$2"; }

@@ -1,0 +1,58 @@
+# shellcheck shell=bash disable=SC2034 # the tests use them
+# Training jobs as the tests on the embedded cluster write them. Source it after lib.sh; training.sh comes with it.
+#
+#   replica Worker 2 Never 'exit 1' | job NAME 'runPolicy: {backoffLimit: 1}' | kubectl apply -f -
+#
+# All replicas see one volume, /state, which outlives them: after state_volume it is the directory $SHARED here.
+
+# shellcheck source=tests/lib/training.sh
+. "$ROOT/tests/lib/training.sh"
+
+# As a claim, so that the server makes the directory.
+state_volume() {
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: state}
+spec:
+  accessModes: [ReadWriteMany]
+  resources: {requests: {storage: 1Gi}}
+YAML
+    SHARED=$TRAINYARD_STATE/volumes/default/state
+}
+
+# replica TYPE REPLICAS POLICY SCRIPT [CONTAINER-LINE…]: one replica type of a job.
+replica() {
+    local container=tensorflow
+    [ "$JOB_KIND" = TFJob ] || container=pytorch
+    cat <<YAML
+    $1:
+      replicas: $2
+      restartPolicy: $3
+      template:
+        spec:
+          terminationGracePeriodSeconds: 1
+          volumes: [{name: state, persistentVolumeClaim: {claimName: state}}]
+          containers:
+          - name: $container
+            image: trainyard/tools
+            command: [bash, -c]
+            args: [$(printf '%s' "$4" | sed "s/'/''/g; s/^/'/; s/\$/'/")]
+            volumeMounts: [{name: state, mountPath: /state}]
+YAML
+    [ $# -le 4 ] || printf '            %s\n' "${@:5}"
+}
+
+# job NAME [SPEC-LINE…] <REPLICAS
+job() {
+    local replicas=tfReplicaSpecs
+    [ "$JOB_KIND" = TFJob ] || replicas=pytorchReplicaSpecs
+    printf 'apiVersion: kubeflow.org/v1\nkind: %s\nmetadata: {name: %s}\nspec:\n' "$JOB_KIND" "$1"
+    shift
+    [ $# = 0 ] || printf '  %s\n' "$@"
+    printf '  %s:\n' "$replicas"
+    cat
+}
+
+# fail_once MARK CODE: a script that fails the first time it is run and not the second.
+fail_once() { echo "[ -e /state/$1 ] || { touch /state/$1; exit $2; }; echo done"; }
