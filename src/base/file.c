@@ -145,3 +145,19 @@ bool file_exists(const char *path)
 {
     return access(path, F_OK) == 0;
 }
+
+bool file_stamp_get(const char *path, struct file_stamp *ret)
+{
+    struct stat info;
+    if (stat(path, &info) < 0)
+        return false;
+    *ret = (struct file_stamp){
+        .inode = info.st_ino, .size = (uint64_t)info.st_size, .changed = info.st_mtim};
+    return true;
+}
+
+bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b)
+{
+    return a->inode == b->inode && a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}

@@ -7,7 +7,9 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* Append the whole file to `buf`; over the buffer's maximum is ERR_TOO_LARGE. */
 int file_read(const char *path, struct buf *buf, struct err *err);
@@ -27,6 +29,16 @@ int file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p 
 int file_remove_tree(const char *path, struct err *err); /* rm -rf; missing is fine; stays on one
                                                             file system and follows no symlink */
 bool file_exists(const char *path);
+
+/* What tells one state of a file from another without reading it. Who swaps a link to a new
+ * directory, as Kubernetes does, changes the inode if nothing else. */
+struct file_stamp {
+    uint64_t inode, size;
+    struct timespec changed;
+};
+/* False: there is no such file; `ret` is then untouched. */
+bool file_stamp_get(const char *path, struct file_stamp *ret);
+bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b);
 
 /* Write all of it to a descriptor, through short writes and signals. */
 int file_write_all(int fd, const void *data, size_t size, struct err *err);

@@ -87,9 +87,10 @@ static int refuse_fields(struct reading *reading, const struct json *object,
     return 0;
 }
 
-/* The text of `name`-data (base64), or of the file that `name` names; NULL if neither is there. */
+/* The text of `name`-data (base64), or of the file that `name` names; NULL if neither is there.
+ * `ret_path` (or NULL): the file, NULL where it is none. */
 static int read_pem(struct reading *reading, const struct json *object, const char *name,
-                    const char **ret)
+                    const char **ret, const char **ret_path)
 {
     const char *data_name = arena_printf(reading->arena, "%s-data", name);
     const char *data = json_get_string(object, data_name, "");
@@ -101,8 +102,11 @@ static int read_pem(struct reading *reading, const struct json *object, const ch
         result = base64_decode(reading->arena, data, &text, NULL, reading->err);
         *ret = text;
     } else if (*path) {
-        result = read_text(reading->arena, beside(reading, path), ret, reading->err);
+        path = beside(reading, path);
+        result = read_text(reading->arena, path, ret, reading->err);
     }
+    if (ret_path)
+        *ret_path = *path && !*data ? path : NULL;
     if (result < 0)
         err_wrap(reading->err, "kubeconfig '%s': %s", reading->path, *data ? data_name : name);
     return result;
@@ -124,7 +128,7 @@ static int read_cluster(struct reading *reading, const struct json *cluster,
                        "http://",
                        reading->path, config->server);
     config->insecure = json_get_bool(cluster, "insecure-skip-tls-verify", false);
-    result = read_pem(reading, cluster, "certificate-authority", &config->ca_pem);
+    result = read_pem(reading, cluster, "certificate-authority", &config->ca_pem, NULL);
     if (result == 0 && config->insecure && config->ca_pem)
         return err_set(reading->err, ERR_INVALID,
                        "kubeconfig '%s': a cluster has both insecure-skip-tls-verify and a "
@@ -152,9 +156,11 @@ static int read_user(struct reading *reading, const struct json *user, struct ku
     } else if (*token) {
         config->token = token;
     }
-    result = read_pem(reading, user, "client-certificate", &config->cert_pem);
+    result = read_pem(reading, user, "client-certificate", &config->cert_pem, &config->cert_file);
     if (result == 0)
-        result = read_pem(reading, user, "client-key", &config->key_pem);
+        result = read_pem(reading, user, "client-key", &config->key_pem, &config->key_file);
+    if (!config->cert_file || !config->key_file)
+        config->cert_file = config->key_file = NULL;
     if (result == 0 && !config->cert_pem != !config->key_pem)
         return err_set(reading->err, ERR_INVALID,
                        "kubeconfig '%s': a client certificate and its key come together, and one "
@@ -298,6 +304,12 @@ const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig
                             "the token of the context '%s' in the kubeconfig '%s' is wrong or has "
                             "expired: put a valid one there and start again",
                             config->context, path);
+    if (config->cert_file)
+        return arena_printf(arena,
+                            "the client certificate '%s', which the kubeconfig '%s' names, has "
+                            "expired or is of another cluster: write a valid one and its key "
+                            "there, they are read again by themselves",
+                            config->cert_file, path);
     if (config->cert_pem)
         return arena_printf(arena,
                             "the client certificate of the context '%s' in the kubeconfig '%s' has "

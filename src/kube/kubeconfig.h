@@ -13,11 +13,13 @@ struct kubeconfig {
     const char *server;             /* "https://127.0.0.1:6443" */
     const char *ca_pem;             /* NULL: what the machine trusts */
     const char *cert_pem, *key_pem; /* client certificate, or NULL */
-    const char *token;              /* or NULL */
-    const char *token_file;         /* where the token came from, to be read again; or NULL */
-    const char *namespace_;         /* of the context; "default" where it names none */
-    const char *context;            /* the context used; NULL in a cluster */
-    const char *path;               /* the file this was read from; NULL in a cluster */
+    /* Where both came from, to be read again; NULL where one stands in the kubeconfig itself. */
+    const char *cert_file, *key_file;
+    const char *token;      /* or NULL */
+    const char *token_file; /* where the token came from, to be read again; or NULL */
+    const char *namespace_; /* of the context; "default" where it names none */
+    const char *context;    /* the context used; NULL in a cluster */
+    const char *path;       /* the file this was read from; NULL in a cluster */
     bool insecure;
 };
 
@@ -37,12 +39,12 @@ int kubeconfig_read_service_account(struct arena *arena, const char *directory, 
 int kubeconfig_find(struct arena *arena, const char *path, const char *context,
                     struct kubeconfig *ret, struct err *err);
 
-/* Where the server answers that it does not know us (401): which credential that is, where it stands
- * and what to do. No capital, no full stop. */
+/* Where the server answers that it does not know us (401): which credential that is, where it
+ * stands and what to do. No capital, no full stop. */
 const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig *config);
 
-/* A file of mode 0600 with one cluster, user and context, all called `name`. Where the file is there
- * already with the same token, the namespace it names stays. */
+/* A file of mode 0600 with one cluster, user and context, all called `name`. Where the file is
+ * there already with the same token, the namespace it names stays. */
 int kubeconfig_write(const char *path, const char *name, const struct kubeconfig *config,
                      struct err *err);
 

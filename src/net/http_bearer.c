@@ -1,11 +1,9 @@
 /* The token of an HTTP client, read again when its file changes; see http_bearer.h. */
 #include "net/http_bearer.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 enum { CHECK_MS = 5000, TOKEN_MAX = 64 * 1024 };
 
@@ -44,21 +42,13 @@ static bool read_token(struct http_bearer *bearer)
 
 const char *http_bearer_get(struct http_bearer *bearer, int64_t now_ms)
 {
-    struct stat file;
+    struct file_stamp stamp;
     if (!bearer->path || now_ms - bearer->checked_ms < CHECK_MS)
         return bearer->token;
     bearer->checked_ms = now_ms;
-    /* The node swaps a link to a new directory: the inode changes, if nothing else does. */
-    if (stat(bearer->path, &file) < 0 ||
-        (file.st_ino == bearer->inode && (uint64_t)file.st_size == bearer->size &&
-         file.st_mtim.tv_sec == bearer->changed.tv_sec &&
-         file.st_mtim.tv_nsec == bearer->changed.tv_nsec))
-        return bearer->token;
-    if (read_token(bearer)) {
-        bearer->inode = file.st_ino;
-        bearer->size = (uint64_t)file.st_size;
-        bearer->changed = file.st_mtim;
-    }
+    if (file_stamp_get(bearer->path, &stamp) && !file_stamp_eq(&stamp, &bearer->stamp) &&
+        read_token(bearer))
+        bearer->stamp = stamp;
     return bearer->token;
 }
 

@@ -5,17 +5,15 @@
 #ifndef TRAINYARD_NET_HTTP_BEARER_H
 #define TRAINYARD_NET_HTTP_BEARER_H
 
-#include "base/err.h"
+#include "base/file.h"
 
 #include <stdint.h>
-#include <time.h>
 
 struct http_bearer {
     char *token; /* NULL: none */
     char *path;  /* NULL: the token never changes */
     int64_t checked_ms;
-    uint64_t inode, size;
-    struct timespec changed;
+    struct file_stamp stamp; /* of what was read last */
 };
 
 /* Either may be NULL. The token is shown until the file can be read. */

@@ -48,8 +48,10 @@ static size_t on_header(char *line, size_t unit, size_t count, void *context)
         return count;
     if (size == 0) {
         call->head_done = call->status >= 200;
-        if (call->status == 401)
+        if (call->status == 401) {
             http_bearer_doubt(&call->client->bearer);
+            http_certificate_doubt(&call->client->certificate);
+        }
         if (call->head_done)
             add_news(call);
         return count;
@@ -228,8 +230,7 @@ static void client_release(struct client *client)
     free(client->base_url);
     http_bearer_release(&client->bearer);
     free(client->ca_pem);
-    free(client->cert_pem);
-    free(client->key_pem);
+    http_certificate_release(&client->certificate);
     free(client);
     curl_global_cleanup();
 }
@@ -374,7 +375,7 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
 {
     if (!loop_uv(loop))
         return err_set(err, ERR_UNSUPPORTED, "an HTTP client needs sockets, not a simulation");
-    if (!options->cert_pem != !options->key_pem)
+    if (!options->cert_pem != !options->key_pem || !options->cert_file != !options->key_file)
         return err_set(err, ERR_INVALID, "server '%s': a client certificate needs its key",
                        options->base_url);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
@@ -388,8 +389,9 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
         client->base_url[--size] = '\0';
     http_bearer_init(&client->bearer, options->bearer, options->bearer_file);
     client->ca_pem = copy(options->ca_pem);
-    client->cert_pem = copy(options->cert_pem);
-    client->key_pem = copy(options->key_pem);
+    struct tls_pair pair = {.cert_pem = (char *)options->cert_pem,
+                            .key_pem = (char *)options->key_pem};
+    http_certificate_init(&client->certificate, &pair, options->cert_file, options->key_file);
     client->insecure = options->insecure;
     client->multi = curl_multi_init();
     if (!client->multi)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "loop/loop.h"
 #include "net/http_bearer.h"
+#include "net/http_certificate.h"
 #include "net/http_internal.h"
 
 #include <curl/curl.h>
@@ -28,7 +29,8 @@ struct client {
     struct client_call *news, **news_end; /* calls whose listener has something to hear */
     bool delivering, freed;
     struct http_bearer bearer;
-    char *base_url, *ca_pem, *cert_pem, *key_pem;
+    struct http_certificate certificate;
+    char *base_url, *ca_pem;
     bool insecure, is_loopback;
 };
 

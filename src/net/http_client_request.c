@@ -59,7 +59,9 @@ static void set_blob(CURL *easy, CURLoption option, const char *text)
 
 static void set_trust(struct client_call *call)
 {
-    const struct client *client = call->client;
+    struct client *client = call->client;
+    const struct tls_pair *pair =
+        http_certificate_get(&client->certificate, loop_now_ms(client->loop));
     CURL *easy = call->easy;
     if (client->ca_pem) {
         /* The machine's own authorities are compiled into libcurl and would stay trusted. */
@@ -67,11 +69,11 @@ static void set_trust(struct client_call *call)
         curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
         set_blob(easy, CURLOPT_CAINFO_BLOB, client->ca_pem);
     }
-    if (client->cert_pem) {
+    if (pair->cert_pem) { /* a connection is only used again for the same certificate */
         curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE, "PEM");
-        set_blob(easy, CURLOPT_SSLCERT_BLOB, client->cert_pem);
+        set_blob(easy, CURLOPT_SSLCERT_BLOB, pair->cert_pem);
         curl_easy_setopt(easy, CURLOPT_SSLKEYTYPE, "PEM");
-        set_blob(easy, CURLOPT_SSLKEY_BLOB, client->key_pem);
+        set_blob(easy, CURLOPT_SSLKEY_BLOB, pair->key_pem);
     }
     if (client->insecure) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);

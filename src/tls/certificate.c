@@ -245,3 +245,24 @@ int tls_cert_names_all(const char *cert_pem, const char *const *hosts, bool *ret
     }
     return 0;
 }
+
+/* Without this OpenSSL would ask for a password at the terminal. */
+static int no_password(char *password, int size, int writing, void *context)
+{
+    return 0;
+}
+
+int tls_pair_check(const struct tls_pair *pair, struct err *err)
+{
+    _cleanup_(release_bio) BIO *cert_bio = BIO_new_mem_buf(pair->cert_pem, -1);
+    _cleanup_(release_bio) BIO *key_bio = BIO_new_mem_buf(pair->key_pem, -1);
+    _cleanup_(release_x509) X509 *cert = PEM_read_bio_X509(cert_bio, NULL, no_password, NULL);
+    _cleanup_(release_key) EVP_PKEY *key =
+        PEM_read_bio_PrivateKey(key_bio, NULL, no_password, NULL);
+    if (!cert || !key)
+        return openssl_err_set(err, ERR_BAD_REQUEST, "cannot read a %s as PEM",
+                               cert ? "private key" : "certificate");
+    if (X509_check_private_key(cert, key) != 1)
+        return openssl_err_set(err, ERR_INVALID, "the private key is not that of the certificate");
+    return 0;
+}

@@ -15,6 +15,9 @@ struct tls_pair {
 };
 void tls_pair_release(struct tls_pair *pair);
 
+/* Whether both can be read and the key is the certificate's. A key under a password cannot. */
+int tls_pair_check(const struct tls_pair *pair, struct err *err);
+
 /* A P-256 certificate authority, and certificates it signs. `hosts` are DNS names and IP addresses,
  * NULL-terminated; a certificate with hosts is for servers, without for clients. */
 int tls_make_ca(const char *common_name, int days, struct tls_pair *ret, struct err *err);

@@ -94,6 +94,67 @@ assert_contains "readyz" "waits for the API server" "$(ask nobody /readyz)"
 kill "$OPERATOR_PID"
 wait "$OPERATOR_PID" || fail "it does not end with 0 when it is asked to"
 
+# ---- A client certificate that has run out, and is renewed under it
+
+certificate() { # NAME [OPTION…]: NAME.pem and NAME-key.pem, of the authority or of itself
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" -addext "subjectAltName=IP:127.0.0.1" \
+        -keyout "$SCRATCH/$1-key.pem" -out "$SCRATCH/$1.pem" "${@:2}" 2>"$SCRATCH/openssl.log" || fail "$(cat "$SCRATCH/openssl.log")"
+}
+certificate authority -addext basicConstraints=critical,CA:TRUE
+for name in server old renewed; do
+    certificate $name -CA "$SCRATCH/authority.pem" -CAkey "$SCRATCH/authority-key.pem" -addext basicConstraints=critical,CA:FALSE
+done
+cat >"$SCRATCH/server.py" <<'PYTHON'
+import http.server, ssl, sys
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self):
+        subject = dict(pair for part in self.connection.getpeercert()['subject'] for pair in part)
+        body = b'{"gitVersion": "v1.99"}'
+        self.send_response(401 if subject['commonName'] == 'old' else 200 if self.path == '/version' else 404)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+directory = sys.argv[1] + '/'
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=directory + 'authority.pem')
+context.verify_mode = ssl.CERT_REQUIRED
+context.load_cert_chain(directory + 'server.pem', directory + 'server-key.pem')
+server.socket = context.wrap_socket(server.socket, server_side=True)
+with open(directory + 'server.port', 'w') as file:
+    print(server.server_port, file=file)
+server.serve_forever()
+PYTHON
+python3 "$SCRATCH/server.py" "$SCRATCH" &
+strict=$!
+OPERATORS+=("$strict")
+wait_until "a server that wants certificates" test -s "$SCRATCH/server.port"
+cat >"$SCRATCH/certified" <<YAML
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:$(cat "$SCRATCH/server.port")", certificate-authority: authority.pem}}]
+users: [{name: u, user: {client-certificate: shown.pem, client-key: shown-key.pem}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+current-context: c
+YAML
+renew() { # NAME: the certificate first, its key a moment later
+    cp "$SCRATCH/$1.pem" "$SCRATCH/next.pem" && mv "$SCRATCH/next.pem" "$SCRATCH/shown.pem"
+    cp "$SCRATCH/$1-key.pem" "$SCRATCH/next.pem" && mv "$SCRATCH/next.pem" "$SCRATCH/shown-key.pem"
+}
+renew old
+start_operator certified -kubeconfig="$SCRATCH/certified"
+wait_until "it to say what is wrong" log_says certified "the client certificate '$SCRATCH/shown.pem', which the kubeconfig"
+renew renewed
+wait_until "the new certificate to be shown" log_says certified "is there, version v1.99"
+kill "$OPERATOR_PID" "$strict"
+wait "$OPERATOR_PID" || fail "it does not end with 0 when it is asked to"
+
 # ---- Two, of which one leads
 
 as_user "$TRAINYARD" up --port 0 --no-operator >"$SCRATCH/up.log"

@@ -356,6 +356,8 @@ static int open_transports(struct operator_process *process, struct err *err)
         .ca_pem = config->ca_pem,
         .cert_pem = config->cert_pem,
         .key_pem = config->key_pem,
+        .cert_file = config->cert_file,
+        .key_file = config->key_file,
         .bearer = config->token,
         .bearer_file = config->token_file,
         .insecure = config->insecure,

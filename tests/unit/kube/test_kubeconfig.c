@@ -148,6 +148,7 @@ static void reads_what_others_wrote(void **state)
     assert_string_equal(config.ca_pem, "CA");
     assert_string_equal(config.cert_pem, "CERT");
     assert_string_equal(config.key_pem, "key");
+    assert_null(config.cert_file); /* the key could not follow */
     assert_string_equal(config.token, "secret");
     assert_string_equal(config.token_file, path_of(world, "token"));
     assert_string_equal(config.namespace_, "default");
@@ -208,6 +209,29 @@ static void refuses(void **state)
                      -ERR_NOT_FOUND);
 }
 
+static void tells_where_certificates_come_from(void **state)
+{
+    struct world *world = *state;
+    struct kubeconfig config;
+    put(world, "cert.pem", "CERT");
+    put(world, "key.pem", "KEY");
+    const char *path =
+        put(world, "config",
+            REST("{server: 'https://a'}", "{client-certificate: cert.pem, client-key: key.pem}"));
+    assert_int_equal(kubeconfig_read(world->arena, path, NULL, &config, NULL), 0);
+    assert_string_equal(config.key_pem, "KEY");
+    assert_string_equal(config.cert_file, path_of(world, "cert.pem"));
+    assert_string_equal(config.key_file, path_of(world, "key.pem"));
+    path = put(world, "config",
+               REST("{server: 'https://a'}",
+                    "{client-certificate: cert.pem, client-certificate-data: YQ==, client-key: "
+                    "key.pem}"));
+    assert_int_equal(kubeconfig_read(world->arena, path, NULL, &config, NULL), 0);
+    assert_string_equal(config.cert_pem, "a"); /* data goes before a file */
+    assert_null(config.cert_file);
+    assert_null(config.key_file);
+}
+
 /* Which credential it is, and where. */
 static void tells_the_way_out_of_a_refusal(void **state)
 {
@@ -219,6 +243,8 @@ static void tells_the_way_out_of_a_refusal(void **state)
         {"{tokenFile: token}", {"/token', which", "read again by itself"}},
         {"{client-certificate-data: YQ==, client-key-data: YQ==}",
          {"client certificate", "start again"}},
+        {"{client-certificate: token, client-key: token}",
+         {"/token', which", "read again by themselves"}},
         {"{}", {"no token and no client certificate", "another context"}},
     };
     struct world *world = *state;
@@ -296,9 +322,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(reads_what_it_writes),           TEST(keeps_the_namespace_that_was_chosen),
-        TEST(reads_what_others_wrote),        TEST(refuses),
-        TEST(tells_the_way_out_of_a_refusal), TEST(reads_a_service_account),
+        TEST(reads_what_it_writes),
+        TEST(keeps_the_namespace_that_was_chosen),
+        TEST(reads_what_others_wrote),
+        TEST(refuses),
+        TEST(tells_where_certificates_come_from),
+        TEST(tells_the_way_out_of_a_refusal),
+        TEST(reads_a_service_account),
         TEST(looks_where_kubectl_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -438,6 +438,37 @@ static void a_client_certificate_is_taken_from_memory(void **state)
     tls_pair_release(&pair);
 }
 
+/* A server judges a connection by its certificate, so a new one needs a new connection. */
+static void a_client_certificate_that_was_renewed_is_shown_on_a_new_connection(void **state)
+{
+    struct world *world = *state;
+    struct tls_pair old = {0}, renewed = {0};
+    char directory[] = "/tmp/certificate.XXXXXX", cert[64], key[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(cert, sizeof(cert), "%s/cert", directory);
+    snprintf(key, sizeof(key), "%s/key", directory);
+    assert_int_equal(tls_make_cert(&world->ca, "old", NULL, 1, &old, NULL), 0);
+    assert_int_equal(tls_make_cert(&world->ca, "renewed", NULL, 1, &renewed, NULL), 0);
+    assert_int_equal(file_replace(cert, old.cert_pem, strlen(old.cert_pem), 0600, NULL), 0);
+    assert_int_equal(file_replace(key, old.key_pem, strlen(old.key_pem), 0600, NULL), 0);
+    use_client(world, &(struct http_client_options){.base_url = world->url,
+                                                    .ca_pem = world->ca.cert_pem,
+                                                    .cert_file = cert,
+                                                    .key_file = key});
+    expect_token(world, "/describe", "GET");
+    expect_token(world, "/describe", "GET");
+    assert_int_equal(world->peer_count, 1);
+    assert_int_equal(file_replace(cert, renewed.cert_pem, strlen(renewed.cert_pem), 0600, NULL), 0);
+    assert_int_equal(file_replace(key, renewed.key_pem, strlen(renewed.key_pem), 0600, NULL), 0);
+    expect_token(world, "/refuse", NULL);
+    assert_int_equal(world->peer_count, 1);
+    expect_token(world, "/describe", "GET");
+    assert_int_equal(world->peer_count, 2);
+    tls_pair_release(&old);
+    tls_pair_release(&renewed);
+    file_remove_tree(directory, NULL);
+}
+
 static void nobody_there_is_unavailable(void **state)
 {
     struct world *world = *state;
@@ -516,6 +547,7 @@ int main(void)
         TEST(many_calls_at_once_all_end),
         TEST(only_the_given_authority_is_trusted),
         TEST(a_client_certificate_is_taken_from_memory),
+        TEST(a_client_certificate_that_was_renewed_is_shown_on_a_new_connection),
         TEST(nobody_there_is_unavailable),
         TEST(an_answer_that_breaks_off_is_an_error),
         TEST(what_cannot_work_is_refused_at_once),
