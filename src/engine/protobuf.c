@@ -1,6 +1,7 @@
 /* The reader of the wire format; see protobuf.h. */
 #include "engine/protobuf.h"
 
+#include "base/moment.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "kube/base64.h"
@@ -151,6 +152,35 @@ static int make_int_or_string(struct reader *reader, struct span span, struct js
     return 0;
 }
 
+/* Seconds (1) and nanoseconds (2) since 1970, from the year 1 to 9999 as JSON can say it. An empty
+ * message is Go's time that was never set. */
+static int make_time(struct reader *reader, bool micro, struct span span, struct json **ret)
+{
+    static const int64_t first = -62135596800, last = 253402300799;
+    int64_t seconds = 0, nanos = 0;
+    char text[MOMENT_TEXT_MAX];
+    if (span.size == 0)
+        return 0;
+    while (span.size > 0) {
+        struct wire_field field = {0};
+        int r = read_field(reader, &span, &field);
+        if (r < 0)
+            return r;
+        if (field.number == 1 && field.type == WIRE_VARINT)
+            seconds = (int64_t)field.varint;
+        else if (field.number == 2 && field.type == WIRE_VARINT)
+            nanos = (int64_t)field.varint;
+    }
+    if (seconds < first || seconds > last || nanos < 0 || nanos > 999999999)
+        return bad(reader, "a time is out of range");
+    if (micro)
+        moment_format_micro(seconds * 1000000 + nanos / 1000, text);
+    else
+        moment_format(seconds * 1000, text);
+    *ret = json_string(reader->arena, text);
+    return 0;
+}
+
 static int read_message(struct reader *reader, const struct protobuf_field *fields,
                         struct span span, struct json **ret);
 
@@ -179,6 +209,9 @@ static int make_value(struct reader *reader, const struct protobuf_field *known,
         return 0;
     case PROTOBUF_INT_OR_STRING:
         return make_int_or_string(reader, field->bytes, ret);
+    case PROTOBUF_TIME:
+    case PROTOBUF_MICRO_TIME:
+        return make_time(reader, known->type == PROTOBUF_MICRO_TIME, field->bytes, ret);
     case PROTOBUF_MESSAGE:
         return read_message(reader, known->message, field->bytes, ret);
     case PROTOBUF_STRING_MAP:

@@ -1,7 +1,8 @@
 /* Kubernetes' protobuf bodies, read into the same JSON trees as every other body. kubectl from 1.32
  * on sends them for a few of its own commands (create namespace, drain, …) and takes no no for an
- * answer; answers stay JSON, which it accepts. Messages are described by constant tables
- * (protobuf_kinds.c); fields no table names are skipped, as protobuf wants it. */
+ * answer, and so do programs in a cluster with what they write about themselves; answers stay JSON,
+ * which all accept. Messages are described by constant tables (protobuf_kinds.c); fields no table
+ * names are skipped, as protobuf wants it. */
 #ifndef TRAINYARD_ENGINE_PROTOBUF_H
 #define TRAINYARD_ENGINE_PROTOBUF_H
 
@@ -16,6 +17,8 @@ enum protobuf_type {
     PROTOBUF_STRING_MAP, /* map<string, string> */
     PROTOBUF_BYTES_MAP,  /* map<string, bytes> */
     PROTOBUF_INT_OR_STRING,
+    PROTOBUF_TIME,       /* text to the second; an empty message is none */
+    PROTOBUF_MICRO_TIME, /* text to the microsecond */
 };
 
 /* Ends with number 0. Go writes fields that were never set as empty ones; `keep_zero` marks those

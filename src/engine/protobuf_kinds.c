@@ -1,43 +1,10 @@
 /* The messages kubectl sends as protobuf, with the field numbers of Kubernetes' generated.proto
- * files. Times and managedFields are left out: the server sets them. */
-#include "engine/protobuf.h"
+ * files; what programs write about themselves is in protobuf_records.c. The times of metadata and
+ * managedFields are left out: the server sets them. */
+#include "engine/protobuf_tables.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-
-#define TEXT(number_, name_)                                                                       \
-    {                                                                                              \
-        .number = (number_), .name = (name_), .type = PROTOBUF_STRING                              \
-    }
-#define TEXTS(number_, name_)                                                                      \
-    {                                                                                              \
-        .number = (number_), .name = (name_), .type = PROTOBUF_STRING, .repeated = true            \
-    }
-#define FLAG(number_, name_)                                                                       \
-    {                                                                                              \
-        .number = (number_), .name = (name_), .type = PROTOBUF_BOOL                                \
-    }
-#define NUMBER(number_, name_)                                                                     \
-    {                                                                                              \
-        .number = (number_), .name = (name_), .type = PROTOBUF_INT                                 \
-    }
-#define MAP(number_, name_)                                                                        \
-    {                                                                                              \
-        .number = (number_), .name = (name_), .type = PROTOBUF_STRING_MAP                          \
-    }
-#define MESSAGE(number_, name_, table_)                                                            \
-    {                                                                                              \
-        .number = (number_), .name = (name_), .type = PROTOBUF_MESSAGE, .message = (table_)        \
-    }
-#define MESSAGES(number_, name_, table_)                                                           \
-    {                                                                                              \
-        .number = (number_), .name = (name_), .type = PROTOBUF_MESSAGE, .repeated = true,          \
-        .message = (table_)                                                                        \
-    }
-#define END                                                                                        \
-    {                                                                                              \
-        .number = 0                                                                                \
-    }
 
 static const struct protobuf_field OWNER_REFERENCE[] = {
     TEXT(1, "kind"),
@@ -49,7 +16,7 @@ static const struct protobuf_field OWNER_REFERENCE[] = {
     END,
 };
 
-static const struct protobuf_field OBJECT_META[] = {
+const struct protobuf_field PROTOBUF_OBJECT_META[] = {
     TEXT(1, "name"),
     TEXT(2, "generateName"),
     TEXT(3, "namespace"),
@@ -63,12 +30,12 @@ static const struct protobuf_field OBJECT_META[] = {
 };
 
 static const struct protobuf_field NAMESPACE[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     END,
 };
 
 static const struct protobuf_field CONFIG_MAP[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MAP(2, "data"),
     {.number = 3, .name = "binaryData", .type = PROTOBUF_BYTES_MAP},
     FLAG(4, "immutable"),
@@ -76,7 +43,7 @@ static const struct protobuf_field CONFIG_MAP[] = {
 };
 
 static const struct protobuf_field SECRET[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     {.number = 2, .name = "data", .type = PROTOBUF_BYTES_MAP},
     TEXT(3, "type"),
     MAP(4, "stringData"),
@@ -87,7 +54,7 @@ static const struct protobuf_field SECRET[] = {
 static const struct protobuf_field LOCAL_REFERENCE[] = {TEXT(1, "name"), END};
 
 static const struct protobuf_field SERVICE_ACCOUNT[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGES(3, "imagePullSecrets", LOCAL_REFERENCE),
     FLAG(4, "automountServiceAccountToken"),
     END,
@@ -117,7 +84,7 @@ static const struct protobuf_field SERVICE_SPEC[] = {
 };
 
 static const struct protobuf_field SERVICE[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGE(2, "spec", SERVICE_SPEC),
     END,
 };
@@ -144,7 +111,7 @@ static const struct protobuf_field POD_SPEC[] = {
 };
 
 static const struct protobuf_field POD_TEMPLATE[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGE(2, "spec", POD_SPEC),
     END,
 };
@@ -162,7 +129,7 @@ static const struct protobuf_field JOB_SPEC[] = {
 };
 
 static const struct protobuf_field JOB[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGE(2, "spec", JOB_SPEC),
     END,
 };
@@ -196,7 +163,7 @@ static const struct protobuf_field REVIEW_SPEC[] = {
 };
 
 static const struct protobuf_field ACCESS_REVIEW[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGE(2, "spec", REVIEW_SPEC),
     END,
 };
@@ -204,13 +171,13 @@ static const struct protobuf_field ACCESS_REVIEW[] = {
 static const struct protobuf_field RULES_REVIEW_SPEC[] = {TEXT(1, "namespace"), END};
 
 static const struct protobuf_field RULES_REVIEW[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGE(2, "spec", RULES_REVIEW_SPEC),
     END,
 };
 
 static const struct protobuf_field SELF_REVIEW[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     END,
 };
 
@@ -226,7 +193,7 @@ static const struct protobuf_field TOKEN_REQUEST_SPEC[] = {
 };
 
 static const struct protobuf_field TOKEN_REQUEST[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGE(2, "spec", TOKEN_REQUEST_SPEC),
     END,
 };
@@ -237,7 +204,7 @@ static const struct protobuf_field POLICY_RULE[] = {
 };
 
 static const struct protobuf_field ROLE[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGES(2, "rules", POLICY_RULE),
     END,
 };
@@ -261,7 +228,7 @@ static const struct protobuf_field AGGREGATION[] = {
 };
 
 static const struct protobuf_field CLUSTER_ROLE[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGES(2, "rules", POLICY_RULE),
     MESSAGE(3, "aggregationRule", AGGREGATION),
     END,
@@ -279,7 +246,7 @@ static const struct protobuf_field ROLE_REFERENCE[] = {
 };
 
 static const struct protobuf_field ROLE_BINDING[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGES(2, "subjects", SUBJECT),
     MESSAGE(3, "roleRef", ROLE_REFERENCE),
     END,
@@ -291,7 +258,7 @@ static const struct protobuf_field SCALE_SPEC[] = {
 };
 
 static const struct protobuf_field SCALE[] = {
-    MESSAGE(1, "metadata", OBJECT_META),
+    MESSAGE(1, "metadata", PROTOBUF_OBJECT_META),
     MESSAGE(2, "spec", SCALE_SPEC),
     END,
 };
@@ -306,6 +273,8 @@ static const struct {
     {"v1", "ServiceAccount", SERVICE_ACCOUNT},
     {"v1", "Service", SERVICE},
     {"batch/v1", "Job", JOB},
+    {"v1", "Event", PROTOBUF_EVENT},
+    {"coordination.k8s.io/v1", "Lease", PROTOBUF_LEASE},
     {"v1", "DeleteOptions", DELETE_OPTIONS},
     {"meta.k8s.io/v1", "DeleteOptions", DELETE_OPTIONS},
     {"authentication.k8s.io/v1", "SelfSubjectReview", SELF_REVIEW},

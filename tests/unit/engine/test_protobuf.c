@@ -93,6 +93,72 @@ static void test_job(void **state)
                         "\"true\"]}],\"restartPolicy\":\"No\"}},\"backoffLimit\":0}}");
 }
 
+#define TIME "\x08\xa5\xeb\xdc\xca\x06\x10\x85\x35" /* 9 bytes: seconds, 6789 ns */
+
+/* What client-go's leader election writes; a time that was never set is an empty message. */
+static void test_lease(void **state)
+{
+    static const char lease[] = "\x0a\x0d" /* metadata, 13 bytes */
+                                "\x0a\x01l\x1a\x02ns"
+                                "\x32\x02"
+                                "17"            /* resourceVersion */
+                                "\x42\x00"      /* creationTimestamp */
+                                "\x12\x13"      /* spec, 19 bytes */
+                                "\x0a\x00"      /* holderIdentity "" */
+                                "\x10\x0f"      /* leaseDurationSeconds 15 */
+                                "\x1a\x00"      /* acquireTime */
+                                "\x22\x09" TIME /* renewTime */
+                                "\x28\x00";     /* leaseTransitions 0 */
+    const struct protobuf_field *fields = protobuf_fields_of("coordination.k8s.io/v1", "Lease");
+    struct json *json;
+    struct err err = ERR_INIT;
+    if (protobuf_parse(arena, fields, lease, sizeof(lease) - 1, &json, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(
+        json_to_string(arena, json),
+        "{\"metadata\":{\"name\":\"l\",\"namespace\":\"ns\",\"resourceVersion\":\"17\"},\"spec\":{"
+        "\"holderIdentity\":\"\",\"leaseDurationSeconds\":15,\"renewTime\":"
+        "\"2026-01-02T03:04:05.000006Z\",\"leaseTransitions\":0}}");
+}
+
+static void test_event(void **state)
+{
+    static const char event[] = "\x12\x08\x0a\x03Pod\x1a\x01p" /* involvedObject */
+                                "\x1a\x01r"                    /* reason */
+                                "\x2a\x00"                     /* source */
+                                "\x32\x09" TIME                /* firstTimestamp */
+                                "\x3a\x00"                     /* lastTimestamp */
+                                "\x40\x02"                     /* count */
+                                "\x52\x09" TIME;               /* eventTime */
+    const struct protobuf_field *fields = protobuf_fields_of("v1", "Event");
+    struct json *json;
+    struct err err = ERR_INIT;
+    if (protobuf_parse(arena, fields, event, sizeof(event) - 1, &json, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(json_to_string(arena, json),
+                        "{\"involvedObject\":{\"kind\":\"Pod\",\"name\":\"p\"},\"reason\":\"r\","
+                        "\"source\":{},\"firstTimestamp\":\"2026-01-02T03:04:05Z\",\"count\":2,"
+                        "\"eventTime\":\"2026-01-02T03:04:05.000006Z\"}");
+}
+
+/* JSON has no year 0 and none of five digits. */
+static void test_times_out_of_range(void **state)
+{
+    static const char *const times[] = {
+        "\x08\xff\x91\xb8\xc3\x98\xfe\xff\xff\xff\x01", /* a second before the year 1 */
+        "\x08\x80\x83\xd1\xff\xaf\x07",                 /* the year 10000 */
+        "\x10\x80\x94\xeb\xdc\x03",                     /* a second of nanoseconds */
+        "\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", /* -1 */
+    };
+    const struct protobuf_field *fields = protobuf_fields_of("v1", "Event");
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        char *event = arena_printf(arena, "\x32%c%s", (int)strlen(times[i]), times[i]);
+        struct json *json;
+        assert_int_equal(protobuf_parse(arena, fields, event, strlen(event), &json, NULL),
+                         -ERR_BAD_REQUEST);
+    }
+}
+
 /* Every way to cut a body off is refused or leaves a smaller object; none is read past its end. */
 static void test_cut_off(void **state)
 {
@@ -118,7 +184,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bodies),       cmocka_unit_test(test_service),
         cmocka_unit_test(test_job),          cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_unknown_kind),
+        cmocka_unit_test(test_unknown_kind), cmocka_unit_test(test_lease),
+        cmocka_unit_test(test_event),        cmocka_unit_test(test_times_out_of_range),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
