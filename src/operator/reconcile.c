@@ -166,6 +166,8 @@ static void decide(struct training_pass *pass)
     }
     if (json_count(json_get(pass->status, "conditions")) == 0)
         training_pass_note_created(pass);
+    /* The definitions of Kubeflow 1.6 and before refuse a status without. */
+    json_ensure_object(pass->arena, pass->status, "replicaStatuses");
     if (training_job_validate(pass->job.kind, pass->job.json, &why) < 0) {
         fail_invalid(pass, &why);
         return;

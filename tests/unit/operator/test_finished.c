@@ -190,6 +190,7 @@ static void test_created_suspended_makes_nothing(void **state)
     assert_string_equal(fixture_events(&fixture),
                         "Normal TFJobSuspended: TFJob mnist is suspended.");
     assert_null(json_get(fixture.plan.status, "startTime"));
+    assert_non_null(json_get(fixture.plan.status, "replicaStatuses"));
     fixture_apply(&fixture);
     fixture_reconcile(&fixture);
     assert_int_equal(fixture.plan.event_count, 0);

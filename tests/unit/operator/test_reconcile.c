@@ -251,6 +251,8 @@ static void test_invalid_job_fails_and_makes_nothing(void **state)
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    /* Definitions of older operators insist on it. */
+    assert_non_null(json_get(fixture.plan.status, "replicaStatuses"));
     assert_non_null(
         strstr(fixture_message(&fixture, TRAINING_FAILED), "spec.tfReplicaSpecs[Wroker]"));
     assert_int_equal(fixture.plan.event_count, 1);
