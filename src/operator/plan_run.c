@@ -217,12 +217,22 @@ static void start_action(struct plan_run *run, const struct training_action *act
     }
 }
 
+/* The job itself could not be written. A server that will not have it has a reason, and without a
+ * word of it the job would wait for ever. */
+static void give_up(struct plan_run *run, const struct err *err)
+{
+    if (is_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
+        job_entry_say(run->entry, "FailedUpdateJob", err->message))
+        kube_pass_tell(&run->pass, true, "FailedUpdateJob", "Error updating: %s", err->message);
+    kube_pass_give_up(&run->pass, err);
+}
+
 static void on_remembered(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
 
     if (err) {
-        kube_pass_give_up(&run->pass, err);
+        give_up(run, err);
     } else {
         run->resource_version = arena_strdup(run->pass.arena, kube_meta_resource_version(object));
         training_metrics_count_memory(run->metrics, run->pass.workload->json,
@@ -261,7 +271,7 @@ static void on_status_written(void *context, struct json *object, const struct e
     struct plan_run *run = context;
 
     if (err) {
-        kube_pass_give_up(&run->pass, err);
+        give_up(run, err);
     } else {
         training_metrics_count_status(run->metrics, run->pass.workload->json, run->plan.status);
         kube_pass_wrote(&run->pass, object);

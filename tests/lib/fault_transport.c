@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum fault { FAULT_NONE, FAULT_REFUSE, FAULT_LOSE, FAULT_CONFLICT, FAULT_CUT, FAULT_LAG };
+enum fault {
+    FAULT_NONE,
+    FAULT_REFUSE,
+    FAULT_LOSE,
+    FAULT_CONFLICT,
+    FAULT_INVALID,
+    FAULT_CUT,
+    FAULT_LAG,
+};
 
 enum {
     CUT_AFTER_MAX = 20,
@@ -211,20 +219,26 @@ static void on_end(void *context, const struct err *err)
 
 static void on_task(struct loop_task *task)
 {
+#define FAILURE                                                                                    \
+    "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","           \
+    "\"message\":"
     static const char conflict[] =
-        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
-        "\"message\":\"the object has been modified\",\"reason\":\"Conflict\",\"code\":409}";
+        FAILURE "\"the object has been modified\",\"reason\":\"Conflict\",\"code\":409}";
+    static const char invalid[] =
+        FAILURE "\"the object does not fit\",\"reason\":\"Invalid\",\"code\":422}";
+#undef FAILURE
     struct fault_call *call = CONTAINER_OF(task, struct fault_call, task);
+    const char *answer = call->fault == FAULT_INVALID ? invalid : conflict;
 
-    if (call->fault != FAULT_CONFLICT) {
+    if (call->fault != FAULT_CONFLICT && call->fault != FAULT_INVALID) {
         end_unavailable(call, "the connection is gone");
         return;
     }
     call->busy = true;
     if (call->listener.on_head)
-        call->listener.on_head(call->context, 409, NULL);
+        call->listener.on_head(call->context, call->fault == FAULT_INVALID ? 422 : 409, NULL);
     if (!call->canceled && call->listener.on_data)
-        call->listener.on_data(call->context, conflict, strlen(conflict));
+        call->listener.on_data(call->context, answer, strlen(answer));
     call->busy = false;
     if (call->canceled)
         call_free(call);
@@ -250,7 +264,11 @@ static enum fault draw_fault(struct faulty *faulty, const struct http_request *r
                                                  : FAULT_NONE;
     if (draw(faulty, faulty->rates.lose))
         return FAULT_LOSE;
-    return change && draw(faulty, faulty->rates.conflict) ? FAULT_CONFLICT : FAULT_NONE;
+    if (!change)
+        return FAULT_NONE;
+    return draw(faulty, faulty->rates.conflict)                           ? FAULT_CONFLICT
+           : faulty->rates.invalid && draw(faulty, faulty->rates.invalid) ? FAULT_INVALID
+                                                                          : FAULT_NONE;
 }
 
 static const struct http_listener EARS = {on_head, on_data, on_end};
@@ -312,7 +330,8 @@ static struct http_call *fault_start(struct http_transport *transport,
     call->fault = draw_fault(faulty, request);
     if (call->fault == FAULT_CUT)
         call->left = (unsigned)rand_below(faulty->rand, CUT_AFTER_MAX);
-    if (call->fault == FAULT_REFUSE || call->fault == FAULT_CONFLICT)
+    if (call->fault == FAULT_REFUSE || call->fault == FAULT_CONFLICT ||
+        call->fault == FAULT_INVALID)
         loop_defer(faulty->loop, &call->task);
     else if (call->fault == FAULT_NONE && is_change(request) && draw(faulty, faulty->rates.slow))
         start_slowly(call, request, timeout_ms);

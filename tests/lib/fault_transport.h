@@ -1,6 +1,6 @@
 /* A transport that loses things: it stands before another one and, as the dice fall, refuses a
- * call, takes its time with it, delivers it and loses the answer, answers a write with a conflict,
- * ends a watch in the middle, or brings its events late, some twice and neighbours swapped. For
+ * call, takes its time with it, delivers it and loses the answer, answers a write with a conflict
+ * or as invalid, ends a watch in the middle, or brings its events late, some twice and neighbours swapped. For
  * simulation: the same dice give the same faults. */
 #ifndef TRAINYARD_TESTS_LIB_FAULT_TRANSPORT_H
 #define TRAINYARD_TESTS_LIB_FAULT_TRANSPORT_H
@@ -10,7 +10,7 @@
 #include "net/http.h"
 
 struct fault_rates { /* of a thousand calls */
-    unsigned refuse, slow, lose, conflict;
+    unsigned refuse, slow, lose, conflict, invalid;
     unsigned cut, lag; /* of watches */
 };
 

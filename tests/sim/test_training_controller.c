@@ -187,6 +187,30 @@ static void test_lost_answers(void **state)
     http_transport_free(faulty);
 }
 
+/* The server will not have the job as it is written: a definition does not fit. It is told, and when
+ * that is mended the job goes on. */
+static void test_a_refused_status_is_told(void **state)
+{
+    static const struct fault_rates rates = {.invalid = 1000}, none = {0};
+    struct story *story = *state;
+    struct http_transport *faulty = fault_transport_new(
+        story->cluster.loop, story->cluster.transport, story->cluster.rand, &rates);
+
+    training_controller_free(story->controller);
+    story->controller = training_controller_new(story->cluster.loop, faulty, &TRAINING_TFJOB, NULL);
+    story_submit(story, "{" TWO_WORKERS ", 'successPolicy': 'AllWorkers'}");
+    sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
+    assert_int_equal(json_count(story_status(story)), 0);
+    assert_true(story_was_told(story, "Warning", "FailedUpdateJob",
+                               "Error updating: the object does not fit"));
+    fault_transport_set(faulty, &none);
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_true(training_condition_is_true(story_status(story), TRAINING_SUCCEEDED));
+    assert_int_equal(story->pods_made, 2);
+    story->controller = training_controller_free(story->controller);
+    http_transport_free(faulty);
+}
+
 #define TORCH_TEMPLATE                                                                             \
     "'template': {'spec': {'containers': [{'name': 'pytorch', 'image': 'simulated'}]}}"
 
@@ -254,6 +278,7 @@ int main(void)
                                         story_teardown),
         cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_lost_answers, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_a_refused_status_is_told, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_a_pytorch_job, setup_pytorch, story_teardown),
         cmocka_unit_test_setup_teardown(test_an_elastic_pytorch_job, setup_pytorch, story_teardown),
     };
