@@ -14,7 +14,7 @@ server=$!
 trap 'kill $server; finish' EXIT
 wait_until "the page" grep -q 'http://' "$SCRATCH/serve.log"
 url=$(grep -o 'http://[0-9.:]*' "$SCRATCH/serve.log")
-picture=$(find "$SCRATCH/samples" -name '*.png' | sort | head -1)
+picture=$(find "$SCRATCH/samples" -name '*.png' | sort | sed -n 1p)
 person=$(basename "$(dirname "$picture")")
 echo 'this is no picture' >"$SCRATCH/words.png"
 mkdir -p "$BUILD/screenshots"

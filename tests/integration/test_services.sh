@@ -94,7 +94,7 @@ first_line() { # ADDRESS PORT: what is said there, from the machine
     exec 5>&-
 } 2>/dev/null
 says() { [ "$(first_line "$1" "$2")" = "$3" ]; }
-inside_says() { [ "$(inside "exec 3<>/dev/tcp/$1/$2 && head -1 <&3" | head -1)" = "$3" ]; }
+inside_says() { [ "$(inside "exec 3<>/dev/tcp/$1/$2 && head -1 <&3" | sed -n 1p)" = "$3" ]; }
 
 # By all its names, with its certificate checked. Who is not known may ask for the version.
 check_api() {

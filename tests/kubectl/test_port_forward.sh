@@ -110,7 +110,7 @@ spec:
 YAML
 
 check() { # with the kubectl of $KUBECTL
-    echo "port-forward with $("$KUBECTL" version --client 2>/dev/null | grep -o 'v1\.[0-9.]*' | head -1)"
+    echo "port-forward with $("$KUBECTL" version --client 2>/dev/null | grep -o 'v1\.[0-9.]*' | sed -n 1p)"
     kubectl apply -f "$SCRATCH/pod.yaml"
     wait_for_log digest serving
 
