@@ -108,7 +108,7 @@ static void routes_changed(struct node_runtime *runtime)
 static void on_route_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct node_runtime *runtime = context;
-    if (!new_ && node_api_service_is(old))
+    if (old && !new_ && node_api_service_is(old))
         node_api_service_make(runtime->client);
     if (!runtime->sync.running)
         routes_changed(runtime);

@@ -95,7 +95,8 @@ static const struct row ROWS[] = {
     {"cut", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", true, 0, "",
      "the answer is no HTTP (stream ended at an unexpected time)"},
     {"nothing at all", "", true, 0, "", "the line was closed before the answer was whole"},
-    {"no HTTP", "SSH-2.0-OpenSSH_9.2\r\n", false, 0, "", "the answer is no HTTP (invalid constant string)"},
+    {"no HTTP", "SSH-2.0-OpenSSH_9.2\r\n", false, 0, "",
+     "the answer is no HTTP (invalid constant string)"},
     {"another protocol",
      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: "
      "upgrade\r\n\r\n",
