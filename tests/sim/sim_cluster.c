@@ -57,3 +57,9 @@ void sim_cluster_release(struct sim_cluster *cluster)
     assert_true(closed);
     loop_free(cluster->loop);
 }
+
+void sim_must_succeed(void *context, struct json *object, const struct err *err)
+{
+    if (err)
+        fail_msg("%s", err->message);
+}

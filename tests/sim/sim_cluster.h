@@ -20,4 +20,7 @@ struct sim_cluster {
 void sim_cluster_init(struct sim_cluster *cluster, uint64_t seed);
 void sim_cluster_release(struct sim_cluster *cluster);
 
+/* What a request of the test's own hand is done with: fails the test with the error. */
+void sim_must_succeed(void *context, struct json *object, const struct err *err);
+
 #endif

@@ -12,6 +12,7 @@
 #include "operator/conditions.h"
 #include "operator/controller.h"
 #include "operator/training_job.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -147,46 +148,28 @@ static int teardown(void **state)
     return 0;
 }
 
-static void must_succeed(void *context, struct json *object, const struct err *err)
-{
-    if (err)
-        fail_msg("%s", err->message);
-}
-
-static struct json *parse(struct story *story, const char *text)
-{
-    char *copy = arena_strdup(story->arena, text);
-    struct err err = ERR_INIT;
-    struct json *json;
-
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    if (json_parse(story->arena, copy, strlen(copy), NULL, &json, &err) < 0)
-        fail_msg("%s: %s", err.message, text);
-    return json;
-}
-
 /* Its workers never end: they are restarted whenever they do. */
 static void submit(struct story *story, const char *policy)
 {
     struct json *job = kube_object_make(story->arena, &KUBE_PYTORCHJOBS, "default", "net");
 
     json_set(story->arena, job, "spec",
-             parse(story, arena_printf(story->arena,
-                                       "{'elasticPolicy': {'minReplicas': 1, 'maxReplicas': 3, "
-                                       "'metrics': [{'type': 'Resource'}]}, "
-                                       "'pytorchReplicaSpecs': {'Worker': {'restartPolicy': '%s', "
-                                       "'template': {'spec': {'containers': [{'name': 'pytorch', "
-                                       "'image': 'simulated'}]}}}}}",
-                                       policy)));
-    kube_create(story->cluster.client, &KUBE_PYTORCHJOBS, "default", job, must_succeed, NULL);
+             read_json(story->arena,
+                       arena_printf(story->arena,
+                                    "{'elasticPolicy': {'minReplicas': 1, 'maxReplicas': 3, "
+                                    "'metrics': [{'type': 'Resource'}]}, "
+                                    "'pytorchReplicaSpecs': {'Worker': {'restartPolicy': '%s', "
+                                    "'template': {'spec': {'containers': [{'name': 'pytorch', "
+                                    "'image': 'simulated'}]}}}}}",
+                                    policy)));
+    kube_create(story->cluster.client, &KUBE_PYTORCHJOBS, "default", job, sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
 }
 
 static void edit(struct story *story, const char *patch)
 {
     kube_patch(story->cluster.client, &KUBE_PYTORCHJOBS, "default", "net", NULL,
-               parse(story, patch), must_succeed, NULL);
+               read_json(story->arena, patch), sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
 }
 
@@ -291,7 +274,8 @@ static void test_a_name_that_is_taken(void **state)
 {
     struct story *story = *state;
 
-    story->present = parse(story, "{'metadata': {'name': 'net', 'uid': 'theirs'}, 'spec': {}}");
+    story->present =
+        read_json(story->arena, "{'metadata': {'name': 'net', 'uid': 'theirs'}, 'spec': {}}");
     submit(story, "Always");
     assert_int_equal(told(story, "FailedAutoscaler"), 1);
     edit(story, "{'spec': {'runPolicy': {'suspend': true}}}");

@@ -13,6 +13,7 @@
 #include "operator/conditions.h"
 #include "operator/controller.h"
 #include "operator/training_job.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,25 +120,6 @@ static void start_operator(struct story *story, struct http_transport *transport
         training_controller_new(story->cluster.loop, transport, &TRAINING_TFJOB, &options);
 }
 
-static void must_succeed(void *context, struct json *object, const struct err *err)
-{
-    if (err)
-        fail_msg("%s", err->message);
-}
-
-static struct json *parse(struct story *story, const char *text)
-{
-    char *copy = arena_strdup(story->arena, text);
-    struct err err = ERR_INIT;
-    struct json *json;
-
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    if (json_parse(story->arena, copy, strlen(copy), NULL, &json, &err) < 0)
-        fail_msg("%s: %s", err.message, text);
-    return json;
-}
-
 #define TEMPLATE                                                                                   \
     "'template': {'spec': {'schedulerName': 'default-scheduler', 'containers': [{'name': "         \
     "'tensorflow', 'image': 'simulated'}]}}"
@@ -148,10 +130,11 @@ static void submit_replicas(struct story *story, const char *name, const char *r
     struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
 
     json_set(story->arena, job, "spec",
-             parse(story, arena_printf(story->arena,
-                                       "{'successPolicy': 'AllWorkers', 'tfReplicaSpecs': {%s}}",
-                                       replicas)));
-    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, must_succeed, NULL);
+             read_json(story->arena,
+                       arena_printf(story->arena,
+                                    "{'successPolicy': 'AllWorkers', 'tfReplicaSpecs': {%s}}",
+                                    replicas)));
+    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, sim_must_succeed, NULL);
 }
 
 static void submit(struct story *story, const char *name)
@@ -268,8 +251,8 @@ static void test_a_group_of_the_name_of_a_stranger(void **state)
     struct kube_delete_options options = {.grace_period_seconds = -1};
     struct json *group = kube_object_make(story->arena, &KUBE_PODGROUPS, "default", "mnist");
 
-    json_set(story->arena, group, "spec", parse(story, "{'minMember': 7}"));
-    kube_create(story->cluster.client, &KUBE_PODGROUPS, "default", group, must_succeed, NULL);
+    json_set(story->arena, group, "spec", read_json(story->arena, "{'minMember': 7}"));
+    kube_create(story->cluster.client, &KUBE_PODGROUPS, "default", group, sim_must_succeed, NULL);
     start_operator(story, story->cluster.transport, PLUGINS);
     submit(story, "mnist");
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
@@ -278,8 +261,8 @@ static void test_a_group_of_the_name_of_a_stranger(void **state)
                                 "Error creating: PodGroup \"mnist\" exists and does not belong to "
                                 "this job; delete it, or give the job another name"),
                      1);
-    kube_delete(story->cluster.client, &KUBE_PODGROUPS, "default", "mnist", &options, must_succeed,
-                NULL);
+    kube_delete(story->cluster.client, &KUBE_PODGROUPS, "default", "mnist", &options,
+                sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
     assert_true(has_succeeded(story, "mnist"));
 }
@@ -294,10 +277,10 @@ static void test_a_group_without_labels(void **state)
     submit(story, "mnist");
     sim_loop_run_for(story->cluster.loop, 1000);
     job = kube_informer_get(story->jobs, "default", "mnist");
-    json_set(story->arena, group, "spec", parse(story, "{'minMember': 7}"));
+    json_set(story->arena, group, "spec", read_json(story->arena, "{'minMember': 7}"));
     kube_meta_add_owner(story->arena, group,
                         kube_owner_reference_new(story->arena, job->json, true));
-    kube_create(story->cluster.client, &KUBE_PODGROUPS, "default", group, must_succeed, NULL);
+    kube_create(story->cluster.client, &KUBE_PODGROUPS, "default", group, sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, 1000);
     start_operator(story, story->cluster.transport, PLUGINS);
     sim_loop_run_for(story->cluster.loop, 100);
@@ -332,8 +315,8 @@ static void test_a_replaced_member(void **state)
         pod = kube_informer_get(story->pods, "default", pod_name);
         assert_non_null(pod);
         old = arena_strdup(story->arena, pod->uid);
-        kube_delete(story->cluster.client, &KUBE_PODS, "default", pod_name, &options, must_succeed,
-                    NULL);
+        kube_delete(story->cluster.client, &KUBE_PODS, "default", pod_name, &options,
+                    sim_must_succeed, NULL);
         sim_loop_run_for(story->cluster.loop, MINUTE_MS);
         pod = kube_informer_get(story->pods, "default", pod_name);
         assert_non_null(pod);

@@ -6,6 +6,7 @@
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "operator/host_network.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,12 +107,13 @@ static void test_host_ports_of_two_kinds(void **state)
     bool seen[4] = {0};
 
     training_controller_free(story->controller);
-    json_set(story->arena, job, "spec",
-             story_parse(story, arena_printf(story->arena,
+    json_set(
+        story->arena, job, "spec",
+        read_json(story->arena, arena_printf(story->arena,
                                              "{'pytorchReplicaSpecs': {'Worker': {'restartPolicy': "
                                              "'Always', " ON_THE_NODE "}}}",
                                              "pytorch")));
-    kube_create(story->cluster.client, &KUBE_PYTORCHJOBS, "default", job, story_must_succeed, NULL);
+    kube_create(story->cluster.client, &KUBE_PYTORCHJOBS, "default", job, sim_must_succeed, NULL);
     other = training_controller_new(story->cluster.loop, story->cluster.transport,
                                     &TRAINING_PYTORCHJOB, &options);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);

@@ -4,6 +4,7 @@
  * succeeded; each job ends, and its numbers are what an auditor who watched the pods has counted.
  * TRAINYARD_SIM_SEED runs one seed alone. */
 #include "sim_cluster.h"
+#include "sim_seeds.h"
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -229,14 +230,7 @@ static void run_seed(uint64_t seed)
 
 static void test_jobs(void **state)
 {
-    const char *one = getenv("TRAINYARD_SIM_SEED"), *scale = getenv("TRAINYARD_TEST_SCALE");
-    uint64_t seeds = SEEDS_DEFAULT * (scale && atoi(scale) > 0 ? (uint64_t)atoi(scale) : 1);
-    if (one) {
-        run_seed(strtoull(one, NULL, 10));
-        return;
-    }
-    for (uint64_t seed = 1; seed <= seeds; seed++)
-        run_seed(seed);
+    sim_seeds_run(sim_seeds_scaled(SEEDS_DEFAULT), run_seed);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include "loop/sim/sim_loop.h"
 #include "operator/conditions.h"
 #include "operator/training_job.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,8 +61,8 @@ static void test_a_deleted_job_takes_its_pods_along(void **state)
                  "" TEMPLATE "}}}");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(story_count(story->pods), 2);
-    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", &options,
-                story_must_succeed, NULL);
+    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", &options, sim_must_succeed,
+                NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(
         story_count(story->jobs) + story_count(story->pods) + story_count(story->services), 0);
@@ -118,10 +119,10 @@ static void test_a_name_taken_by_a_stranger(void **state)
     struct json *stranger = kube_object_make(story->arena, &KUBE_PODS, "default", "mnist-worker-0");
 
     json_set(story->arena, stranger, "spec",
-             story_parse(story,
-                         "{'nodeSelector': {'no': 'where'}, 'containers': [{'name': 'x', 'image': "
-                         "'x'}]}"));
-    kube_create(story->cluster.client, &KUBE_PODS, "default", stranger, story_must_succeed, NULL);
+             read_json(story->arena,
+                       "{'nodeSelector': {'no': 'where'}, 'containers': [{'name': 'x', 'image': "
+                       "'x'}]}"));
+    kube_create(story->cluster.client, &KUBE_PODS, "default", stranger, sim_must_succeed, NULL);
     story_submit(story, "{" TWO_WORKERS ", 'successPolicy': 'AllWorkers'}");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_false(training_is_finished(story_status(story)));
@@ -130,7 +131,7 @@ static void test_a_name_taken_by_a_stranger(void **state)
                        "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
                        "this job; delete it, or give the job another name"));
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "mnist-worker-0", &options,
-                story_must_succeed, NULL);
+                sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
     assert_true(training_condition_is_true(story_status(story), TRAINING_SUCCEEDED));
 }
@@ -233,13 +234,13 @@ static void test_a_pytorch_job(void **state)
 
 static void scale_workers(struct story *story, int replicas)
 {
-    struct json *patch = story_parse(
-        story,
+    struct json *patch = read_json(
+        story->arena,
         arena_printf(story->arena,
                      "{'spec': {'pytorchReplicaSpecs': {'Worker': {'replicas': %d}}}}", replicas));
 
     kube_patch(story->cluster.client, story->kind->resource, "default", "mnist", NULL, patch,
-               story_must_succeed, NULL);
+               sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
 }
 

@@ -10,6 +10,7 @@
 #include "operator/conditions.h"
 #include "operator/controller.h"
 #include "operator/progress_text.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,30 +171,18 @@ static int teardown(void **state)
     return 0;
 }
 
-static void must_succeed(void *context, struct json *object, const struct err *err)
-{
-    if (err)
-        fail_msg("%s", err->message);
-}
-
 /* A job that restarts in place for ever, with its ports as given, and other replicas. */
 static void submit_with(struct story *story, const char *name, const char *ports, const char *more)
 {
     struct json *job = kube_object_make(story->arena, &KUBE_TFJOBS, "default", name);
-    char *spec = arena_printf(
+    const char *spec = arena_printf(
         story->arena,
         "{'tfReplicaSpecs': {'Worker': {'restartPolicy': 'Always', 'template': {'spec': "
         "{'containers': [{'name': 'tensorflow', 'image': 'simulated', 'ports': [%s]}]}}}%s}}",
         ports, more);
-    struct err err = ERR_INIT;
-    struct json *json;
 
-    for (char *c = spec; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    if (json_parse(story->arena, spec, strlen(spec), NULL, &json, &err) < 0)
-        fail_msg("%s", err.message);
-    json_set(story->arena, job, "spec", json);
-    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, must_succeed, NULL);
+    json_set(story->arena, job, "spec", read_json(story->arena, spec));
+    kube_create(story->cluster.client, &KUBE_TFJOBS, "default", job, sim_must_succeed, NULL);
 }
 
 static void submit(struct story *story, const char *name, const char *ports)
@@ -270,8 +259,8 @@ static void test_the_last_word_stays(void **state)
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     json_set_int(story->arena, json_ensure_object(story->arena, spec, "runPolicy"),
                  "activeDeadlineSeconds", 0);
-    kube_patch(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", NULL, patch, must_succeed,
-               NULL);
+    kube_patch(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", NULL, patch,
+               sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_true(training_condition_is_true(status_of(story, "mnist"), TRAINING_FAILED));
     last = arena_strdup(story->arena, progress_of(story, "mnist"));
@@ -357,7 +346,7 @@ static void test_gone_while_asked(void **state)
     for (int i = 0; i < 3000 && story->open < 2; i++)
         sim_loop_run_for(story->cluster.loop, 10);
     assert_int_equal(story->open, 2);
-    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "one", &options, must_succeed,
+    kube_delete(story->cluster.client, &KUBE_TFJOBS, "default", "one", &options, sim_must_succeed,
                 NULL);
     sim_loop_run_for(story->cluster.loop, SECOND_MS);
     assert_int_equal(story->open, 1);

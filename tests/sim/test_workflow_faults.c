@@ -5,6 +5,7 @@
  * in one attempt; what a step left is what the next one gets. TRAINYARD_SIM_SEEDS says how many
  * seeds, TRAINYARD_SIM_SEED runs one alone. */
 #include "sim_cluster.h"
+#include "sim_seeds.h"
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -354,15 +355,7 @@ static void test_seed(uint64_t seed)
 
 static void test_workflows_end_whatever_happens(void **state)
 {
-    const char *one = getenv("TRAINYARD_SIM_SEED"), *many = getenv("TRAINYARD_SIM_SEEDS");
-    uint64_t count = many ? strtoull(many, NULL, 10) : SEEDS_DEFAULT;
-
-    if (one) {
-        test_seed(strtoull(one, NULL, 10));
-        return;
-    }
-    for (uint64_t seed = 1; seed <= count; seed++)
-        test_seed(seed);
+    sim_seeds_run(sim_seeds_asked(SEEDS_DEFAULT), test_seed);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,31 +61,12 @@ int story_teardown(void **state)
     return 0;
 }
 
-void story_must_succeed(void *context, struct json *object, const struct err *err)
-{
-    if (err)
-        fail_msg("%s", err->message);
-}
-
-struct json *story_parse(struct story *story, const char *text)
-{
-    char *copy = arena_strdup(story->arena, text);
-    struct err err = ERR_INIT;
-    struct json *json;
-
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    if (json_parse(story->arena, copy, strlen(copy), NULL, &json, &err) < 0)
-        fail_msg("%s: %s", err.message, text);
-    return json;
-}
-
 void story_submit_as(struct story *story, const char *name, const char *spec)
 {
     struct json *job = kube_object_make(story->arena, story->kind->resource, "default", name);
 
-    json_set(story->arena, job, "spec", story_parse(story, spec));
-    kube_create(story->cluster.client, story->kind->resource, "default", job, story_must_succeed,
+    json_set(story->arena, job, "spec", read_json(story->arena, spec));
+    kube_create(story->cluster.client, story->kind->resource, "default", job, sim_must_succeed,
                 NULL);
 }
 

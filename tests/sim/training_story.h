@@ -1,5 +1,5 @@
 /* A story of training jobs: a control plane in virtual time, one controller, and eyes on what it
- * makes. Quotes in JSON may be written as '. */
+ * makes. Its JSON is quoted (read_json.h). */
 #ifndef TRAINYARD_TESTS_SIM_TRAINING_STORY_H
 #define TRAINYARD_TESTS_SIM_TRAINING_STORY_H
 
@@ -23,10 +23,6 @@ struct story {
 int story_setup(void **state, const struct training_kind *kind);
 int story_teardown(void **state);
 
-/* A callback that fails the test with the error. */
-void story_must_succeed(void *context, struct json *object, const struct err *err);
-
-struct json *story_parse(struct story *story, const char *text);
 /* A job of the story's kind, called so, or "mnist". */
 void story_submit_as(struct story *story, const char *name, const char *spec);
 void story_submit(struct story *story, const char *spec);

@@ -95,6 +95,26 @@ int api_teardown(void **state)
     return 0;
 }
 
+uint64_t api_seed = 1;
+
+int api_controlled_setup(void **state)
+{
+    struct api_controlled *fixture = mem_zalloc(sizeof(*fixture));
+    api_open(&fixture->api, api_seed);
+    fixture->controllers = engine_controllers_new(fixture->api.loop, fixture->api.transport);
+    *state = fixture;
+    return 0;
+}
+
+int api_controlled_teardown(void **state)
+{
+    struct api_controlled *fixture = *state;
+    engine_controllers_free(fixture->controllers);
+    api_close(&fixture->api);
+    free(fixture);
+    return 0;
+}
+
 void api_run(struct api *api, int64_t virtual_ms)
 {
     sim_loop_run_for(api->loop, virtual_ms);
@@ -305,4 +325,10 @@ const char *answer_at(struct api *api, const struct answer *answer, const char *
     if (!json)
         return "";
     return json->type == JSON_STRING ? json->text : json_to_string(api->arena, json);
+}
+
+const char *api_at(struct api *api, const char *path, const char *field)
+{
+    struct answer answer = api_get(api, path);
+    return answer_at(api, &answer, field);
 }

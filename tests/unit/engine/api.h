@@ -31,6 +31,16 @@ void api_close(struct api *api);
 int api_setup(void **state);
 int api_teardown(void **state);
 
+/* The same with the built-in controllers, for tests that are run once with each seed. */
+enum { API_SEEDS = 5 };
+extern uint64_t api_seed;
+struct api_controlled {
+    struct api api; /* first: the state is a struct api, too */
+    struct engine_controllers *controllers;
+};
+int api_controlled_setup(void **state);
+int api_controlled_teardown(void **state);
+
 struct answer {
     int status;
     const char *content_type;
@@ -74,6 +84,8 @@ const char *answer_message(const struct answer *answer);
 const char *answer_reason(const struct answer *answer);
 /* The text at a dotted path, "" if missing: "spec.containers.0.name". Numbers are written out. */
 const char *answer_at(struct api *api, const struct answer *answer, const char *path);
+/* The same of the object that a GET answers. */
+const char *api_at(struct api *api, const char *path, const char *field);
 
 #define POD_X                                                                                      \
     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\"},\"spec\":"              \

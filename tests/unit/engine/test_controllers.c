@@ -13,31 +13,10 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define MAPS "/api/v1/namespaces/default/configmaps"
 
-enum { SEEDS = 5 }; /* orders in which everything is tried */
-
-static uint64_t seed;
-
-struct fixture {
-    struct api api;
-    struct engine_controllers *controllers;
-};
-
 static int setup(void **state)
 {
-    struct fixture *fixture = calloc(1, sizeof(*fixture));
-    api_open(&fixture->api, seed);
-    fixture->controllers = engine_controllers_new(fixture->api.loop, fixture->api.transport);
-    api_run(&fixture->api, 1000);
-    *state = fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *fixture = *state;
-    engine_controllers_free(fixture->controllers);
-    api_close(&fixture->api);
-    free(fixture);
+    api_controlled_setup(state);
+    api_run(*state, 1000);
     return 0;
 }
 
@@ -63,12 +42,6 @@ static void make_pod(struct api *api, const char *name, const char *spec_more)
     assert_int_equal(answer.status, 201);
 }
 
-static const char *get_at(struct api *api, const char *path, const char *field)
-{
-    struct answer answer = api_get(api, path);
-    return answer_at(api, &answer, field);
-}
-
 static void test_schedules(void **state)
 {
     struct api *api = *state;
@@ -79,11 +52,11 @@ static void test_schedules(void **state)
     make_pod(api, "c", "");
     make_pod(api, "d", ",\"nodeSelector\":{\"n\":\"n2\"}");
     api_run(api, 1000);
-    assert_string_equal(get_at(api, PODS "/a", "spec.nodeName"), "n1");
-    assert_string_equal(get_at(api, PODS "/b", "spec.nodeName"), "n2");
-    assert_string_equal(get_at(api, PODS "/c", "spec.nodeName"), "n1");
-    assert_string_equal(get_at(api, PODS "/d", "spec.nodeName"), "n2");
-    assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.status"), "True");
+    assert_string_equal(api_at(api, PODS "/a", "spec.nodeName"), "n1");
+    assert_string_equal(api_at(api, PODS "/b", "spec.nodeName"), "n2");
+    assert_string_equal(api_at(api, PODS "/c", "spec.nodeName"), "n1");
+    assert_string_equal(api_at(api, PODS "/d", "spec.nodeName"), "n2");
+    assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.status"), "True");
     struct answer events =
         api_get(api, "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Da");
     assert_string_equal(answer_at(api, &events, "items.0.reason"), "Scheduled");
@@ -97,8 +70,8 @@ static void test_says_why_not(void **state)
     make_node(api, "n1");
     make_pod(api, "a", ",\"nodeSelector\":{\"n\":\"n2\"}");
     api_run(api, 1000);
-    assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.reason"), "Unschedulable");
-    assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.message"),
+    assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.reason"), "Unschedulable");
+    assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.message"),
                         "0/1 nodes are available: 1 node(s) didn't match Pod's node "
                         "affinity/selector.");
     struct answer events =
@@ -107,8 +80,8 @@ static void test_says_why_not(void **state)
     /* The node that was missing comes. */
     make_node(api, "n2");
     api_run(api, 1000);
-    assert_string_equal(get_at(api, PODS "/a", "spec.nodeName"), "n2");
-    assert_string_equal(get_at(api, PODS "/a", "status.conditions.0.status"), "True");
+    assert_string_equal(api_at(api, PODS "/a", "spec.nodeName"), "n2");
+    assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.status"), "True");
 }
 
 /* One pod fills the node; the other gets its place when it has ended. */
@@ -124,12 +97,12 @@ static void test_waits_for_room(void **state)
     api_post(api, PODS,
              arena_printf(api->arena, "{\"metadata\":{\"name\":\"b\"},\"spec\":%s}", spec));
     api_run(api, 1000);
-    assert_string_equal(get_at(api, PODS "/a", "spec.nodeName"), "n");
-    assert_string_equal(get_at(api, PODS "/b", "status.conditions.0.message"),
+    assert_string_equal(api_at(api, PODS "/a", "spec.nodeName"), "n");
+    assert_string_equal(api_at(api, PODS "/b", "status.conditions.0.message"),
                         "0/1 nodes are available: 1 Insufficient cpu.");
     api_merge(api, PODS "/a/status", "{\"status\":{\"phase\":\"Succeeded\"}}");
     api_run(api, 1000);
-    assert_string_equal(get_at(api, PODS "/b", "spec.nodeName"), "n");
+    assert_string_equal(api_at(api, PODS "/b", "spec.nodeName"), "n");
 }
 
 static void test_node_gone(void **state)
@@ -195,7 +168,7 @@ static void test_foreground(void **state)
     api_run(api, 1000);
     assert_int_equal(api_get(api, MAPS "/owner").status, 200);
     assert_int_equal(api_get(api, MAPS "/child").status, 200);
-    assert_string_not_equal(get_at(api, MAPS "/grandchild", "metadata.deletionTimestamp"), "");
+    assert_string_not_equal(api_at(api, MAPS "/grandchild", "metadata.deletionTimestamp"), "");
     api_merge(api, MAPS "/grandchild", "{\"metadata\":{\"finalizers\":null}}");
     api_run(api, 1000);
     assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
@@ -211,7 +184,7 @@ static void test_orphan(void **state)
     api_run(api, 1000);
     assert_int_equal(api_get(api, MAPS "/owner").status, 404);
     assert_int_equal(api_get(api, MAPS "/child").status, 200);
-    assert_string_equal(get_at(api, MAPS "/child", "metadata.ownerReferences"), "");
+    assert_string_equal(api_at(api, MAPS "/child", "metadata.ownerReferences"), "");
     assert_int_equal(api_get(api, MAPS "/grandchild").status, 200);
 }
 
@@ -245,8 +218,8 @@ static void test_namespace(void **state)
     api_delete(api, "/api/v1/namespaces/team", NULL);
     api_run(api, 1000);
     assert_int_equal(api_get(api, "/api/v1/namespaces/team/pods/x").status, 404);
-    assert_string_equal(get_at(api, "/api/v1/namespaces/team", "status.phase"), "Terminating");
-    assert_string_equal(get_at(api, "/api/v1/namespaces/team", "status.conditions.0.reason"),
+    assert_string_equal(api_at(api, "/api/v1/namespaces/team", "status.phase"), "Terminating");
+    assert_string_equal(api_at(api, "/api/v1/namespaces/team", "status.conditions.0.reason"),
                         "SomeResourcesRemain");
     api_merge(api, "/api/v1/namespaces/team/configmaps/c", "{\"metadata\":{\"finalizers\":null}}");
     api_run(api, 2000);
@@ -263,13 +236,13 @@ static void test_service(void **state)
              "[{\"port\":80}]}}");
     api_run(api, 1000);
     const char *path = "/api/v1/namespaces/default/endpoints/web";
-    assert_string_equal(get_at(api, path, "subsets"), "[]");
+    assert_string_equal(api_at(api, path, "subsets"), "[]");
     api_merge(api, PODS "/a/status",
               "{\"status\":{\"phase\":\"Running\",\"podIP\":\"10.1.1.1\",\"conditions\":[{\"type\":"
               "\"Ready\",\"status\":\"True\"}]}}");
     api_run(api, 1000);
-    assert_string_equal(get_at(api, path, "subsets.0.addresses.0.ip"), "10.1.1.1");
-    assert_string_equal(get_at(api, path, "subsets.0.ports.0.port"), "80");
+    assert_string_equal(api_at(api, path, "subsets.0.addresses.0.ip"), "10.1.1.1");
+    assert_string_equal(api_at(api, path, "subsets.0.ports.0.port"), "80");
     api_delete(api, "/api/v1/namespaces/default/services/web", NULL);
     api_run(api, 1000);
     assert_int_equal(api_get(api, path).status, 404);
@@ -283,12 +256,12 @@ static void test_claim(void **state)
              "{\"metadata\":{\"name\":\"data\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],"
              "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}");
     api_run(api, 1000);
-    assert_string_equal(get_at(api, path, "status.phase"), "Bound");
-    assert_string_equal(get_at(api, path, "status.capacity.storage"), "1Gi");
+    assert_string_equal(api_at(api, path, "status.phase"), "Bound");
+    assert_string_equal(api_at(api, path, "status.capacity.storage"), "1Gi");
     const char *volume = arena_printf(api->arena, "/api/v1/persistentvolumes/%s",
-                                      get_at(api, path, "spec.volumeName"));
-    assert_string_equal(get_at(api, volume, "status.phase"), "Bound");
-    assert_string_equal(get_at(api, volume, "spec.claimRef.name"), "data");
+                                      api_at(api, path, "spec.volumeName"));
+    assert_string_equal(api_at(api, volume, "status.phase"), "Bound");
+    assert_string_equal(api_at(api, volume, "spec.claimRef.name"), "data");
     api_delete(api, path, NULL);
     api_run(api, 1000);
     assert_int_equal(api_get(api, volume).status, 404);
@@ -307,7 +280,8 @@ static void test_old_events_go(void **state)
 
 int main(void)
 {
-#define FIXTURE_TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define FIXTURE_TEST(function)                                                                     \
+    cmocka_unit_test_setup_teardown(function, setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_schedules),      FIXTURE_TEST(test_says_why_not),
         FIXTURE_TEST(test_waits_for_room), FIXTURE_TEST(test_node_gone),
@@ -317,7 +291,7 @@ int main(void)
         FIXTURE_TEST(test_claim),          FIXTURE_TEST(test_old_events_go),
     };
     int failed = 0;
-    for (seed = 1; seed <= SEEDS && failed == 0; seed++)
+    for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)
         failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed;
 }

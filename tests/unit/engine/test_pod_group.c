@@ -6,6 +6,7 @@
 #include "engine/pod_group_status.h"
 #include "kube/client.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,40 +19,9 @@
 #define GROUPS "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
 #define EVENTS "/api/v1/namespaces/default/events"
 
-enum { SEEDS = 5 }; /* orders in which everything is tried */
-
-static uint64_t seed;
-
-struct fixture {
-    struct api api;
-    struct engine_controllers *controllers;
-};
-
-static int setup(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof(*fixture));
-    api_open(&fixture->api, seed);
-    fixture->controllers = engine_controllers_new(fixture->api.loop, fixture->api.transport);
-    *state = fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *fixture = *state;
-    engine_controllers_free(fixture->controllers);
-    api_close(&fixture->api);
-    free(fixture);
-    return 0;
-}
-
-/* Single quotes are double ones. */
 static struct answer post(struct api *api, const char *path, const char *text)
 {
-    char *copy = arena_strdup(api->arena, text);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    struct answer answer = api_post(api, path, copy);
+    struct answer answer = api_post(api, path, quoted(api->arena, text));
     assert_int_equal(answer.status, 201);
     return answer;
 }
@@ -87,28 +57,22 @@ static void make_pod(struct api *api, const char *name, const char *group, const
                       cpu));
 }
 
-static const char *get_at(struct api *api, const char *path, const char *field)
-{
-    struct answer answer = api_get(api, path);
-    return answer_at(api, &answer, field);
-}
-
 static const char *node_of(struct api *api, const char *pod)
 {
-    return get_at(api, arena_printf(api->arena, PODS "/%s", pod), "spec.nodeName");
+    return api_at(api, arena_printf(api->arena, PODS "/%s", pod), "spec.nodeName");
 }
 
 static const char *waits_for(struct api *api, const char *pod)
 {
     const char *path = arena_printf(api->arena, PODS "/%s", pod);
-    assert_string_equal(get_at(api, path, "status.conditions.0.status"), "False");
-    assert_string_equal(get_at(api, path, "status.conditions.0.reason"), "Unschedulable");
-    return get_at(api, path, "status.conditions.0.message");
+    assert_string_equal(api_at(api, path, "status.conditions.0.status"), "False");
+    assert_string_equal(api_at(api, path, "status.conditions.0.reason"), "Unschedulable");
+    return api_at(api, path, "status.conditions.0.message");
 }
 
 static const char *phase_of(struct api *api, const char *group)
 {
-    return get_at(api, arena_printf(api->arena, GROUPS "/%s", group), "status.phase");
+    return api_at(api, arena_printf(api->arena, GROUPS "/%s", group), "status.phase");
 }
 
 static void set_phase(struct api *api, const char *pod, const char *phase)
@@ -153,7 +117,7 @@ static void test_story(void **state)
     assert_string_equal(node_of(api, "b"), "n2");
     assert_string_equal(node_of(api, "c"), "n3");
     assert_string_equal(phase_of(api, "g"), "Scheduled");
-    assert_string_equal(get_at(api, GROUPS "/g", "status.scheduled"), "3");
+    assert_string_equal(api_at(api, GROUPS "/g", "status.scheduled"), "3");
     struct answer answer = api_get(api, EVENTS "?fieldSelector=reason%3DScheduled");
     assert_string_equal(answer_at(api, &answer, "items.0.source.component"),
                         "scheduler-plugins-scheduler");
@@ -272,7 +236,7 @@ static void test_started_anew(void **state)
  * else gets it, also where others have waited longer. */
 static void test_resumes(void **state)
 {
-    struct fixture *fixture = *state;
+    struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
     engine_controllers_free(fixture->controllers);
     make_node(api, "n1", "4");
@@ -310,7 +274,7 @@ static void test_timeout(void **state)
                         "once; 1 fits: 0/1 nodes are available: 1 Insufficient cpu.");
     api_run(api, 30 * 1000);
     assert_string_equal(
-        get_at(api, EVENTS "?fieldSelector=reason%3DScheduleTimeout", "items.0.count"), "2");
+        api_at(api, EVENTS "?fieldSelector=reason%3DScheduleTimeout", "items.0.count"), "2");
     make_node(api, "n2", "1");
     api_run(api, 2000);
     assert_string_equal(node_of(api, "b"), "n2");
@@ -327,13 +291,13 @@ static void test_not_ours(void **state)
          "{'schedulerName': 'volcano', 'containers': [{'name': 'm', 'image': 'i'}]}}");
     api_run(api, 2000);
     assert_string_equal(node_of(api, "v"), "");
-    assert_string_equal(get_at(api, PODS "/v", "status.conditions"), "");
+    assert_string_equal(api_at(api, PODS "/v", "status.conditions"), "");
 }
 
 /* A binding for a pod of another life is refused. */
 static void test_binding_uid(void **state)
 {
-    struct fixture *fixture = *state;
+    struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
     make_pod(api, "a", NULL, "1");
     struct answer answer = api_post(
@@ -397,7 +361,8 @@ static void test_phases(void **state)
 
 int main(void)
 {
-#define FIXTURE_TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define FIXTURE_TEST(function)                                                                     \
+    cmocka_unit_test_setup_teardown(function, api_controlled_setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_story),        FIXTURE_TEST(test_says_it_once),
         FIXTURE_TEST(test_two_groups),   FIXTURE_TEST(test_replaced_and_more),
@@ -406,7 +371,7 @@ int main(void)
         FIXTURE_TEST(test_binding_uid),  cmocka_unit_test(test_phases),
     };
     int failed = 0;
-    for (seed = 1; seed <= SEEDS && failed == 0; seed++)
+    for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)
         failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed;
 }

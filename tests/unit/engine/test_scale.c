@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include "base/str.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,38 +14,23 @@
 #define TORCH  "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
 #define OLD    "/apis/kubeflow.org/v1beta1/namespaces/default/tfjobs"
 
-/* Single quotes are double ones. */
-static const char *quoted(struct api *api, const char *text)
-{
-    char *copy = arena_strdup(api->arena, text);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    return copy;
-}
-
 static void make_job(struct api *api, const char *path, const char *specs)
 {
     const char *member =
         str_has_suffix(path, "pytorchjobs") ? "pytorchReplicaSpecs" : "tfReplicaSpecs";
     const char *body = arena_printf(
         api->arena, "{'metadata': {'name': 'j'}, 'spec': {'%s': %s, 'x': 1.50}}", member, specs);
-    assert_int_equal(api_post(api, path, quoted(api, body)).status, 201);
+    assert_int_equal(api_post(api, path, quoted(api->arena, body)).status, 201);
 }
 
 static struct answer merge(struct api *api, const char *path, const char *body)
 {
-    return api_merge(api, path, quoted(api, body));
+    return api_merge(api, path, quoted(api->arena, body));
 }
 
 static struct answer put(struct api *api, const char *path, const char *body)
 {
-    return api_put(api, path, quoted(api, body));
-}
-
-static const char *get_at(struct api *api, const char *path, const char *field)
-{
-    struct answer answer = api_get(api, path);
-    return answer_at(api, &answer, field);
+    return api_put(api, path, quoted(api->arena, body));
 }
 
 static void test_shows(void **state)
@@ -72,9 +58,9 @@ static void test_shows(void **state)
         assert_string_equal(answer_at(api, &answer, "metadata.name"), "j");
         assert_string_equal(answer_at(api, &answer, "metadata.namespace"), "default");
         assert_string_equal(answer_at(api, &answer, "metadata.uid"),
-                            get_at(api, job, "metadata.uid"));
+                            api_at(api, job, "metadata.uid"));
         assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"),
-                            get_at(api, job, "metadata.resourceVersion"));
+                            api_at(api, job, "metadata.resourceVersion"));
         assert_string_equal(answer_at(api, &answer, "spec.replicas"), rows[i].replicas);
         assert_string_equal(answer_at(api, &answer, "status.replicas"), "2");
         assert_string_equal(answer_at(api, &answer, "status.selector"), "a=b,c=d");
@@ -96,10 +82,10 @@ static void test_writes(void **state)
         assert_string_equal(answer_at(api, &answer, "kind"), "Scale");
         assert_string_equal(answer_at(api, &answer, "spec.replicas"), "3");
         assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"),
-                            get_at(api, TFJOBS "/j", "metadata.resourceVersion"));
-        assert_string_equal(get_at(api, TFJOBS "/j", at), "3");
-        assert_string_equal(get_at(api, TFJOBS "/j", "metadata.generation"), "2");
-        assert_string_equal(get_at(api, TFJOBS "/j", "spec.x"), "1.50");
+                            api_at(api, TFJOBS "/j", "metadata.resourceVersion"));
+        assert_string_equal(api_at(api, TFJOBS "/j", at), "3");
+        assert_string_equal(api_at(api, TFJOBS "/j", "metadata.generation"), "2");
+        assert_string_equal(api_at(api, TFJOBS "/j", "spec.x"), "1.50");
         assert_int_equal(
             json_count(json_at(api_get(api, TFJOBS "/j").json, "spec", "tfReplicaSpecs", NULL)), 1);
         /* A client in Go leaves out a number that is 0. */
@@ -107,17 +93,17 @@ static void test_writes(void **state)
                      "{'kind': 'Scale', 'apiVersion': 'autoscaling/v1', 'metadata': {'name': 'j',"
                      "'namespace': 'default'}, 'spec': {}}");
         assert_int_equal(answer.status, 200);
-        assert_string_equal(get_at(api, TFJOBS "/j", at), "0");
+        assert_string_equal(api_at(api, TFJOBS "/j", at), "0");
         /* Nothing changed, nothing written. */
-        const char *version = get_at(api, TFJOBS "/j", "metadata.resourceVersion");
+        const char *version = api_at(api, TFJOBS "/j", "metadata.resourceVersion");
         answer = merge(api, TFJOBS "/j/scale", "{'spec': {'replicas': 0}}");
         assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"), version);
-        assert_string_equal(get_at(api, TFJOBS "/j", "metadata.resourceVersion"), version);
+        assert_string_equal(api_at(api, TFJOBS "/j", "metadata.resourceVersion"), version);
         /* Nor by a rehearsal. */
         answer = merge(api, TFJOBS "/j/scale?dryRun=All", "{'spec': {'replicas': 9}}");
         assert_int_equal(answer.status, 200);
         assert_string_equal(answer_at(api, &answer, "spec.replicas"), "9");
-        assert_string_equal(get_at(api, TFJOBS "/j", at), "0");
+        assert_string_equal(api_at(api, TFJOBS "/j", at), "0");
         api_delete(api, TFJOBS "/j", NULL);
     }
 }
@@ -128,19 +114,19 @@ static void test_other_patches(void **state)
     make_job(api, TORCH, "{'Worker': {'replicas': 1}}");
     struct answer answer =
         api_call(api, "PATCH", TORCH "/j/scale", "application/json-patch+json", NULL,
-                 quoted(api, "[{'op': 'test', 'path': '/spec/replicas', 'value': 1},"
-                             "{'op': 'replace', 'path': '/spec/replicas', 'value': 2}]"));
+                 quoted(api->arena, "[{'op': 'test', 'path': '/spec/replicas', 'value': 1},"
+                                    "{'op': 'replace', 'path': '/spec/replicas', 'value': 2}]"));
     assert_int_equal(answer.status, 200);
-    assert_string_equal(get_at(api, TORCH "/j", "spec.pytorchReplicaSpecs.Worker.replicas"), "2");
+    assert_string_equal(api_at(api, TORCH "/j", "spec.pytorchReplicaSpecs.Worker.replicas"), "2");
     answer = api_call(api, "PATCH", TORCH "/j/scale", "application/strategic-merge-patch+json",
-                      NULL, quoted(api, "{'spec': {'replicas': 5}}"));
+                      NULL, quoted(api->arena, "{'spec': {'replicas': 5}}"));
     assert_int_equal(answer.status, 200);
-    assert_string_equal(get_at(api, TORCH "/j", "spec.pytorchReplicaSpecs.Worker.replicas"), "5");
+    assert_string_equal(api_at(api, TORCH "/j", "spec.pytorchReplicaSpecs.Worker.replicas"), "5");
     /* Also in the older version of a kind: the Scale is the same. */
     make_job(api, TFJOBS, "{'Worker': {'replicas': 1}}");
     answer = merge(api, OLD "/j/scale", "{'spec': {'replicas': 2}}");
     assert_string_equal(answer_at(api, &answer, "apiVersion"), "autoscaling/v1");
-    assert_string_equal(get_at(api, TFJOBS "/j", "spec.tfReplicaSpecs.Worker.replicas"), "2");
+    assert_string_equal(api_at(api, TFJOBS "/j", "spec.tfReplicaSpecs.Worker.replicas"), "2");
 }
 
 static void test_refuses(void **state)
@@ -178,7 +164,7 @@ static void test_refuses(void **state)
         assert_string_equal(answer_message(&answer), rows[i].message);
     }
     assert_int_equal(api_put(api, TFJOBS "/j/scale", NULL).status, 400);
-    assert_string_equal(get_at(api, TFJOBS "/j", "spec.tfReplicaSpecs.Worker.replicas"), "2");
+    assert_string_equal(api_at(api, TFJOBS "/j", "spec.tfReplicaSpecs.Worker.replicas"), "2");
     api_delete(api, TFJOBS "/j", NULL);
 
     make_job(api, TFJOBS, "{'Chief': {}, 'PS': {}}");
@@ -222,13 +208,14 @@ static void test_rights(void **state)
     make_job(api, TFJOBS, "{'Worker': {'replicas': 2}}");
     const char *rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/";
     api_post(api, arena_printf(api->arena, "%sroles", rbac),
-             quoted(api,
+             quoted(api->arena,
                     "{'metadata': {'name': 'scaler'}, 'rules': [{'apiGroups': ['kubeflow.org'],"
                     "'resources': ['tfjobs/scale'], 'verbs': ['get', 'patch']}]}"));
     api_post(api, arena_printf(api->arena, "%srolebindings", rbac),
-             quoted(api, "{'metadata': {'name': 'scaler'}, 'roleRef': {'kind': 'Role', 'name':"
-                         "'scaler'}, 'subjects': [{'kind': 'ServiceAccount', 'name': 'default',"
-                         "'namespace': 'default'}]}"));
+             quoted(api->arena,
+                    "{'metadata': {'name': 'scaler'}, 'roleRef': {'kind': 'Role', 'name':"
+                    "'scaler'}, 'subjects': [{'kind': 'ServiceAccount', 'name': 'default',"
+                    "'namespace': 'default'}]}"));
     struct answer answer =
         api_post(api, "/api/v1/namespaces/default/serviceaccounts/default/token", "{\"spec\":{}}");
     const char *token = answer_at(api, &answer, "status.token");

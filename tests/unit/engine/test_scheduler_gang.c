@@ -5,19 +5,11 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "read_json.h"
 #include "tree.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-/* Single quotes are double ones. */
-static struct json *quoted(const char *text)
-{
-    char *copy = arena_strdup(arena, text);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    return tree(copy);
-}
 
 /* From {'name', 'cpu', 'memory', 'pods', 'cordoned', 'taint', 'gpu', 'busy' (milli-cpu), 'port'}.
  */
@@ -35,7 +27,7 @@ static struct scheduler_node make_node(const struct json *row)
     json_set_bool(arena, spec, "unschedulable", json_get_bool(row, "cordoned", false));
     if (json_get(row, "taint"))
         json_set(arena, spec, "taints",
-                 quoted("[{'key': 'k', 'value': 'v', 'effect': 'NoSchedule'}]"));
+                 read_json(arena, "[{'key': 'k', 'value': 'v', 'effect': 'NoSchedule'}]"));
     for (size_t i = 0; i < ARRAY_SIZE(amounts); i++)
         if (json_get(row, amounts[i]))
             json_set(arena, has, amounts[i], json_clone(arena, json_get(row, amounts[i])));
@@ -61,7 +53,8 @@ static struct json *make_pod(const struct json *row)
     if (json_get(row, "gpu"))
         json_set_string(arena, json_ensure_object(arena, spec, "nodeSelector"), "gpu", "yes");
     if (json_get(row, "tolerates"))
-        json_set(arena, spec, "tolerations", quoted("[{'key': 'k', 'operator': 'Exists'}]"));
+        json_set(arena, spec, "tolerations",
+                 read_json(arena, "[{'key': 'k', 'operator': 'Exists'}]"));
     json_set_int(arena, port, "hostPort", json_get_int(row, "port", 0));
     if (json_get(row, "port"))
         json_append(json_ensure_array(arena, container, "ports"), port);
@@ -87,15 +80,15 @@ static const char *outcome(const struct scheduler_gang *gang)
 static const char *decide(const char *group, size_t placed, const char *node_rows,
                           const char *pod_rows)
 {
-    const struct json *rows = quoted(node_rows), *pods = quoted(pod_rows);
+    const struct json *rows = read_json(arena, node_rows), *pods = read_json(arena, pod_rows);
     struct scheduler_node *nodes = ARENA_ARRAY(arena, struct scheduler_node, json_count(rows) + 1);
     struct scheduler_gang gang = {.name = "g", .placed = placed};
     size_t count = 0;
     JSON_EACH (row, rows)
         nodes[count++] = make_node(row);
-    gang.group =
-        group ? tree(arena_printf(arena, "{\"spec\":%s}", json_to_string(arena, quoted(group))))
-              : NULL;
+    gang.group = group ? tree(arena_printf(arena, "{\"spec\":%s}",
+                                           json_to_string(arena, read_json(arena, group))))
+                       : NULL;
     gang.waiting = ARENA_ARRAY(arena, struct scheduler_member, json_count(pods) + 1);
     JSON_EACH (row, pods)
         gang.waiting[gang.waiting_count++].pod = make_pod(row);
@@ -281,16 +274,17 @@ static void test_dice(void **state)
         struct scheduler_node nodes[NODES];
         struct scheduler_member members[PODS_MAX] = {0};
         for (size_t i = 0; i < NODES; i++)
-            nodes[i] = make_node(
-                quoted(arena_printf(arena, "{'name': '%c', 'cpu': %" PRId64 "%s}", (char)('a' + i),
+            nodes[i] = make_node(read_json(
+                arena, arena_printf(arena, "{'name': '%c', 'cpu': %" PRId64 "%s}", (char)('a' + i),
                                     draw.room[i], draw.gpu_node[i] ? ", 'gpu': 1" : "")));
         for (size_t i = 0; i < draw.pods; i++)
-            members[i].pod =
-                make_pod(quoted(arena_printf(arena, "{'cpu': %" PRId64 "%s}", draw.want[i],
-                                             draw.gpu_pod[i] ? ", 'gpu': 1" : "")));
+            members[i].pod = make_pod(
+                read_json(arena, arena_printf(arena, "{'cpu': %" PRId64 "%s}", draw.want[i],
+                                              draw.gpu_pod[i] ? ", 'gpu': 1" : "")));
         struct scheduler_gang gang = {
             .name = "g",
-            .group = quoted(arena_printf(arena, "{'spec': {'minMember': %zu}}", draw.min_member)),
+            .group = read_json(
+                arena, arena_printf(arena, "{'spec': {'minMember': %zu}}", draw.min_member)),
             .waiting = members,
             .waiting_count = draw.pods,
         };
@@ -306,20 +300,20 @@ static void test_dice(void **state)
 static void test_large(void **state)
 {
     enum { MEMBERS = 2000 };
-    struct scheduler_node nodes[] = {make_node(quoted("{'name': 'a', 'cpu': 1000}")),
-                                     make_node(quoted("{'name': 'b', 'cpu': 1000}"))};
+    struct scheduler_node nodes[] = {make_node(read_json(arena, "{'name': 'a', 'cpu': 1000}")),
+                                     make_node(read_json(arena, "{'name': 'b', 'cpu': 1000}"))};
     struct scheduler_member *members = ARENA_ARRAY(arena, struct scheduler_member, MEMBERS + 1);
-    const struct json *pod = make_pod(quoted("{'cpu': 1}"));
+    const struct json *pod = make_pod(read_json(arena, "{'cpu': 1}"));
     for (size_t i = 0; i <= MEMBERS; i++)
         members[i].pod = pod;
     struct scheduler_gang gang = {.name = "g",
-                                  .group = quoted("{'spec': {'minMember': 2000}}"),
+                                  .group = read_json(arena, "{'spec': {'minMember': 2000}}"),
                                   .waiting = members,
                                   .waiting_count = MEMBERS};
     scheduler_gang_decide(arena, &gang, nodes, 2);
     for (size_t i = 0; i < MEMBERS; i++)
         assert_non_null(members[i].node);
-    gang.group = quoted("{'spec': {'minMember': 2001}}");
+    gang.group = read_json(arena, "{'spec': {'minMember': 2001}}");
     gang.waiting_count = MEMBERS + 1;
     scheduler_gang_decide(arena, &gang, nodes, 2);
     for (size_t i = 0; i <= MEMBERS; i++)

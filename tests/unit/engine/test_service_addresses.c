@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,27 +16,17 @@
 
 #define SERVICES "/api/v1/namespaces/default/services"
 
-/* 'a' stands for "a". */
-static char *quoted(struct api *api, const char *text)
-{
-    char *copy = arena_strdup(api->arena, text);
-    for (char *at = copy; *at; at++)
-        if (*at == '\'')
-            *at = '"';
-    return copy;
-}
-
 static struct answer make(struct api *api, const char *name, const char *spec)
 {
     return api_post(
         api, SERVICES,
-        quoted(api, arena_printf(api->arena, "{'metadata':{'name':'%s'},'spec':%s}", name, spec)));
+        quoted(api->arena,
+               arena_printf(api->arena, "{'metadata':{'name':'%s'},'spec':%s}", name, spec)));
 }
 
 static const char *address(struct api *api, const char *name)
 {
-    struct answer answer = api_get(api, arena_printf(api->arena, "%s/%s", SERVICES, name));
-    return answer_at(api, &answer, "spec.clusterIP");
+    return api_at(api, arena_printf(api->arena, "%s/%s", SERVICES, name), "spec.clusterIP");
 }
 
 static int node_port(struct api *api, const char *name)
@@ -91,24 +82,24 @@ static void changes(void **state)
     struct api *api = *state;
     make(api, "a", "{'ports':[{'port':80}]}");
     struct answer answer =
-        api_merge(api, SERVICES "/a", quoted(api, "{'spec':{'clusterIP':'10.96.0.9'}}"));
+        api_merge(api, SERVICES "/a", quoted(api->arena, "{'spec':{'clusterIP':'10.96.0.9'}}"));
     assert_string_equal(answer_message(&answer),
                         "Service \"a\" is invalid: spec.clusterIPs[0]: Invalid value: "
                         "[\"10.96.0.9\"]: may not change once set");
     /* Replaced by a manifest that says nothing of it, it keeps what it has. */
     answer = api_put(api, SERVICES "/a",
-                     quoted(api, "{'metadata':{'name':'a'},'spec':{'type':'NodePort',"
-                                 "'ports':[{'port':80,'nodePort':31000}]}}"));
+                     quoted(api->arena, "{'metadata':{'name':'a'},'spec':{'type':'NodePort',"
+                                        "'ports':[{'port':80,'nodePort':31000}]}}"));
     assert_int_equal(answer.status, 200);
     assert_string_equal(address(api, "a"), "10.96.0.2");
     assert_int_equal(node_port(api, "a"), 31000);
     answer = api_put(api, SERVICES "/a",
-                     quoted(api, "{'metadata':{'name':'a'},'spec':{'type':'NodePort',"
-                                 "'ports':[{'port':80,'targetPort':81}]}}"));
+                     quoted(api->arena, "{'metadata':{'name':'a'},'spec':{'type':'NodePort',"
+                                        "'ports':[{'port':80,'targetPort':81}]}}"));
     assert_int_equal(answer.status, 200);
     assert_int_equal(node_port(api, "a"), 31000);
     /* The node port goes with the type, and is free again. */
-    answer = api_merge(api, SERVICES "/a", quoted(api, "{'spec':{'type':'ClusterIP'}}"));
+    answer = api_merge(api, SERVICES "/a", quoted(api->arena, "{'spec':{'type':'ClusterIP'}}"));
     assert_int_equal(answer.status, 200);
     assert_int_equal(node_port(api, "a"), 0);
     assert_int_equal(
@@ -188,7 +179,7 @@ static void dry_run_takes_nothing(void **state)
     struct api *api = *state;
     static const char body[] = "{'metadata':{'name':'a'},'spec':{'type':'NodePort','ports':[{'port'"
                                ":1,'nodePort':30390}]}}";
-    assert_int_equal(api_post(api, SERVICES "?dryRun=All", quoted(api, body)).status, 201);
+    assert_int_equal(api_post(api, SERVICES "?dryRun=All", quoted(api->arena, body)).status, 201);
     assert_int_equal(
         make(api, "b", "{'type':'NodePort','ports':[{'port':1,'nodePort':30390}]}").status, 201);
 }

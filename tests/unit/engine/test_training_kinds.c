@@ -3,6 +3,7 @@
 #include "api.h"
 
 #include "base/str.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,23 +19,14 @@
 #define LEASES  "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 #define MAPS    "/api/v1/namespaces/default/configmaps"
 
-/* Single quotes are double ones. */
-static const char *quoted(struct api *api, const char *text)
-{
-    char *copy = arena_strdup(api->arena, text);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    return copy;
-}
-
 static struct answer post(struct api *api, const char *path, const char *body)
 {
-    return api_post(api, path, quoted(api, body));
+    return api_post(api, path, quoted(api->arena, body));
 }
 
 static struct answer merge(struct api *api, const char *path, const char *body)
 {
-    return api_merge(api, path, quoted(api, body));
+    return api_merge(api, path, quoted(api->arena, body));
 }
 
 static void test_refusals(void **state)
@@ -260,10 +252,10 @@ static void test_lease_is_won_once(void **state)
 #define CLAIM                                                                                      \
     "{'metadata': {'name': 'leader', 'resourceVersion': '%s'}, 'spec': {'holderIdentity': '%s'}}"
     answer = api_put(api, LEASES "/leader",
-                     quoted(api, arena_printf(api->arena, CLAIM, version, "one")));
+                     quoted(api->arena, arena_printf(api->arena, CLAIM, version, "one")));
     assert_int_equal(answer.status, 200);
     answer = api_put(api, LEASES "/leader",
-                     quoted(api, arena_printf(api->arena, CLAIM, version, "two")));
+                     quoted(api->arena, arena_printf(api->arena, CLAIM, version, "two")));
     assert_int_equal(answer.status, 409);
     answer = api_get(api, LEASES "/leader");
     assert_string_equal(answer_at(api, &answer, "spec.holderIdentity"), "one");
@@ -362,7 +354,7 @@ static void test_roles(void **state)
             rows[i].verb, rows[i].group, rows[i].resource, rows[i].sub);
         answer = api_call_as(api, answer_at(api, &answer, "status.token"), "POST",
                              "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-                             quoted(api, question));
+                             quoted(api->arena, question));
         assert_int_equal(answer.status, 201);
         if (!str_eq(answer_at(api, &answer, "status.allowed"), rows[i].allowed))
             fail_msg("%s: %s %s/%s", rows[i].role, rows[i].verb, rows[i].resource, rows[i].sub);

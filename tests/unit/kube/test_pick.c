@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "kube/pick.h"
 #include "read_json.h"
 

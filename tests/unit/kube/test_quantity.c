@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/quantity.h"
 #include "read_json.h"

@@ -12,22 +12,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "read_json.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* 'a' stands for "a", so that the objects of tests can be read. */
-static inline struct json *read_json(struct arena *arena, const char *text)
-{
-    char *quoted = arena_strdup(arena, text);
-    for (char *at = quoted; *at; at++)
-        if (*at == '\'')
-            *at = '"';
-    struct json *json = NULL;
-    struct err err = ERR_INIT;
-    if (json_parse(arena, quoted, strlen(quoted), NULL, &json, &err) < 0)
-        fail_msg("%s: %s", err.message, quoted);
-    return json;
-}
 
 #endif

@@ -23,10 +23,7 @@ static void answer(struct http_exchange *exchange, void *context)
         http_begin(exchange, 200, "application/json", NULL, -1);
         return;
     }
-    char *text = arena_strdup(exchange->arena, body);
-    for (char *at = text; *at; at++)
-        if (*at == '\'')
-            *at = '"';
+    const char *text = quoted(exchange->arena, body);
     http_respond(exchange, 200, "application/json", text, strlen(text));
 }
 

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "kube/patch.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,21 +18,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-struct json *fixture_json(struct arena *arena, const char *text)
-{
-    char *copy = arena_strdup(arena, text);
-    struct err err = ERR_INIT;
-    struct json *json;
-
-    for (char *c = copy; *c; c++) {
-        if (*c == '\'')
-            *c = '"';
-    }
-    if (json_parse(arena, copy, strlen(copy), NULL, &json, &err) < 0)
-        fail_msg("the test's JSON is wrong: %s in %s", err.message, text);
-    return json;
-}
 
 static struct json *short_specs(struct arena *arena, const struct training_kind *kind,
                                 const char *text)
@@ -43,7 +29,7 @@ static struct json *short_specs(struct arena *arena, const struct training_kind 
     for (size_t i = 0; i < count; i++) {
         char type[32], policy[32] = "";
         int replicas;
-        struct json *spec = fixture_json(
+        struct json *spec = read_json(
             arena, arena_printf(arena,
                                 "{'template': {'spec': {'containers': [{'name': '%s', 'image': "
                                 "'tf'}]}}}",
@@ -73,24 +59,23 @@ void fixture_init_kind(struct job_fixture *fixture, const struct training_kind *
     *fixture = (struct job_fixture){.arena = arena, .kind = kind};
     if (moment_parse("2026-11-15T02:00:00Z", &fixture->now_ms, NULL) < 0)
         fail();
-    fixture->job = fixture_json(
+    fixture->job = read_json(
         arena, "{'apiVersion': 'kubeflow.org/v1', 'kind': '', 'metadata': {'name': 'mnist', "
                "'namespace': 'default', 'uid': 'job-uid', 'resourceVersion': '1'}}");
     json_set_string(arena, fixture->job, "kind", kind->name);
     if (spec[0] == '{') {
-        json_set(arena, fixture->job, "spec", fixture_json(arena, spec));
+        json_set(arena, fixture->job, "spec", read_json(arena, spec));
     } else {
         specs = json_ensure_object(arena, fixture->job, "spec");
         json_set(arena, specs, kind->specs, short_specs(arena, kind, spec));
     }
     if (run_policy)
-        json_set(arena, json_get(fixture->job, "spec"), "runPolicy",
-                 fixture_json(arena, run_policy));
+        json_set(arena, json_get(fixture->job, "spec"), "runPolicy", read_json(arena, run_policy));
 }
 
 void fixture_set_spec(struct job_fixture *fixture, const char *members)
 {
-    JSON_EACH (member, members ? fixture_json(fixture->arena, members) : NULL)
+    JSON_EACH (member, members ? read_json(fixture->arena, members) : NULL)
         json_set(fixture->arena, json_get(fixture->job, "spec"), member->name,
                  json_clone(fixture->arena, member));
 }

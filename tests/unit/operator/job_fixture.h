@@ -25,9 +25,6 @@ struct job_fixture {
     struct training_plan plan;
 };
 
-/* JSON in which ' stands for ". */
-struct json *fixture_json(struct arena *arena, const char *text);
-
 /* `spec` is the job's, or the short form "Worker 2 OnFailure, PS 1": type, replicas and restart
  * policy (the kind's default if not said), with the one container of the kind. `run_policy`: JSON
  * or NULL. */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,7 +143,7 @@ static void test_row(void **state)
 
     fixture_init(&fixture, row->spec, row->run_policy);
     if (row->status)
-        json_set(fixture.arena, fixture.job, "status", fixture_json(fixture.arena, row->status));
+        json_set(fixture.arena, fixture.job, "status", read_json(fixture.arena, row->status));
     fixture_pods(&fixture, row->pods);
     for (int pass = 0; pass < PASSES; pass++) {
         fixture_reconcile(&fixture);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -195,13 +196,13 @@ static const struct defaults DEFAULTS[] = {
 static void make_spec(struct job_fixture *fixture, const struct defaults *row)
 {
     struct arena *arena = fixture->arena;
-    struct json *worker = fixture_json(arena, row->worker);
+    struct json *worker = read_json(arena, row->worker);
     struct json *template =
-        fixture_json(arena, "{'spec': {'containers': [{'name': 'tensorflow', 'image': 'tf'}]}}");
+        read_json(arena, "{'spec': {'containers': [{'name': 'tensorflow', 'image': 'tf'}]}}");
     struct json *container = json_element(json_at(template, "spec", "containers", NULL), 0);
 
     if (row->ports)
-        json_set(arena, container, "ports", fixture_json(arena, row->ports));
+        json_set(arena, container, "ports", read_json(arena, row->ports));
     json_set(arena, worker, "template", template);
     json_set(arena, json_at(fixture->job, "spec", "tfReplicaSpecs", NULL), row->key, worker);
 }
@@ -224,7 +225,7 @@ static void test_defaults(void **state)
     spec = json_get(training_pod_new(fixture.arena, &job, TRAINING_WORKER, 0, NULL), "spec");
     assert_string_equal(json_get_string(spec, "restartPolicy", ""), row->restart_policy);
     ports = json_get(json_element(json_get(spec, "containers"), 0), "ports");
-    assert_true(json_equal(ports, fixture_json(fixture.arena, row->made_ports)));
+    assert_true(json_equal(ports, read_json(fixture.arena, row->made_ports)));
     fixture_release(&fixture);
 }
 

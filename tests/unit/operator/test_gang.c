@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,7 +115,7 @@ static void test_group_row(void **state)
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
     assert_non_null(fixture.group);
-    if (!json_equal(json_get(fixture.group, "spec"), fixture_json(fixture.arena, row->group)))
+    if (!json_equal(json_get(fixture.group, "spec"), read_json(fixture.arena, row->group)))
         fail_msg("%s", json_to_string(fixture.arena, json_get(fixture.group, "spec")));
     /* What was made is what is wanted. */
     fixture_reconcile(&fixture);
@@ -166,11 +167,11 @@ static void test_amounts_of_a_pod(void **state)
         struct json *spec = json_object(arena);
         struct training_amounts amounts;
 
-        json_set(arena, spec, "containers", fixture_json(arena, rows[i].containers));
-        json_set(arena, spec, "initContainers", fixture_json(arena, rows[i].init));
+        json_set(arena, spec, "containers", read_json(arena, rows[i].containers));
+        json_set(arena, spec, "initContainers", read_json(arena, rows[i].init));
         amounts = training_pod_amounts(arena, spec);
         if (!json_equal(training_amounts_to_json(arena, &amounts),
-                        fixture_json(arena, rows[i].amounts)))
+                        read_json(arena, rows[i].amounts)))
             fail_msg("row %zu: %s", i,
                      json_to_string(arena, training_amounts_to_json(arena, &amounts)));
     }
@@ -351,8 +352,8 @@ static void test_a_group_of_somebody_else(void **state)
     struct job_fixture fixture;
 
     init(&fixture, PLUGINS, "Worker 2", NULL);
-    fixture.group = fixture_json(fixture.arena, "{'metadata': {'name': 'mnist', 'uid': 'other'}, "
-                                                "'spec': {'minMember': 9}}");
+    fixture.group = read_json(fixture.arena, "{'metadata': {'name': 'mnist', 'uid': 'other'}, "
+                                             "'spec': {'minMember': 9}}");
     fixture_settle(&fixture);
     assert_int_equal(fixture.pod_count, 0);
     assert_string_equal(fixture_events(&fixture),
@@ -397,9 +398,8 @@ static void test_only_what_differs_is_patched(void **state)
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
     /* The same in other words, and what others put there. */
-    json_set(
-        fixture.arena, json_get(fixture.group, "spec"), "minResources",
-        fixture_json(fixture.arena, "{'cpu': '5.75', 'memory': '3072Mi', 'nvidia.com/gpu': 2}"));
+    json_set(fixture.arena, json_get(fixture.group, "spec"), "minResources",
+             read_json(fixture.arena, "{'cpu': '5.75', 'memory': '3072Mi', 'nvidia.com/gpu': 2}"));
     json_set_string(fixture.arena, json_get(fixture.group, "spec"), "queue", "moved");
     json_set_string(fixture.arena, json_get(fixture.group, "spec"), "networkTopology", "kept");
     fixture_reconcile(&fixture);

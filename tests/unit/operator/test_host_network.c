@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +77,7 @@ static const char *remembered(const struct world *world)
 
 static void remember(struct world *world, const char *text)
 {
-    struct json *json = fixture_json(world->fixture.arena, text);
+    struct json *json = read_json(world->fixture.arena, text);
 
     kube_meta_set_annotation(world->fixture.arena, world->fixture.job,
                              TRAINING_HOST_PORTS_ANNOTATION,
@@ -383,8 +384,8 @@ static void test_a_host_port_of_the_template_stands(void **state)
         training_job_container(&TRAINING_TFJOB, json_at(world.fixture.job, "spec", "tfReplicaSpecs",
                                                         "Worker", "template", "spec", NULL));
     json_set(world.fixture.arena, container, "ports",
-             fixture_json(world.fixture.arena,
-                          "[{'name': 'tfjob-port', 'containerPort': 5000, 'hostPort': 5000}]"));
+             read_json(world.fixture.arena,
+                       "[{'name': 'tfjob-port', 'containerPort': 5000, 'hostPort': 5000}]"));
     json_set_string(
         world.fixture.arena,
         json_at(world.fixture.job, "spec", "tfReplicaSpecs", "Worker", "template", "spec", NULL),

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,12 +58,10 @@ static void test_row(void **state)
 {
     const struct row *row = *state;
     struct arena *arena = arena_new();
-    char *document = arena_strdup(arena, row->document), *text = NULL;
+    char *document = quoted(arena, row->document), *text = NULL;
     struct err err = ERR_INIT;
     int r;
 
-    for (char *c = document; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
     r = training_progress_text(arena, document, strlen(document), &text, &err);
     if (row->text) {
         assert_string_equal(err.message, "");
@@ -100,7 +99,7 @@ static void add_ports(struct job_fixture *fixture, size_t pod, const char *ports
 {
     struct json *container = json_first(json_at(fixture->pods[pod], "spec", "containers", NULL));
 
-    JSON_EACH (port, fixture_json(fixture->arena, ports))
+    JSON_EACH (port, read_json(fixture->arena, ports))
         json_append(json_get(container, "ports"), json_clone(fixture->arena, port));
 }
 
@@ -192,8 +191,8 @@ static void test_changes(void **state)
     struct arena *arena = arena_new();
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        bool only = training_progress_is_all_that_changed(fixture_json(arena, BEFORE),
-                                                          fixture_json(arena, rows[i].after));
+        bool only = training_progress_is_all_that_changed(read_json(arena, BEFORE),
+                                                          read_json(arena, rows[i].after));
 
         if (only != rows[i].only)
             fail_msg("%s", rows[i].rule);

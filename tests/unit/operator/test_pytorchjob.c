@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -284,7 +285,7 @@ static void test_autoscaler(void **state)
 
     /* A job that does not run is not scaled. */
     json_set(fixture.arena, json_get(fixture.job, "spec"), "runPolicy",
-             fixture_json(fixture.arena, "{'suspend': true}"));
+             read_json(fixture.arena, "{'suspend': true}"));
     fixture_settle(&fixture);
     assert_null(fixture.plan.autoscaler);
     assert_true(fixture.plan.autoscaler_goes);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -382,7 +383,7 @@ static void test_unknown_status_fields_survive(void **state)
 
     fixture_init(&fixture, "Worker 1", NULL);
     json_set(fixture.arena, fixture.job, "status",
-             fixture_json(fixture.arena, "{'lastReconcileTime': 'x', 'other': {'a': [1]}}"));
+             read_json(fixture.arena, "{'lastReconcileTime': 'x', 'other': {'a': [1]}}"));
     fixture_reconcile(&fixture);
     assert_string_equal(json_get_string(fixture.plan.status, "lastReconcileTime", ""), "x");
     assert_non_null(json_at(fixture.plan.status, "other", "a", NULL));
@@ -411,14 +412,14 @@ static void test_troubles_of_pods_are_told(void **state)
     fixture_init(&fixture, "Worker 2", NULL);
     fixture_pods(&fixture, "worker-0=Pending worker-1=Pending");
     json_set(fixture.arena, fixture.pods[0], "status",
-             fixture_json(fixture.arena,
-                          "{'phase': 'Pending', 'containerStatuses': [{'name': 'tensorflow', "
-                          "'state': {'waiting': {'reason': 'ImagePullBackOff', 'message': 'no "
-                          "such image'}}}]}"));
+             read_json(fixture.arena,
+                       "{'phase': 'Pending', 'containerStatuses': [{'name': 'tensorflow', "
+                       "'state': {'waiting': {'reason': 'ImagePullBackOff', 'message': 'no "
+                       "such image'}}}]}"));
     json_set(fixture.arena, fixture.pods[1], "status",
-             fixture_json(fixture.arena,
-                          "{'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': "
-                          "'False', 'reason': 'Unschedulable', 'message': '0/1 nodes'}]}"));
+             read_json(fixture.arena,
+                       "{'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': "
+                       "'False', 'reason': 'Unschedulable', 'message': '0/1 nodes'}]}"));
     fixture_reconcile(&fixture);
     assert_string_equal(
         fixture_events(&fixture),
@@ -462,7 +463,7 @@ static void test_the_cause_of_a_failure_is_told(void **state)
         fixture_init(&fixture, "Worker 1", NULL);
         fixture_pods(&fixture, rows[i].phase);
         json_set(fixture.arena, fixture.pods[0], "status",
-                 fixture_json(fixture.arena, rows[i].status));
+                 read_json(fixture.arena, rows[i].status));
         fixture_reconcile(&fixture);
         if (!strstr(fixture_events(&fixture), rows[i].event))
             fail_msg("no '%s' in: %s", rows[i].event, fixture_events(&fixture));

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +100,7 @@ static void test_row(void **state)
 
     fixture_init(&fixture, row->spec, NULL);
     if (row->more) {
-        JSON_EACH (member, fixture_json(fixture.arena, row->more))
+        JSON_EACH (member, read_json(fixture.arena, row->more))
             json_set(fixture.arena, json_get(fixture.job, "spec"), member->name,
                      json_clone(fixture.arena, member));
     }

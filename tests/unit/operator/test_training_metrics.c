@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "operator/training_metrics.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,17 +45,13 @@ static int teardown(void **state)
 __attribute__((format(printf, 2, 3))) static struct json *parse(struct world *world,
                                                                 const char *format, ...)
 {
-    struct json *json = NULL;
-    char *text;
+    const char *text;
     va_list args;
 
     va_start(args, format);
     text = arena_vprintf(world->arena, format, args);
     va_end(args);
-    for (char *c = text; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    assert_int_equal(json_parse(world->arena, text, strlen(text), NULL, &json, NULL), 0);
-    return json;
+    return read_json(world->arena, text);
 }
 
 static struct json *job(struct world *world, const char *conditions)

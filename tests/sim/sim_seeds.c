@@ -1,0 +1,30 @@
+/* See sim_seeds.h. */
+#include "sim_seeds.h"
+
+#include <stdlib.h>
+
+void sim_seeds_run(uint64_t count, void (*run)(uint64_t seed))
+{
+    const char *one = getenv("TRAINYARD_SIM_SEED");
+
+    if (one) {
+        run(strtoull(one, NULL, 10));
+        return;
+    }
+    for (uint64_t seed = 1; seed <= count; seed++)
+        run(seed);
+}
+
+uint64_t sim_seeds_asked(uint64_t usual)
+{
+    const char *many = getenv("TRAINYARD_SIM_SEEDS");
+
+    return many ? strtoull(many, NULL, 10) : usual;
+}
+
+uint64_t sim_seeds_scaled(uint64_t usual)
+{
+    const char *scale = getenv("TRAINYARD_TEST_SCALE");
+
+    return usual * (scale && atoi(scale) > 0 ? (uint64_t)atoi(scale) : 1);
+}
