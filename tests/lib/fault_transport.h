@@ -1,7 +1,7 @@
 /* A transport that loses things: it stands before another one and, as the dice fall, refuses a
  * call, takes its time with it, delivers it and loses the answer, answers a write with a conflict
- * or as invalid, ends a watch in the middle, or brings its events late, some twice and neighbours swapped. For
- * simulation: the same dice give the same faults. */
+ * or as invalid, ends a watch in the middle, or brings its events late, some twice and neighbours
+ * swapped. For simulation: the same dice give the same faults. */
 #ifndef TRAINYARD_TESTS_LIB_FAULT_TRANSPORT_H
 #define TRAINYARD_TESTS_LIB_FAULT_TRANSPORT_H
 

@@ -188,8 +188,8 @@ static void test_lost_answers(void **state)
     http_transport_free(faulty);
 }
 
-/* The server will not have the job as it is written: a definition does not fit. It is told, and when
- * that is mended the job goes on. */
+/* The server will not have the job as it is written: a definition does not fit. It is told, and
+ * when that is mended the job goes on. */
 static void test_a_refused_status_is_told(void **state)
 {
     static const struct fault_rates rates = {.invalid = 1000}, none = {0};
