@@ -26,6 +26,22 @@ struct plan_run {
 
 extern const struct kube_pass_stages PLAN_RUN_STAGES; /* of its pass */
 
+enum plan_stage {
+    PLAN_REMEMBER,
+    PLAN_GROUP,
+    PLAN_SERVICES,
+    PLAN_PODS,
+    PLAN_AUTOSCALER,
+    PLAN_STATUS,
+    PLAN_STAGES,
+};
+
+/* Private, plan_action.c: in which stage an action has its turn, and its call. */
+enum plan_stage plan_action_stage(const struct training_action *action);
+void plan_action_start(struct plan_run *run, const struct training_action *action);
+/* No answer says nothing about what was asked; the next pass will see. */
+bool plan_action_is_answer(const struct err *err);
+
 /* Private, plan_autoscaler.c: whether the server must be asked, and asking it. */
 bool plan_run_needs_autoscaler(struct plan_run *run);
 void plan_run_start_autoscaler(struct plan_run *run);
