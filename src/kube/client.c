@@ -368,6 +368,14 @@ void kube_patch(struct kube_client *client, const struct kube_resource *resource
                  "application/merge-patch+json", done, context);
 }
 
+void kube_strategic_patch(struct kube_client *client, const struct kube_resource *resource,
+                          const char *namespace_, const char *name, const struct json *patch,
+                          kube_done *done, void *context)
+{
+    write_object(client, "PATCH", resource, namespace_, name, NULL, patch,
+                 "application/strategic-merge-patch+json", done, context);
+}
+
 void kube_delete(struct kube_client *client, const struct kube_resource *resource,
                  const char *namespace_, const char *name,
                  const struct kube_delete_options *options, kube_done *done, void *context)

@@ -45,6 +45,12 @@ void kube_patch(struct kube_client *client, const struct kube_resource *resource
                 const char *namespace_, const char *name, const char *subresource,
                 const struct json *merge_patch, kube_done *done, void *context);
 
+/* Strategic merge patch of a built-in type: lists are merged by their keys, so that entries which
+ * the caller does not know of stay. */
+void kube_strategic_patch(struct kube_client *client, const struct kube_resource *resource,
+                          const char *namespace_, const char *name, const struct json *patch,
+                          kube_done *done, void *context);
+
 struct kube_delete_options {
     int64_t grace_period_seconds; /* -1: the object's own */
     const char *propagation;      /* "Background", "Foreground", "Orphan", or NULL */

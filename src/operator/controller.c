@@ -62,18 +62,14 @@ static void on_part(void *context, enum job_part part, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct training_controller *controller = context;
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *key = job_cache_key(arena, (new_ ? new_ : old)->json);
-    const char *old_key = old ? job_cache_key(arena, old->json) : NULL;
 
-    /* Somebody moved its label to another job. */
-    if (new_ && old_key && !str_eq(key, old_key)) {
-        job_cache_change(&controller->cache, old_key, part, old, NULL);
-        workqueue_add(controller->queue, old_key);
-    }
-    if (!key)
-        return;
-    job_cache_change(&controller->cache, key, part, old, new_);
+    job_cache_change(&controller->cache, part, old, new_);
+}
+
+static void on_cache_changed(void *context, const char *key)
+{
+    struct training_controller *controller = context;
+
     workqueue_add(controller->queue, key);
 }
 
@@ -103,8 +99,11 @@ static struct training_observed observe(struct training_controller *controller,
         kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_PODS], &observed.pod_count);
     observed.services =
         kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_SERVICES], &observed.service_count);
+    observed.strays =
+        kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_STRAYS], &observed.stray_count);
     observed.gone_count = run->gone_count = run->entry->gone.count;
-    observed.gone = kube_pass_hold_all(&run->pass, run->entry->gone.items, run->gone_count);
+    observed.gone = run->gone =
+        kube_pass_hold_all(&run->pass, run->entry->gone.items, run->gone_count);
     return observed;
 }
 
@@ -260,7 +259,7 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     controller->prometheus = options->metrics;
     controller->collector.collect = collect;
     prometheus_collector_add(options->metrics, &controller->collector);
-    job_cache_init(&controller->cache);
+    job_cache_init(&controller->cache, on_cache_changed, controller);
     controller->client = kube_client_new(loop, transport, kind->controller_name);
     controller->progress = progress_reader_new(loop, controller->client, kind,
                                                options->dialer ? options->dialer : &by_address);

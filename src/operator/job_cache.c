@@ -11,8 +11,9 @@
 
 enum { SAID_MAX = 1000 };
 
-void job_cache_init(struct job_cache *cache)
+void job_cache_init(struct job_cache *cache, job_cache_changed *changed, void *context)
 {
+    *cache = (struct job_cache){.changed = changed, .context = context};
     map_init(&cache->entries);
 }
 
@@ -50,6 +51,7 @@ void job_entry_drop_gone(struct job_entry *entry, size_t count)
 static void forget_own(struct job_entry *entry)
 {
     job_entry_drop_gone(entry, entry->gone.count);
+    release_objects(&entry->parts[JOB_STRAYS]); /* nobody can let go of them any more */
     release_strings(&entry->said);
     free(entry->autoscaler);
     entry->autoscaler = NULL;
@@ -109,7 +111,8 @@ void job_cache_forget(struct job_cache *cache, const char *key)
     entry_free(entry);
 }
 
-char *job_cache_key(struct arena *arena, const struct json *object)
+/* The key of the job that an object's labels name, or NULL. */
+static const char *labelled_key(struct arena *arena, const struct json *object)
 {
     const char *name = kube_meta_label(object, TRAINING_NAME_LABEL);
 
@@ -118,24 +121,86 @@ char *job_cache_key(struct arena *arena, const struct json *object)
     return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
 }
 
-void job_cache_change(struct job_cache *cache, const char *key, enum job_part part,
-                      struct kube_object *old, struct kube_object *new_)
+/* The key of the job that controls a pod, where its labels name another or none; else NULL. */
+static const char *stray_key(struct arena *arena, enum job_part part, const struct json *object)
 {
-    struct job_entry *entry = job_cache_get(cache, key);
-    const char *name = new_ ? new_->name : old->name;
-    struct kube_object *held;
+    const char *name = json_get_string(kube_meta_controller(object), "name", NULL);
 
-    if (new_) {
-        held = map_put(&entry->parts[part], name, kube_object_ref(new_));
-        kube_own_writes_saw(&entry->writes, new_->uid);
-    } else {
-        held = map_remove(&entry->parts[part], name);
-        kube_own_writes_saw(&entry->writes, old->uid);
-    }
-    if (!new_ && part == JOB_PODS)
-        vec_push(&entry->gone, kube_object_ref(old));
+    if (part != JOB_PODS || str_is_empty(name) ||
+        str_eq(name, kube_meta_label(object, TRAINING_NAME_LABEL)))
+        return NULL;
+    return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
+}
+
+static void entry_put(struct job_entry *entry, enum job_part part, struct kube_object *object)
+{
+    struct kube_object *held = map_put(&entry->parts[part], object->name, kube_object_ref(object));
+
     if (held)
         kube_object_unref(held);
+}
+
+static void entry_remove(struct job_entry *entry, enum job_part part, const char *name)
+{
+    struct kube_object *held = map_remove(&entry->parts[part], name);
+
+    if (held)
+        kube_object_unref(held);
+}
+
+/* One of the places of an object: where it was, and where it is. */
+static void change_place(struct job_cache *cache, enum job_part part, const char *old_key,
+                         struct kube_object *old, const char *new_key, struct kube_object *new_)
+{
+    struct job_entry *entry;
+
+    if (old_key && !str_eq(old_key, new_key)) {
+        entry = job_cache_get(cache, old_key);
+        entry_remove(entry, part, old->name);
+        kube_own_writes_saw(&entry->writes, old->uid);
+        /* One that only moved is not gone. */
+        if (!new_ && part == JOB_PODS)
+            vec_push(&entry->gone, kube_object_ref(old));
+        cache->changed(cache->context, old_key);
+    }
+    if (new_key) {
+        entry = job_cache_get(cache, new_key);
+        entry_put(entry, part, new_);
+        kube_own_writes_saw(&entry->writes, new_->uid);
+        cache->changed(cache->context, new_key);
+    }
+}
+
+void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_object *old,
+                      struct kube_object *new_)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+
+    change_place(cache, part, old ? labelled_key(arena, old->json) : NULL, old,
+                 new_ ? labelled_key(arena, new_->json) : NULL, new_);
+    change_place(cache, JOB_STRAYS, old ? stray_key(arena, part, old->json) : NULL, old,
+                 new_ ? stray_key(arena, part, new_->json) : NULL, new_);
+}
+
+void job_entry_found(struct job_entry *entry, const struct json *pod, bool stray)
+{
+    struct kube_object *object = kube_object_new(pod);
+
+    for (size_t i = 0; i < entry->gone.count; i++) {
+        if (!str_eq(entry->gone.items[i]->uid, object->uid))
+            continue;
+        kube_object_unref(entry->gone.items[i]);
+        vec_remove(&entry->gone, i);
+        break;
+    }
+    if (stray)
+        entry_put(entry, JOB_STRAYS, object);
+    kube_object_unref(object);
+}
+
+void job_entry_drop_stray(struct job_entry *entry, const char *name)
+{
+    entry_remove(entry, JOB_STRAYS, name);
 }
 
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,

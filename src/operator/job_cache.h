@@ -1,6 +1,7 @@
-/* What the controller knows of each job beyond the job itself: its pods, services and PodGroup as
- * the informers show them, the pods that vanished, and our own writes that the informers have not
- * shown yet. */
+/* What the controller knows of each job beyond the job itself: the pods, services and PodGroup that
+ * are labelled with its name, as the informers show them, pods that it controls and that are
+ * labelled otherwise, the pods that vanished, and our own writes that the informers have not shown
+ * yet. */
 #ifndef TRAINYARD_OPERATOR_JOB_CACHE_H
 #define TRAINYARD_OPERATOR_JOB_CACHE_H
 
@@ -9,7 +10,7 @@
 #include "kube/informer.h"
 #include "kube/own_writes.h"
 
-enum job_part { JOB_PODS, JOB_SERVICES, JOB_POD_GROUPS, JOB_PARTS };
+enum job_part { JOB_PODS, JOB_SERVICES, JOB_POD_GROUPS, JOB_STRAYS, JOB_PARTS };
 
 struct job_entry {
     char *key;                   /* "namespace/name" */
@@ -20,23 +21,30 @@ struct job_entry {
     struct kube_own_writes writes;
 };
 
+/* Something of the job of this key is not as it was. */
+typedef void job_cache_changed(void *context, const char *key);
+
 struct job_cache {
     struct map entries; /* by key */
+    job_cache_changed *changed;
+    void *context;
 };
 
-void job_cache_init(struct job_cache *cache);
+void job_cache_init(struct job_cache *cache, job_cache_changed *changed, void *context);
 void job_cache_release(struct job_cache *cache);
 
 struct job_entry *job_cache_get(struct job_cache *cache, const char *key); /* made if missing */
 /* The job is gone: forget what was only ours. The entry goes with the last of its objects. */
 void job_cache_forget(struct job_cache *cache, const char *key);
 
-/* The key of the job that an object's labels name, or NULL. */
-char *job_cache_key(struct arena *arena, const struct json *object);
+/* An informer's change of an object, which may move it from one job to another. */
+void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_object *old,
+                      struct kube_object *new_);
 
-/* An informer's change of one of its objects. */
-void job_cache_change(struct job_cache *cache, const char *key, enum job_part part,
-                      struct kube_object *old, struct kube_object *new_);
+/* A pod that seemed to have vanished exists. `stray`: not with the labels by which it was seen; it
+ * is kept until it is let go of, since no informer will tell of it again. */
+void job_entry_found(struct job_entry *entry, const struct json *pod, bool stray);
+void job_entry_drop_stray(struct job_entry *entry, const char *name);
 
 /* Unless the informer shows it already. */
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,

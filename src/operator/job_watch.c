@@ -15,6 +15,7 @@ static const char *const POD_FIELDS[] = {
     ("metadata.annotations." TRAINING_VOLCANO_GROUP_ANNOTATION),
     "metadata.labels",
     "metadata.ownerReferences.controller",
+    "metadata.ownerReferences.name",
     "metadata.ownerReferences.uid",
     "spec.containers.ports",
     "spec.nodeName",

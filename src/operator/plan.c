@@ -44,8 +44,10 @@ static struct training_action *add_action(struct training_plan *plan)
 void training_plan_create(struct training_plan *plan, enum training_action_type type,
                           const struct json *object)
 {
-    *add_action(plan) =
-        (struct training_action){.type = type, .name = kube_meta_name(object), .object = object};
+    *add_action(plan) = (struct training_action){.type = type,
+                                                 .name = kube_meta_name(object),
+                                                 .uid = kube_meta_uid(object),
+                                                 .object = object};
 }
 
 void training_plan_create_part(struct training_plan *plan, enum training_action_type type,

@@ -1,7 +1,7 @@
-/* What the reconcile wants done, as data. The controller does it in this order: remember (the
- * annotations), the PodGroup, services, pods and deletions, the autoscaler, the status, then the
- * events; so that what is counted is on the job before anything happens because of it. Everything
- * lives in the reconcile's arena.
+/* What the reconcile wants done, as data. The controller does it in this order: adopt and release,
+ * remember (the annotations), the PodGroup, services, pods and deletions, the autoscaler, the
+ * status, then the events; so that what is counted is on the job before anything happens because of
+ * it. Everything lives in the reconcile's arena.
  */
 #ifndef TRAINYARD_OPERATOR_PLAN_H
 #define TRAINYARD_OPERATOR_PLAN_H
@@ -21,13 +21,17 @@ enum training_action_type {
     TRAINING_CREATE_POD_GROUP,
     TRAINING_UPDATE_POD_GROUP,
     TRAINING_DELETE_POD_GROUP,
+    TRAINING_ADOPT_POD,
+    TRAINING_ADOPT_SERVICE,
+    TRAINING_ADOPT_POD_GROUP,
+    TRAINING_RELEASE_POD,
 };
 
 struct training_action {
     enum training_action_type type;
     const char *name;
-    const char *uid;           /* of what is deleted, so that its successor is spared */
-    const struct json *object; /* what is created, or the merge patch of what is changed */
+    const char *uid;           /* of what is deleted or claimed, so that its successor is spared */
+    const struct json *object; /* what is created, or the patch of what is changed */
     bool force;                /* delete at once: nobody is left to do it gracefully */
     /* Whose pod or service is created; the object is made when it is needed. */
     enum training_replica_type replica_type;

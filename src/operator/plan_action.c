@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-enum verb { CREATES, CHANGES, DELETES };
+enum verb { CREATES, CHANGES, DELETES, ADOPTS, RELEASES };
 
 /* One action of the plan under way. */
 struct call {
@@ -41,11 +41,24 @@ static const struct {
                                    "SuccessfulUpdatePodGroup", "FailedUpdatePodGroup"},
     [TRAINING_DELETE_POD_GROUP] = {PLAN_PODS, DELETES, NULL, JOB_POD_GROUPS, "PodGroup",
                                    "SuccessfulDeletePodGroup", "FailedDeletePodGroup"},
+    [TRAINING_ADOPT_POD] = {PLAN_CLAIM, ADOPTS, &KUBE_PODS, JOB_PODS, "pod", "SuccessfulAdoptPod",
+                            "FailedAdoptPod"},
+    [TRAINING_ADOPT_SERVICE] = {PLAN_CLAIM, ADOPTS, &KUBE_SERVICES, JOB_SERVICES, "service",
+                                "SuccessfulAdoptService", "FailedAdoptService"},
+    [TRAINING_ADOPT_POD_GROUP] = {PLAN_CLAIM, ADOPTS, NULL, JOB_POD_GROUPS, "PodGroup",
+                                  "SuccessfulAdoptPodGroup", "FailedAdoptPodGroup"},
+    [TRAINING_RELEASE_POD] = {PLAN_CLAIM, RELEASES, &KUBE_PODS, JOB_STRAYS, "pod",
+                              "SuccessfulReleasePod", "FailedReleasePod"},
 };
 
 enum plan_stage plan_action_stage(const struct training_action *action)
 {
     return ACTIONS[action->type].stage;
+}
+
+bool plan_action_adopts(const struct training_action *action)
+{
+    return ACTIONS[action->type].verb == ADOPTS;
 }
 
 bool plan_action_is_answer(const struct err *err)
@@ -55,7 +68,8 @@ bool plan_action_is_answer(const struct err *err)
 
 static void fail_action(struct call *call, const struct err *err)
 {
-    static const char *const texts[] = {"Error creating", "Error updating", "Error deleting"};
+    static const char *const texts[] = {"Error creating", "Error updating", "Error deleting",
+                                        "Error adopting", "Error releasing"};
 
     call->run->pass.failed = true;
     if (plan_action_is_answer(err))
@@ -65,7 +79,7 @@ static void fail_action(struct call *call, const struct err *err)
 
 static void tell_done(const struct call *call)
 {
-    static const char *const texts[] = {"Created", "Updated", "Deleted"};
+    static const char *const texts[] = {"Created", "Updated", "Deleted", "Adopted", "Released"};
     const enum training_action_type type = call->action->type;
 
     kube_pass_tell(&call->run->pass, false, ACTIONS[type].done_reason, "%s %s: %s",
@@ -81,7 +95,7 @@ static const struct kube_resource *resource_of(const struct call *call)
     return type == TRAINING_DELETE_JOB ? call->run->kind->resource : ACTIONS[type].resource;
 }
 
-static void on_adopted(void *context, struct json *object, const struct err *err)
+static void on_labelled(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
 
@@ -94,7 +108,7 @@ static void on_adopted(void *context, struct json *object, const struct err *err
 }
 
 /* It is the job's, but another operator made it, without the labels by which we would see it. */
-static void adopt(struct call *call)
+static void set_labels(struct call *call)
 {
     struct plan_run *run = call->run;
     struct json *patch = json_object(run->pass.arena);
@@ -103,7 +117,16 @@ static void adopt(struct call *call)
              json_clone(run->pass.arena, kube_meta_labels(training_plan_object(
                                              &run->plan, call->action, run->pass.arena))));
     kube_patch(run->pass.client, resource_of(call), run->pass.workload->namespace_,
-               call->action->name, NULL, patch, on_adopted, call);
+               call->action->name, NULL, patch, on_labelled, call);
+}
+
+/* It has no controller but the job's labels: the reconcile will claim it, or say why not, as soon
+ * as it is shown. */
+static bool is_to_be_adopted(const struct plan_run *run, const struct json *object)
+{
+    return !kube_meta_controller(object) &&
+           str_eq(kube_meta_label(object, TRAINING_OPERATOR_LABEL), run->kind->controller_name) &&
+           str_eq(kube_meta_label(object, TRAINING_NAME_LABEL), run->pass.workload->name);
 }
 
 /* What exists under the name may be ours, made by a call whose answer was lost. */
@@ -119,7 +142,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
         fail_action(call, err);
     } else if (kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
         if (!kube_meta_label(object, TRAINING_OPERATOR_LABEL)) {
-            adopt(call);
+            set_labels(call);
             return;
         }
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
@@ -129,7 +152,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
                 "%s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
                 ACTIONS[call->action->type].noun, call->action->name);
         run->pass.failed = true;
-        if (!kube_meta_is_deleting(object) &&
+        if (!kube_meta_is_deleting(object) && !is_to_be_adopted(run, object) &&
             job_entry_say(run->entry, ACTIONS[call->action->type].failed_reason, taken.message))
             fail_action(call, &taken);
     }
@@ -171,13 +194,86 @@ static void on_deleted(void *context, struct json *object, const struct err *err
 static void on_changed(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
-
+    const enum verb verb = ACTIONS[call->action->type].verb;
     /* It went, or is another by now: the next pass sees. */
-    if (err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT))
+    bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
+
+    if (gone)
         call->run->pass.failed = true;
     else if (err)
         fail_action(call, err);
+    else if (verb == ADOPTS || verb == RELEASES)
+        tell_done(call);
     kube_pass_answered(&call->run->pass);
+}
+
+static void drop_stray(struct call *call)
+{
+    job_entry_drop_stray(call->run->entry, call->action->name);
+}
+
+static void on_stray(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+
+    call->run->pass.failed = true;
+    if (err ? err->code == ERR_NOT_FOUND : !str_eq(kube_meta_uid(object), call->action->uid))
+        drop_stray(call);
+    kube_pass_answered(&call->run->pass);
+}
+
+/* A pod whose labels are not ours at all is told of by no watch: from here on it is not known. */
+static void on_released(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    struct kube_pass *pass = &call->run->pass;
+
+    if (err && err->code == ERR_CONFLICT) {
+        kube_get(pass->client, resource_of(call), pass->workload->namespace_, call->action->name,
+                 on_stray, call);
+        return;
+    }
+    if (!err || err->code == ERR_NOT_FOUND)
+        drop_stray(call);
+    on_changed(call, object, err);
+}
+
+static void start_delete(struct call *call)
+{
+    const struct training_action *action = call->action;
+    struct kube_pass *pass = &call->run->pass;
+    struct kube_delete_options options = {
+        .grace_period_seconds = action->force ? 0 : -1,
+        .propagation = action->type == TRAINING_DELETE_JOB ? "Background" : NULL,
+        .uid = action->uid,
+    };
+
+    kube_delete(pass->client, resource_of(call), pass->workload->namespace_, action->name, &options,
+                on_deleted, call);
+}
+
+static void start_create(struct call *call)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_pass *pass = &call->run->pass;
+
+    kube_create(pass->client, resource_of(call), pass->workload->namespace_,
+                training_plan_object(&call->run->plan, call->action, arena), on_created, call);
+}
+
+static void start_patch(struct call *call)
+{
+    const struct training_action *action = call->action;
+    struct kube_pass *pass = &call->run->pass;
+    kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_changed;
+
+    /* Custom resources have no lists with keys. */
+    if (ACTIONS[action->type].part == JOB_POD_GROUPS)
+        kube_patch(pass->client, resource_of(call), pass->workload->namespace_, action->name, NULL,
+                   action->object, done, call);
+    else
+        kube_strategic_patch(pass->client, resource_of(call), pass->workload->namespace_,
+                             action->name, action->object, done, call);
 }
 
 void plan_action_start(struct plan_run *run, const struct training_action *action)
@@ -185,22 +281,17 @@ void plan_action_start(struct plan_run *run, const struct training_action *actio
     struct call *call = ARENA_NEW(run->pass.arena, struct call);
 
     *call = (struct call){.run = run, .action = action};
-    if (ACTIONS[action->type].verb == CREATES) {
-        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-
-        kube_create(run->pass.client, resource_of(call), run->pass.workload->namespace_,
-                    training_plan_object(&run->plan, action, arena), on_created, call);
-    } else if (ACTIONS[action->type].verb == CHANGES) {
-        kube_patch(run->pass.client, resource_of(call), run->pass.workload->namespace_,
-                   action->name, NULL, action->object, on_changed, call);
-    } else {
-        struct kube_delete_options options = {
-            .grace_period_seconds = action->force ? 0 : -1,
-            .propagation = action->type == TRAINING_DELETE_JOB ? "Background" : NULL,
-            .uid = action->uid,
-        };
-
-        kube_delete(run->pass.client, resource_of(call), run->pass.workload->namespace_,
-                    action->name, &options, on_deleted, call);
+    switch (ACTIONS[action->type].verb) {
+    case CREATES:
+        start_create(call);
+        break;
+    case CHANGES:
+    case ADOPTS:
+    case RELEASES:
+        start_patch(call);
+        break;
+    case DELETES:
+        start_delete(call);
+        break;
     }
 }

@@ -111,6 +111,8 @@ static bool start_next(struct kube_pass *pass)
     struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
 
     switch (pass->stage) {
+    case PLAN_CHECK:
+        return plan_check_start_next(run);
     case PLAN_REMEMBER:
         return start_only(run, run->plan.annotations != NULL, start_remember);
     case PLAN_AUTOSCALER:
@@ -124,8 +126,14 @@ static bool start_next(struct kube_pass *pass)
 
 static int after(struct kube_pass *pass)
 {
+    struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
+
+    if (pass->stage == PLAN_CHECK && run->overtaken) {
+        pass->failed = true;
+        return PLAN_STAGES;
+    }
     if (pass->stage == PLAN_STATUS)
-        tell_events(CONTAINER_OF(pass, struct plan_run, pass));
+        tell_events(run);
     /* Only the first stages are grounds; a job that was gone has ended the pass itself. */
     if (pass->failed && (pass->stage == PLAN_GROUP || pass->stage == PLAN_SERVICES))
         return PLAN_STATUS;

@@ -15,11 +15,13 @@ struct plan_run {
     const struct kube_resource *pod_groups; /* those of the gang scheduler, or NULL */
     struct job_entry *entry;
     struct training_plan plan;
-    size_t gone_count; /* vanished pods that the plan has dealt with */
+    const struct json *const *gone; /* vanished pods that the plan has dealt with */
+    size_t gone_count;
     const struct training_metrics *metrics;
     int64_t started_ms;
 
     /* Private. */
+    bool overtaken;               /* the plan was made on what is no more so */
     const char *resource_version; /* of the job, after the first write */
     size_t autoscaler_version;    /* that is being tried */
 };
@@ -27,6 +29,8 @@ struct plan_run {
 extern const struct kube_pass_stages PLAN_RUN_STAGES; /* of its pass */
 
 enum plan_stage {
+    PLAN_CHECK, /* what cannot be known from what is watched */
+    PLAN_CLAIM,
     PLAN_REMEMBER,
     PLAN_GROUP,
     PLAN_SERVICES,
@@ -41,6 +45,10 @@ enum plan_stage plan_action_stage(const struct training_action *action);
 void plan_action_start(struct plan_run *run, const struct training_action *action);
 /* No answer says nothing about what was asked; the next pass will see. */
 bool plan_action_is_answer(const struct err *err);
+bool plan_action_adopts(const struct training_action *action);
+
+/* Private, plan_check.c: the next question of the stage. */
+bool plan_check_start_next(struct plan_run *run);
 
 /* Private, plan_autoscaler.c: whether the server must be asked, and asking it. */
 bool plan_run_needs_autoscaler(struct plan_run *run);

@@ -120,8 +120,8 @@ static void delete_surplus(struct training_pass *pass)
 static void report_blocked(struct training_pass *pass, const struct json *object, const char *kind,
                            const char *reason)
 {
-    if (kube_meta_is_deleting(object))
-        return;
+    if (kube_meta_is_deleting(object) || kube_meta_is_controlled_by(object, pass->job.uid))
+        return; /* it is going, or just let go of */
     training_plan_event(
         pass->plan, true, reason,
         "Error creating: %s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
@@ -255,6 +255,9 @@ void training_pass_go_on(struct training_pass *pass)
 {
     int restarted_type;
 
+    /* Nothing is made or counted on half of what the job has. */
+    if (training_pass_adopt(pass))
+        return;
     remember_finished(pass);
     restarted_type = restart_replicas(pass);
     training_pass_delete_overdue(pass);

@@ -207,6 +207,7 @@ int training_reconcile(const struct training_observed *observed, struct arena *a
         leave_to_others(observed, &plan);
     } else {
         pass_init(&pass, observed, arena, &plan);
+        training_pass_release(&pass);
         decide(&pass);
         if (!json_equal(pass.status, json_get(observed->job, "status")))
             plan.status = pass.status;

@@ -12,13 +12,16 @@
 struct training_gang;
 
 /* Objects as the API gave them. Pods and services are those labelled with the job's name, whoever
- * controls them. `gone` are the last states of pods that vanished since the job was last
- * reconciled: what is deleted by force is never seen while it goes. */
+ * controls them; `strays` are the pods that the job controls and that are labelled otherwise.
+ * `gone` are the last states of pods that vanished since the job was last reconciled: what is
+ * deleted by force is never seen while it goes. */
 struct training_observed {
     const struct training_kind *kind;
     const struct json *job;
     const struct json *const *pods;
     size_t pod_count;
+    const struct json *const *strays;
+    size_t stray_count;
     const struct json *const *gone;
     size_t gone_count;
     const struct json *const *services;

@@ -40,6 +40,11 @@ void training_pass_note_waiting(struct training_pass *pass);
  * did, or an edit that made no sense. */
 bool training_pass_was_stopped(const struct training_pass *pass);
 
+/* claim.c: let go of pods that are not labelled as the job's any more. */
+void training_pass_release(struct training_pass *pass);
+/* Take what is labelled as the job's and has no controller; true if there was any. */
+bool training_pass_adopt(struct training_pass *pass);
+
 /* progress.c: a job that has not ended. */
 void training_pass_go_on(struct training_pass *pass);
 

@@ -6,6 +6,7 @@
 #include "kube/object.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void training_replicas_init(struct training_replicas *replicas, struct arena *arena,
                             const struct training_job *job)
@@ -33,25 +34,62 @@ struct training_replica *training_replicas_get(const struct training_replicas *r
     return &replicas->items[replicas->offsets[type] + (size_t)index];
 }
 
+bool training_job_describes(const struct training_job *job, const struct json *object,
+                            enum training_replica_type *ret_type, int64_t *ret_index)
+{
+    char name[TRAINING_POD_NAME_MAX + 1];
+
+    if (!str_eq(kube_meta_label(object, TRAINING_OPERATOR_LABEL), job->kind->controller_name) ||
+        !str_eq(kube_meta_label(object, TRAINING_NAME_LABEL), job->name))
+        return false;
+    if (!training_replica_type_parse(job->kind, kube_meta_label(object, TRAINING_TYPE_LABEL),
+                                     ret_type))
+        return false;
+    if (str_to_int64(kube_meta_label(object, TRAINING_INDEX_LABEL), 0, TRAINING_REPLICAS_MAX,
+                     ret_index, NULL) < 0)
+        return false;
+    snprintf(name, sizeof(name), "%s-%s-%d", job->name, training_replica_type_lower(*ret_type),
+             (int)*ret_index);
+    return str_eq(kube_meta_name(object), name);
+}
+
 struct training_replica *training_replicas_find(const struct training_replicas *replicas,
                                                 const struct training_job *job,
                                                 const struct json *object)
 {
     enum training_replica_type type;
     int64_t index;
-    char name[TRAINING_POD_NAME_MAX + 1];
 
-    if (!training_replica_type_parse(job->kind, kube_meta_label(object, TRAINING_TYPE_LABEL),
-                                     &type))
+    return training_job_describes(job, object, &type, &index)
+               ? training_replicas_get(replicas, job, type, index)
+               : NULL;
+}
+
+struct training_replica *training_replicas_of_key(const struct training_replicas *replicas,
+                                                  const struct training_job *job, const char *key)
+{
+    const char *dash = key ? strrchr(key, '-') : NULL;
+    enum training_replica_type type;
+    char type_text[32];
+    int64_t index;
+
+    if (!dash || (size_t)(dash - key) >= sizeof(type_text))
         return NULL;
-    if (str_to_int64(kube_meta_label(object, TRAINING_INDEX_LABEL), 0, TRAINING_REPLICAS_MAX,
-                     &index, NULL) < 0)
-        return NULL;
-    snprintf(name, sizeof(name), "%s-%s-%d", job->name, training_replica_type_lower(type),
-             (int)index);
-    if (!str_eq(kube_meta_name(object), name))
+    snprintf(type_text, sizeof(type_text), "%.*s", (int)(dash - key), key);
+    if (!training_replica_type_parse(job->kind, type_text, &type) ||
+        str_to_int64(dash + 1, 0, TRAINING_REPLICAS_MAX, &index, NULL) < 0)
         return NULL;
     return training_replicas_get(replicas, job, type, index);
+}
+
+struct training_replica *training_replicas_named(const struct training_replicas *replicas,
+                                                 const struct training_job *job, const char *name)
+{
+    size_t length = strlen(job->name);
+
+    if (!str_has_prefix(name, job->name) || name[length] != '-')
+        return NULL;
+    return training_replicas_of_key(replicas, job, name + length + 1);
 }
 
 static enum training_replica_state judge(const struct training_replica *replica, bool exists)
@@ -90,6 +128,17 @@ static void observe_pod(struct training_replica *replica, const struct training_
         replica->state = TRAINING_REPLICA_BLOCKED;
 }
 
+/* It has the name that a new pod would need. */
+static void observe_stray(struct training_replica *replica, const struct training_job *job,
+                          const struct json *json)
+{
+    if (replica->has_pod || !kube_meta_is_controlled_by(json, job->uid))
+        return;
+    training_pod_read(job->kind, json, &replica->pod);
+    replica->has_pod = true;
+    replica->state = TRAINING_REPLICA_BLOCKED;
+}
+
 static void observe_gone(struct training_replica *replica, const struct training_job *job,
                          const struct json *json)
 {
@@ -108,6 +157,11 @@ void training_replicas_observe(struct training_replicas *replicas, const struct 
         replica = training_replicas_find(replicas, job, observed->pods[i]);
         if (replica)
             observe_pod(replica, job, observed->pods[i]);
+    }
+    for (size_t i = 0; i < observed->stray_count; i++) {
+        replica = training_replicas_named(replicas, job, kube_meta_name(observed->strays[i]));
+        if (replica)
+            observe_stray(replica, job, observed->strays[i]);
     }
     for (size_t i = 0; i < observed->gone_count; i++) {
         replica = training_replicas_find(replicas, job, observed->gone[i]);

@@ -58,6 +58,17 @@ struct training_replica *training_replicas_find(const struct training_replicas *
                                                 const struct training_job *job,
                                                 const struct json *object);
 
+/* The replica of "worker-0", and of "<job>-worker-0"; NULL where there is none. */
+struct training_replica *training_replicas_of_key(const struct training_replicas *replicas,
+                                                  const struct training_job *job, const char *key);
+struct training_replica *training_replicas_named(const struct training_replicas *replicas,
+                                                 const struct training_job *job, const char *name);
+
+/* The object's labels are those of a pod or service of the job, and its name is what they say; the
+ * replica need not be asked for (any more). */
+bool training_job_describes(const struct training_job *job, const struct json *object,
+                            enum training_replica_type *ret_type, int64_t *ret_index);
+
 /* Give each replica its pod and service and judge its state. What is remembered must have been read
  * before. */
 void training_replicas_observe(struct training_replicas *replicas, const struct training_job *job,

@@ -42,22 +42,6 @@ static const char *memory_key(struct arena *arena, const struct training_replica
     return arena_printf(arena, "%s-%d", training_replica_type_lower(replica->type), replica->index);
 }
 
-static struct training_replica *replica_of_key(struct training_replicas *replicas,
-                                               const struct training_job *job, struct arena *arena,
-                                               const char *key)
-{
-    const char *dash = key ? strrchr(key, '-') : NULL;
-    enum training_replica_type type;
-    int64_t index;
-
-    if (!dash || !training_replica_type_parse(
-                     job->kind, arena_strndup(arena, key, (size_t)(dash - key)), &type))
-        return NULL;
-    if (str_to_int64(dash + 1, 0, TRAINING_REPLICAS_MAX, &index, NULL) < 0)
-        return NULL;
-    return training_replicas_get(replicas, job, type, index);
-}
-
 static const struct json *parse_annotation(const struct training_job *job, struct arena *arena,
                                            const char *name)
 {
@@ -76,8 +60,7 @@ void training_memory_read(struct training_replicas *replicas, const struct train
                           struct arena *arena)
 {
     JSON_EACH (entry, parse_annotation(job, arena, TRAINING_RESTARTS_ANNOTATION)) {
-        struct training_replica *replica =
-            entry->name ? replica_of_key(replicas, job, arena, entry->name) : NULL;
+        struct training_replica *replica = training_replicas_of_key(replicas, job, entry->name);
 
         if (!replica)
             continue;
@@ -92,7 +75,8 @@ void training_memory_read(struct training_replicas *replicas, const struct train
             replica->retry_ms = 0;
     }
     JSON_EACH (entry, parse_annotation(job, arena, TRAINING_FINISHED_ANNOTATION)) {
-        struct training_replica *replica = replica_of_key(replicas, job, arena, json_text(entry));
+        struct training_replica *replica =
+            training_replicas_of_key(replicas, job, json_text(entry));
 
         if (replica)
             replica->finished = true;

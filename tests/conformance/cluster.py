@@ -208,8 +208,8 @@ class Space:
     def patch(self, resource, name, change):
         return self.cluster.request("PATCH", self.path(resource, name), change, "application/merge-patch+json")
 
-    def delete(self, resource, name):
-        return self.cluster.request("DELETE", self.path(resource, name))
+    def delete(self, resource, name, propagation="Background"):
+        return self.cluster.request("DELETE", self.path(resource, name), {"propagationPolicy": propagation})
 
     def gone(self, resource, name):
         try:

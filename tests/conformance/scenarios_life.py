@@ -3,7 +3,7 @@ import datetime
 import threading
 
 from cluster import Refused, expect, is_true, until
-from jobs import (created, failed_backoff, failed_deadline, pod_deleted, replica, resumed, running,
+from jobs import (created, failed_backoff, failed_deadline, owner, pod_deleted, replica, resumed, running,
                   stopped_by_suspend, succeeded, suspended, tfjob, told)
 from scenario import scenario
 from scenarios_restart import fence, remembered
@@ -226,6 +226,73 @@ def same_name_again(space):
     pod = space.pod("twin-worker-0")
     expect("another pod", True, pod["metadata"]["uid"] != before)
     expect("the new job's", again["metadata"]["uid"], pod["metadata"]["ownerReferences"][0]["uid"])
+
+
+@scenario()
+def left_behind(space):
+    """A job deleted without its pods and made again goes on with them: nothing is started twice."""
+    image = space.cluster.image
+    job = tfjob("kept", {"Worker": replica(image, 2), "PS": replica(image)}, successPolicy="AllWorkers")
+    pods = ["kept-ps-0", "kept-worker-0", "kept-worker-1"]
+    space.create(job)
+    space.until_running("kept", "ps-0", "worker-0", "worker-1")
+    space.end("kept-worker-1", 0)
+    until("the end to be counted", lambda: space.counts("kept")["Worker"] == {"active": 1, "succeeded": 1})
+    before = {pod: space.uid(pod) for pod in pods}
+    space.delete("tfjobs", "kept", "Orphan")
+    until("the job to go", lambda: space.gone("tfjobs", "kept"))
+    for pod in pods:
+        until("the pod to be nobody's", lambda p=pod: not space.pod(p)["metadata"].get("ownerReferences"))
+    again = space.create(job)
+    space.until_true("kept", "Running")
+    for resource in ("pods", "services"):
+        for name in pods:
+            until("it to be the new job's",
+                  lambda r=resource, n=name: space.get(r, n)["metadata"].get("ownerReferences") == owner(again))
+    until("all to be counted",
+          lambda: space.counts("kept") == {"PS": {"active": 1}, "Worker": {"active": 1, "succeeded": 1}})
+    expect("the same pods", before, {pod: space.uid(pod) for pod in pods})
+    space.heard("kept", ("Normal", "SuccessfulAdoptPod", "Adopted pod: kept-worker-1"))
+    space.end("kept-worker-0", 0)
+    space.until_true("kept", "Succeeded")
+
+
+@scenario(other=("job-name", "somebody"), none=("job-name", None), unseen=("operator-name", None))
+def taken_out(space, label, value):
+    """A pod whose labels are changed is let go of: it runs on, is no loss, and its replacement waits for the name."""
+    image = space.cluster.image
+    space.create(tfjob("open", {"Worker": replica(image, 2)}))
+    space.until_running("open", "worker-0", "worker-1")
+    before = space.uid("open-worker-1")
+    space.patch("pods", "open-worker-1", {"metadata": {"labels": {"training.kubeflow.org/" + label: value}}})
+    until("it to be nobody's", lambda: not space.pod("open-worker-1")["metadata"].get("ownerReferences"))
+    until("it not to count", lambda: space.counts("open") == {"Worker": {"active": 1}})
+    space.heard("open", ("Normal", "SuccessfulReleasePod", "Released pod: open-worker-1"),
+                ("Warning", "FailedCreatePod", 'Error creating: pod "open-worker-1" exists and does not belong to this job; '
+                                               "delete it, or give the job another name"))
+    expect("it runs on", (before, True), (space.uid("open-worker-1"), space.runs("open-worker-1")))
+    expect("the job as well", [created("open"), running(space, "open")], space.conditions("open"))
+    space.delete("pods", "open-worker-1")
+    until("another pod", lambda: not space.gone("pods", "open-worker-1") and space.uid("open-worker-1") != before)
+    space.until_running("open", "worker-1")
+    expect("nothing counts as a restart", {}, remembered(space, "open"))
+
+
+@scenario()
+def scale_to_nothing(space):
+    """A job scaled to 0 is no success: it does not run, and says what it waits for, until it is scaled up."""
+    space.create(tfjob("none", {"Worker": replica(space.cluster.image)}))
+    space.until_running("none", "worker-0")
+    space.until_true("none", "Running")
+    space.patch("tfjobs", "none", {"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 0}}}})
+    space.until_names("pods", "none")
+    words = ("TFJobWaiting", "TFJob none has 0 replicas of Worker, whose success is the job's: it waits; set "
+                             "spec.tfReplicaSpecs.Worker.replicas to 1 or more, or delete the job")
+    until("it to wait", lambda: space.conditions("none") == [("Running", "False", *words), ("Created", "True", *words)])
+    space.heard("none", ("Warning", "NobodyDecides", words[1]))
+    space.patch("tfjobs", "none", {"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 1}}}})
+    space.until_running("none", "worker-0")
+    until("it to run", lambda: space.conditions("none") == [created("none"), running(space, "none")])
 
 
 @scenario(ps=("PS", "ps"), evaluator=("Evaluator", "evaluator"))

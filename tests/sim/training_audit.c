@@ -76,7 +76,7 @@ const struct training_kind *audit_kind_of(struct training_audit *audit, const st
 
 struct kube_object *audit_owner_of(struct training_audit *audit, const struct json *object)
 {
-    const char *name = kube_meta_label(object, TRAINING_NAME_LABEL);
+    const char *name = json_get_string(kube_meta_controller(object), "name", NULL);
     struct kube_object *job = name ? training_audit_job(audit, name) : NULL;
 
     return job && kube_meta_is_controlled_by(object, job->uid) ? job : NULL;
@@ -124,8 +124,8 @@ void training_audit_init(struct training_audit *audit, struct sim_cluster *clust
     for (size_t i = 0; kinds[i]; i++)
         audit->jobs[i] =
             kube_informer_new(cluster->client, kinds[i]->resource, NULL, NULL, audit_job, audit);
-    audit->pods =
-        kube_informer_new(cluster->client, &KUBE_PODS, NULL, TRAINING_NAME_LABEL, audit_pod, audit);
+    /* Whatever their labels: somebody may take those away. */
+    audit->pods = kube_informer_new(cluster->client, &KUBE_PODS, NULL, NULL, audit_pod, audit);
     audit->services = kube_informer_new(cluster->client, &KUBE_SERVICES, NULL, TRAINING_NAME_LABEL,
                                         audit_service, audit);
     audit->groups =

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "kube/object.h"
+#include "operator/replica_state.h"
 #include "operator/restarts.h"
 
 /* How long the operator may be dead, deaf and unlucky. */
@@ -90,13 +91,8 @@ static void audit_limit(struct training_audit *audit, const struct job_record *r
           "%s made pod number %d, its limit is %d", job->name, (int)made, (int)job->backoff_limit);
 }
 
-static void audit_new_pod(struct training_audit *audit, struct job_record *record,
-                          struct replica_record *replica, const struct training_job *job,
-                          const struct kube_object *pod)
+static void begin_pod(struct replica_record *replica, const struct kube_object *pod)
 {
-    check(audit, !record->end || audit->rivals, "%s was made after the end of its job", pod->name);
-    audit_host_port(audit, pod);
-    audit_successor(audit, record, replica, job, pod);
     *replica = (struct replica_record){
         .made = replica->made + 1,
         .succeeded = replica->succeeded,
@@ -106,7 +102,36 @@ static void audit_new_pod(struct training_audit *audit, struct job_record *recor
         .known = replica->known,
     };
     str_copy(replica->uid, sizeof(replica->uid), pod->uid);
+}
+
+static void audit_new_pod(struct training_audit *audit, struct job_record *record,
+                          struct replica_record *replica, const struct training_job *job,
+                          const struct kube_object *pod)
+{
+    check(audit, !record->end || audit->rivals, "%s was made after the end of its job", pod->name);
+    audit_host_port(audit, pod);
+    audit_successor(audit, record, replica, job, pod);
+    begin_pod(replica, pod);
     audit_limit(audit, record, job);
+}
+
+/* The job took a pod that it had not made: it must be one that it would have made, and had not. */
+static void audit_adopted(struct training_audit *audit, const struct job_record *record,
+                          struct replica_record *replica, const struct training_job *job,
+                          const struct kube_object *pod)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct training_replicas replicas;
+
+    training_replicas_init(&replicas, arena, job);
+    check(audit, !record->end || audit->rivals, "%s was adopted after the end of its job",
+          pod->name);
+    check(audit, training_replicas_named(&replicas, job, pod->name) || record->disturbed,
+          "%s was adopted by %s, whose it cannot be", pod->name, job->name);
+    check(audit, replica->made == 0 || replica->gone || str_eq(replica->uid, pod->uid),
+          "%s has two pods, one adopted", pod->name);
+    if (!str_eq(replica->uid, pod->uid))
+        begin_pod(replica, pod);
 }
 
 static void note_state(struct job_record *record, struct replica_record *replica,
@@ -150,6 +175,8 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
     replica = audit_replica_of(record, object->name);
     if (new_ && !old)
         audit_new_pod(audit, record, replica, &job, new_);
+    else if (new_ && !kube_meta_is_controlled_by(old->json, owner->uid))
+        audit_adopted(audit, record, replica, &job, new_);
     note_state(record, replica, &pod, now_ms);
     if (pod.phase == TRAINING_POD_RUNNING && !replica->leaving && (!new_ || pod.deleting_ms > 0)) {
         replica->leaving = replica->lost = true;

@@ -88,7 +88,7 @@ void fixture_release(struct job_fixture *fixture)
 struct pod_text {
     char type[16], phase[16];
     int index, exit_code, restarts;
-    bool deleting, foreign;
+    bool deleting, foreign, orphan;
 };
 
 static struct pod_text parse_pod(const char *text)
@@ -108,6 +108,8 @@ static struct pod_text parse_pod(const char *text)
             pod.deleting = true;
         else if (*text == '?')
             pod.foreign = true;
+        else if (*text == '~')
+            pod.orphan = true;
         else
             fail_msg("the test's pod is wrong: %s", text);
     }
@@ -168,12 +170,23 @@ static struct json *put(struct job_fixture *fixture, struct json **list, size_t 
     return copy;
 }
 
+static void set_owner(struct job_fixture *fixture, struct json *object, bool none)
+{
+    struct json *metadata = json_get(object, "metadata");
+
+    if (none)
+        json_remove(metadata, "ownerReferences");
+    else
+        json_set_string(fixture->arena, json_element(json_get(metadata, "ownerReferences"), 0),
+                        "uid", "another-uid");
+}
+
 static void add_pod(struct job_fixture *fixture, const char *text, bool gone)
 {
     struct pod_text parsed = parse_pod(text);
     enum training_replica_type type;
     struct training_job job;
-    struct json *pod, *service;
+    struct json *pod, *service = NULL;
 
     training_job_read(fixture->kind, fixture->job, &job);
     assert_true(training_replica_type_parse(fixture->kind, parsed.type, &type));
@@ -182,12 +195,14 @@ static void add_pod(struct job_fixture *fixture, const char *text, bool gone)
         pod = put(fixture, fixture->gone, &fixture->gone_count, pod);
     } else {
         service = training_service_new(fixture->arena, &job, type, parsed.index);
-        put(fixture, fixture->services, &fixture->service_count, service);
+        service = put(fixture, fixture->services, &fixture->service_count, service);
         pod = put(fixture, fixture->pods, &fixture->pod_count, pod);
     }
     set_status(fixture, pod, &parsed);
-    if (parsed.foreign)
-        json_remove(json_get(pod, "metadata"), "ownerReferences");
+    if (parsed.foreign || parsed.orphan)
+        set_owner(fixture, pod, parsed.orphan);
+    if (service && parsed.orphan)
+        set_owner(fixture, service, true);
 }
 
 static void each_pod(struct job_fixture *fixture, const char *text, bool gone)
@@ -235,6 +250,8 @@ void fixture_reconcile(struct job_fixture *fixture)
         .job = fixture->job,
         .pods = (const struct json *const *)fixture->pods,
         .pod_count = fixture->pod_count,
+        .strays = (const struct json *const *)fixture->strays,
+        .stray_count = fixture->stray_count,
         .gone = (const struct json *const *)fixture->gone,
         .gone_count = fixture->gone_count,
         .services = (const struct json *const *)fixture->services,
@@ -249,6 +266,25 @@ void fixture_reconcile(struct job_fixture *fixture)
 
     if (training_reconcile(&observed, fixture->arena, &fixture->plan, &err) < 0)
         fail_msg("reconcile: %s", err.message);
+}
+
+/* As the server does it, with the uid as the condition. */
+static void patch_in(struct job_fixture *fixture, struct json **list, size_t count,
+                     const struct training_action *action, const struct kube_resource *resource)
+{
+    struct err err = ERR_INIT;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!str_eq(kube_meta_name(list[i]), action->name))
+            continue;
+        assert_string_equal(kube_meta_uid(list[i]), action->uid);
+        assert_string_equal(kube_meta_uid(action->object), action->uid);
+        if (kube_patch_strategic(fixture->arena, list[i], action->object, resource, &list[i],
+                                 &err) < 0)
+            fail_msg("%s", err.message);
+        return;
+    }
+    fail_msg("no such object: %s", action->name);
 }
 
 static void apply_action(struct job_fixture *fixture, const struct training_action *action)
@@ -281,6 +317,18 @@ static void apply_action(struct job_fixture *fixture, const struct training_acti
         break;
     case TRAINING_DELETE_POD_GROUP:
         fixture->group = NULL;
+        break;
+    case TRAINING_ADOPT_POD:
+        patch_in(fixture, fixture->pods, fixture->pod_count, action, &KUBE_PODS);
+        break;
+    case TRAINING_ADOPT_SERVICE:
+        patch_in(fixture, fixture->services, fixture->service_count, action, &KUBE_SERVICES);
+        break;
+    case TRAINING_ADOPT_POD_GROUP:
+        fixture->group = kube_patch_merge(fixture->arena, fixture->group, action->object);
+        break;
+    case TRAINING_RELEASE_POD:
+        patch_in(fixture, fixture->strays, fixture->stray_count, action, &KUBE_PODS);
         break;
     }
 }
@@ -320,8 +368,9 @@ static char *finish_text(struct job_fixture *fixture, struct buf *buf)
 
 char *fixture_actions(struct job_fixture *fixture)
 {
-    static const char *const names[] = {"+svc", "+pod",   "-pod",   "-svc",
-                                        "-job", "+group", "~group", "-group"};
+    static const char *const names[] = {"+svc",      "+pod",      "-pod",        "-svc",
+                                        "-job",      "+group",    "~group",      "-group",
+                                        "adopt pod", "adopt svc", "adopt group", "release pod"};
     struct buf buf;
 
     buf_init(&buf, 1 << 20);

@@ -14,8 +14,9 @@ struct job_fixture {
     struct arena *arena;
     const struct training_kind *kind;
     struct json *job; /* default/mnist, uid "job-uid" */
-    struct json *pods[JOB_OBJECTS_MAX], *gone[JOB_OBJECTS_MAX], *services[JOB_OBJECTS_MAX];
-    size_t pod_count, gone_count, service_count;
+    struct json *pods[JOB_OBJECTS_MAX], *gone[JOB_OBJECTS_MAX], *services[JOB_OBJECTS_MAX],
+        *strays[JOB_OBJECTS_MAX];
+    size_t pod_count, gone_count, service_count, stray_count;
     int64_t now_ms; /* 2026-11-15T02:00:00Z at first */
     const char *cluster_domain;
     const struct host_ports *host_ports; /* the test's; NULL: not known yet */
@@ -37,7 +38,7 @@ void fixture_set_spec(struct job_fixture *fixture, const char *members);
 void fixture_release(struct job_fixture *fixture);
 
 /* "worker-0=Running worker-1=Failed(137) ps-0=Running*2!": phase, exit code of tensorflow, restarts
- * in place, ! being deleted, ? of another owner. Each pod also gets its service. */
+ * in place, ! being deleted, ? of another owner, ~ of none. Each pod also gets its service. */
 void fixture_pods(struct job_fixture *fixture, const char *text);
 void fixture_gone(struct job_fixture *fixture, const char *text);
 /* Change the pods that are there: the same texts. */
@@ -50,7 +51,8 @@ void fixture_apply(struct job_fixture *fixture);
 void fixture_settle(struct job_fixture *fixture);
 
 /* "+svc mnist-worker-0, +pod mnist-worker-0, -pod …, -svc …, -job mnist, +group
- * mnist, ~group mnist, -group mnist"; "!" behind a forced one */
+ * mnist, ~group mnist, -group mnist; adopt pod …, adopt svc …, adopt group …, release pod …"; "!"
+ * behind a forced one */
 char *fixture_actions(struct job_fixture *fixture);
 /* Of the plan's status, or else the job's: "Created Running=False Failed". */
 char *fixture_conditions(struct job_fixture *fixture);

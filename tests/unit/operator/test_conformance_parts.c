@@ -38,8 +38,8 @@ struct claim {
 
 static const struct claim CLAIMS[] = {
     {"ours, with our labels", OURS, NULL, NULL, false, false, "", "Worker 1/0/0", "", "", ""},
-    {"nobody's: waited for and told", ORPHAN, NULL, NULL, false, false, "", "Worker 0/0/0",
-     FOREIGN_POD, "", FOREIGN_SERVICE},
+    {"nobody's: adopted", ORPHAN, NULL, NULL, false, false, "adopt pod mnist-worker-0",
+     "Worker 0/0/0", "", "adopt svc mnist-worker-0", ""},
     {"nobody's, and the job is going: left alone", ORPHAN, NULL, NULL, false, true, "", "", "", "",
      ""},
     {"ours, and the job is going: left alone", OURS, NULL, NULL, false, true, "", "", "", "", ""},
