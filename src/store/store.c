@@ -16,6 +16,7 @@ enum {
     VALUE_MAX = 64 * 1024 * 1024,
     PENDING_MAX = 100 * 1000, /* writes under way; over it the caller has to wait */
     HISTORY_DEFAULT = 10000,
+    HISTORY_BYTES_DEFAULT = 8 * 1024 * 1024,
     ALIVE_MS = 3600 * 1000,
 };
 
@@ -65,7 +66,8 @@ static void forget_oldest(struct store *store)
 
 static void trim_history(struct store *store)
 {
-    while ((int64_t)store->history.count > store->history_max)
+    while ((int64_t)store->history.count > store->history_max ||
+           store->history.bytes > store->history_bytes_max)
         forget_oldest(store);
 }
 
@@ -162,6 +164,8 @@ int store_open(struct loop *loop, const struct store_options *options, struct st
     store->loop = loop;
     store->next_revision = 1;
     store->history_max = options->history_max > 0 ? options->history_max : HISTORY_DEFAULT;
+    store->history_bytes_max =
+        options->history_bytes_max > 0 ? options->history_bytes_max : HISTORY_BYTES_DEFAULT;
     key_index_init(&store->index);
     store_watches_init(store);
     loop_timer_init(loop, &store->alive, on_alive);

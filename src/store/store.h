@@ -35,6 +35,8 @@ struct store;
 struct store_options {
     const char *path;    /* of the database file; NULL: in memory, for tests and simulation */
     int64_t history_max; /* changes kept for watches that start in the past; 0: 10000 */
+    /* … and of what they superseded or deleted at most so many bytes; 0: 8 MiB. */
+    int64_t history_bytes_max;
 };
 
 int store_open(struct loop *loop, const struct store_options *options, struct store **ret,

@@ -41,6 +41,13 @@ static void grow(struct store_history *history)
     history->capacity = capacity;
 }
 
+/* What history alone keeps because of this change. */
+static int64_t kept_bytes(const struct store_event *event)
+{
+    int64_t bytes = event->previous ? (int64_t)event->previous->size : 0;
+    return event->type == STORE_DELETED ? bytes + (int64_t)event->object->size : bytes;
+}
+
 void store_history_push(struct store_history *history, const struct store_event *event)
 {
     if (event->object->revision != store_history_end(history) + 1)
@@ -48,6 +55,7 @@ void store_history_push(struct store_history *history, const struct store_event 
                   (long long)store_history_end(history));
     if (history->count == history->capacity)
         grow(history);
+    history->bytes += kept_bytes(event);
     history->events[(history->first + history->count++) & (history->capacity - 1)] = *event;
 }
 
@@ -65,5 +73,6 @@ struct store_event store_history_pop(struct store_history *history)
     history->first = (history->first + 1) & (history->capacity - 1);
     history->count--;
     history->floor++;
+    history->bytes -= kept_bytes(&event);
     return event;
 }

@@ -7,6 +7,7 @@
 struct store_history {
     struct store_event *events; /* a ring */
     size_t first, count, capacity;
+    int64_t bytes; /* of the versions that are here and nowhere else: superseded and deleted ones */
     int64_t floor; /* every change after this revision is here, the first one with floor + 1 */
 };
 

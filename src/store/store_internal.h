@@ -25,7 +25,7 @@ struct store {
     struct loop_timer alive; /* keeps the loop running while the writer's thread works */
     struct key_index index;  /* key → struct store_entry */
     struct store_history history;
-    int64_t history_max;
+    int64_t history_max, history_bytes_max;
     int64_t next_revision;
     size_t pending;     /* writes under way */
     struct err failure; /* code set: the store is failed, and why */

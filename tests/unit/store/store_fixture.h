@@ -23,14 +23,15 @@ struct fixture {
     struct store *store;
     char directory[64]; /* empty: in memory */
     char path[96];
-    int64_t history_max;
+    int64_t history_max, history_bytes_max;
 };
 
 static inline void fixture_open(struct fixture *fixture)
 {
     struct err err = ERR_INIT;
     const struct store_options options = {.path = fixture->path[0] ? fixture->path : NULL,
-                                          .history_max = fixture->history_max};
+                                          .history_max = fixture->history_max,
+                                          .history_bytes_max = fixture->history_bytes_max};
     if (store_open(fixture->loop, &options, &fixture->store, &err) < 0)
         fail_msg("%s", err.message);
 }

@@ -248,6 +248,44 @@ static void test_expired(void **state)
     store_watch_stop(watch);
 }
 
+static void expect_floor(int64_t revision)
+{
+    struct store_watch *watch = NULL;
+    assert_int_equal(store_watch(fixture.store, "/", revision - 1, on_event, NULL, &watch, NULL),
+                     -ERR_EXPIRED);
+    assert_int_equal(store_watch(fixture.store, "/", revision, on_event, NULL, &watch, NULL), 0);
+    store_watch_stop(watch);
+}
+
+/* What history alone keeps counts, also when it is few changes; what lives costs it nothing. */
+static void test_history_is_bounded_in_bytes(void **state)
+{
+    fixture.history_bytes_max = 10;
+    fixture_reopen(&fixture);
+    struct store_watch *all;
+    assert_int_equal(store_watch(fixture.store, "/", 0, on_event, (void *)"w", &all, NULL), 0);
+    fixture_write(&fixture, "/a", "1234");
+    for (int i = 2; i <= 5; i++) {
+        char key[8];
+        snprintf(key, sizeof(key), "/b%d", i);
+        fixture_write(&fixture, key, "more than ten bytes");
+    }
+    fixture_write(&fixture, "/a", "2345"); /* 6: four bytes superseded */
+    fixture_write(&fixture, "/a", "3456"); /* 7: eight */
+    struct store_watch *watch;
+    assert_int_equal(store_watch(fixture.store, "/", 0, on_event, NULL, &watch, NULL), 0);
+    store_watch_stop(watch);
+    fixture_write(&fixture, "/a", "4567"); /* 8: twelve, so that 6 has to go */
+    expect_floor(6);
+    fixture_write(&fixture, "/a", NULL); /* 9: its last state, and that it is deleted */
+    expect_floor(8);
+    buf_clear(&told);
+    fixture_write(&fixture, "/b2", "and more"); /* 10: more than there is room for at all */
+    expect_told("w: modified /b2@10=and more was more than ten bytes\n");
+    expect_floor(10);
+    store_watch_stop(all);
+}
+
 /* A callback that stops itself and another, and starts a third. */
 struct chain {
     struct store_watch *self, *other, *third;
@@ -389,6 +427,7 @@ int main(void)
         TEST(test_references),
         TEST(test_watch_live),
         TEST(test_watch_from_history),
+        TEST(test_history_is_bounded_in_bytes),
         TEST(test_expired),
         TEST(test_watch_changes_from_callback),
         TEST(test_write_from_done),
