@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include "base/mem.h"
+#include "test_arena.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +12,6 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-
-static struct arena *arena;
 
 static struct json *parse(const char *text)
 {
@@ -226,20 +225,6 @@ static void test_equal(void **state)
     assert_true(json_equal(NULL, NULL));
     assert_false(json_equal(NULL, parse("null")));
 }
-
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
 {

@@ -6,6 +6,7 @@
 #include "base/rand.h"
 #include "base/utf8.h"
 #include "jansson_peer.h"
+#include "test_arena.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct arena *arena;
 
 static const char *draw_text(struct rand *rand, size_t *ret_size)
 {
@@ -145,25 +144,13 @@ static void test_broken_texts(void **state)
     assert_in_range(accepted, 1000, 19000); /* both sides were really tried */
 }
 
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
-
 int main(void)
 {
     if (!peer_load())
         return 77; /* skipped */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_trees, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_broken_texts, setup, teardown),
+        TEST(test_trees),
+        TEST(test_broken_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

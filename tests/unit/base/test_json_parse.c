@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include "base/mem.h"
+#include "test_arena.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct arena *arena;
 
 static struct json *parse(const char *text)
 {
@@ -275,20 +274,6 @@ static void test_limits(void **state)
     assert_string_equal(err.message, "1:129: nested deeper than 128");
     assert_int_equal(json_parse(arena, "[", 1, NULL, &json, NULL), -ERR_BAD_REQUEST);
 }
-
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
 {

@@ -3,6 +3,7 @@
 #include "base/yaml.h"
 
 #include "base/mem.h"
+#include "test_arena.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct arena *arena;
 
 static struct json *parse_all(const char *text)
 {
@@ -298,20 +297,6 @@ static void test_write_long_key(void **state)
     snprintf(text, sizeof(text), "{\"%s\":{\"a\":[1]},\"b\":{\"%.200s\":\"x\\ny\"}}", key, key);
     check_write(text, NULL);
 }
-
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
 {

@@ -4,26 +4,9 @@
 #define TRAINYARD_TESTS_ENGINE_TREE_H
 
 #include "base/json.h"
+#include "test_arena.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    arena = arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    arena = arena_free(arena);
-    return 0;
-}
 
 static inline struct json *tree(const char *text)
 {

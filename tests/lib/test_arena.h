@@ -1,0 +1,30 @@
+/* For tests of what is pure: an arena for each test, made and freed around it by TEST(function). */
+#ifndef TRAINYARD_TESTS_LIB_TEST_ARENA_H
+#define TRAINYARD_TESTS_LIB_TEST_ARENA_H
+
+#include "base/arena.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    arena = arena_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena = arena_free(arena);
+    return 0;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+#endif
