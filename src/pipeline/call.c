@@ -1,6 +1,6 @@
 /* A use of a template: its inputs from the caller's arguments, the node that stands for it, and who
  * goes on with it. */
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/text.h"
 #include "pipeline/workflow.h"
 

@@ -1,7 +1,7 @@
 /* The pod of a container or script template: what the template says, with its references replaced,
  * in a pod of our labels. Where files become outputs, or a script must be a file, the step wrapper
  * is brought in by an init container, as the image of the step itself need not hold it. */
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/text.h"
 #include "pipeline/workflow.h"
 

@@ -1,5 +1,5 @@
 /* From a pod's status to its node: phase, message, outputs. */
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/workflow.h"
 
 #include "base/mem.h"

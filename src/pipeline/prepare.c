@@ -2,7 +2,7 @@
  * the controller was told so, the service accounts its pods run as, which an installation of
  * Kubeflow would have made. Nothing is written down until all of it is there; making it twice does
  * no harm. */
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/workflow.h"
 
 #include "base/mem.h"

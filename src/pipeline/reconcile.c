@@ -3,7 +3,7 @@
  * output, no clock: everything comes in as a value. */
 #include "pipeline/reconcile.h"
 
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/workflow.h"
 
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* A dag or steps template as it runs: its tasks are gone on with, those whose time has come are
  * begun, and when all have ended, so has it. */
 #include "pipeline/dag.h"
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/text.h"
 #include "pipeline/workflow.h"
 

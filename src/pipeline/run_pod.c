@@ -1,5 +1,5 @@
 /* A node that is a pod: made once, followed until it ends, stopped at its deadline. */
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/workflow.h"
 
 #include "base/mem.h"

@@ -4,7 +4,7 @@
  * second time finds its own. */
 #include "pipeline/condition.h"
 #include "pipeline/json_path.h"
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/resource_kind.h"
 #include "pipeline/text.h"
 #include "pipeline/workflow.h"

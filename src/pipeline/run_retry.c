@@ -1,5 +1,5 @@
 /* A template that is tried again: one node of type Retry, and one below it for each attempt. */
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/workflow.h"
 
 #include "base/mem.h"

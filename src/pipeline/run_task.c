@@ -1,7 +1,7 @@
 /* A task or step whose needs are met: whether its condition holds, and once for each of its items.
  */
 #include "pipeline/condition.h"
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/text.h"
 #include "pipeline/workflow.h"
 

@@ -1,6 +1,6 @@
 /* What references stand for when a workflow runs. Validation has looked at the same references
  * before; what is missing here was not made by the step that should have. */
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/workflow.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* What is left to do around the steps: labels of ended pods, pods and claims that are no longer
  * wanted, and the workflow itself when its time has come. */
-#include "pipeline/pass.h"
+#include "pipeline/reconcile_internal.h"
 #include "pipeline/workflow.h"
 
 #include "base/mem.h"

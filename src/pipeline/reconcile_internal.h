@@ -1,7 +1,7 @@
 /* One pass of the reconcile, shared by the files that make its decisions; nobody else includes it.
  */
-#ifndef TRAINYARD_PIPELINE_PASS_H
-#define TRAINYARD_PIPELINE_PASS_H
+#ifndef TRAINYARD_PIPELINE_RECONCILE_INTERNAL_H
+#define TRAINYARD_PIPELINE_RECONCILE_INTERNAL_H
 
 #include "base/map.h"
 #include "pipeline/node.h"
