@@ -80,13 +80,28 @@ server: here
 contexts: [{name: c, context: {cluster: c}}]
 current-context: c
 YAML
-start_operator nobody -kubeconfig="$SCRATCH/nobody" -webhook-server-port=9443 --enable-scheme=tfjob --enable-scheme=mpijob \
-    --pytorch-init-container-image=alpine:3.10 --pytorch-init-container-template-file=/etc/config/initContainer.yaml \
-    --pytorch-init-container-max-tries=100 --mpi-kubectl-delivery-image=mpi
+# Every option of Kubeflow's training operator 1.9 with the value it has there: done, or answered with a sentence.
+understood=(--leader-elect=false --leader-election-id=1ca428e5.training-operator.kubeflow.org --controller-threads=1 --kube-api-qps=20
+    --kube-api-burst=30 --gang-scheduler-name= --namespace= --enable-scheme=TFJob --enable-scheme=mpijob -zap-log-level=info)
+without_effect=(webhook-server-port=9443 webhook-service-name=training-operator webhook-secret-name=training-operator-webhook-cert
+    pytorch-init-container-image=alpine:3.10 pytorch-init-container-template-file=/etc/config/initContainer.yaml
+    pytorch-init-container-max-tries=100 mpi-kubectl-delivery-image=mpi zap-devel=true zap-encoder=json zap-stacktrace-level=error
+    zap-time-encoding=rfc3339)
+start_operator nobody -kubeconfig="$SCRATCH/nobody" "${understood[@]}" "${without_effect[@]/#/--}"
 wait_until "it to say what it waits for" log_says nobody "waits for the API server http://127.0.0.1:"
-log_says nobody "webhook-server-port has no effect here" || fail "nothing about the webhook's port"
-log_says nobody "pytorch-init-container-max-tries has no effect here" || fail "nothing about the init container"
-log_says nobody "mpi-kubectl-delivery-image has no effect here" || fail "nothing about the image of MPIJobs"
+for option in "${without_effect[@]%%=*}"; do
+    log_says nobody "$option has no effect here: " || fail "nothing is said about --$option"
+done
+help=$("$TRAINYARD" operator --help)
+for option in "${understood[@]}" "${without_effect[@]}" metrics-bind-address health-probe-bind-address kubeconfig; do
+    option=${option%%=*}
+    option=${option#-}
+    assert_contains "the help" "--${option#-}" "$help"
+done
+for family in leader-elect leader-election-id controller-threads kube-api-qps kube-api-burst gang-scheduler-name namespace enable-scheme \
+    zap-log-level webhook- pytorch-init-container- mpi-kubectl-delivery-image zap- metrics-bind-address health-probe-bind-address; do
+    grep -qF -- "\`--$family" "$ROOT/docs/operator.md" || fail "docs/operator.md says nothing of --$family"
+done
 log_says nobody "does not run that kind" || fail "nothing about MPIJobs"
 is_ready nobody && fail "ready without a server"
 assert_eq "healthz" ok "$(ask nobody /healthz)"
