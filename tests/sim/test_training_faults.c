@@ -32,6 +32,7 @@ enum {
     OPERATORS = 2,
     SLICE_MS = 10 * 1000,
     TROUBLE_MS = 120 * 1000, /* what is done on purpose is done only so long */
+    LUCK_MS = 1800 * 1000,   /* from then on programs succeed: who still goes on has no bad luck */
     PATIENCE_MS = 3600 * 1000,
     SETTLE_MS = 5 * 60 * 1000,
     WRITES_BETWEEN_DEATHS = 40, /* at most */
@@ -416,8 +417,11 @@ static void test_seed(uint64_t seed)
     run_init(&run, seed);
     for (int i = 0; i < JOBS; i++)
         submit(&run, i);
-    for (int64_t spent = 0; spent < PATIENCE_MS && !is_over(&run); spent += SLICE_MS)
+    for (int64_t spent = 0; spent < PATIENCE_MS && !is_over(&run); spent += SLICE_MS) {
+        if (spent == LUCK_MS)
+            sim_node_set_failures(run.cluster.node, 0);
         sim_loop_run_for(run.cluster.loop, SLICE_MS);
+    }
     sim_loop_run_for(run.cluster.loop, SETTLE_MS);
     training_audit_end(&run.audit);
     run_release(&run);
