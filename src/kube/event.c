@@ -70,14 +70,16 @@ void kube_client_forget_events(struct kube_client *client)
     client->first_in_line = client->last_in_line = NULL;
 }
 
-/* A write that is under way needs its entry; there are few of those. */
+/* Room for one more. Who is written, or stands in line for it, stays: then there are more for a
+ * while. */
 static void forget_oldest(struct kube_client *client)
 {
-    struct kube_event_entry *entry = client->oldest_event;
-    while (entry && entry->under_way)
-        entry = entry->next;
-    if (entry)
-        entry_free(entry);
+    struct kube_event_entry *entry = client->oldest_event, *next;
+    for (; entry && client->events.count >= EVENTS_KEPT; entry = next) {
+        next = entry->next;
+        if (!entry->under_way)
+            entry_free(entry);
+    }
 }
 
 static void now_text(struct kube_client *client, char text[MOMENT_TEXT_MAX])
@@ -230,6 +232,7 @@ static struct kube_event_entry *entry_new(struct kube_client *client, const char
 {
     struct kube_event_entry *entry = mem_zalloc(sizeof(*entry));
     const char *namespace_ = kube_meta_namespace(about);
+    forget_oldest(client);
     entry->client = client;
     entry->key = mem_strdup(key);
     /* An event lives in a namespace even where its object does not. */
@@ -245,8 +248,6 @@ static struct kube_event_entry *entry_new(struct kube_client *client, const char
         client->oldest_event = entry;
     client->newest_event = entry;
     map_put(&client->events, key, entry);
-    if (client->events.count > EVENTS_KEPT)
-        forget_oldest(client);
     return entry;
 }
 

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN_FLIGHT = 32, DOUBT_MS = 1500 };
+enum { IN_FLIGHT = 32, DOUBT_MS = 3000 };
 
 struct bench {
     struct loop *loop;
@@ -193,9 +193,9 @@ static void on_doubt(struct loop_timer *timer)
 {
     struct bench *bench = CONTAINER_OF(timer, struct bench, doubt);
 
-    kube_informer_doubt(bench->pods);
+
     kube_informer_doubt(bench->services);
-    kube_informer_doubt(bench->job_informer);
+
     loop_timer_start(timer, DOUBT_MS);
 }
 

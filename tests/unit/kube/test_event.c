@@ -182,6 +182,23 @@ static void stands_in_line(void **state)
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 0);
 }
 
+/* More in line than are remembered: those in line stay, and afterwards the oldest are forgotten. */
+static void a_line_longer_than_the_memory(void **state)
+{
+    struct world *world = *state;
+    world->api.delay_ms = 100;
+    for (int i = 0; i < 1500; i++)
+        tell_of(world, i, "Normal", "R", 0);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 1500);
+    tell_of(world, 1500, "Normal", "R", 0);
+    tell_of(world, 1499, "Normal", "R", 0);
+    tell_of(world, 400, "Normal", "R", 0);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 1502);
+}
+
 static void a_flood_costs_little_and_hides_nothing(void **state)
 {
     struct world *world = *state;
@@ -235,6 +252,7 @@ int main(void)
         TEST(is_cut_and_has_a_namespace),
         TEST(forgets_the_oldest),
         TEST(stands_in_line),
+        TEST(a_line_longer_than_the_memory),
         TEST(a_flood_costs_little_and_hides_nothing),
         TEST(many_reasons_share_an_objects_budget),
     };
