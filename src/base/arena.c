@@ -1,5 +1,6 @@
-/* Memory with one owner and one end; see arena.h. Chunks double up to a bound, a request larger
- * than a chunk gets one of its own, and the newest chunk is first in the list. */
+/* Memory with one owner and one end; see arena.h. Chunks double up to a bound, and the newest is
+ * first in the list. A request larger than the next would be gets a chunk of its own, behind the
+ * first: it neither ends the first nor makes those that follow large. */
 #include "base/arena.h"
 
 #include "base/mem.h"
@@ -60,32 +61,40 @@ void arena_reset(struct arena *arena)
         next = chunk->next;
         free(chunk);
     }
-    if (kept->size > CHUNK_MAX) { /* one large request must not hold its memory for ever */
-        free(kept);
-        kept = arena->chunks = chunk_new(CHUNK_MAX, NULL);
-    }
     kept->next = NULL;
     kept->used = 0;
     arena->used = 0;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+static size_t round_up(size_t size, size_t align)
 {
-    const size_t align = _Alignof(max_align_t);
+    return (size + align - 1) & ~(align - 1);
+}
+
+static void *take(struct arena *arena, size_t size, size_t align)
+{
     if (size > SIZE_MAX / 2)
         mem_panic("arena: %zu bytes asked for", size);
-    size = (size + align - 1) & ~(align - 1);
     struct chunk *chunk = arena->chunks;
-    if (chunk->size - chunk->used < size) {
+    size_t start = round_up(chunk->used, align);
+    if (chunk->size < start || chunk->size - start < size) {
         size_t grown = chunk->size * 2 > CHUNK_MAX ? CHUNK_MAX : chunk->size * 2;
         if (grown < CHUNK_FIRST)
             grown = CHUNK_FIRST;
-        chunk = arena->chunks = chunk_new(size > grown ? size : grown, chunk);
+        if (size > grown)
+            chunk = chunk->next = chunk_new(size, chunk->next);
+        else
+            chunk = arena->chunks = chunk_new(grown, chunk);
+        start = 0;
     }
-    void *pointer = (char *)chunk->data + chunk->used;
-    chunk->used += size;
-    arena->used += size;
-    return pointer;
+    chunk->used = start + size;
+    arena->used = round_up(arena->used, align) + size;
+    return (char *)chunk->data + start;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    return take(arena, size, _Alignof(max_align_t));
 }
 
 void *arena_zalloc(struct arena *arena, size_t size)
@@ -95,7 +104,7 @@ void *arena_zalloc(struct arena *arena, size_t size)
 
 char *arena_strndup(struct arena *arena, const char *text, size_t size)
 {
-    char *copy = arena_alloc(arena, size + 1);
+    char *copy = take(arena, size + 1, 1);
     memcpy(copy, text, size);
     copy[size] = '\0';
     return copy;
@@ -114,7 +123,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     va_end(again);
     if (size < 0)
         mem_panic("arena: bad format '%s'", format);
-    char *text = arena_alloc(arena, (size_t)size + 1);
+    char *text = take(arena, (size_t)size + 1, 1);
     vsnprintf(text, (size_t)size + 1, format, args);
     return text;
 }

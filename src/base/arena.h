@@ -19,7 +19,7 @@ DEFINE_CLEANUP(arena)
 /* Forget all allocations but keep one chunk for the next use. */
 void arena_reset(struct arena *arena);
 
-/* Aligned for any type. arena_zalloc gives zeroed memory. */
+/* Aligned for any type; texts are packed. arena_zalloc gives zeroed memory. */
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 void *arena_zalloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 char *arena_strdup(struct arena *arena, const char *text) __attribute__((returns_nonnull));
@@ -30,7 +30,8 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     __attribute__((returns_nonnull, format(printf, 2, 0)));
 
-/* Bytes handed out since new or reset, for limits and tests. */
+/* Bytes handed out since new or reset: an arena of that size takes the same allocations in one
+ * chunk. */
 size_t arena_used(const struct arena *arena);
 
 #define ARENA_NEW(arena, type)          ((type *)arena_zalloc((arena), sizeof(type)))

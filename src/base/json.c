@@ -56,7 +56,6 @@ struct json *json_real(struct arena *arena, double value)
     struct json *json = make(arena, JSON_REAL);
     json->text = arena_strndup(arena, text, size);
     json->size = size;
-    json->real = value;
     return json;
 }
 
@@ -150,11 +149,11 @@ static bool equal_numbers(const struct json *a, const struct json *b)
     if (a->type == JSON_INT && b->type == JSON_INT)
         return a->integer == b->integer;
     if (a->type == JSON_REAL && b->type == JSON_REAL)
-        return str_eq(a->text, b->text) ||
-               (a->real == b->real && !(is_digits(a->text) && is_digits(b->text)));
+        return str_eq(a->text, b->text) || (strtod(a->text, NULL) == strtod(b->text, NULL) &&
+                                            !(is_digits(a->text) && is_digits(b->text)));
     const struct json *whole = a->type == JSON_INT ? a : b, *real = whole == a ? b : a;
     return whole->integer <= exact_max && whole->integer >= -exact_max &&
-           (double)whole->integer == real->real;
+           (double)whole->integer == strtod(real->text, NULL);
 }
 
 static bool is_number(const struct json *json)
@@ -257,7 +256,7 @@ double json_number(const struct json *number, double fallback)
 {
     if (!number || !is_number(number))
         return fallback;
-    return number->type == JSON_INT ? (double)number->integer : number->real;
+    return number->type == JSON_INT ? (double)number->integer : strtod(number->text, NULL);
 }
 
 size_t json_count(const struct json *list)

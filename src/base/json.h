@@ -21,15 +21,17 @@ enum json_type {
     JSON_NULL,
     JSON_BOOL,
     JSON_INT,
-    JSON_REAL, /* a number that is no int64: text in string, value in real */
+    JSON_REAL, /* a number that is no int64: its text */
     JSON_STRING,
     JSON_ARRAY,
     JSON_OBJECT,
 };
 
+/* Whole clusters are held in these, so they are small. */
 struct json {
     enum json_type type;
     uint32_t line, column; /* from 1; 0 where unknown */
+    uint32_t count;        /* members or elements */
     const char *name;      /* of a member of an object, else NULL */
     struct json *next;     /* the next member or element */
     union {
@@ -38,11 +40,9 @@ struct json {
         struct {
             const char *text; /* JSON_STRING, and JSON_REAL as it was written */
             size_t size;
-            double real;
         };
         struct {
             struct json *first, *last; /* JSON_ARRAY, JSON_OBJECT */
-            size_t count;
         };
     };
 };

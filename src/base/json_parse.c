@@ -211,8 +211,7 @@ static int parse_real(struct parser *parser, struct json *json, char *start, cha
     json->type = JSON_REAL;
     json->size = (size_t)(at - start);
     json->text = arena_strndup(parser->arena, start, json->size);
-    json->real = strtod(json->text, NULL);
-    if (!isfinite(json->real))
+    if (!isfinite(strtod(json->text, NULL)))
         return fail(parser, start, "the number is too large");
     parser->at = at;
     return 0;

@@ -128,7 +128,6 @@ static bool resolve_whole(struct arena *arena, const char *plain, struct json *j
     } else {
         const char *text = arena_printf(arena, "%llu", (unsigned long long)value);
         set_text(json, JSON_REAL, text, strlen(text));
-        json->real = (double)value;
     }
     return true;
 }
@@ -152,7 +151,6 @@ static bool resolve_float(struct arena *arena, const char *plain, struct json *j
         const struct json *real = json_real(arena, value);
         set_text(json, JSON_REAL, real->text, real->size);
     }
-    json->real = value;
     return true;
 }
 

@@ -296,7 +296,7 @@ int kube_patch_json(struct arena *arena, const struct json *current, const struc
                        json_type_name(operations->type));
     if (operations->count > KUBE_PATCH_OPERATIONS_MAX)
         return err_set(err, ERR_TOO_LARGE, "json patch: %zu operations, %d are allowed",
-                       operations->count, (int)KUBE_PATCH_OPERATIONS_MAX);
+                       json_count(operations), (int)KUBE_PATCH_OPERATIONS_MAX);
     struct patching patching = {.arena = arena, .root = json_clone(arena, current), .err = err};
     JSON_EACH (operation, operations) {
         int result = apply_one(&patching, operation);

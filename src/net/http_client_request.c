@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { CONNECT_TIMEOUT_MS = 10 * 1000, RECEIVE_SIZE = 64 * 1024 };
+/* A buffer takes what TLS hands over at a time: more would wait empty in every call under way. */
+enum { CONNECT_TIMEOUT_MS = 10 * 1000, BUFFER_SIZE = 16 * 1024 };
 
 static void add_line(struct client_call *call, const char *name, const char *value)
 {
@@ -94,7 +95,8 @@ static void set_line(struct client_call *call)
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)call->timeout_ms);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_SIZE);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1L);
     if (call->client->is_loopback) /* a proxy of the environment is for other machines */
         curl_easy_setopt(easy, CURLOPT_PROXY, "");

@@ -33,6 +33,8 @@ static void test_large_requests(void **state)
     struct arena *arena = arena_new();
     char *small = arena_strdup(arena, "small");
     char *large = arena_zalloc(arena, 5 << 20);
+    /* The room beside the first is not lost. */
+    assert_ptr_equal(arena_strdup(arena, "next"), small + sizeof("small"));
     assert_int_equal(large[(5 << 20) - 1], 0);
     memset(large, 'x', 5 << 20);
     assert_string_equal(small, "small");
@@ -42,6 +44,28 @@ static void test_large_requests(void **state)
     small = arena_strdup(arena, "again");
     assert_string_equal(small, "again");
     arena_free(arena);
+}
+
+/* What was used elsewhere says how large an arena must be to hold it all side by side. */
+static void test_exact_size(void **state)
+{
+    struct arena *draft = arena_new(), *exact = NULL;
+    char *first = NULL, *last = NULL;
+    for (int round = 0; round < 2; round++) {
+        struct arena *arena = round == 0 ? draft : exact;
+        for (int i = 0; i < 300; i++) {
+            char *node = arena_alloc(arena, 40);
+            assert_int_equal((uintptr_t)node % _Alignof(max_align_t), 0);
+            first = i == 0 ? node : first;
+            last = arena_printf(arena, "%0*d", i % 50, i);
+        }
+        if (round == 0)
+            exact = arena_new_sized(arena_used(draft));
+    }
+    assert_int_equal(last + strlen(last) + 1 - first, arena_used(draft));
+    assert_int_equal(arena_used(exact), arena_used(draft));
+    arena_free(draft);
+    arena_free(exact);
 }
 
 static void test_text(void **state)
@@ -102,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alignment_and_contents),
         cmocka_unit_test(test_large_requests),
+        cmocka_unit_test(test_exact_size),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_vec),
         cmocka_unit_test(test_mem),
