@@ -6,6 +6,7 @@
 #include "base/json_list.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -105,7 +106,18 @@ static void unlink_behind(struct json *list, struct json *previous, struct json 
     value->next = NULL;
 }
 
+static const char *clone_name(struct arena *arena, const char *name, struct words *words)
+{
+    const char *word = words ? words_get(words, name) : NULL;
+    return word ? word : arena_strdup(arena, name);
+}
+
 struct json *json_clone(struct arena *arena, const struct json *json)
+{
+    return json_clone_sharing(arena, json, NULL);
+}
+
+struct json *json_clone_sharing(struct arena *arena, const struct json *json, struct words *words)
 {
     struct json *copy = arena_alloc(arena, sizeof(*copy));
     *copy = *json;
@@ -121,9 +133,9 @@ struct json *json_clone(struct arena *arena, const struct json *json)
         copy->first = copy->last = NULL;
         copy->count = 0;
         JSON_EACH (item, json) {
-            struct json *child = json_clone(arena, item);
+            struct json *child = json_clone_sharing(arena, item, words);
             if (item->name)
-                child->name = arena_strdup(arena, item->name);
+                child->name = clone_name(arena, item->name, words);
             json_list_append(copy, child);
         }
         break;

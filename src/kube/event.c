@@ -22,24 +22,50 @@ enum {
     LINE_IMPORTANT_MAX = 4096, /* … unless they are warnings or the first of their reason */
 };
 
+/* Who tells what about which object. */
+struct news {
+    const char *api_version, *kind, *namespace_, *name, *uid, *resource_version;
+    const char *component, *type, *reason, *message;
+    bool combined; /* several messages are told as one event: the newest of them */
+};
+
 struct kube_event_entry {
     struct kube_client *client;
     struct kube_event_entry *next, *previous; /* by age */
-    char *key;
-    char *object, *reason; /* of the budget */
-    char *namespace_;
-    char *name;
-    char *message;         /* the last one, of an event that combines several; else NULL */
-    int64_t count;         /* how often it happened */
-    int64_t written_count; /* of which the server knows, or is being told */
-    bool under_way;        /* being written, or in line for it */
-    char *draft;           /* of an event in line, as JSON: there may be many; else NULL */
+    struct arena *arena;                      /* holds the texts of `news` and the name */
+    struct news news;
+    const char *name;
+    char *newest_message; /* instead of the one in `news`, or NULL */
+    int64_t first_ms;
+    int64_t count;                   /* how often it happened */
+    int64_t written_count;           /* of which the server knows, or is being told */
+    bool under_way;                  /* being written, or in line for it */
     struct kube_event_entry *behind; /* in line */
     struct loop_timer timer;         /* until the count is written */
 };
 
+/* Whose budget it takes from: an object's, for who tells about it; and there a reason's. */
+static const char *budget_object(struct arena *arena, const struct news *news)
+{
+    return arena_printf(arena, "%s/%s/%s\n%s", news->namespace_, news->name, news->uid,
+                        news->component);
+}
+
+static const char *budget_reason(struct arena *arena, const struct news *news)
+{
+    return arena_printf(arena, "%s\n%s", news->type, news->reason);
+}
+
+/* The same news have the same key. */
+static const char *news_key(struct arena *arena, const struct news *news)
+{
+    return arena_printf(arena, "%s\n%s\n%s", budget_object(arena, news), budget_reason(arena, news),
+                        news->combined ? "\ncombined" : news->message);
+}
+
 static void entry_free(struct kube_event_entry *entry)
 {
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
     if (entry->previous)
         entry->previous->next = entry->next;
@@ -49,15 +75,10 @@ static void entry_free(struct kube_event_entry *entry)
         entry->next->previous = entry->previous;
     else
         client->newest_event = entry->previous;
-    map_remove(&client->events, entry->key);
+    map_remove(&client->events, news_key(arena, &entry->news));
     loop_timer_stop(&entry->timer);
-    free(entry->draft);
-    free(entry->key);
-    free(entry->object);
-    free(entry->reason);
-    free(entry->message);
-    free(entry->namespace_);
-    free(entry->name);
+    arena_free(entry->arena);
+    free(entry->newest_message);
     free(entry);
 }
 
@@ -82,9 +103,48 @@ static void forget_oldest(struct kube_client *client)
     }
 }
 
-static void now_text(struct kube_client *client, char text[MOMENT_TEXT_MAX])
+static const char *message_of(const struct kube_event_entry *entry)
 {
-    moment_format(loop_wall_ms(client->loop), text);
+    return entry->newest_message ? entry->newest_message : entry->news.message;
+}
+
+/* An event lives in a namespace even where its object does not. */
+static const char *namespace_of(const struct kube_event_entry *entry)
+{
+    return *entry->news.namespace_ ? entry->news.namespace_ : "default";
+}
+
+static struct json *make_event(struct arena *arena, const struct kube_event_entry *entry)
+{
+    const struct news *news = &entry->news;
+    char first[MOMENT_TEXT_MAX];
+    moment_format(entry->first_ms, first);
+    struct json *event = kube_object_make(arena, &KUBE_EVENTS, namespace_of(entry), entry->name);
+    struct json *reference = json_ensure_object(arena, event, "involvedObject");
+    const struct {
+        const char *name, *text;
+    } FIELDS[] = {
+        {"apiVersion", news->api_version},
+        {"kind", news->kind},
+        {"namespace", news->namespace_},
+        {"name", news->name},
+        {"uid", news->uid},
+        {"resourceVersion", news->resource_version},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
+        if (*FIELDS[i].text)
+            json_set_string(arena, reference, FIELDS[i].name, FIELDS[i].text);
+    json_set_string(arena, event, "reason", news->reason);
+    json_set_string(arena, event, "message", message_of(entry));
+    json_set_string(arena, json_ensure_object(arena, event, "source"), "component",
+                    news->component);
+    json_set_string(arena, event, "firstTimestamp", first);
+    json_set_string(arena, event, "lastTimestamp", first);
+    json_set_int(arena, event, "count", entry->count);
+    json_set_string(arena, event, "type", news->type);
+    json_set_string(arena, event, "reportingComponent", news->component);
+    json_set_string(arena, event, "reportingInstance", "");
+    return event;
 }
 
 static void send_next(struct kube_client *client);
@@ -108,18 +168,12 @@ static void on_made(void *context, struct json *object, const struct err *err)
     send_next(client);
 }
 
-/* The draft as it was, with the count as it is now. */
-static void send_draft(struct kube_event_entry *entry)
+static void send(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    _cleanup_free_ char *draft = TAKE(entry->draft);
-    struct json *event = NULL;
-    struct err err = ERR_INIT;
-    if (json_parse(arena, draft, strlen(draft), NULL, &event, &err) < 0)
-        mem_panic("event '%s': our own draft cannot be read: %s", entry->name, err.message);
-    json_set_int(arena, event, "count", entry->count);
     entry->written_count = entry->count;
-    kube_create(entry->client, &KUBE_EVENTS, entry->namespace_, event, on_made, entry);
+    kube_create(entry->client, &KUBE_EVENTS, namespace_of(entry), make_event(arena, entry), on_made,
+                entry);
 }
 
 static void send_next(struct kube_client *client)
@@ -131,7 +185,7 @@ static void send_next(struct kube_client *client)
             client->last_in_line = NULL;
         client->line_length--;
         client->events_under_way++;
-        send_draft(entry);
+        send(entry);
     }
 }
 
@@ -157,24 +211,26 @@ static void write_count(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char now[MOMENT_TEXT_MAX];
-    now_text(entry->client, now);
+    moment_format(loop_wall_ms(entry->client->loop), now);
     struct json *patch = json_object(arena);
     json_set_int(arena, patch, "count", entry->count);
     json_set_string(arena, patch, "lastTimestamp", now);
-    if (entry->message)
-        json_set_string(arena, patch, "message", entry->message);
+    if (entry->news.combined)
+        json_set_string(arena, patch, "message", message_of(entry));
     entry->written_count = entry->count;
     entry->under_way = true;
-    kube_patch(entry->client, &KUBE_EVENTS, entry->namespace_, entry->name, NULL, patch, on_written,
-               entry);
+    kube_patch(entry->client, &KUBE_EVENTS, namespace_of(entry), entry->name, NULL, patch,
+               on_written, entry);
 }
 
 static void on_timer(struct loop_timer *timer)
 {
     struct kube_event_entry *entry = CONTAINER_OF(timer, struct kube_event_entry, timer);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
-    int64_t wait_ms = kube_event_budget_take(&client->event_budget, entry->object, entry->reason,
-                                             loop_now_ms(client->loop));
+    int64_t wait_ms =
+        kube_event_budget_take(&client->event_budget, budget_object(arena, &entry->news),
+                               budget_reason(arena, &entry->news), loop_now_ms(client->loop));
     if (wait_ms > 0)
         loop_timer_start(&entry->timer, wait_ms);
     else
@@ -188,57 +244,36 @@ static void raise_count(struct kube_event_entry *entry)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
-struct news {
-    const struct json *about;
-    const char *component, *type, *reason, *message;
-};
-
-static struct json *make_event(struct arena *arena, const struct kube_event_entry *entry,
-                               const struct news *news)
+/* The texts of the news and the event's name, in memory of exactly their size. */
+static void copy_texts(struct kube_event_entry *entry, const struct news *news)
 {
-    char now[MOMENT_TEXT_MAX];
-    now_text(entry->client, now);
-    const struct json *about = news->about;
-    struct json *event = kube_object_make(arena, &KUBE_EVENTS, entry->namespace_, entry->name);
-    struct json *reference = json_ensure_object(arena, event, "involvedObject");
-    const struct {
-        const char *name, *text;
-    } FIELDS[] = {
-        {"apiVersion", json_get_string(about, "apiVersion", "")},
-        {"kind", json_get_string(about, "kind", "")},
-        {"namespace", kube_meta_namespace(about)},
-        {"name", kube_meta_name(about)},
-        {"uid", kube_meta_uid(about)},
-        {"resourceVersion", kube_meta_resource_version(about)},
+    const char **texts[] = {
+        &entry->news.api_version, &entry->news.kind, &entry->news.namespace_,
+        &entry->news.name,        &entry->news.uid,  &entry->news.resource_version,
+        &entry->news.component,   &entry->news.type, &entry->news.reason,
+        &entry->news.message,     &entry->name,
     };
-    for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
-        if (*FIELDS[i].text)
-            json_set_string(arena, reference, FIELDS[i].name, FIELDS[i].text);
-    json_set_string(arena, event, "reason", news->reason);
-    json_set_string(arena, event, "message", news->message);
-    json_set_string(arena, json_ensure_object(arena, event, "source"), "component",
-                    news->component);
-    json_set_string(arena, event, "firstTimestamp", now);
-    json_set_string(arena, event, "lastTimestamp", now);
-    json_set_int(arena, event, "count", entry->count);
-    json_set_string(arena, event, "type", news->type);
-    json_set_string(arena, event, "reportingComponent", news->component);
-    json_set_string(arena, event, "reportingInstance", "");
-    return event;
+    char name[NAME_BASE_MAX + 32];
+    size_t size = 0;
+    snprintf(name, sizeof(name), "%.*s.%016llx", (int)NAME_BASE_MAX, news->name,
+             (unsigned long long)rand_next(&entry->client->rand));
+    entry->news = *news;
+    entry->name = name;
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        size += strlen(*texts[i]) + 1;
+    entry->arena = arena_new_sized(size);
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        *texts[i] = arena_strdup(entry->arena, *texts[i]);
 }
 
 static struct kube_event_entry *entry_new(struct kube_client *client, const char *key,
-                                          const struct json *about)
+                                          const struct news *news)
 {
     struct kube_event_entry *entry = mem_zalloc(sizeof(*entry));
-    const char *namespace_ = kube_meta_namespace(about);
     forget_oldest(client);
     entry->client = client;
-    entry->key = mem_strdup(key);
-    /* An event lives in a namespace even where its object does not. */
-    entry->namespace_ = mem_strdup(*namespace_ ? namespace_ : "default");
-    entry->name = mem_printf("%.*s.%016llx", (int)NAME_BASE_MAX, kube_meta_name(about),
-                             (unsigned long long)rand_next(&client->rand));
+    copy_texts(entry, news);
+    entry->first_ms = loop_wall_ms(client->loop);
     entry->count = 1;
     loop_timer_init(client->loop, &entry->timer, on_timer);
     entry->previous = client->newest_event;
@@ -263,9 +298,8 @@ static void cut_message(char *message)
     memcpy(message + size, mark, sizeof(mark));
 }
 
-static void make_entry(struct kube_client *client, struct arena *arena, const char *key,
-                       const char *object, const char *reason, const struct news *news,
-                       bool combined)
+static void tell_new(struct kube_client *client, const char *key, const char *object,
+                     const char *reason, const struct news *news)
 {
     bool important = str_eq(news->type, "Warning") ||
                      kube_event_budget_is_first(&client->event_budget, object, reason);
@@ -273,12 +307,32 @@ static void make_entry(struct kube_client *client, struct arena *arena, const ch
         return;
     if (kube_event_budget_take(&client->event_budget, object, reason, loop_now_ms(client->loop)))
         return;
-    struct kube_event_entry *entry = entry_new(client, key, news->about);
-    entry->object = mem_strdup(object);
-    entry->reason = mem_strdup(reason);
-    entry->message = combined ? mem_strdup(news->message) : NULL;
-    entry->draft = mem_strdup(json_to_string(arena, make_event(arena, entry, news)));
-    stand_in_line(entry);
+    stand_in_line(entry_new(client, key, news));
+}
+
+static void tell(struct kube_client *client, struct arena *arena, struct news *news)
+{
+    const char *object = budget_object(arena, news), *reason = budget_reason(arena, news);
+    const char *key = news_key(arena, news);
+    struct kube_event_entry *entry = map_get(&client->events, key);
+    if (!entry && kube_event_budget_combines(&client->event_budget, object, reason,
+                                             loop_now_ms(client->loop))) {
+        char *message = arena_printf(arena, "(combined from similar events): %s", news->message);
+        cut_message(message);
+        news->message = message;
+        news->combined = true;
+        key = news_key(arena, news);
+        entry = map_get(&client->events, key);
+    }
+    if (!entry) {
+        tell_new(client, key, object, reason, news);
+        return;
+    }
+    if (news->combined) {
+        free(entry->newest_message);
+        entry->newest_message = mem_strdup(news->message);
+    }
+    raise_count(entry);
 }
 
 void kube_event(struct kube_client *client, const struct json *about, const char *component,
@@ -290,27 +344,17 @@ void kube_event(struct kube_client *client, const struct json *about, const char
     char *message = arena_vprintf(arena, format, args);
     va_end(args);
     cut_message(message);
-    const char *object = arena_printf(arena, "%s/%s/%s\n%s", kube_meta_namespace(about),
-                                      kube_meta_name(about), kube_meta_uid(about), component);
-    const char *kind = arena_printf(arena, "%s\n%s", type, reason);
-    const char *key = arena_printf(arena, "%s\n%s\n%s", object, kind, message);
-    struct kube_event_entry *entry = map_get(&client->events, key);
-    bool combined = !entry && kube_event_budget_combines(&client->event_budget, object, kind,
-                                                         loop_now_ms(client->loop));
-    if (combined) {
-        message = arena_printf(arena, "(combined from similar events): %s", message);
-        cut_message(message);
-        key = arena_printf(arena, "%s\n%s\n\ncombined", object, kind);
-        entry = map_get(&client->events, key);
-    }
-    if (entry) {
-        if (combined) {
-            free(entry->message);
-            entry->message = mem_strdup(message);
-        }
-        raise_count(entry);
-        return;
-    }
-    struct news news = {about, component, type, reason, message};
-    make_entry(client, arena, key, object, kind, &news, combined);
+    struct news news = {
+        .api_version = json_get_string(about, "apiVersion", ""),
+        .kind = json_get_string(about, "kind", ""),
+        .namespace_ = kube_meta_namespace(about),
+        .name = kube_meta_name(about),
+        .uid = kube_meta_uid(about),
+        .resource_version = kube_meta_resource_version(about),
+        .component = component,
+        .type = type,
+        .reason = reason,
+        .message = message,
+    };
+    tell(client, arena, &news);
 }

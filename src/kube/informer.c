@@ -67,7 +67,8 @@ struct kube_informer {
     uint64_t lists;
     bool synced;
 
-    struct map slots; /* by "namespace/name" */
+    struct map slots;    /* by "namespace/name" */
+    struct words *words; /* the names of the members of its objects */
     VEC(struct slot *) order;
     VEC(struct change) changes; /* made, not yet told */
     bool telling, freed;
@@ -118,14 +119,23 @@ static struct json *pick_fields(struct arena *arena, const struct json *json,
     return object;
 }
 
+static bool wants_kind(const char *const *fields)
+{
+    for (; fields && *fields; fields++)
+        if (str_eq(*fields, "kind"))
+            return true;
+    return !fields;
+}
+
 /* In a list the items do not say what they are. */
 static struct kube_object *make_object(struct kube_informer *informer, const struct json *json)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *object =
         informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
-    kube_object_set_kind(arena, object, informer->resource);
-    return kube_object_new(object);
+    if (wants_kind(informer->fields))
+        kube_object_set_kind(arena, object, informer->resource);
+    return kube_object_new(object, informer->words);
 }
 
 /* Put what the server says into the copy. The same name with another uid is another object: the old
@@ -184,6 +194,7 @@ static void informer_release(struct kube_informer *informer)
     vec_release(&informer->changes);
     vec_release(&informer->order);
     map_release(&informer->slots);
+    words_unref(informer->words);
     state_machine_release(&informer->machine);
     free(informer->namespace_);
     free(informer->label_selector);
@@ -373,6 +384,7 @@ struct kube_informer *kube_informer_new(struct kube_client *client,
     informer->change = change;
     informer->context = context;
     map_init(&informer->slots);
+    informer->words = words_new();
     state_machine_init(&informer->machine, "informer", STATES, ARRAY_SIZE(STATES), LISTING);
     loop_timer_init(client->loop, &informer->retry, on_retry);
     start_list(informer);

@@ -16,8 +16,8 @@ struct kube_informer *kube_informer_new(struct kube_client *client,
                                         const char *namespace_, const char *label_selector,
                                         kube_informer_change *change, void *context);
 /* Keep only these fields of each object, and what makes it an object: its name, namespace, uid and
- * resourceVersion. Listeners see no others. Called right after it was made; the list ends with NULL
- * and must outlive the informer. */
+ * resourceVersion. Listeners see no others; "kind" stands for apiVersion too. Called right after it
+ * was made; the list ends with NULL and must outlive the informer. */
 void kube_informer_keep(struct kube_informer *informer, const char *const *fields);
 /* Before its client is freed. May be called from within `change`. */
 struct kube_informer *kube_informer_free(struct kube_informer *informer);

@@ -30,8 +30,8 @@ void kube_own_writes_saw(struct kube_own_writes *writes, const char *uid);
 int64_t kube_own_writes_wait_ms(struct kube_own_writes *writes, const struct json *workload,
                                 int64_t now_ms);
 
-/* True once when the writes are not shown after some time: the informers' watches may stand still,
- * as those of busy servers have been seen to do, and are better begun anew. The wait goes on. */
+/* True once when the writes are not shown after some time: the informers' watches may have ended
+ * without a word (docs/design/operator.md), and are better begun anew. The wait goes on. */
 bool kube_own_writes_are_late(struct kube_own_writes *writes, const struct json *workload,
                               int64_t now_ms);
 

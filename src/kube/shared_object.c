@@ -7,14 +7,15 @@
 #include <stdlib.h>
 
 /* Thousands of these live long: each has memory of exactly its size. */
-struct kube_object *kube_object_new(const struct json *json)
+struct kube_object *kube_object_new(const struct json *json, struct words *words)
 {
     _cleanup_(cleanup_arena) struct arena *draft = arena_new();
     struct kube_object *object = mem_zalloc(sizeof(*object));
-    json_clone(draft, json);
+    json_clone_sharing(draft, json, words);
     object->references = 1;
     object->arena = arena_new_sized(arena_used(draft));
-    object->json = json_clone(object->arena, json);
+    object->words = words ? words_ref(words) : NULL;
+    object->json = json_clone_sharing(object->arena, json, words);
     object->namespace_ = kube_meta_namespace(object->json);
     object->name = kube_meta_name(object->json);
     object->uid = kube_meta_uid(object->json);
@@ -32,5 +33,6 @@ void kube_object_unref(struct kube_object *object)
     if (!object || --object->references > 0)
         return;
     arena_free(object->arena);
+    words_unref(object->words);
     free(object);
 }

@@ -5,17 +5,20 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/words.h"
 
 struct kube_object {
     int references;
-    struct arena *arena; /* holds the tree */
+    struct arena *arena; /* holds the tree … */
+    struct words *words; /* … but for the names of its members, if not NULL */
     struct json *json;
     const char *namespace_; /* "" if cluster-wide */
     const char *name;
     const char *uid;
 };
 
-struct kube_object *kube_object_new(const struct json *json); /* a deep copy */
+/* A deep copy. `words`: shared with other objects of the kind; may be NULL. */
+struct kube_object *kube_object_new(const struct json *json, struct words *words);
 struct kube_object *kube_object_ref(struct kube_object *object);
 void kube_object_unref(struct kube_object *object);
 

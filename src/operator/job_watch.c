@@ -11,13 +11,14 @@
 static const char *const POD_FIELDS[] = {
     "metadata.creationTimestamp",
     "metadata.deletionTimestamp",
-    "metadata.deletionGracePeriodSeconds",
     ("metadata.annotations." TRAINING_VOLCANO_GROUP_ANNOTATION),
     "metadata.labels",
     "metadata.ownerReferences.controller",
     "metadata.ownerReferences.name",
     "metadata.ownerReferences.uid",
-    "spec.containers.ports",
+    "spec.containers.ports.containerPort",
+    "spec.containers.ports.hostPort",
+    "spec.containers.ports.name",
     "spec.nodeName",
     "status.conditions.lastTransitionTime",
     "status.conditions.message",
@@ -38,6 +39,7 @@ static const char *const POD_FIELDS[] = {
 };
 /* Of the jobs all but who last wrote which field. */
 static const char *const JOB_FIELDS[] = {
+    "kind",
     "metadata.annotations",
     "metadata.creationTimestamp",
     "metadata.deletionTimestamp",

@@ -197,7 +197,7 @@ static void begins_a_doubted_watch_anew(void **state)
 
 static void keeps_the_fields_it_was_told_to(void **state)
 {
-    static const char *const fields[] = {"status.phase", NULL};
+    static const char *const fields[] = {"kind", "status.phase", NULL};
     struct world *world = *state;
     fake_api_put(&world->api, "a", "1");
     world->informer =
@@ -209,6 +209,24 @@ static void keeps_the_fields_it_was_told_to(void **state)
     assert_string_equal(object->uid, "uid-a");
     assert_string_equal(kube_meta_resource_version(object->json), "101");
     assert_null(json_at(object->json, "metadata", "labels", NULL));
+}
+
+static void ignore_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+}
+
+static void keeps_the_kind_if_told_to(void **state)
+{
+    static const char *const fields[] = {"status.phase", NULL};
+    struct world *world = *state;
+    fake_api_put(&world->api, "a", "1");
+    world->informer =
+        kube_informer_new(world->client, &KUBE_PODS, "default", NULL, ignore_change, NULL);
+    kube_informer_keep(world->informer, fields);
+    sim_loop_run_for(world->loop, 10);
+    struct kube_object *object = kube_informer_get(world->informer, "default", "a");
+    assert_non_null(object);
+    assert_null(json_get(object->json, "kind"));
 }
 
 static void resumes_after_a_lost_connection(void **state)
@@ -443,6 +461,7 @@ int main(void)
         TEST(does_not_trust_a_silent_watch),
         TEST(begins_a_doubted_watch_anew),
         TEST(keeps_the_fields_it_was_told_to),
+        TEST(keeps_the_kind_if_told_to),
         cmocka_unit_test(lists_again_when_history_is_gone),
         TEST(tells_a_replaced_object_as_two),
         TEST(waits_longer_each_time),
