@@ -10,13 +10,12 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-#define VOLCANO            "volcano"
 #define VOLCANO_TASK       "volcano.sh/task-spec"
 #define COSCHEDULING_GROUP "scheduling.x-k8s.io/pod-group"
 
 void training_gang_init(struct training_gang *gang, const char *scheduler)
 {
-    bool volcano = str_eq(scheduler, VOLCANO);
+    bool volcano = str_eq(scheduler, TRAINING_VOLCANO);
 
     *gang = (struct training_gang){
         .scheduler = scheduler,
@@ -250,6 +249,31 @@ bool training_gang_has_marked(const struct training_gang *gang, const struct tra
                            : kube_meta_label(pod, COSCHEDULING_GROUP);
 
     return str_eq(mark, job->name);
+}
+
+bool training_gang_of_pod(const struct training_job *job, const struct json *pod,
+                          struct training_gang *ret)
+{
+    bool volcano = str_eq(kube_meta_annotation(pod, TRAINING_VOLCANO_GROUP_ANNOTATION), job->name);
+
+    if (!volcano && !str_eq(kube_meta_label(pod, COSCHEDULING_GROUP), job->name))
+        return false;
+    *ret = (struct training_gang){
+        .scheduler = json_get_string(json_get(pod, "spec"), "schedulerName", ""),
+        .resource = volcano ? &KUBE_VOLCANO_PODGROUPS : &KUBE_PODGROUPS,
+        .admits_first = volcano,
+    };
+    return true;
+}
+
+bool training_gang_is_same(const struct training_gang *a, const struct training_gang *b,
+                           const struct training_job *job, enum training_replica_type type)
+{
+    const struct json *spec = json_get(job->replicas[type].template, "spec");
+
+    return a->resource == b->resource &&
+           (str_eq(a->scheduler, b->scheduler) ||
+            !str_is_empty(json_get_string(spec, "schedulerName", NULL)));
 }
 
 bool training_gang_is_overridden(const struct training_gang *gang, const struct training_job *job,

@@ -10,6 +10,7 @@
 #include "operator/replica_state.h"
 #include "operator/training_job.h"
 
+#define TRAINING_VOLCANO "volcano"
 /* The annotation by which Volcano knows the members of a group. */
 #define TRAINING_VOLCANO_GROUP_ANNOTATION "scheduling.k8s.io/group-name"
 
@@ -45,6 +46,14 @@ void training_gang_mark_pod(struct arena *arena, const struct training_gang *gan
                             struct json *pod);
 bool training_gang_has_marked(const struct training_gang *gang, const struct training_job *job,
                               const struct json *pod);
+
+/* The gang that a pod was marked for, by whatever operator; false: none. A scheduler that its
+ * template names is not told from the gang's. */
+bool training_gang_of_pod(const struct training_job *job, const struct json *pod,
+                          struct training_gang *ret);
+/* Pods of both would wait for each other by the same scheduler, for the same group. */
+bool training_gang_is_same(const struct training_gang *a, const struct training_gang *b,
+                           const struct training_job *job, enum training_replica_type type);
 
 /* The template names a scheduler of its own, which stays. */
 bool training_gang_is_overridden(const struct training_gang *gang, const struct training_job *job,

@@ -20,6 +20,7 @@ static const char *const POD_FIELDS[] = {
     "spec.containers.ports.hostPort",
     "spec.containers.ports.name",
     "spec.nodeName",
+    "spec.schedulerName",
     "status.conditions.lastTransitionTime",
     "status.conditions.message",
     "status.conditions.reason",

@@ -28,13 +28,53 @@ static bool began_without(const struct training_pass *pass, const struct trainin
     return false;
 }
 
-const struct training_gang *training_pass_gang(const struct training_pass *pass)
+static bool is_living(const struct training_replica *replica)
 {
-    const struct training_gang *gang = pass->observed->gang;
+    return replica->state == TRAINING_REPLICA_PENDING || replica->state == TRAINING_REPLICA_ACTIVE;
+}
 
-    if (!gang || pass->replicas.count == 0 || began_without(pass, gang))
-        return NULL;
-    return gang;
+/* Whether the pods that live were all marked for one gang which is not the operator's: it has been
+ * started with another setting. The first of them comes back in pass->elsewhere, as one that was
+ * found among others does. */
+static bool began_elsewhere(struct training_pass *pass, struct training_gang *ret)
+{
+    const struct training_gang *own = pass->observed->gang;
+    bool all = true;
+
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+        struct training_gang gang;
+
+        if (!is_living(replica))
+            continue;
+        if (!training_gang_of_pod(&pass->job, replica->pod.json, &gang) ||
+            (own && training_gang_is_same(own, &gang, &pass->job, replica->type))) {
+            all = false;
+        } else if (!pass->elsewhere) {
+            pass->elsewhere = replica->pod.json;
+            *ret = gang;
+        }
+    }
+    return all && pass->elsewhere;
+}
+
+/* The mark on the pods that live decides: members of one group wait for each other, so what is made
+ * beside them must be one as well. The operator's own setting is for jobs that begin. */
+void training_pass_find_gang(struct training_pass *pass)
+{
+    const struct training_gang *own = pass->observed->gang;
+    struct training_gang *found = ARENA_NEW(pass->arena, struct training_gang);
+
+    if (pass->replicas.count == 0)
+        return;
+    if (began_elsewhere(pass, found)) {
+        pass->gang = found;
+        pass->keeps_group = own && own->resource == found->resource;
+        found->missing = pass->keeps_group ? own->missing : NULL;
+    } else if (own && !began_without(pass, own)) {
+        pass->gang = own;
+        pass->keeps_group = true;
+    }
 }
 
 static bool has_pods(const struct training_pass *pass)
@@ -50,7 +90,7 @@ bool training_pass_waits_for_group(const struct training_pass *pass)
 {
     const struct json *group = pass->observed->pod_group;
 
-    if (!pass->gang)
+    if (!pass->keeps_group)
         return false;
     if (pass->gang->missing)
         return true;
@@ -96,6 +136,27 @@ static void report_waiting(struct training_pass *pass, const struct json *group)
         ->once = true;
 }
 
+/* A setting of the operator that is not the one which the job began with. */
+static void report_elsewhere(struct training_pass *pass)
+{
+    const struct training_gang *own = pass->observed->gang;
+    struct training_gang gang = {0};
+
+    training_gang_of_pod(&pass->job, pass->elsewhere, &gang);
+    training_plan_event(
+        pass->plan, true, "GangSchedulerChanged",
+        "pods of this job wait for each other by the scheduler %s, as PodGroup %s, while the "
+        "operator was started with %s%s: %s, %s; to go on with the operator's setting suspend the "
+        "job and resume it, or start the operator with --gang-scheduler-name %s again",
+        gang.scheduler, pass->job.name, own ? "--gang-scheduler-name " : "no --gang-scheduler-name",
+        own ? own->scheduler : "",
+        pass->gang && pass->gang != own ? "new pods join them" : "new pods do not join them",
+        pass->keeps_group && pass->gang != own ? "and the PodGroup is kept"
+                                               : "and the PodGroup is not changed any more",
+        gang.admits_first ? TRAINING_VOLCANO : gang.scheduler)
+        ->once = true;
+}
+
 static void report_too_many(struct training_pass *pass)
 {
     if (pass->job.scheduling.min_available <= (int64_t)pass->replicas.count)
@@ -113,7 +174,9 @@ void training_pass_keep_group(struct training_pass *pass)
     const struct json *group = pass->observed->pod_group;
     struct json *patch;
 
-    if (!pass->gang)
+    if (pass->elsewhere)
+        report_elsewhere(pass);
+    if (!pass->keeps_group)
         return;
     if (pass->gang->missing) {
         report_missing(pass);

@@ -63,7 +63,7 @@ static void pass_init(struct training_pass *pass, const struct training_observed
     training_replicas_init(&pass->replicas, arena, &pass->job);
     training_memory_read(&pass->replicas, &pass->job, arena);
     training_replicas_observe(&pass->replicas, &pass->job, observed);
-    pass->gang = training_pass_gang(pass);
+    training_pass_find_gang(pass);
 }
 
 static void fail_invalid(struct training_pass *pass, const struct err *why)

@@ -13,7 +13,10 @@ struct training_pass {
     struct training_job job;
     struct training_replicas replicas;
     const struct training_gang *gang; /* the job starts as one; or NULL */
-    struct json *status;              /* becomes the new status */
+    bool keeps_group;                 /* … and its PodGroup is ours to keep */
+    /* A living pod that was marked for another gang than the operator's, or NULL. */
+    const struct json *elsewhere;
+    struct json *status; /* becomes the new status */
     struct training_plan *plan;
 };
 
@@ -63,7 +66,7 @@ bool training_pass_give_ports(struct training_pass *pass);
 void training_pass_drop_ports(struct training_pass *pass);
 
 /* pod_group.c: the job's PodGroup. */
-const struct training_gang *training_pass_gang(const struct training_pass *pass);
+void training_pass_find_gang(struct training_pass *pass);
 bool training_pass_waits_for_group(const struct training_pass *pass); /* no pod may be made now */
 void training_pass_keep_group(struct training_pass *pass);
 void training_pass_drop_group(struct training_pass *pass);

@@ -327,6 +327,32 @@ static void test_a_replaced_member(void **state)
     }
 }
 
+/* The option was dropped while a job ran: what replaces a member is one, too, until the job is
+ * suspended and begins again. */
+static void test_an_operator_without_the_option(void **state)
+{
+    struct story *story = *state;
+    struct kube_delete_options options = {.grace_period_seconds = 0};
+    struct kube_object *pod;
+
+    start_operator(story, story->cluster.transport, PLUGINS);
+    submit_replicas(story, "kept",
+                    "'PS': {'replicas': 2, 'restartPolicy': 'OnFailure', 'template': {'spec': "
+                    "{'containers': [{'name': 'tensorflow', 'image': 'simulated'}]}}}");
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(story->pods_made, 2);
+    start_operator(story, story->cluster.transport, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(times_told(story, "kept", "GangSchedulerChanged", "new pods join them"), 1);
+    kube_delete(story->cluster.client, &KUBE_PODS, "default", "kept-ps-1", &options,
+                sim_must_succeed, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    pod = kube_informer_get(story->pods, "default", "kept-ps-1");
+    assert_int_equal(story->pods_made, 3);
+    assert_string_equal(kube_meta_label(pod->json, "scheduling.x-k8s.io/pod-group"), "kept");
+    assert_string_equal(json_get_string(json_get(pod->json, "spec"), "schedulerName", ""), PLUGINS);
+}
+
 static void test_lost_answers(void **state)
 {
     static const struct fault_rates rates = {.lose = 500};
@@ -371,6 +397,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_group_of_the_name_of_a_stranger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_group_without_labels, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_replaced_member, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_an_operator_without_the_option, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_answers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, teardown),
     };

@@ -280,6 +280,99 @@ static void test_a_job_from_before(void **state)
     fixture_release(&fixture);
 }
 
+static const char *mark_of(const struct json *pod)
+{
+    const char *label = kube_meta_label(pod, "scheduling.x-k8s.io/pod-group");
+
+    return label ? label : kube_meta_annotation(pod, TRAINING_VOLCANO_GROUP_ANNOTATION);
+}
+
+/* The operator was started anew with another setting while the job ran: what is made beside the old
+ * pods is a member of their group, and a job that begins again is as the operator says. */
+static void test_the_setting_was_changed(void **state)
+{
+    static const struct {
+        const char *before, *after;
+        bool follows, keeps; /* the old gang; and its group */
+    } rows[] = {
+        {PLUGINS, PLUGINS, false, true},     {PLUGINS, NULL, true, false},
+        {PLUGINS, "volcano", true, false},   {PLUGINS, "other", true, true},
+        {"volcano", "volcano", false, true}, {"volcano", NULL, true, false},
+        {"volcano", PLUGINS, true, false},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+        struct json *group;
+
+        init(&fixture, rows[i].before, "Worker 2 OnFailure", "{}");
+        fixture_reconcile(&fixture);
+        fixture_apply(&fixture);
+        set_phase(&fixture, "Running");
+        fixture_settle(&fixture);
+        fixture_change(&fixture, "worker-0=Running worker-1=Failed(1)");
+        group = fixture.group;
+        fixture.gang = (struct training_gang){0};
+        if (rows[i].after)
+            training_gang_init(&fixture.gang, rows[i].after);
+        if (!rows[i].keeps)
+            fixture.group = NULL; /* it is not watched */
+        fixture_reconcile(&fixture);
+        assert_int_equal(was_said(&fixture, "Warning GangSchedulerChanged: pods of this job wait "),
+                         rows[i].follows);
+        if (rows[i].follows)
+            assert_true(
+                was_said(&fixture, arena_printf(fixture.arena, "--gang-scheduler-name %s ag",
+                                                rows[i].before)));
+        fixture_settle(&fixture);
+        assert_int_equal(fixture.pod_count, 2);
+        for (size_t k = 0; k < 2; k++) {
+            assert_string_equal(mark_of(fixture.pods[k]), "mnist");
+            assert_string_equal(
+                json_get_string(json_get(fixture.pods[k], "spec"), "schedulerName", ""),
+                rows[i].before);
+        }
+        assert_ptr_equal(fixture.group, rows[i].keeps ? group : NULL);
+
+        json_set_bool(fixture.arena, json_at(fixture.job, "spec", "runPolicy", NULL), "suspend",
+                      true);
+        fixture_settle(&fixture);
+        json_set_bool(fixture.arena, json_at(fixture.job, "spec", "runPolicy", NULL), "suspend",
+                      false);
+        fixture_reconcile(&fixture);
+        fixture_apply(&fixture);
+        if (fixture.group)
+            set_phase(&fixture, "Running");
+        fixture_settle(&fixture);
+        assert_int_equal(fixture.pod_count, 2);
+        for (size_t k = 0; k < 2; k++)
+            assert_string_equal(
+                json_get_string(json_get(fixture.pods[k], "spec"), "schedulerName", "none"),
+                rows[i].after ? rows[i].after : "none");
+        assert_false(was_said(&fixture, "GangSchedulerChanged"));
+        fixture_release(&fixture);
+    }
+}
+
+/* Some of its pods are in a group and some are not: nothing new joins, and that is said. */
+static void test_some_were_made_elsewhere(void **state)
+{
+    struct job_fixture fixture;
+
+    init(&fixture, PLUGINS, "Worker 3 OnFailure", NULL);
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Running worker-1=Pending worker-2=Failed(1)");
+    json_remove(json_get(json_get(fixture.pods[0], "metadata"), "labels"),
+                "scheduling.x-k8s.io/pod-group");
+    fixture.gang = (struct training_gang){0};
+    fixture.group = NULL;
+    fixture_settle(&fixture);
+    assert_true(was_said(&fixture, "new pods do not join them"));
+    assert_int_equal(fixture.pod_count, 3);
+    assert_null(mark_of(fixture.pods[2]));
+    fixture_release(&fixture);
+}
+
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
 static void test_volcano_admits_first(void **state)
@@ -594,6 +687,8 @@ int main(void)
         cmocka_unit_test(test_a_scheduler_of_the_template_stays),
         cmocka_unit_test(test_without_a_gang_scheduler),
         cmocka_unit_test(test_a_job_from_before),
+        cmocka_unit_test(test_the_setting_was_changed),
+        cmocka_unit_test(test_some_were_made_elsewhere),
         cmocka_unit_test(test_volcano_admits_first),
         cmocka_unit_test(test_the_server_knows_no_groups),
         cmocka_unit_test(test_a_group_of_somebody_else),
