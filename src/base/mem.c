@@ -1,6 +1,7 @@
 /* Allocation that does not fail; see mem.h. */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,4 +68,9 @@ char *mem_printf(const char *format, ...)
         mem_panic("out of memory while formatting");
     va_end(args);
     return text;
+}
+
+void mem_trim(void)
+{
+    malloc_trim(0);
 }

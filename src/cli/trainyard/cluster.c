@@ -27,6 +27,7 @@
 
 enum {
     READY_POLL_MS = 10,
+    TRIM_MS = 60 * 1000,
     API_SOCKETS = 3,
     API_PORT = 6443, /* where pods find the API, whatever port it has on the machine */
 };
@@ -52,6 +53,7 @@ struct cluster {
 
     struct kube_client *probe; /* asks whether the nodes are ready */
     struct loop_timer probe_timer;
+    struct loop_timer trim_timer;
     void (*ready)(void *context);
     void *ready_context;
     struct err failed; /* what went wrong after the loop had started */
@@ -235,6 +237,13 @@ static void probe(struct loop_timer *timer)
     kube_list(cluster->probe, &KUBE_NODES, NULL, NULL, NULL, on_nodes, cluster);
 }
 
+/* A job of many replicas, or a list of everything, is long over when the next one comes. */
+static void on_trim(struct loop_timer *timer)
+{
+    mem_trim();
+    loop_timer_start(timer, TRIM_MS);
+}
+
 static void on_signal(void *context, int signal)
 {
     struct cluster *cluster = context;
@@ -256,6 +265,7 @@ static void close_cluster(struct cluster *cluster)
     unlink(cluster->options->state->server); /* nobody may count on this server any more */
     if (cluster->loop) {
         loop_timer_stop(&cluster->probe_timer);
+        loop_timer_stop(&cluster->trim_timer);
         kube_client_free(cluster->probe);
         node_runtime_free(cluster->runtime);
         workflow_controller_free(cluster->workflows);
@@ -310,6 +320,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         result = loop_signals_new(cluster.loop, on_signal, &cluster, &cluster.signals, err);
     if (result == 0) {
         loop_timer_init(cluster.loop, &cluster.probe_timer, probe);
+        loop_timer_init(cluster.loop, &cluster.trim_timer, on_trim);
         result = open_api(&cluster, err);
     }
     if (result == 0)
@@ -317,6 +328,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
     if (result == 0) {
         cluster.probe = kube_client_new(cluster.loop, cluster.transport, "trainyard");
         loop_timer_start(&cluster.probe_timer, 0);
+        loop_timer_start(&cluster.trim_timer, TRIM_MS);
         loop_run(cluster.loop);
         if (cluster.failed.code) {
             *err = cluster.failed;

@@ -26,6 +26,7 @@ enum {
     PROBE_TIMEOUT_MS = 8000,
     PROBE_ANSWER_MAX = 64 * 1024,
     LOOK_MS = 1000,
+    TRIM_MS = 60 * 1000,
     DRAIN_MS = 5000,
     RESIGN_MS = 5000,
 };
@@ -54,6 +55,7 @@ struct operator_process {
     char *said[OPERATOR_KINDS_MAX]; /* of each controller, what it waits for */
     bool working;
     struct loop_timer look_timer;
+    struct loop_timer trim_timer;
 
     bool ending, drained;
     struct loop_timer end_timer;
@@ -289,6 +291,13 @@ static bool is_ready(void *context, struct buf *sentence)
     return works > 0 && waits == 0;
 }
 
+/* The first lists, and a job of many replicas, are long over when the next ones come. */
+static void on_trim(struct loop_timer *timer)
+{
+    mem_trim();
+    loop_timer_start(timer, TRIM_MS);
+}
+
 /* ---- The end --------------------------------------------------------------------------------- */
 
 static void stop_loop(void *context)
@@ -394,6 +403,7 @@ static void close_process(struct operator_process *process)
     stop_working(process);
     kube_leader_free(process->leader);
     loop_timer_stop(&process->probe_timer);
+    loop_timer_stop(&process->trim_timer);
     loop_timer_stop(&process->end_timer);
     if (process->probe)
         http_cancel(process->free_way, process->probe);
@@ -423,6 +433,7 @@ int operator_process_run(const struct operator_options *options, struct err *err
     loop_timer_init(process.loop, &process.probe_timer, on_probe_timer);
     loop_timer_init(process.loop, &process.look_timer, on_look);
     loop_timer_init(process.loop, &process.end_timer, on_end_timer);
+    loop_timer_init(process.loop, &process.trim_timer, on_trim);
     process.leads = prometheus_gauge(process.metrics, "leader_election_master_status",
                                      "1 where this process leads, 0 where it stands by", "name");
     prometheus_set(process.leads, 0, options->lease_name, NULL);
@@ -433,6 +444,7 @@ int operator_process_run(const struct operator_options *options, struct err *err
         result = loop_signals_new(process.loop, on_signal, &process, &process.signals, err);
     if (result == 0) {
         loop_timer_start(&process.probe_timer, 0);
+        loop_timer_start(&process.trim_timer, TRIM_MS);
         loop_run(process.loop);
     }
     close_process(&process);

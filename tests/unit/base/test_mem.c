@@ -1,0 +1,55 @@
+/* Memory that goes back to the system. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCKS = 2000, BLOCK_SIZE = 32 * 1024 };
+
+static long resident_bytes(void)
+{
+    long size = 0, pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &size, &pages), 2);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Large blocks that are free between small ones that are not: malloc() keeps them all. */
+static void what_is_free_between_blocks_in_use_is_given_back(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* they have an allocator of their own */
+#endif
+    static char *large[BLOCKS], *small[BLOCKS];
+    for (size_t i = 0; i < BLOCKS; i++) {
+        large[i] = mem_alloc(BLOCK_SIZE);
+        memset(large[i], 1, BLOCK_SIZE);
+        small[i] = mem_zalloc(16);
+    }
+    for (size_t i = 0; i < BLOCKS; i++)
+        free(large[i]);
+    long before = resident_bytes();
+    mem_trim();
+    assert_true(before - resident_bytes() > BLOCKS * BLOCK_SIZE / 2);
+    for (size_t i = 0; i < BLOCKS; i++)
+        free(small[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_free_between_blocks_in_use_is_given_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
