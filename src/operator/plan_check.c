@@ -47,7 +47,8 @@ static void on_pod(void *context, struct json *object, const struct err *err)
     struct question *question = context;
     struct plan_run *run = question->run;
 
-    if (err && err->code != ERR_NOT_FOUND) {
+    /* Who may not ask takes it for gone, as the watch says. */
+    if (err && err->code != ERR_NOT_FOUND && err->code != ERR_FORBIDDEN) {
         run->overtaken = true; /* not known: asked again */
     } else if (!err && str_eq(kube_meta_uid(object), kube_meta_uid(question->pod))) {
         run->overtaken = true;
