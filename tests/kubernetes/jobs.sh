@@ -10,8 +10,10 @@ rm -rf "$SHARED"
 mkdir -p "$SHARED"
 chmod 777 "$SHARED"
 
-# replica TYPE REPLICAS POLICY SCRIPT: one replica type of a job, as YAML.
+# replica TYPE REPLICAS POLICY SCRIPT: one replica type of a job of $JOB_KIND, as YAML.
 replica() {
+    local container=tensorflow
+    [ "$JOB_KIND" = TFJob ] || container=pytorch
     cat <<YAML
     $1:
       replicas: $2
@@ -21,7 +23,7 @@ replica() {
           terminationGracePeriodSeconds: 1
           volumes: [{name: shared, hostPath: {path: /var/lib/$NAMESPACE}}]
           containers:
-          - name: tensorflow
+          - name: $container
             image: trainyard/busybox:1
             command: [sh, -c]
             args: [$(printf '%s' "$4" | sed "s/'/''/g; s/^/'/; s/\$/'/")]
@@ -31,14 +33,17 @@ YAML
 
 # job NAME RUN_POLICY <REPLICAS
 job() {
-    printf 'apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: %s}\nspec:\n' "$1"
-    printf '  runPolicy: %s\n  tfReplicaSpecs:\n' "$2"
+    local replicas=tfReplicaSpecs
+    [ "$JOB_KIND" = TFJob ] || replicas=pytorchReplicaSpecs
+    printf 'apiVersion: kubeflow.org/v1\nkind: %s\nmetadata: {name: %s}\nspec:\n' "$JOB_KIND" "$1"
+    printf '  runPolicy: %s\n  %s:\n' "$2" $replicas
     cat
 }
 
 # A script that runs until the test says so, and tells every time that it started.
 until_told() { echo "echo \$HOSTNAME >>/shared/started; until [ -e /shared/$1 ]; do usleep 100000; done; echo done"; }
 tell() { touch "$SHARED/$1"; }
+fail_once() { echo "[ -e /shared/$1 ] || { touch /shared/$1; exit $2; }; echo done"; } # MARK CODE
 times_started() { grep -cx -- "$1" "$SHARED/started"; }
 
 of_job() { # NAME KIND: the objects of that kind that a job made

@@ -6,8 +6,6 @@
 . "$KUBERNETES/jobs.sh"
 with_operator
 
-fail_once() { echo "[ -e /shared/$1 ] || { touch /shared/$1; exit $2; }; echo done"; }
-
 echo 'exit codes'
 replica Worker 1 OnFailure "$(fail_once onfailure 1)" | job onfailure '{}' | kubectl apply -f -
 replica Worker 1 ExitCode "$(fail_once retryable 137)" | job retryable '{}' | kubectl apply -f -
