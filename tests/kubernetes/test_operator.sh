@@ -54,6 +54,28 @@ done
 for peer in $peers; do assert_eq "pods made for $peer" 1 "$(times_created "$peer")"; done
 assert_contains 'get tfjobs' Succeeded "$(kubectl get tfjobs)"
 
+echo 'how far it has come, on the job: what the pod that speaks for it says at /progress'
+step() { # COUNT: at once, whoever reads it meanwhile
+    echo "{\"step\": $1, \"total\": 10, \"loss\": 0.5}" >"$SHARED/next"
+    mv "$SHARED/next" "$SHARED/progress"
+}
+has_progress() { [ "$(kubectl get "$1" steps -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}')" = "$2" ]; } # KIND TEXT
+step 1
+serve='httpd -p 8000 -h /shared; until [ -e /shared/end ]; do usleep 100000; done'
+with_port() { sed "s/^            image:/            ports: [{name: $1, containerPort: 8000}]\n&/"; }
+replica Chief 1 Never "$serve" | with_port progress | job steps '{}' | kubectl apply -f -
+JOB_KIND=PyTorchJob replica Master 1 Never "$serve" | with_port metrics | JOB_KIND=PyTorchJob job steps '{}' | kubectl apply -f -
+for kind in tfjob pytorchjob; do wait_until "the progress of the $kind" has_progress $kind 'step 1/10, loss 0.5'; done
+step 7
+for kind in tfjob pytorchjob; do
+    wait_until "the next progress of the $kind" has_progress $kind 'step 7/10, loss 0.5'
+    assert_eq "the column of the $kind" 'NAME STATE PROGRESS AGE|steps Running step 7/10, loss 0.5' \
+        "$(kubectl get $kind steps | tr -s ' ' | sed 's/ [^ ]*$//; 1s/$/ AGE/' | paste -sd '|')"
+done
+tell end
+wait_for_tfjob steps Succeeded
+assert_eq 'the last word' 'step 7/10, loss 0.5' "$(progress_of steps)"
+
 echo 'what is kept, by policy'
 for policy in None Running All; do
     {
