@@ -1,8 +1,10 @@
 /* Faults between a client and a server; see fault_transport.h. */
 #include "fault_transport.h"
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/object.h"
 #include "net/http_internal.h"
 
 #include <stdlib.h>
@@ -148,14 +150,22 @@ static void hold(struct fault_call *call, const char *data, size_t size)
         loop_timer_start(&call->timer, (int64_t)rand_below(call->owner->rand, LAG_MS));
 }
 
+static const char *uid_in(struct arena *arena, const struct piece *piece)
+{
+    struct json *event = NULL;
+
+    if (json_parse(arena, piece->data, piece->size, NULL, &event, NULL) < 0)
+        return NULL;
+    return kube_meta_uid(json_get(event, "object"));
+}
+
 /* Events about one object must stay in order, as a server keeps them. */
 static bool are_of_one_object(const struct piece *a, const struct piece *b)
 {
-    static const char mark[] = "\"uid\":\"";
-    const char *x = memmem(a->data, a->size, mark, strlen(mark));
-    const char *y = memmem(b->data, b->size, mark, strlen(mark));
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *x = uid_in(arena, a), *y = uid_in(arena, b);
 
-    return !x || !y || strncmp(x, y, strlen(mark) + 36) == 0;
+    return str_is_empty(x) || str_is_empty(y) || str_eq(x, y);
 }
 
 static void let_go(struct fault_call *call)
