@@ -15,7 +15,7 @@ char *mem_printf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
 /* Give memory that is free back to the system. malloc() keeps what lies between blocks in use, and
- * after a burst that may be most of it. Takes milliseconds: for now and then. */
+ * after a burst that may be most of it. Takes milliseconds, so it is called seldom. */
 void mem_trim(void);
 
 /* Say why and abort(): for states that cannot be, and for memory that is not there. */
