@@ -73,6 +73,30 @@ void fixture_init_kind(struct job_fixture *fixture, const struct training_kind *
         json_set(arena, json_get(fixture->job, "spec"), "runPolicy", read_json(arena, run_policy));
 }
 
+void fixture_init_gang(struct job_fixture *fixture, const char *scheduler, const char *spec,
+                       const char *run_policy)
+{
+    fixture_init(fixture, spec, run_policy);
+    training_gang_init(&fixture->gang, scheduler);
+}
+
+void fixture_set_phase(struct job_fixture *fixture, const char *phase)
+{
+    json_set_string(fixture->arena, json_ensure_object(fixture->arena, fixture->group, "status"),
+                    "phase", phase);
+}
+
+void fixture_set_replicas(struct job_fixture *fixture, const char *type, int replicas)
+{
+    json_set_int(fixture->arena, json_at(fixture->job, "spec", "tfReplicaSpecs", type, NULL),
+                 "replicas", replicas);
+}
+
+bool fixture_was_told(struct job_fixture *fixture, const char *text)
+{
+    return strstr(fixture_events(fixture), text) != NULL;
+}
+
 void fixture_set_spec(struct job_fixture *fixture, const char *members)
 {
     JSON_EACH (member, members ? read_json(fixture->arena, members) : NULL)

@@ -34,7 +34,11 @@ void fixture_init(struct job_fixture *fixture, const char *spec,
 void fixture_init_kind(struct job_fixture *fixture, const struct training_kind *kind,
                        const char *spec, const char *run_policy);
 /* Put the members of a JSON object into the job's spec; NULL: none. */
+void fixture_init_gang(struct job_fixture *fixture, const char *scheduler, const char *spec,
+                       const char *run_policy);
 void fixture_set_spec(struct job_fixture *fixture, const char *members);
+void fixture_set_replicas(struct job_fixture *fixture, const char *type, int replicas);
+void fixture_set_phase(struct job_fixture *fixture, const char *phase); /* of its PodGroup */
 void fixture_release(struct job_fixture *fixture);
 
 /* "worker-0=Running worker-1=Failed(137) ps-0=Running*2!": phase, exit code of tensorflow, restarts
@@ -60,6 +64,7 @@ char *fixture_conditions(struct job_fixture *fixture);
 char *fixture_counts(struct job_fixture *fixture);
 /* "Normal TFJobSucceeded: …" a line. */
 char *fixture_events(struct job_fixture *fixture);
+bool fixture_was_told(struct job_fixture *fixture, const char *text); /* by an event */
 const char *fixture_message(struct job_fixture *fixture, const char *condition);
 
 #endif

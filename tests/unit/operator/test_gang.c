@@ -1,8 +1,7 @@
-/* PodGroups: what they ask for, the marks of their members, when pods wait for them, and when they
- * go. */
+/* PodGroups: what they ask for, when that is patched, and the marks of their members. Their lives
+ * are in test_gang_life.c. */
 #include "job_fixture.h"
 
-#include "operator/conditions.h"
 #include "operator/pod_amounts.h"
 #include "operator/restarts.h"
 
@@ -19,30 +18,6 @@
 #include <cmocka.h>
 
 #define PLUGINS "scheduler-plugins-scheduler"
-
-static void init(struct job_fixture *fixture, const char *scheduler, const char *spec,
-                 const char *run_policy)
-{
-    fixture_init(fixture, spec, run_policy);
-    training_gang_init(&fixture->gang, scheduler);
-}
-
-static void set_phase(struct job_fixture *fixture, const char *phase)
-{
-    json_set_string(fixture->arena, json_ensure_object(fixture->arena, fixture->group, "status"),
-                    "phase", phase);
-}
-
-static void set_replicas(struct job_fixture *fixture, const char *type, int replicas)
-{
-    json_set_int(fixture->arena, json_at(fixture->job, "spec", "tfReplicaSpecs", type, NULL),
-                 "replicas", replicas);
-}
-
-static bool was_said(struct job_fixture *fixture, const char *text)
-{
-    return strstr(fixture_events(fixture), text) != NULL;
-}
 
 /* ---- What a group asks for ------------------------------------------------------------------- */
 
@@ -111,7 +86,7 @@ static void test_group_row(void **state)
     const struct group_row *row = *state;
     struct job_fixture fixture;
 
-    init(&fixture, row->scheduler, row->spec, row->run_policy);
+    fixture_init_gang(&fixture, row->scheduler, row->spec, row->run_policy);
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
     assert_non_null(fixture.group);
@@ -181,7 +156,7 @@ static void test_the_group_is_the_jobs(void **state)
 {
     struct job_fixture fixture;
 
-    init(&fixture, "volcano", "Worker 2", NULL);
+    fixture_init_gang(&fixture, "volcano", "Worker 2", NULL);
     kube_meta_set_annotation(fixture.arena, fixture.job, "volcano.sh/wish", "yes");
     kube_meta_set_annotation(fixture.arena, fixture.job,
                              "kubectl.kubernetes.io/last-applied-configuration", "{}");
@@ -199,11 +174,44 @@ static void test_the_group_is_the_jobs(void **state)
     assert_string_equal(kube_meta_annotation(fixture.group, "volcano.sh/wish"), "yes");
     fixture_release(&fixture);
 
-    init(&fixture, PLUGINS, "Worker 2", NULL);
+    fixture_init_gang(&fixture, PLUGINS, "Worker 2", NULL);
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
     assert_string_equal(json_get_string(fixture.group, "apiVersion", ""),
                         "scheduling.x-k8s.io/v1alpha1");
+    fixture_release(&fixture);
+}
+
+static void test_only_what_differs_is_patched(void **state)
+{
+    struct job_fixture fixture;
+    const struct json *spec;
+
+    fixture_init_gang(&fixture, "volcano", "{" CHIEF_WORKERS_PS "}", NULL);
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    /* The same in other words, and what others put there. */
+    json_set(fixture.arena, json_get(fixture.group, "spec"), "minResources",
+             read_json(fixture.arena, "{'cpu': '5.75', 'memory': '3072Mi', 'nvidia.com/gpu': 2}"));
+    json_set_string(fixture.arena, json_get(fixture.group, "spec"), "queue", "moved");
+    json_set_string(fixture.arena, json_get(fixture.group, "spec"), "networkTopology", "kept");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+
+    fixture_set_replicas(&fixture, "PS", 0);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "~group mnist");
+    assert_string_equal(
+        json_to_string(fixture.arena, fixture.plan.actions[0].object),
+        "{\"metadata\":{\"name\":\"mnist\",\"uid\":\"uid-1\"},\"spec\":{\"minMember\":4,"
+        "\"minResources\":{\"cpu\":\"1750m\",\"memory\":\"3Gi\",\"nvidia.com/gpu\":null}}}");
+    fixture_apply(&fixture);
+    spec = json_get(fixture.group, "spec");
+    assert_int_equal(json_get_int(spec, "minMember", 0), 4);
+    assert_string_equal(json_get_string(spec, "queue", ""), "moved");
+    assert_string_equal(json_get_string(spec, "networkTopology", ""), "kept");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
     fixture_release(&fixture);
 }
 
@@ -213,7 +221,7 @@ static void test_marks_of_the_scheduler_plugins(void **state)
 {
     struct job_fixture fixture;
 
-    init(&fixture, PLUGINS, "Worker 1", NULL);
+    fixture_init_gang(&fixture, PLUGINS, "Worker 1", NULL);
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture),
                         "+group mnist, +svc mnist-worker-0, +pod mnist-worker-0");
@@ -222,7 +230,7 @@ static void test_marks_of_the_scheduler_plugins(void **state)
     assert_string_equal(json_get_string(json_get(fixture.pods[0], "spec"), "schedulerName", ""),
                         PLUGINS);
     assert_null(json_at(fixture.pods[0], "metadata", "annotations", NULL));
-    assert_false(was_said(&fixture, "SetPodTemplateSchedulerName"));
+    assert_false(fixture_was_told(&fixture, "SetPodTemplateSchedulerName"));
     fixture_release(&fixture);
 }
 
@@ -230,14 +238,14 @@ static void test_a_scheduler_of_the_template_stays(void **state)
 {
     struct job_fixture fixture;
 
-    init(&fixture, "volcano", "Worker 2", NULL);
+    fixture_init_gang(&fixture, "volcano", "Worker 2", NULL);
     json_set_string(
         fixture.arena,
         json_at(fixture.job, "spec", "tfReplicaSpecs", "Worker", "template", "spec", NULL),
         "schedulerName", "mine");
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
-    set_phase(&fixture, "Inqueue");
+    fixture_set_phase(&fixture, "Inqueue");
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_events(&fixture),
                         "Warning SetPodTemplateSchedulerName: Another scheduler is specified when "
@@ -270,7 +278,7 @@ static void test_a_job_from_before(void **state)
 {
     struct job_fixture fixture;
 
-    init(&fixture, PLUGINS, "Worker 2 OnFailure", NULL);
+    fixture_init_gang(&fixture, PLUGINS, "Worker 2 OnFailure", NULL);
     fixture_pods(&fixture, "worker-0=Failed(1) worker-1=Running");
     fixture_settle(&fixture);
     assert_null(fixture.group);
@@ -305,10 +313,10 @@ static void test_the_setting_was_changed(void **state)
         struct job_fixture fixture;
         struct json *group;
 
-        init(&fixture, rows[i].before, "Worker 2 OnFailure", "{}");
+        fixture_init_gang(&fixture, rows[i].before, "Worker 2 OnFailure", "{}");
         fixture_reconcile(&fixture);
         fixture_apply(&fixture);
-        set_phase(&fixture, "Running");
+        fixture_set_phase(&fixture, "Running");
         fixture_settle(&fixture);
         fixture_change(&fixture, "worker-0=Running worker-1=Failed(1)");
         group = fixture.group;
@@ -318,12 +326,13 @@ static void test_the_setting_was_changed(void **state)
         if (!rows[i].keeps)
             fixture.group = NULL; /* it is not watched */
         fixture_reconcile(&fixture);
-        assert_int_equal(was_said(&fixture, "Warning GangSchedulerChanged: pods of this job wait "),
-                         rows[i].follows);
+        assert_int_equal(
+            fixture_was_told(&fixture, "Warning GangSchedulerChanged: pods of this job wait "),
+            rows[i].follows);
         if (rows[i].follows)
-            assert_true(
-                was_said(&fixture, arena_printf(fixture.arena, "--gang-scheduler-name %s ag",
-                                                rows[i].before)));
+            assert_true(fixture_was_told(
+                &fixture,
+                arena_printf(fixture.arena, "--gang-scheduler-name %s ag", rows[i].before)));
         fixture_settle(&fixture);
         assert_int_equal(fixture.pod_count, 2);
         for (size_t k = 0; k < 2; k++) {
@@ -342,14 +351,14 @@ static void test_the_setting_was_changed(void **state)
         fixture_reconcile(&fixture);
         fixture_apply(&fixture);
         if (fixture.group)
-            set_phase(&fixture, "Running");
+            fixture_set_phase(&fixture, "Running");
         fixture_settle(&fixture);
         assert_int_equal(fixture.pod_count, 2);
         for (size_t k = 0; k < 2; k++)
             assert_string_equal(
                 json_get_string(json_get(fixture.pods[k], "spec"), "schedulerName", "none"),
                 rows[i].after ? rows[i].after : "none");
-        assert_false(was_said(&fixture, "GangSchedulerChanged"));
+        assert_false(fixture_was_told(&fixture, "GangSchedulerChanged"));
         fixture_release(&fixture);
     }
 }
@@ -359,7 +368,7 @@ static void test_some_were_made_elsewhere(void **state)
 {
     struct job_fixture fixture;
 
-    init(&fixture, PLUGINS, "Worker 3 OnFailure", NULL);
+    fixture_init_gang(&fixture, PLUGINS, "Worker 3 OnFailure", NULL);
     fixture_settle(&fixture);
     fixture_change(&fixture, "worker-0=Running worker-1=Pending worker-2=Failed(1)");
     json_remove(json_get(json_get(fixture.pods[0], "metadata"), "labels"),
@@ -367,313 +376,9 @@ static void test_some_were_made_elsewhere(void **state)
     fixture.gang = (struct training_gang){0};
     fixture.group = NULL;
     fixture_settle(&fixture);
-    assert_true(was_said(&fixture, "new pods do not join them"));
+    assert_true(fixture_was_told(&fixture, "new pods do not join them"));
     assert_int_equal(fixture.pod_count, 3);
     assert_null(mark_of(fixture.pods[2]));
-    fixture_release(&fixture);
-}
-
-/* ---- Waiting --------------------------------------------------------------------------------- */
-
-static void test_volcano_admits_first(void **state)
-{
-    struct job_fixture fixture;
-
-    init(&fixture, "volcano", "Worker 2 OnFailure",
-         "{'activeDeadlineSeconds': 60, 'schedulingPolicy': {'queue': 'night'}}");
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "+group mnist");
-    fixture_apply(&fixture);
-
-    /* Nothing is written while it waits, however long, and the deadline does not run. */
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "");
-    assert_string_equal(fixture_events(&fixture),
-                        "Normal WaitingForPodGroup: no pod is made before volcano admits PodGroup "
-                        "mnist to queue night; its phase is not set yet");
-    assert_true(fixture.plan.events[0].once);
-    assert_null(fixture.plan.status);
-    set_phase(&fixture, "Pending");
-    fixture.now_ms += 3600 * 1000;
-    fixture_reconcile(&fixture);
-    assert_true(was_said(&fixture, "its phase is Pending"));
-    assert_null(fixture.plan.status);
-    assert_int_equal(fixture.plan.requeue_ms, -1);
-    assert_string_equal(fixture_conditions(&fixture), "Created");
-
-    set_phase(&fixture, "Inqueue");
-    fixture_settle(&fixture);
-    assert_int_equal(fixture.pod_count, 2);
-    assert_string_equal(json_get_string(json_get(fixture.job, "status"), "startTime", ""),
-                        "2026-11-15T03:00:00Z");
-
-    /* A replica that restarts alone is not kept back by a group that fell behind for that. */
-    set_phase(&fixture, "Running");
-    fixture_change(&fixture, "worker-0=Running worker-1=Failed(1)");
-    fixture_reconcile(&fixture);
-    fixture_apply(&fixture);
-    assert_int_equal(fixture.pod_count, 1);
-    set_phase(&fixture, "Pending");
-    fixture_settle(&fixture);
-    assert_int_equal(fixture.pod_count, 2);
-    fixture_release(&fixture);
-}
-
-static void test_the_server_knows_no_groups(void **state)
-{
-    struct job_fixture fixture;
-
-    init(&fixture, PLUGINS, "Worker 2", NULL);
-    fixture.gang.missing = "the server does not know them";
-    fixture_settle(&fixture);
-    assert_int_equal(fixture.pod_count + fixture.service_count, 0);
-    assert_string_equal(fixture_events(&fixture),
-                        "Warning PodGroupsMissing: the pods of this job are to start together, by "
-                        "the scheduler " PLUGINS ", but the server does not know them; none is "
-                        "made until then");
-    assert_true(fixture.plan.events[0].once);
-    assert_true(fixture.plan.requeue_ms > 0);
-    fixture.gang.missing = NULL;
-    fixture_settle(&fixture);
-    assert_non_null(fixture.group);
-    assert_int_equal(fixture.pod_count, 2);
-    fixture_release(&fixture);
-}
-
-static void test_a_group_of_somebody_else(void **state)
-{
-    struct job_fixture fixture;
-
-    init(&fixture, PLUGINS, "Worker 2", NULL);
-    fixture.group = read_json(fixture.arena, "{'metadata': {'name': 'mnist', 'uid': 'other'}, "
-                                             "'spec': {'minMember': 9}}");
-    fixture_settle(&fixture);
-    assert_int_equal(fixture.pod_count, 0);
-    assert_string_equal(fixture_events(&fixture),
-                        "Warning FailedCreatePodGroup: Error creating: PodGroup \"mnist\" exists "
-                        "and does not belong to this job; delete it, or give the job another name");
-    /* Nor is it taken away with the job's own things. */
-    json_set_bool(fixture.arena,
-                  json_ensure_object(fixture.arena, json_get(fixture.job, "spec"), "runPolicy"),
-                  "suspend", true);
-    fixture_settle(&fixture);
-    assert_non_null(fixture.group);
-    fixture_release(&fixture);
-}
-
-static void test_more_than_there_are(void **state)
-{
-    struct job_fixture fixture;
-
-    init(&fixture, PLUGINS, "Worker 1", "{'schedulingPolicy': {'minAvailable': 10}}");
-    fixture_settle(&fixture);
-    assert_string_equal(fixture_events(&fixture),
-                        "Warning MinAvailableTooLarge: "
-                        "spec.runPolicy.schedulingPolicy.minAvailable asks for 10 pods at once, "
-                        "the job has 1: it cannot start until one of the two is changed");
-    json_set_int(fixture.arena, json_at(fixture.job, "spec", "runPolicy", "schedulingPolicy", NULL),
-                 "minAvailable", 1);
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "~group mnist");
-    fixture_settle(&fixture);
-    assert_string_equal(fixture_events(&fixture), "");
-    fixture_release(&fixture);
-}
-
-/* ---- Changing -------------------------------------------------------------------------------- */
-
-static void test_only_what_differs_is_patched(void **state)
-{
-    struct job_fixture fixture;
-    const struct json *spec;
-
-    init(&fixture, "volcano", "{" CHIEF_WORKERS_PS "}", NULL);
-    fixture_reconcile(&fixture);
-    fixture_apply(&fixture);
-    /* The same in other words, and what others put there. */
-    json_set(fixture.arena, json_get(fixture.group, "spec"), "minResources",
-             read_json(fixture.arena, "{'cpu': '5.75', 'memory': '3072Mi', 'nvidia.com/gpu': 2}"));
-    json_set_string(fixture.arena, json_get(fixture.group, "spec"), "queue", "moved");
-    json_set_string(fixture.arena, json_get(fixture.group, "spec"), "networkTopology", "kept");
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "");
-
-    set_replicas(&fixture, "PS", 0);
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "~group mnist");
-    assert_string_equal(
-        json_to_string(fixture.arena, fixture.plan.actions[0].object),
-        "{\"metadata\":{\"name\":\"mnist\",\"uid\":\"uid-1\"},\"spec\":{\"minMember\":4,"
-        "\"minResources\":{\"cpu\":\"1750m\",\"memory\":\"3Gi\",\"nvidia.com/gpu\":null}}}");
-    fixture_apply(&fixture);
-    spec = json_get(fixture.group, "spec");
-    assert_int_equal(json_get_int(spec, "minMember", 0), 4);
-    assert_string_equal(json_get_string(spec, "queue", ""), "moved");
-    assert_string_equal(json_get_string(spec, "networkTopology", ""), "kept");
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "");
-    fixture_release(&fixture);
-}
-
-static void test_scaling(void **state)
-{
-    struct job_fixture fixture;
-
-    init(&fixture, PLUGINS, "Worker 2 OnFailure", NULL);
-    fixture_settle(&fixture);
-    set_replicas(&fixture, "Worker", 3);
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture),
-                        "~group mnist, +svc mnist-worker-2, +pod mnist-worker-2");
-    fixture_settle(&fixture);
-    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 3);
-    fixture_release(&fixture);
-}
-
-/* What has finished and is gone will not come: the one that is replaced must not wait for it. */
-static void test_finished_members_are_not_waited_for(void **state)
-{
-    static const struct {
-        const char *run_policy;
-        int min_member;
-    } rows[] = {
-        {NULL, 2},
-        {"{'schedulingPolicy': {'minAvailable': 3}}", 2},
-        {"{'schedulingPolicy': {'minAvailable': 1}}", 1},
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        struct job_fixture fixture;
-
-        init(&fixture, PLUGINS, "Worker 3 OnFailure", rows[i].run_policy);
-        fixture_settle(&fixture);
-        fixture_change(&fixture, "worker-0=Running worker-1=Running worker-2=Succeeded(0)");
-        fixture_settle(&fixture);
-        fixture.pod_count--; /* collected */
-        fixture_settle(&fixture);
-        assert_int_equal(fixture.pod_count, 2);
-        assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0),
-                         rows[i].min_member);
-        fixture_release(&fixture);
-    }
-}
-
-/* A replica that must wait before it is tried again does not hold up another that restarts. */
-static void test_who_restarts_alone_does_not_wait(void **state)
-{
-    struct job_fixture fixture;
-
-    init(&fixture, PLUGINS, "Worker 3 ExitCode", NULL);
-    fixture_settle(&fixture);
-    kube_meta_set_annotation(
-        fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
-        "{\"worker-1\":{\"count\":9,\"uid\":\"x\",\"after\":\"2026-11-15T02:05:00Z\"}}");
-    for (size_t i = 0; i < fixture.pod_count; i++) {
-        if (str_eq(kube_meta_name(fixture.pods[i]), "mnist-worker-1"))
-            fixture.pods[i] = fixture.pods[--fixture.pod_count];
-    }
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "~group mnist");
-    fixture_apply(&fixture);
-    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 2);
-    fixture.now_ms += 300 * 1000;
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "~group mnist, +pod mnist-worker-1");
-    fixture_settle(&fixture);
-    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 3);
-    fixture_release(&fixture);
-}
-
-/* A dynamic worker that failed for good does not fail its job, and will not come again. */
-static void test_who_failed_is_not_waited_for(void **state)
-{
-    struct job_fixture fixture;
-
-    init(&fixture, PLUGINS, "Chief 1 OnFailure, Worker 1 Never", NULL);
-    json_set_bool(fixture.arena, json_get(fixture.job, "spec"), "enableDynamicWorker", true);
-    fixture_settle(&fixture);
-    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 2);
-    fixture_change(&fixture, "chief-0=Running worker-0=Failed(1)");
-    fixture_settle(&fixture);
-    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 1);
-    fixture_release(&fixture);
-}
-
-/* ---- Going ----------------------------------------------------------------------------------- */
-
-static void test_the_group_goes_with_the_end(void **state)
-{
-    static const struct {
-        const char *run_policy, *pods;
-        int later_s;
-    } rows[] = {
-        {"{}", "worker-0=Succeeded(0)", 0},
-        {"{'cleanPodPolicy': 'All'}", "worker-0=Failed(1)", 0},
-        {"{'activeDeadlineSeconds': 60}", "worker-0=Running", 61},
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        struct job_fixture fixture;
-
-        init(&fixture, PLUGINS, "Worker 1", rows[i].run_policy);
-        fixture_settle(&fixture);
-        fixture_change(&fixture, rows[i].pods);
-        fixture.now_ms += (int64_t)rows[i].later_s * 1000;
-        fixture_reconcile(&fixture);
-        assert_non_null(fixture.group);
-        fixture_apply(&fixture);
-        fixture_reconcile(&fixture);
-        assert_non_null(strstr(fixture_actions(&fixture), "-group mnist"));
-        assert_true(
-            was_said(&fixture, "Normal JobTerminated: Job has been terminated. Deleting PodGroup"));
-        fixture_settle(&fixture);
-        assert_null(fixture.group);
-        assert_string_equal(fixture_events(&fixture), "");
-        fixture_release(&fixture);
-    }
-}
-
-static void test_suspended_and_resumed(void **state)
-{
-    struct job_fixture fixture;
-    struct json *policy, *pod;
-
-    init(&fixture, "volcano", "Worker 1", "{}");
-    policy = json_at(fixture.job, "spec", "runPolicy", NULL);
-    fixture_reconcile(&fixture);
-    fixture_apply(&fixture);
-    set_phase(&fixture, "Running");
-    fixture_settle(&fixture);
-    fixture_change(&fixture, "worker-0=Running");
-    fixture_settle(&fixture);
-    assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
-
-    /* It is active as long as its pod runs, also on its way out. */
-    json_set_bool(fixture.arena, policy, "suspend", true);
-    pod = fixture.pods[0];
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture),
-                        "-pod mnist-worker-0, -svc mnist-worker-0, -group mnist");
-    fixture_apply(&fixture);
-    fixture.pods[fixture.pod_count++] = pod;
-    fixture_change(&fixture, "worker-0=Running!");
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
-    assert_string_equal(fixture_conditions(&fixture), "Created Running=False Suspended");
-    fixture.pod_count = 0;
-    fixture_settle(&fixture);
-    assert_string_equal(fixture_counts(&fixture), "Worker 0/0/0");
-
-    /* Queued again, it has not started. */
-    json_set_bool(fixture.arena, policy, "suspend", false);
-    fixture_settle(&fixture);
-    assert_non_null(fixture.group);
-    assert_int_equal(fixture.pod_count, 0);
-    assert_null(json_get(json_get(fixture.job, "status"), "startTime"));
-    set_phase(&fixture, "Inqueue");
-    fixture_settle(&fixture);
-    assert_int_equal(fixture.pod_count, 1);
-    assert_non_null(json_get(json_get(fixture.job, "status"), "startTime"));
     fixture_release(&fixture);
 }
 
@@ -683,23 +388,13 @@ int main(void)
         cmocka_unit_test(test_elastic_pytorch),
         cmocka_unit_test(test_amounts_of_a_pod),
         cmocka_unit_test(test_the_group_is_the_jobs),
+        cmocka_unit_test(test_only_what_differs_is_patched),
         cmocka_unit_test(test_marks_of_the_scheduler_plugins),
         cmocka_unit_test(test_a_scheduler_of_the_template_stays),
         cmocka_unit_test(test_without_a_gang_scheduler),
         cmocka_unit_test(test_a_job_from_before),
         cmocka_unit_test(test_the_setting_was_changed),
         cmocka_unit_test(test_some_were_made_elsewhere),
-        cmocka_unit_test(test_volcano_admits_first),
-        cmocka_unit_test(test_the_server_knows_no_groups),
-        cmocka_unit_test(test_a_group_of_somebody_else),
-        cmocka_unit_test(test_more_than_there_are),
-        cmocka_unit_test(test_only_what_differs_is_patched),
-        cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_finished_members_are_not_waited_for),
-        cmocka_unit_test(test_who_restarts_alone_does_not_wait),
-        cmocka_unit_test(test_who_failed_is_not_waited_for),
-        cmocka_unit_test(test_the_group_goes_with_the_end),
-        cmocka_unit_test(test_suspended_and_resumed),
     };
     struct CMUnitTest tests[ARRAY_SIZE(GROUP_ROWS) + ARRAY_SIZE(more)];
 

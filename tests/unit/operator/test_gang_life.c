@@ -1,0 +1,309 @@
+/* The lives of PodGroups: when pods wait for them, how they change with the job, and when they go.
+ * What they ask for is in test_gang.c. */
+#include "job_fixture.h"
+
+#include "operator/conditions.h"
+#include "operator/restarts.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+#include "read_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PLUGINS "scheduler-plugins-scheduler"
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+static void test_volcano_admits_first(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_gang(&fixture, "volcano", "Worker 2 OnFailure",
+                      "{'activeDeadlineSeconds': 60, 'schedulingPolicy': {'queue': 'night'}}");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "+group mnist");
+    fixture_apply(&fixture);
+
+    /* Nothing is written while it waits, however long, and the deadline does not run. */
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    assert_string_equal(fixture_events(&fixture),
+                        "Normal WaitingForPodGroup: no pod is made before volcano admits PodGroup "
+                        "mnist to queue night; its phase is not set yet");
+    assert_true(fixture.plan.events[0].once);
+    assert_null(fixture.plan.status);
+    fixture_set_phase(&fixture, "Pending");
+    fixture.now_ms += 3600 * 1000;
+    fixture_reconcile(&fixture);
+    assert_true(fixture_was_told(&fixture, "its phase is Pending"));
+    assert_null(fixture.plan.status);
+    assert_int_equal(fixture.plan.requeue_ms, -1);
+    assert_string_equal(fixture_conditions(&fixture), "Created");
+
+    fixture_set_phase(&fixture, "Inqueue");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 2);
+    assert_string_equal(json_get_string(json_get(fixture.job, "status"), "startTime", ""),
+                        "2026-11-15T03:00:00Z");
+
+    /* A replica that restarts alone is not kept back by a group that fell behind for that. */
+    fixture_set_phase(&fixture, "Running");
+    fixture_change(&fixture, "worker-0=Running worker-1=Failed(1)");
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    assert_int_equal(fixture.pod_count, 1);
+    fixture_set_phase(&fixture, "Pending");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 2);
+    fixture_release(&fixture);
+}
+
+static void test_the_server_knows_no_groups(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_gang(&fixture, PLUGINS, "Worker 2", NULL);
+    fixture.gang.missing = "the server does not know them";
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count + fixture.service_count, 0);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning PodGroupsMissing: the pods of this job are to start together, by "
+                        "the scheduler " PLUGINS ", but the server does not know them; none is "
+                        "made until then");
+    assert_true(fixture.plan.events[0].once);
+    assert_true(fixture.plan.requeue_ms > 0);
+    fixture.gang.missing = NULL;
+    fixture_settle(&fixture);
+    assert_non_null(fixture.group);
+    assert_int_equal(fixture.pod_count, 2);
+    fixture_release(&fixture);
+}
+
+static void test_a_group_of_somebody_else(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_gang(&fixture, PLUGINS, "Worker 2", NULL);
+    fixture.group = read_json(fixture.arena, "{'metadata': {'name': 'mnist', 'uid': 'other'}, "
+                                             "'spec': {'minMember': 9}}");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 0);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning FailedCreatePodGroup: Error creating: PodGroup \"mnist\" exists "
+                        "and does not belong to this job; delete it, or give the job another name");
+    /* Nor is it taken away with the job's own things. */
+    json_set_bool(fixture.arena,
+                  json_ensure_object(fixture.arena, json_get(fixture.job, "spec"), "runPolicy"),
+                  "suspend", true);
+    fixture_settle(&fixture);
+    assert_non_null(fixture.group);
+    fixture_release(&fixture);
+}
+
+static void test_more_than_there_are(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_gang(&fixture, PLUGINS, "Worker 1", "{'schedulingPolicy': {'minAvailable': 10}}");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning MinAvailableTooLarge: "
+                        "spec.runPolicy.schedulingPolicy.minAvailable asks for 10 pods at once, "
+                        "the job has 1: it cannot start until one of the two is changed");
+    json_set_int(fixture.arena, json_at(fixture.job, "spec", "runPolicy", "schedulingPolicy", NULL),
+                 "minAvailable", 1);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "~group mnist");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_events(&fixture), "");
+    fixture_release(&fixture);
+}
+
+/* ---- Changing -------------------------------------------------------------------------------- */
+
+static void test_scaling(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_gang(&fixture, PLUGINS, "Worker 2 OnFailure", NULL);
+    fixture_settle(&fixture);
+    fixture_set_replicas(&fixture, "Worker", 3);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture),
+                        "~group mnist, +svc mnist-worker-2, +pod mnist-worker-2");
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 3);
+    fixture_release(&fixture);
+}
+
+/* What has finished and is gone will not come: the one that is replaced must not wait for it. */
+static void test_finished_members_are_not_waited_for(void **state)
+{
+    static const struct {
+        const char *run_policy;
+        int min_member;
+    } rows[] = {
+        {NULL, 2},
+        {"{'schedulingPolicy': {'minAvailable': 3}}", 2},
+        {"{'schedulingPolicy': {'minAvailable': 1}}", 1},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        fixture_init_gang(&fixture, PLUGINS, "Worker 3 OnFailure", rows[i].run_policy);
+        fixture_settle(&fixture);
+        fixture_change(&fixture, "worker-0=Running worker-1=Running worker-2=Succeeded(0)");
+        fixture_settle(&fixture);
+        fixture.pod_count--; /* collected */
+        fixture_settle(&fixture);
+        assert_int_equal(fixture.pod_count, 2);
+        assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0),
+                         rows[i].min_member);
+        fixture_release(&fixture);
+    }
+}
+
+/* A replica that must wait before it is tried again does not hold up another that restarts. */
+static void test_who_restarts_alone_does_not_wait(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_gang(&fixture, PLUGINS, "Worker 3 ExitCode", NULL);
+    fixture_settle(&fixture);
+    kube_meta_set_annotation(
+        fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
+        "{\"worker-1\":{\"count\":9,\"uid\":\"x\",\"after\":\"2026-11-15T02:05:00Z\"}}");
+    for (size_t i = 0; i < fixture.pod_count; i++) {
+        if (str_eq(kube_meta_name(fixture.pods[i]), "mnist-worker-1"))
+            fixture.pods[i] = fixture.pods[--fixture.pod_count];
+    }
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "~group mnist");
+    fixture_apply(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 2);
+    fixture.now_ms += 300 * 1000;
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "~group mnist, +pod mnist-worker-1");
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 3);
+    fixture_release(&fixture);
+}
+
+/* A dynamic worker that failed for good does not fail its job, and will not come again. */
+static void test_who_failed_is_not_waited_for(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init_gang(&fixture, PLUGINS, "Chief 1 OnFailure, Worker 1 Never", NULL);
+    json_set_bool(fixture.arena, json_get(fixture.job, "spec"), "enableDynamicWorker", true);
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 2);
+    fixture_change(&fixture, "chief-0=Running worker-0=Failed(1)");
+    fixture_settle(&fixture);
+    assert_int_equal(json_get_int(json_get(fixture.group, "spec"), "minMember", 0), 1);
+    fixture_release(&fixture);
+}
+
+/* ---- Going ----------------------------------------------------------------------------------- */
+
+static void test_the_group_goes_with_the_end(void **state)
+{
+    static const struct {
+        const char *run_policy, *pods;
+        int later_s;
+    } rows[] = {
+        {"{}", "worker-0=Succeeded(0)", 0},
+        {"{'cleanPodPolicy': 'All'}", "worker-0=Failed(1)", 0},
+        {"{'activeDeadlineSeconds': 60}", "worker-0=Running", 61},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        fixture_init_gang(&fixture, PLUGINS, "Worker 1", rows[i].run_policy);
+        fixture_settle(&fixture);
+        fixture_change(&fixture, rows[i].pods);
+        fixture.now_ms += (int64_t)rows[i].later_s * 1000;
+        fixture_reconcile(&fixture);
+        assert_non_null(fixture.group);
+        fixture_apply(&fixture);
+        fixture_reconcile(&fixture);
+        assert_non_null(strstr(fixture_actions(&fixture), "-group mnist"));
+        assert_true(fixture_was_told(
+            &fixture, "Normal JobTerminated: Job has been terminated. Deleting PodGroup"));
+        fixture_settle(&fixture);
+        assert_null(fixture.group);
+        assert_string_equal(fixture_events(&fixture), "");
+        fixture_release(&fixture);
+    }
+}
+
+static void test_suspended_and_resumed(void **state)
+{
+    struct job_fixture fixture;
+    struct json *policy, *pod;
+
+    fixture_init_gang(&fixture, "volcano", "Worker 1", "{}");
+    policy = json_at(fixture.job, "spec", "runPolicy", NULL);
+    fixture_reconcile(&fixture);
+    fixture_apply(&fixture);
+    fixture_set_phase(&fixture, "Running");
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Running");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
+
+    /* It is active as long as its pod runs, also on its way out. */
+    json_set_bool(fixture.arena, policy, "suspend", true);
+    pod = fixture.pods[0];
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture),
+                        "-pod mnist-worker-0, -svc mnist-worker-0, -group mnist");
+    fixture_apply(&fixture);
+    fixture.pods[fixture.pod_count++] = pod;
+    fixture_change(&fixture, "worker-0=Running!");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_counts(&fixture), "Worker 1/0/0");
+    assert_string_equal(fixture_conditions(&fixture), "Created Running=False Suspended");
+    fixture.pod_count = 0;
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_counts(&fixture), "Worker 0/0/0");
+
+    /* Queued again, it has not started. */
+    json_set_bool(fixture.arena, policy, "suspend", false);
+    fixture_settle(&fixture);
+    assert_non_null(fixture.group);
+    assert_int_equal(fixture.pod_count, 0);
+    assert_null(json_get(json_get(fixture.job, "status"), "startTime"));
+    fixture_set_phase(&fixture, "Inqueue");
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 1);
+    assert_non_null(json_get(json_get(fixture.job, "status"), "startTime"));
+    fixture_release(&fixture);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_volcano_admits_first),
+        cmocka_unit_test(test_the_server_knows_no_groups),
+        cmocka_unit_test(test_a_group_of_somebody_else),
+        cmocka_unit_test(test_more_than_there_are),
+        cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_finished_members_are_not_waited_for),
+        cmocka_unit_test(test_who_restarts_alone_does_not_wait),
+        cmocka_unit_test(test_who_failed_is_not_waited_for),
+        cmocka_unit_test(test_the_group_goes_with_the_end),
+        cmocka_unit_test(test_suspended_and_resumed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
