@@ -25,7 +25,7 @@ fail() {
 finish_on_kubernetes() {
     local code=$?
     trap - EXIT
-    if [ $code != 0 ]; then
+    if [ $code != 0 ] && [ $code != 77 ]; then # 77: skipped
         echo '--- what was there:'
         kubectl get pods,services -A -o wide 2>&1 || true
         kubectl get events -n "$NAMESPACE" --sort-by=.lastTimestamp 2>&1 | tail -40 || true
