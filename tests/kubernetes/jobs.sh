@@ -1,49 +1,21 @@
 # shellcheck shell=bash
 # Training jobs on a real Kubernetes, as the tests of the operator write them and look at them. Source it after lib.sh.
 
-# shellcheck source=tests/lib/training.sh
-. "$ROOT/tests/lib/training.sh"
-
 # What outlives the pods of a test: $SHARED here is /shared in every replica.
 SHARED=$STATE/lib/$NAMESPACE
 rm -rf "$SHARED"
 mkdir -p "$SHARED"
 chmod 777 "$SHARED"
-
-# replica TYPE REPLICAS POLICY SCRIPT: one replica type of a job of $JOB_KIND, as YAML.
-replica() {
-    local container=tensorflow
-    [ "$JOB_KIND" = TFJob ] || container=pytorch
-    cat <<YAML
-    $1:
-      replicas: $2
-      restartPolicy: $3
-      template:
-        spec:
-          terminationGracePeriodSeconds: 1
-          volumes: [{name: shared, hostPath: {path: /var/lib/$NAMESPACE}}]
-          containers:
-          - name: $container
-            image: trainyard/busybox:1
-            command: [sh, -c]
-            args: [$(printf '%s' "$4" | sed "s/'/''/g; s/^/'/; s/\$/'/")]
-            volumeMounts: [{name: shared, mountPath: /shared}]
-YAML
-}
-
-# job NAME RUN_POLICY <REPLICAS
-job() {
-    local replicas=tfReplicaSpecs
-    [ "$JOB_KIND" = TFJob ] || replicas=pytorchReplicaSpecs
-    printf 'apiVersion: kubeflow.org/v1\nkind: %s\nmetadata: {name: %s}\nspec:\n' "$JOB_KIND" "$1"
-    printf '  runPolicy: %s\n  %s:\n' "$2" $replicas
-    cat
-}
+JOB_IMAGE=trainyard/busybox:1
+JOB_SHELL='sh'
+JOB_MOUNT=/shared
+JOB_VOLUME="hostPath: {path: /var/lib/$NAMESPACE}"
+# shellcheck source=tests/lib/training_yaml.sh
+. "$ROOT/tests/lib/training_yaml.sh"
 
 # A script that runs until the test says so, and tells every time that it started.
 until_told() { echo "echo \$HOSTNAME >>/shared/started; until [ -e /shared/$1 ]; do usleep 100000; done; echo done"; }
 tell() { touch "$SHARED/$1"; }
-fail_once() { echo "[ -e /shared/$1 ] || { touch /shared/$1; exit $2; }; echo done"; } # MARK CODE
 times_started() { grep -cx -- "$1" "$SHARED/started"; }
 
 of_job() { # NAME KIND: the objects of that kind that a job made

@@ -22,8 +22,8 @@ kubectl delete -f "$ROOT/manifests/crds.yaml" --ignore-not-found
 echo 'as they were up to 1.6: a status has to have replicaStatuses, whatever became of the job'
 bring 1.3
 "$KUBERNETES/install" "$ROOT/manifests/operator.yaml"
-replica Worker 1 Never 'exit 0' | sed 's/name: tensorflow/name: other/' | job wrong '{}' | write
-replica Worker 1 ExitCode "$(fail_once early 137)" | job early '{suspend: true}' | write
+replica Worker 1 Never 'exit 0' | sed 's/name: tensorflow/name: other/' | job wrong 'runPolicy: {}' | write
+replica Worker 1 ExitCode "$(fail_once early 137)" | job early 'runPolicy: {suspend: true}' | write
 wait_for_tfjob wrong Failed
 assert_contains 'why' 'must have at least one container with name tensorflow' "$(message_of wrong Failed)"
 wait_for_tfjob early Succeeded
@@ -36,16 +36,16 @@ bring 1.9
     replica Chief 1 Never "$(until_told train)"
     replica Worker 2 ExitCode "$(fail_once 'train-$HOSTNAME' 137); exec sleep 1000"
     replica PS 1 OnFailure 'exec sleep 1000'
-} | job train '{cleanPodPolicy: Running}' | sed 's/^      template:/&\n        metadata: {labels: {team: a}, annotations: {note: b}}/' | write
+} | job train 'runPolicy: {cleanPodPolicy: Running}' | sed 's/^      template:/&\n        metadata: {labels: {team: a}, annotations: {note: b}}/' | write
 {
     JOB_KIND=PyTorchJob
     replica Master 1 OnFailure 'until [ -e /shared/net-again ]; do usleep 100000; done'
     replica Worker 2 ExitCode "[ \$HOSTNAME != net-worker-1 ] || { $(fail_once net 137); touch /shared/net-again; }; until [ -e /shared/net-again ]; do usleep 100000; done"
-} | JOB_KIND=PyTorchJob job net '{cleanPodPolicy: All}' | sed 's,^metadata: {,&annotations: {trainyard.dev/restart-scope: job}\, ,' | write
+} | JOB_KIND=PyTorchJob job net 'runPolicy: {cleanPodPolicy: All}' | sed 's,^metadata: {,&annotations: {trainyard.dev/restart-scope: job}\, ,' | write
 # What stands where only v1beta1 has it, and a field of a later Kubernetes.
 replica Worker 1 Never 'exit 0' | sed 's/^        spec:/&\n          aFieldOfTomorrow: {deep: [1, 2]}/' |
-    job old '{}' | sed 's/^spec:/&\n  cleanPodPolicy: All/' | write
-replica Worker 1 Never 'exit 0' | job paused '{suspend: true}' | write
+    job old 'runPolicy: {}' | sed 's/^spec:/&\n  cleanPodPolicy: All/' | write
+replica Worker 1 Never 'exit 0' | job paused 'runPolicy: {suspend: true}' | write
 
 JOB_KIND=PyTorchJob wait_for_job net Succeeded
 wait_until 'All: every pod of it to go' has_objects net pods ''
@@ -67,17 +67,17 @@ assert_eq 'columns' 'NAME STATE AGE' "$(columns tfjobs)"
 ! kubectl scale tfjob paused --replicas=2 2>/dev/null || fail 'TFJobs can be scaled'
 
 echo 'a PyTorchJob is scaled'
-JOB_KIND=PyTorchJob replica Worker 1 OnFailure "$(until_told go)" | JOB_KIND=PyTorchJob job elastic '{}' |
+JOB_KIND=PyTorchJob replica Worker 1 OnFailure "$(until_told go)" | JOB_KIND=PyTorchJob job elastic 'runPolicy: {}' |
     sed 's/^spec:/&\n  elasticPolicy: {minReplicas: 1, maxReplicas: 3}/' | write
 wait_for_phase elastic-worker-0 Running
 kubectl scale pytorchjob elastic --replicas=2
 wait_for_phase elastic-worker-1 Running
 
 echo 'ours are applied over them, and jobs stay'
-replica Worker 2 ExitCode "$(until_told go)" | job going '{}' | write
+replica Worker 2 ExitCode "$(until_told go)" | job going 'runPolicy: {}' | write
 for index in 0 1; do wait_for_phase going-worker-$index Running; done
 wait_for_tfjob going Running
-replica Worker 1 Never 'exit 0' | job foo '{cleanPodPolicy: Foo}' | write
+replica Worker 1 Never 'exit 0' | job foo 'runPolicy: {cleanPodPolicy: Foo}' | write
 wait_for_tfjob foo Failed
 kept() { # everything but who wrote it when
     for version in "$@"; do
@@ -104,7 +104,7 @@ assert_eq 'pods made' '1 1' "$(for index in 0 1; do times_created going-worker-$
 JOB_KIND=PyTorchJob wait_for_job elastic Succeeded
 kubectl patch tfjob paused --type merge -p '{"spec":{"runPolicy":{"suspend":false}}}'
 wait_for_tfjob paused Succeeded
-replica Worker 1 Never 'exit 0' | job late '{}' | sed 's/^spec:/&\n  cleanPodPolicy: All/' | write
+replica Worker 1 Never 'exit 0' | job late 'runPolicy: {}' | sed 's/^spec:/&\n  cleanPodPolicy: All/' | write
 wait_for_tfjob late Succeeded
 wait_until 'its pods to go: nothing is lost any more' has_objects late pods ''
 

@@ -21,7 +21,7 @@ for end in delete kill; do
     {
         replica Chief 1 OnFailure "$(until_told $end)"
         replica Worker 3 ExitCode "$(until_told $end)"
-    } | job "$end" '{}' | kubectl apply -f -
+    } | job "$end" 'runPolicy: {}' | kubectl apply -f -
     # Right in the middle: some pods may exist, not all need to.
     wait_until 'the first pod' kubectl get pod "$end-chief-0"
     if [ $end = delete ]; then

@@ -18,7 +18,7 @@ meet="for peer in $peers; do until wget -qO- http://\$peer.$NAMESPACE.svc:2222/;
     replica Chief 1 Never "$greet; $meet; until [ -e /shared/go ]; do usleep 100000; done"
     replica Worker 2 OnFailure "$greet; $meet; exec sleep 1000"
     replica PS 1 Never "$greet; $meet; exec sleep 1000"
-} | job roles '{}' | kubectl apply -f -
+} | job roles 'runPolicy: {}' | kubectl apply -f -
 wait_for_tfjob roles Running
 for peer in $peers; do
     wait_until "$peer to have met the others" [ -e "$SHARED/ready-$peer" ]
@@ -63,8 +63,8 @@ has_progress() { [ "$(kubectl get "$1" steps -o jsonpath='{.metadata.annotations
 step 1
 serve='httpd -p 8000 -h /shared; until [ -e /shared/end ]; do usleep 100000; done'
 with_port() { sed "s/^            image:/            ports: [{name: $1, containerPort: 8000}]\n&/"; }
-replica Chief 1 Never "$serve" | with_port progress | job steps '{}' | kubectl apply -f -
-JOB_KIND=PyTorchJob replica Master 1 Never "$serve" | with_port metrics | JOB_KIND=PyTorchJob job steps '{}' | kubectl apply -f -
+replica Chief 1 Never "$serve" | with_port progress | job steps 'runPolicy: {}' | kubectl apply -f -
+JOB_KIND=PyTorchJob replica Master 1 Never "$serve" | with_port metrics | JOB_KIND=PyTorchJob job steps 'runPolicy: {}' | kubectl apply -f -
 for kind in tfjob pytorchjob; do wait_until "the progress of the $kind" has_progress $kind 'step 1/10, loss 0.5'; done
 step 7
 for kind in tfjob pytorchjob; do
@@ -81,7 +81,7 @@ for policy in None Running All; do
     {
         replica Worker 1 Never 'exit 0'
         replica PS 1 Never 'exec sleep 1000'
-    } | job "clean-${policy,,}" "{cleanPodPolicy: $policy}" | kubectl apply -f -
+    } | job "clean-${policy,,}" "runPolicy: {cleanPodPolicy: $policy}" | kubectl apply -f -
 done
 for policy in none running all; do wait_for_tfjob clean-$policy Succeeded; done
 wait_until 'Running: the finished pod alone to stay' has_objects clean-running pods 'pod/clean-running-worker-0 '
@@ -90,9 +90,9 @@ wait_until 'All: every service to go' has_objects clean-all services ''
 assert_eq 'None: all pods stay' 'pod/clean-none-ps-0 pod/clean-none-worker-0 ' "$(of_job clean-none pods)"
 
 echo 'limits'
-replica Worker 1 Never 'exec sleep 1000' | job deadline '{activeDeadlineSeconds: 3}' | kubectl apply -f -
-replica Worker 1 ExitCode 'exit 137' | job backoff '{backoffLimit: 1}' | kubectl apply -f -
-replica Worker 1 Never 'exit 0' | job short '{ttlSecondsAfterFinished: 1}' | kubectl apply -f -
+replica Worker 1 Never 'exec sleep 1000' | job deadline 'runPolicy: {activeDeadlineSeconds: 3}' | kubectl apply -f -
+replica Worker 1 ExitCode 'exit 137' | job backoff 'runPolicy: {backoffLimit: 1}' | kubectl apply -f -
+replica Worker 1 Never 'exit 0' | job short 'runPolicy: {ttlSecondsAfterFinished: 1}' | kubectl apply -f -
 wait_for_tfjob deadline Failed
 assert_eq 'past the deadline' 'Job deadline has failed because it was active longer than specified deadline' "$(message_of deadline Failed)"
 wait_until 'the pod to be stopped' has_objects deadline pods ''
@@ -102,7 +102,7 @@ wait_until 'the job to go after its time' is_gone tfjob short
 wait_until 'its pods to go' has_objects short pods ''
 
 echo 'suspend and resume'
-replica Worker 1 Never 'exec sleep 1000' | job paused '{suspend: true}' | kubectl apply -f -
+replica Worker 1 Never 'exec sleep 1000' | job paused 'runPolicy: {suspend: true}' | kubectl apply -f -
 wait_for_tfjob paused Suspended
 assert_eq 'no pods' '' "$(of_job paused pods)"
 kubectl patch tfjob paused --type merge -p '{"spec":{"runPolicy":{"suspend":false}}}'

@@ -7,10 +7,10 @@
 with_operator
 
 echo 'exit codes'
-replica Worker 1 OnFailure "$(fail_once onfailure 1)" | job onfailure '{}' | kubectl apply -f -
-replica Worker 1 ExitCode "$(fail_once retryable 137)" | job retryable '{}' | kubectl apply -f -
-replica Worker 1 ExitCode 'exit 3' | job permanent '{}' | kubectl apply -f -
-replica Worker 2 Never 'exit 1' | job never '{}' | kubectl apply -f -
+replica Worker 1 OnFailure "$(fail_once onfailure 1)" | job onfailure 'runPolicy: {}' | kubectl apply -f -
+replica Worker 1 ExitCode "$(fail_once retryable 137)" | job retryable 'runPolicy: {}' | kubectl apply -f -
+replica Worker 1 ExitCode 'exit 3' | job permanent 'runPolicy: {}' | kubectl apply -f -
+replica Worker 2 Never 'exit 1' | job never 'runPolicy: {}' | kubectl apply -f -
 wait_for_tfjob onfailure Succeeded
 assert_eq 'restarts in place' 1 "$(kubectl get pod onfailure-worker-0 -o jsonpath='{.status.containerStatuses[0].restartCount}')"
 assert_eq 'pods made' 1 "$(times_created onfailure-worker-0)"
@@ -24,7 +24,7 @@ assert_contains 'a failure' "TFJob $NAMESPACE/never has failed because" "$(messa
 
 echo 'a running pod is deleted'
 for policy in OnFailure ExitCode Never; do
-    replica Worker 2 $policy "$(until_told go)" | job "deleted-${policy,,}" '{}' | kubectl apply -f -
+    replica Worker 2 $policy "$(until_told go)" | job "deleted-${policy,,}" 'runPolicy: {}' | kubectl apply -f -
 done
 for policy in onfailure exitcode never; do
     for index in 0 1; do wait_for_phase deleted-$policy-worker-$index Running; done
@@ -46,7 +46,7 @@ echo 'the node is drained'
 {
     replica Chief 1 OnFailure "$(until_told drained)"
     replica Worker 2 ExitCode "$(until_told drained)"
-} | job drained '{}' | kubectl apply -f -
+} | job drained 'runPolicy: {}' | kubectl apply -f -
 for replica in chief-0 worker-0 worker-1; do wait_for_phase drained-$replica Running; done
 before=$(uid_of drained-chief-0)
 kubectl drain "$NODE" --ignore-daemonsets --force --delete-emptydir-data --timeout=100s
@@ -82,7 +82,7 @@ clean_up() {
     [ -e "$STATE/pid/kubelet" ] || node_start kubelet
 }
 
-replica Worker 2 ExitCode "$(until_told silent)" | job silent '{}' | kubectl apply -f -
+replica Worker 2 ExitCode "$(until_told silent)" | job silent 'runPolicy: {}' | kubectl apply -f -
 for index in 0 1; do wait_for_phase silent-worker-$index Running; done
 before=$(uid_of silent-worker-0)
 node_stop kubelet

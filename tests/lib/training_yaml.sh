@@ -1,12 +1,18 @@
 # shellcheck shell=bash disable=SC2034 # the tests use them
-# Training jobs as the tests on the embedded cluster write them. Source it after lib.sh; training.sh comes with it.
+# Training jobs as the tests write them. Source it after lib.sh; training.sh comes with it. The defaults are those of the embedded
+# cluster; tests/kubernetes/jobs.sh has the other ones.
 #
 #   replica Worker 2 Never 'exit 1' | job NAME 'runPolicy: {backoffLimit: 1}' | kubectl apply -f -
 #
-# All replicas see one volume, /state, which outlives them: after state_volume it is the directory $SHARED here.
+# All replicas see one volume, $JOB_MOUNT, which outlives them: after state_volume it is the directory $SHARED here.
 
 # shellcheck source=tests/lib/training.sh
 . "$ROOT/tests/lib/training.sh"
+
+JOB_IMAGE=${JOB_IMAGE:-trainyard/tools}
+JOB_SHELL=${JOB_SHELL:-bash}
+JOB_MOUNT=${JOB_MOUNT:-/state}
+[ -n "${JOB_VOLUME:-}" ] || JOB_VOLUME='persistentVolumeClaim: {claimName: state}'
 
 # As a claim, so that the server makes the directory.
 state_volume() {
@@ -32,13 +38,13 @@ replica() {
       template:
         spec:
           terminationGracePeriodSeconds: 1
-          volumes: [{name: state, persistentVolumeClaim: {claimName: state}}]
+          volumes: [{name: state, $JOB_VOLUME}]
           containers:
           - name: $container
-            image: trainyard/tools
-            command: [bash, -c]
+            image: $JOB_IMAGE
+            command: [$JOB_SHELL, -c]
             args: [$(printf '%s' "$4" | sed "s/'/''/g; s/^/'/; s/\$/'/")]
-            volumeMounts: [{name: state, mountPath: /state}]
+            volumeMounts: [{name: state, mountPath: $JOB_MOUNT}]
 YAML
     [ $# -le 4 ] || printf '            %s\n' "${@:5}"
 }
@@ -55,4 +61,4 @@ job() {
 }
 
 # fail_once MARK CODE: a script that fails the first time it is run and not the second.
-fail_once() { echo "[ -e /state/$1 ] || { touch /state/$1; exit $2; }; echo done"; }
+fail_once() { echo "[ -e $JOB_MOUNT/$1 ] || { touch $JOB_MOUNT/$1; exit $2; }; echo done"; }
