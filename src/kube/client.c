@@ -47,6 +47,7 @@ struct kube_client *kube_client_new(struct loop *loop, struct http_transport *tr
     client->agent = mem_strdup(agent);
     client->timeout_ms = CALL_TIMEOUT_MS;
     map_init(&client->events);
+    hash_key_draw(&client->event_key);
     kube_event_budget_init(&client->event_budget);
     /* In virtual time the same start gives the same run; on a machine no two clients agree. */
     uint64_t seed = (uint64_t)loop_wall_ms(loop);
@@ -196,10 +197,10 @@ char *kube_query_add(struct arena *arena, char *query, const char *name, const c
 }
 
 struct http_header *kube_client_headers(struct kube_client *client, struct arena *arena,
-                                        const char *content_type)
+                                        const char *accept, const char *content_type)
 {
     struct http_header *headers = NULL;
-    http_header_add(arena, &headers, "Accept", "application/json");
+    http_header_add(arena, &headers, "Accept", accept ? accept : "application/json");
     http_header_add(arena, &headers, "User-Agent", client->agent);
     if (content_type)
         http_header_add(arena, &headers, "Content-Type", content_type);
@@ -233,6 +234,7 @@ struct request {
     char *query;
     const struct json *body;
     const char *content_type;
+    const char *accept; /* NULL: the whole object */
     int64_t timeout_ms;
 };
 
@@ -268,7 +270,7 @@ static void send_request(struct kube_call *call, const struct request *request)
         .method = request->method,
         .path = path,
         .query = request->query ? request->query : "",
-        .headers = kube_client_headers(client, call->arena, request->content_type),
+        .headers = kube_client_headers(client, call->arena, request->accept, request->content_type),
         .body = body,
         .body_size = body ? strlen(body) : 0,
     };
@@ -317,24 +319,30 @@ void kube_list(struct kube_client *client, const struct kube_resource *resource,
 }
 
 /* A request that carries an object and names who writes it. */
+static void send_write(struct kube_client *client, struct request request, kube_done *done,
+                       void *context)
+{
+    struct kube_call *call = call_new(client, done, context);
+    request.query =
+        kube_query_add(call->arena, arena_strdup(call->arena, ""), "fieldManager", client->agent);
+    send_request(call, &request);
+}
+
 static void write_object(struct kube_client *client, const char *method,
                          const struct kube_resource *resource, const char *namespace_,
                          const char *name, const char *subresource, const struct json *object,
                          const char *content_type, kube_done *done, void *context)
 {
-    struct kube_call *call = call_new(client, done, context);
     struct request request = {
         .method = method,
         .resource = resource,
         .namespace_ = namespace_,
         .name = name,
         .subresource = subresource,
-        .query = kube_query_add(call->arena, arena_strdup(call->arena, ""), "fieldManager",
-                                client->agent),
         .body = object,
         .content_type = content_type,
     };
-    send_request(call, &request);
+    send_write(client, request, done, context);
 }
 
 void kube_create(struct kube_client *client, const struct kube_resource *resource,
@@ -342,6 +350,21 @@ void kube_create(struct kube_client *client, const struct kube_resource *resourc
 {
     write_object(client, "POST", resource, namespace_, NULL, NULL, object, "application/json", done,
                  context);
+}
+
+void kube_create_tersely(struct kube_client *client, const struct kube_resource *resource,
+                         const char *namespace_, const struct json *object, kube_done *done,
+                         void *context)
+{
+    struct request request = {
+        .method = "POST",
+        .resource = resource,
+        .namespace_ = namespace_,
+        .body = object,
+        .content_type = "application/json",
+        .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json",
+    };
+    send_write(client, request, done, context);
 }
 
 void kube_update(struct kube_client *client, const struct kube_resource *resource,

@@ -19,6 +19,7 @@ struct kube_client {
     struct kube_call *calls;
     struct kube_watch *watches;
     struct map events; /* what was recorded, by content: struct kube_event_entry */
+    struct hash_key event_key;
     struct kube_event_entry *oldest_event, *newest_event;
     struct kube_event_budget event_budget;
     struct kube_event_entry *first_in_line, *last_in_line; /* to be written */
@@ -44,7 +45,7 @@ char *kube_query_add(struct arena *arena, char *query, const char *name, const c
 
 /* The headers every request has. */
 struct http_header *kube_client_headers(struct kube_client *client, struct arena *arena,
-                                        const char *content_type);
+                                        const char *accept, const char *content_type);
 
 /* Stop without a word; the watch frees itself as soon as nobody is inside it. */
 void kube_client_stop_watches(struct kube_client *client);

@@ -167,7 +167,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
         .method = "GET",
         .path = path,
         .query = query,
-        .headers = kube_client_headers(client, arena, NULL),
+        .headers = kube_client_headers(client, arena, NULL, NULL),
     };
     watch->http =
         http_start(client->transport, &http, (seconds + WATCH_GRACE_S) * 1000, &LISTENER, watch);

@@ -1,14 +1,16 @@
 /* Recording core/v1 Events; see client.h. The same news again raises the count of the event that
  * told it first. Repetitions are written some seconds after they happened, or when the budget
  * (event_budget.h) allows it, all of them at once: so no flood of news becomes a flood of
- * requests. New events stand in line, and few are under way at a time: what a controller does goes
+ * requests. New events stand in line, and one is under way at a time: what a controller does goes
  * before what it tells. */
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/client_internal.h"
 #include "kube/object.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ enum {
     MESSAGE_MAX = 1024,  /* bytes that the API allows */
     NAME_BASE_MAX = 236, /* of the object's name in the event's: 253 less ".%016x" */
     COUNT_DELAY_MS = 5000,
-    UNDER_WAY_MAX = 4,         /* new events */
+    UNDER_WAY_MAX = 1,         /* new events; more would take the time of what they tell of */
     LINE_MAX = 512,            /* waiting; further ones are dropped … */
     LINE_IMPORTANT_MAX = 4096, /* … unless they are warnings or the first of their reason */
 };
@@ -44,11 +46,20 @@ struct kube_event_entry {
     struct loop_timer timer;         /* until the count is written */
 };
 
-/* Whose budget it takes from: an object's, for who tells about it; and there a reason's. */
-static const char *budget_object(struct arena *arena, const struct news *news)
+/* A short name for a long text: thousands of events are remembered. Two texts share one once in
+ * 2^64, and what an attacker writes does not help it. */
+static const char *digest(struct arena *arena, const struct kube_client *client, const char *text)
 {
-    return arena_printf(arena, "%s/%s/%s\n%s", news->namespace_, news->name, news->uid,
-                        news->component);
+    return arena_printf(arena, "%016" PRIx64, hash_bytes(&client->event_key, text, strlen(text)));
+}
+
+/* Whose budget it takes from: an object's, for who tells about it; and there a reason's. */
+static const char *budget_object(struct arena *arena, const struct kube_client *client,
+                                 const struct news *news)
+{
+    return digest(arena, client,
+                  arena_printf(arena, "%s/%s/%s\n%s", news->namespace_, news->name, news->uid,
+                               news->component));
 }
 
 static const char *budget_reason(struct arena *arena, const struct news *news)
@@ -57,10 +68,13 @@ static const char *budget_reason(struct arena *arena, const struct news *news)
 }
 
 /* The same news have the same key. */
-static const char *news_key(struct arena *arena, const struct news *news)
+static const char *news_key(struct arena *arena, const struct kube_client *client,
+                            const struct news *news)
 {
-    return arena_printf(arena, "%s\n%s\n%s", budget_object(arena, news), budget_reason(arena, news),
-                        news->combined ? "\ncombined" : news->message);
+    return digest(arena, client,
+                  arena_printf(arena, "%s\n%s\n%s", budget_object(arena, client, news),
+                               budget_reason(arena, news),
+                               news->combined ? "\ncombined" : news->message));
 }
 
 static void entry_free(struct kube_event_entry *entry)
@@ -75,7 +89,7 @@ static void entry_free(struct kube_event_entry *entry)
         entry->next->previous = entry->previous;
     else
         client->newest_event = entry->previous;
-    map_remove(&client->events, news_key(arena, &entry->news));
+    map_remove(&client->events, news_key(arena, client, &entry->news));
     loop_timer_stop(&entry->timer);
     arena_free(entry->arena);
     free(entry->newest_message);
@@ -92,11 +106,12 @@ void kube_client_forget_events(struct kube_client *client)
 }
 
 /* Room for one more. Who is written, or stands in line for it, stays: then there are more for a
- * while. */
+ * while. Behind the first in line all stand in it. */
 static void forget_oldest(struct kube_client *client)
 {
     struct kube_event_entry *entry = client->oldest_event, *next;
-    for (; entry && client->events.count >= EVENTS_KEPT; entry = next) {
+    for (; entry && entry != client->first_in_line && client->events.count >= EVENTS_KEPT;
+         entry = next) {
         next = entry->next;
         if (!entry->under_way)
             entry_free(entry);
@@ -229,7 +244,7 @@ static void on_timer(struct loop_timer *timer)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
     int64_t wait_ms =
-        kube_event_budget_take(&client->event_budget, budget_object(arena, &entry->news),
+        kube_event_budget_take(&client->event_budget, budget_object(arena, client, &entry->news),
                                budget_reason(arena, &entry->news), loop_now_ms(client->loop));
     if (wait_ms > 0)
         loop_timer_start(&entry->timer, wait_ms);
@@ -312,8 +327,8 @@ static void tell_new(struct kube_client *client, const char *key, const char *ob
 
 static void tell(struct kube_client *client, struct arena *arena, struct news *news)
 {
-    const char *object = budget_object(arena, news), *reason = budget_reason(arena, news);
-    const char *key = news_key(arena, news);
+    const char *object = budget_object(arena, client, news), *reason = budget_reason(arena, news);
+    const char *key = news_key(arena, client, news);
     struct kube_event_entry *entry = map_get(&client->events, key);
     if (!entry && kube_event_budget_combines(&client->event_budget, object, reason,
                                              loop_now_ms(client->loop))) {
@@ -321,7 +336,7 @@ static void tell(struct kube_client *client, struct arena *arena, struct news *n
         cut_message(message);
         news->message = message;
         news->combined = true;
-        key = news_key(arena, news);
+        key = news_key(arena, client, news);
         entry = map_get(&client->events, key);
     }
     if (!entry) {

@@ -257,8 +257,9 @@ static void start_create(struct call *call)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_pass *pass = &call->run->pass;
 
-    kube_create(pass->client, resource_of(call), pass->workload->namespace_,
-                training_plan_object(&call->run->plan, call->action, arena), on_created, call);
+    kube_create_tersely(pass->client, resource_of(call), pass->workload->namespace_,
+                        training_plan_object(&call->run->plan, call->action, arena), on_created,
+                        call);
 }
 
 static void start_patch(struct call *call)

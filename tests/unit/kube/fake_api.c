@@ -266,6 +266,7 @@ static void handle(struct http_exchange *exchange, void *context)
 {
     struct fake_api *api = context;
     const struct http_request *request = exchange->request;
+    snprintf(api->accept, sizeof(api->accept), "%s", http_header_get(request->headers, "Accept"));
     vec_push(&api->requests, mem_printf("%s %s?%s %.*s", request->method, request->path,
                                         request->query, (int)request->body_size, request->body));
     if (api->fail_count > 0) {

@@ -25,6 +25,7 @@ struct fake_api {
     VEC(struct fake_event) history;
     VEC(struct fake_watcher *) watchers;
     VEC(char *) requests;             /* "METHOD PATH?QUERY BODY", as they came */
+    char accept[128];                 /* what the last one accepts */
     VEC(struct fake_reply *) replies; /* that wait for their delay */
 
     /* Faults. */

@@ -88,6 +88,13 @@ static void asks_as_the_api_wants(void **state)
     assert_string_equal(last_request(world), "POST /apis/kubeflow.org/v1/namespaces/n/tfjobs?"
                                              "fieldManager=tester {\"a\":1}");
     assert_string_equal(world->text, "{\"a\":1}");
+    assert_string_equal(world->api.accept, "application/json");
+    kube_create_tersely(client, &KUBE_PODS, "n", object, on_done, world);
+    loop_run(world->loop);
+    assert_string_equal(last_request(world),
+                        "POST /api/v1/namespaces/n/pods?fieldManager=tester {\"a\":1}");
+    assert_string_equal(world->api.accept, "application/json;as=PartialObjectMetadata;"
+                                           "g=meta.k8s.io;v=v1, application/json");
     kube_update(client, &KUBE_NODES, NULL, "x", object, on_done, world);
     loop_run(world->loop);
     assert_string_equal(last_request(world), "PUT /api/v1/nodes/x?fieldManager=tester {\"a\":1}");
@@ -110,7 +117,7 @@ static void asks_as_the_api_wants(void **state)
     loop_run(world->loop);
     assert_string_equal(last_request(world), "DELETE /api/v1/namespaces/n/pods/x? {\"apiVersion\":"
                                              "\"v1\",\"kind\":\"DeleteOptions\"}");
-    assert_int_equal(world->calls, 8);
+    assert_int_equal(world->calls, 9);
 }
 
 static void refuses_wrong_names_before_sending(void **state)
