@@ -50,9 +50,21 @@ void training_plan_create(struct training_plan *plan, enum training_action_type 
                                                  .object = object};
 }
 
+static void prepare(const struct training_plan *plan)
+{
+    struct training_mould *mould = plan->mould;
+
+    if (mould->prepared || !mould->job->kind->prepare)
+        return;
+    mould->job->kind->prepare(plan->arena, mould->job, mould->cluster_domain);
+    mould->prepared = true;
+}
+
 void training_plan_create_part(struct training_plan *plan, enum training_action_type type,
                                enum training_replica_type replica_type, int replica_index)
 {
+    if (type == TRAINING_CREATE_POD)
+        prepare(plan);
     *add_action(plan) = (struct training_action){
         .type = type,
         .name = training_replica_name(plan->arena, plan->mould->job, replica_type, replica_index),

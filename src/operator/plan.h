@@ -48,14 +48,15 @@ struct training_event {
 /* What the objects of replicas are made from. They are made one at a time and not kept in the
  * plan: each pod of a job of a thousand replicas names a thousand peers. */
 struct training_mould {
-    const struct training_job *job;
+    struct training_job *job;
+    bool prepared;                    /* by the kind, with the first pod */
     const struct training_gang *gang; /* or NULL */
     const char *cluster_domain;       /* or NULL */
 };
 
 struct training_plan {
     struct arena *arena;
-    const struct training_mould *mould; /* NULL: the plan creates nothing of a replica */
+    struct training_mould *mould; /* NULL: the plan creates nothing of a replica */
     struct training_action *actions;
     size_t action_count, action_capacity;
     struct training_event *events;

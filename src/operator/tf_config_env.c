@@ -72,22 +72,25 @@ static struct json *sparse_cluster(struct arena *arena, const struct training_jo
     return cluster;
 }
 
+void training_tf_config_prepare(struct arena *arena, struct training_job *job,
+                                const char *cluster_domain)
+{
+    if (!job->dynamic_worker && training_job_total_replicas(job) > 1)
+        job->tf_cluster = json_to_string(arena, dense_cluster(arena, job, cluster_domain));
+}
+
 char *training_tf_config(struct arena *arena, const struct training_job *job,
                          enum training_replica_type type, int index, const char *cluster_domain)
 {
-    struct json *config, *task;
+    const char *cluster = job->tf_cluster;
 
     if (training_job_total_replicas(job) == 1)
         return NULL;
-
-    config = json_object(arena);
-    json_set(arena, config, "cluster",
-             job->dynamic_worker ? sparse_cluster(arena, job, type, index, cluster_domain)
-                                 : dense_cluster(arena, job, cluster_domain));
-    task = json_set(arena, config, "task", json_object(arena));
-    json_set_string(arena, task, "type", training_replica_type_lower(type));
-    json_set_int(arena, task, "index", index);
-    if (!job->dynamic_worker)
-        json_set_string(arena, config, "environment", "cloud");
-    return json_to_string(arena, config);
+    if (!cluster)
+        cluster = json_to_string(
+            arena, job->dynamic_worker ? sparse_cluster(arena, job, type, index, cluster_domain)
+                                       : dense_cluster(arena, job, cluster_domain));
+    return arena_printf(arena, "{\"cluster\":%s,\"task\":{\"type\":\"%s\",\"index\":%d}%s}",
+                        cluster, training_replica_type_lower(type), index,
+                        job->dynamic_worker ? "" : ",\"environment\":\"cloud\"");
 }

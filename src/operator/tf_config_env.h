@@ -10,4 +10,9 @@
 char *training_tf_config(struct arena *arena, const struct training_job *job,
                          enum training_replica_type type, int index, const char *cluster_domain);
 
+/* Make the part that all replicas have alike beforehand: with a thousand of them it names a
+ * thousand peers to each. The job is not to be changed from here on. */
+void training_tf_config_prepare(struct arena *arena, struct training_job *job,
+                                const char *cluster_domain);
+
 #endif

@@ -68,6 +68,7 @@ struct training_job {
     enum training_success success;
     const struct json *elastic;   /* elasticPolicy; NULL: none */
     int workers_min, workers_max; /* bounds of elastic workers */
+    const char *tf_cluster;       /* set by training_tf_config_prepare(); else NULL */
 };
 
 /* Annotations: what the schema has no field for. */

@@ -105,11 +105,15 @@ static void test_row(void **state)
                      json_clone(fixture.arena, member));
     }
     training_job_read(&TRAINING_TFJOB, fixture.job, &job);
-    text = training_tf_config(fixture.arena, &job, row->type, row->index, row->domain);
-    if (row->text)
-        assert_string_equal(text, row->text);
-    else
-        assert_null(text);
+    for (int prepared = 0; prepared < 2; prepared++) {
+        if (prepared)
+            training_tf_config_prepare(fixture.arena, &job, row->domain);
+        text = training_tf_config(fixture.arena, &job, row->type, row->index, row->domain);
+        if (row->text)
+            assert_string_equal(text, row->text);
+        else
+            assert_null(text);
+    }
     fixture_release(&fixture);
 }
 
