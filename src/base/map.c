@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPACITY_FIRST = 16 }; /* a power of two, as all that follow */
+enum { CAPACITY_FIRST = 8 }; /* a power of two, as all that follow */
 
 struct map_slot {
     char *key; /* NULL: free */

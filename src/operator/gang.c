@@ -10,8 +10,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-#define VOLCANO_TASK       "volcano.sh/task-spec"
-#define COSCHEDULING_GROUP "scheduling.x-k8s.io/pod-group"
+#define VOLCANO_TASK "volcano.sh/task-spec"
 
 void training_gang_init(struct training_gang *gang, const char *scheduler)
 {
@@ -235,7 +234,7 @@ void training_gang_mark_pod(struct arena *arena, const struct training_gang *gan
         kube_meta_set_annotation(arena, pod, TRAINING_VOLCANO_GROUP_ANNOTATION, job->name);
         kube_meta_set_annotation(arena, pod, VOLCANO_TASK, training_replica_type_lower(type));
     } else {
-        kube_meta_set_label(arena, pod, COSCHEDULING_GROUP, job->name);
+        kube_meta_set_label(arena, pod, TRAINING_COSCHEDULING_GROUP_LABEL, job->name);
     }
     if (str_is_empty(json_get_string(spec, "schedulerName", NULL)))
         json_set_string(arena, spec, "schedulerName", gang->scheduler);
@@ -246,7 +245,7 @@ bool training_gang_has_marked(const struct training_gang *gang, const struct tra
 {
     const char *mark = gang->admits_first
                            ? kube_meta_annotation(pod, TRAINING_VOLCANO_GROUP_ANNOTATION)
-                           : kube_meta_label(pod, COSCHEDULING_GROUP);
+                           : kube_meta_label(pod, TRAINING_COSCHEDULING_GROUP_LABEL);
 
     return str_eq(mark, job->name);
 }
@@ -256,7 +255,7 @@ bool training_gang_of_pod(const struct training_job *job, const struct json *pod
 {
     bool volcano = str_eq(kube_meta_annotation(pod, TRAINING_VOLCANO_GROUP_ANNOTATION), job->name);
 
-    if (!volcano && !str_eq(kube_meta_label(pod, COSCHEDULING_GROUP), job->name))
+    if (!volcano && !str_eq(kube_meta_label(pod, TRAINING_COSCHEDULING_GROUP_LABEL), job->name))
         return false;
     *ret = (struct training_gang){
         .scheduler = json_get_string(json_get(pod, "spec"), "schedulerName", ""),

@@ -11,8 +11,9 @@
 #include "operator/training_job.h"
 
 #define TRAINING_VOLCANO "volcano"
-/* The annotation by which Volcano knows the members of a group. */
+/* By what Volcano and the scheduler-plugins know the members of a group. */
 #define TRAINING_VOLCANO_GROUP_ANNOTATION "scheduling.k8s.io/group-name"
+#define TRAINING_COSCHEDULING_GROUP_LABEL "scheduling.x-k8s.io/pod-group"
 
 struct training_gang {
     const char *scheduler;                /* put into pods that name none */

@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-    CALLS_MAX = 32, /* of the controllers at a time; what the server takes faster it is given */
+    CALLS_MAX = 24, /* of the controllers at a time; what the server takes faster it is given */
     PROBE_WAITING_MS = 2000,
     PROBE_MS = 10 * 1000,
     PROBE_TIMEOUT_MS = 8000,
