@@ -225,6 +225,22 @@ static void raise_descriptor_limit(void)
     }
 }
 
+/* A plain chroot is often an ordinary directory; the kernel lets nobody replace a root that is no
+ * mount point, and makes no user namespace in any chroot. */
+static int check_root(struct err *err)
+{
+    struct statx root;
+    if (statx(AT_FDCWD, "/", 0, STATX_TYPE, &root) < 0 ||
+        !(root.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) ||
+        root.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+        return 0;
+    return err_set(
+        err, ERR_UNAVAILABLE,
+        "the root directory is no mount point, as in a plain chroot, and pods cannot get "
+        "a view of files of their own there: leave it, or enter it as containers do, "
+        "by pivot_root");
+}
+
 int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err)
 {
     static const char *const DIRECTORIES[] = {"run", "pods", "volumes"};
@@ -234,6 +250,9 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
         if (result < 0)
             return result;
     }
+    int checked = check_root(err);
+    if (checked < 0)
+        return checked;
     raise_descriptor_limit();
     struct node_space *space = mem_zalloc(sizeof(*space));
     space->nested = !is_privileged();
