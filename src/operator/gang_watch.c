@@ -64,6 +64,21 @@ bool gang_watch_is_ready(const struct gang_watch *watch)
     return kube_informer_synced(watch->groups) || refusal(watch);
 }
 
+const struct err *gang_watch_failure(const struct gang_watch *watch)
+{
+    return kube_informer_failure(watch->groups);
+}
+
+const struct kube_resource *gang_watch_resource(const struct gang_watch *watch)
+{
+    return watch->gang.resource;
+}
+
+void gang_watch_doubt(struct gang_watch *watch)
+{
+    kube_informer_doubt(watch->groups);
+}
+
 static char *missing_text(const struct gang_watch *watch, const struct err *failure)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

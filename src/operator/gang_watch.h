@@ -17,6 +17,10 @@ struct gang_watch *gang_watch_free(struct gang_watch *watch);
 
 /* There is something to go by: the first list, or the reason why there is none. */
 bool gang_watch_is_ready(const struct gang_watch *watch);
+/* What the server says instead of it; or NULL. */
+const struct err *gang_watch_failure(const struct gang_watch *watch);
+const struct kube_resource *gang_watch_resource(const struct gang_watch *watch);
+void gang_watch_doubt(struct gang_watch *watch); /* begin the watch anew */
 /* As things are now; a change from known to missing or back is logged. */
 const struct training_gang *gang_watch_look(struct gang_watch *watch);
 

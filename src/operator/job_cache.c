@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-enum { SAID_MAX = 1000 };
+/* Something of every replica, and what is said of the job. */
+enum { SAID_MAX = TRAINING_REPLICAS_MAX + 1000 };
 
 void job_cache_init(struct job_cache *cache, job_cache_changed *changed, void *context)
 {
@@ -212,9 +213,10 @@ void job_entry_await_object(struct job_entry *entry, enum job_part part, const s
         kube_own_writes_made(&entry->writes, kube_meta_uid(object), now_ms);
 }
 
-bool job_entry_say(struct job_entry *entry, const char *reason, const char *message)
+bool job_entry_say_of(struct job_entry *entry, const char *uid, const char *reason,
+                      const char *message)
 {
-    _cleanup_free_ char *text = mem_printf("%s: %s", reason, message);
+    _cleanup_free_ char *text = mem_printf("%s %s: %s", uid ? uid : "", reason, message);
 
     if (map_get(&entry->said, text))
         return false;
@@ -222,4 +224,9 @@ bool job_entry_say(struct job_entry *entry, const char *reason, const char *mess
         release_strings(&entry->said);
     free(map_put(&entry->said, text, mem_strdup(reason)));
     return true;
+}
+
+bool job_entry_say(struct job_entry *entry, const char *reason, const char *message)
+{
+    return job_entry_say_of(entry, NULL, reason, message);
 }

@@ -50,8 +50,10 @@ void job_entry_drop_stray(struct job_entry *entry, const char *name);
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
                             int64_t now_ms);
 
-/* True the first time. */
+/* True the first time; with a uid, the first time of that pod. */
 bool job_entry_say(struct job_entry *entry, const char *reason, const char *message);
+bool job_entry_say_of(struct job_entry *entry, const char *uid, const char *reason,
+                      const char *message);
 
 /* The pods gone so far have been dealt with. */
 void job_entry_drop_gone(struct job_entry *entry, size_t count);

@@ -131,6 +131,8 @@ void job_watch_doubt(struct job_watch *watch)
     kube_informer_doubt(watch->jobs);
     kube_informer_doubt(watch->pods);
     kube_informer_doubt(watch->services);
+    if (watch->gang)
+        gang_watch_doubt(watch->gang);
 }
 
 bool job_watch_is_ready(const struct job_watch *watch)
@@ -159,6 +161,10 @@ struct training_controller_view job_watch_look(const struct job_watch *watch)
             continue;
         view.waits_for = NEEDED[i].resource;
         view.failure = kube_informer_failure(NEEDED[i].informer);
+    }
+    if (!view.waits_for && watch->gang && !gang_watch_is_ready(watch->gang)) {
+        view.waits_for = gang_watch_resource(watch->gang);
+        view.failure = gang_watch_failure(watch->gang);
     }
     return view;
 }

@@ -94,6 +94,26 @@ bool training_pass_is_running(const struct training_pass *pass)
     return deciding_type(job, &type) && training_replicas_count(&pass->replicas, type).active > 0;
 }
 
+/* New pods that are due, and the restarts in place that go with the old ones. */
+static int64_t count_new_failures(const struct training_pass *pass)
+{
+    int64_t pods = 0, in_place = 0;
+
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (training_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
+            TRAINING_VERDICT_RESTART)
+            continue;
+        pods++;
+        in_place += replica->pod.restarts;
+    }
+    /* Restarted together, they restart once. */
+    if (pass->job.restart_together && pods > 1)
+        pods = 1;
+    return pods + in_place;
+}
+
 static int count_verdicts(const struct training_pass *pass, enum training_replica_type type,
                           enum training_verdict verdict)
 {
@@ -109,6 +129,14 @@ static int count_verdicts(const struct training_pass *pass, enum training_replic
     return count;
 }
 
+/* Dynamic workers may come and go, as long as the job does not rest on them and one is left. */
+static bool is_dispensable(const struct training_pass *pass, enum training_replica_type type,
+                           int failed)
+{
+    return pass->job.dynamic_worker && type == TRAINING_WORKER &&
+           (training_job_has_chief(&pass->job) || failed < pass->job.replicas[type].replicas);
+}
+
 /* The message of the first type with replicas that failed for good, or NULL. */
 static const char *failed_replicas(const struct training_pass *pass, bool *ret_warning)
 {
@@ -118,8 +146,7 @@ static const char *failed_replicas(const struct training_pass *pass, bool *ret_w
         enum training_replica_type type = (enum training_replica_type)t;
         int failed = count_verdicts(pass, type, TRAINING_VERDICT_FAIL);
 
-        /* Dynamic workers may come and go. */
-        if (failed == 0 || (job->dynamic_worker && type == TRAINING_WORKER))
+        if (failed == 0 || is_dispensable(pass, type, failed))
             continue;
         *ret_warning = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE;
         if (*ret_warning)
@@ -133,17 +160,12 @@ static const char *failed_replicas(const struct training_pass *pass, bool *ret_w
  * (the first try counts there). */
 static bool is_past_backoff_limit(const struct training_pass *pass)
 {
-    int64_t remembered, in_place, new_failures = 0;
+    int64_t remembered, in_place, new_failures;
 
     if (pass->job.backoff_limit < 0)
         return false;
     training_replicas_restarts(&pass->replicas, &pass->job, &remembered, &in_place);
-    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++)
-        new_failures +=
-            count_verdicts(pass, (enum training_replica_type)type, TRAINING_VERDICT_RESTART);
-    /* Restarted together, they restart once. */
-    if (pass->job.restart_together && new_failures > 1)
-        new_failures = 1;
+    new_failures = count_new_failures(pass);
     if (new_failures > 0 && remembered + in_place + new_failures > pass->job.backoff_limit)
         return true;
     return in_place > 0 && remembered + in_place >= pass->job.backoff_limit;

@@ -40,7 +40,8 @@ struct training_action {
 
 struct training_event {
     bool warning;
-    bool once; /* said of a state that lasts: not to be repeated while the controller lives */
+    bool once;      /* said of a state that lasts: not to be repeated while the controller lives */
+    const char *of; /* … of the pod of this uid; NULL: of the job */
     const char *reason;
     const char *message;
 };

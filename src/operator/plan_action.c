@@ -61,6 +61,11 @@ bool plan_action_adopts(const struct training_action *action)
     return ACTIONS[action->type].verb == ADOPTS;
 }
 
+bool plan_action_creates(const struct training_action *action)
+{
+    return ACTIONS[action->type].verb == CREATES;
+}
+
 bool plan_action_is_answer(const struct err *err)
 {
     return err->code != ERR_UNAVAILABLE && err->code != ERR_TIMEOUT && err->code != ERR_CANCELED;

@@ -53,7 +53,7 @@ static void tell_events(struct plan_run *run)
     for (size_t i = 0; i < run->plan.event_count; i++) {
         const struct training_event *event = &run->plan.events[i];
 
-        if (event->once && !job_entry_say(run->entry, event->reason, event->message))
+        if (event->once && !job_entry_say_of(run->entry, event->of, event->reason, event->message))
             continue;
         kube_pass_tell(&run->pass, event->warning, event->reason, "%s", event->message);
     }
@@ -98,10 +98,11 @@ static bool start_next_action(struct plan_run *run)
     while (run->pass.position < run->plan.action_count) {
         const struct training_action *action = &run->plan.actions[run->pass.position++];
 
-        if ((int)plan_action_stage(action) == run->pass.stage) {
-            plan_action_start(run, action);
-            return true;
-        }
+        if ((int)plan_action_stage(action) != run->pass.stage ||
+            (run->makes_nothing && plan_action_creates(action)))
+            continue;
+        plan_action_start(run, action);
+        return true;
     }
     return false;
 }
@@ -134,9 +135,10 @@ static int after(struct kube_pass *pass)
     }
     if (pass->stage == PLAN_STATUS)
         tell_events(run);
-    /* Only the first stages are grounds; a job that was gone has ended the pass itself. */
+    /* Only the first stages are grounds, and only for what is made: pods that are to go must go. A
+     * job that was gone has ended the pass itself. */
     if (pass->failed && (pass->stage == PLAN_GROUP || pass->stage == PLAN_SERVICES))
-        return PLAN_STATUS;
+        run->makes_nothing = true;
     return pass->stage + 1;
 }
 

@@ -22,6 +22,7 @@ struct plan_run {
 
     /* Private. */
     bool overtaken;               /* the plan was made on what is no more so */
+    bool makes_nothing;           /* a stage failed that pods stand on */
     const char *resource_version; /* of the job, after the first write */
     size_t autoscaler_version;    /* that is being tried */
 };
@@ -46,6 +47,7 @@ void plan_action_start(struct plan_run *run, const struct training_action *actio
 /* No answer says nothing about what was asked; the next pass will see. */
 bool plan_action_is_answer(const struct err *err);
 bool plan_action_adopts(const struct training_action *action);
+bool plan_action_creates(const struct training_action *action);
 
 /* Private, plan_check.c: the next question of the stage. */
 bool plan_check_start_next(struct plan_run *run);

@@ -9,7 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void report_state(struct training_pass *pass, const char *pod, const struct json *container)
+/* What is told of a pod is told once of it, and again of the pod that takes its place. */
+static void tell_of(const struct json *pod, struct training_event *event)
+{
+    event->once = true;
+    event->of = kube_meta_uid(pod);
+}
+
+static void report_state(struct training_pass *pass, const struct json *pod,
+                         const struct json *container)
 {
     const struct json *terminated = json_at(container, "state", "terminated", NULL);
     const struct json *waiting = json_at(container, "state", "waiting", NULL);
@@ -18,22 +26,23 @@ static void report_state(struct training_pass *pass, const char *pod, const stru
 
     if (json_get_int(terminated, "exitCode", 0) != 0) {
         message = json_get_string(terminated, "message", "");
-        training_plan_event(pass->plan, true, json_get_string(terminated, "reason", "Error"),
-                            "Error pod %s container %s exitCode: %" PRId64 "%s%s", pod, name,
-                            json_get_int(terminated, "exitCode", 0),
-                            str_is_empty(message) ? "" : " terminated message: ", message)
-            ->once = true;
+        tell_of(pod, training_plan_event(
+                         pass->plan, true, json_get_string(terminated, "reason", "Error"),
+                         "Error pod %s container %s exitCode: %" PRId64 "%s%s", kube_meta_name(pod),
+                         name, json_get_int(terminated, "exitCode", 0),
+                         str_is_empty(message) ? "" : " terminated message: ", message));
     }
     message = json_get_string(waiting, "message", "");
     if (!str_is_empty(message)) {
-        training_plan_event(pass->plan, true, json_get_string(waiting, "reason", "Waiting"),
-                            "Error pod %s container %s waiting message: %s", pod, name, message)
-            ->once = true;
+        tell_of(pod,
+                training_plan_event(pass->plan, true, json_get_string(waiting, "reason", "Waiting"),
+                                    "Error pod %s container %s waiting message: %s",
+                                    kube_meta_name(pod), name, message));
     }
 }
 
 /* The condition that changed last, where it is not true. */
-static void report_condition(struct training_pass *pass, const char *pod,
+static void report_condition(struct training_pass *pass, const struct json *pod,
                              const struct json *conditions)
 {
     const struct json *newest = NULL;
@@ -47,10 +56,10 @@ static void report_condition(struct training_pass *pass, const char *pod,
     if (!newest || str_eq(json_get_string(newest, "status", ""), "True") ||
         str_is_empty(json_get_string(newest, "message", "")))
         return;
-    training_plan_event(pass->plan, true, json_get_string(newest, "reason", "NotReady"),
-                        "Error pod %s condition message: %s", pod,
-                        json_get_string(newest, "message", ""))
-        ->once = true;
+    tell_of(pod,
+            training_plan_event(pass->plan, true, json_get_string(newest, "reason", "NotReady"),
+                                "Error pod %s condition message: %s", kube_meta_name(pod),
+                                json_get_string(newest, "message", "")));
 }
 
 static const char *const LISTS[] = {"containerStatuses", "initContainerStatuses"};
@@ -67,11 +76,11 @@ static void report_pod(struct training_pass *pass, const struct json *pod)
             continue;
         told = true;
         JSON_EACH (container, containers)
-            report_state(pass, kube_meta_name(pod), container);
+            report_state(pass, pod, container);
     }
     if (told)
         return;
-    report_condition(pass, kube_meta_name(pod), json_get(status, "conditions"));
+    report_condition(pass, pod, json_get(status, "conditions"));
 }
 
 void training_pass_report_pods(struct training_pass *pass)
@@ -92,16 +101,16 @@ static void report_cause(struct training_pass *pass, const struct json *pod)
     const char *message = json_get_string(status, "message", "");
 
     if (!str_is_empty(message))
-        training_plan_event(pass->plan, true, json_get_string(status, "reason", "Failed"),
-                            "Error pod %s: %s", kube_meta_name(pod), message)
-            ->once = true;
+        tell_of(pod,
+                training_plan_event(pass->plan, true, json_get_string(status, "reason", "Failed"),
+                                    "Error pod %s: %s", kube_meta_name(pod), message));
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_get(status, LISTS[i])) {
             const struct json *terminated = json_at(container, "state", "terminated", NULL);
 
             if (!str_is_empty(json_get_string(terminated, "message", "")) ||
                 !str_eq(json_get_string(terminated, "reason", "Error"), "Error"))
-                report_state(pass, kube_meta_name(pod), container);
+                report_state(pass, pod, container);
         }
     }
 }
@@ -112,7 +121,8 @@ void training_pass_report_exit(struct training_pass *pass, const struct training
         report_cause(pass, replica->pod.json);
     if (!replica->pod.json || replica->pod.exit_code == TRAINING_EXIT_CODE_NONE)
         return;
-    training_plan_event(pass->plan, false, "ExitedWithCode", "Pod: %s.%s exited with code %" PRId64,
-                        pass->job.namespace_, replica->pod.name, replica->pod.exit_code)
-        ->once = true;
+    tell_of(replica->pod.json,
+            training_plan_event(pass->plan, false, "ExitedWithCode",
+                                "Pod: %s.%s exited with code %" PRId64, pass->job.namespace_,
+                                replica->pod.name, replica->pod.exit_code));
 }

@@ -15,7 +15,7 @@ static const char *pod_restart_policy(const struct training_job *job,
 {
     switch (job->replicas[type].restart_policy) {
     case TRAINING_RESTART_ALWAYS:
-        return "Always";
+        return job->restart_together ? "Never" : "Always";
     case TRAINING_RESTART_ON_FAILURE:
         return job->restart_together ? "Never" : "OnFailure";
     case TRAINING_RESTART_NEVER:

@@ -45,8 +45,8 @@ static int64_t read_restarts(const struct json *status)
 /* Kubernetes says it with a condition since 1.26 and with the pod's reason before. */
 static bool read_disrupted(const struct json *pod, const struct json *status)
 {
-    static const char *const reasons[] = {"Evicted", "Preempting", "Shutdown", "NodeShutdown",
-                                          "NodeLost"};
+    static const char *const reasons[] = {"Evicted",      "Preempting", "Shutdown",
+                                          "NodeShutdown", "Terminated", "NodeLost"};
     const char *reason = json_get_string(status, "reason", "");
 
     for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {

@@ -30,10 +30,11 @@ static void restart_the_others(struct training_pass *pass)
         struct training_replica *replica = &pass->replicas.items[i];
 
         replica->finished = false;
-        if (!replica->has_pod || replica->state == TRAINING_REPLICA_BLOCKED ||
-            str_eq(replica->pod.uid, replica->restarted_uid))
+        /* Also one that has vanished: it must not be judged once more. */
+        if (!replica->pod.json || replica->state == TRAINING_REPLICA_BLOCKED ||
+            training_replica_is_dealt_with(replica))
             continue;
-        replica->restarted_uid = replica->pod.uid;
+        training_replica_send_away(replica);
         delete_replica_pod(pass, replica);
     }
 }
@@ -148,7 +149,7 @@ static bool some_leave(const struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->has_pod && str_eq(replica->pod.uid, replica->restarted_uid))
+        if (replica->has_pod && training_replica_is_dealt_with(replica))
             return true;
     }
     return false;
@@ -251,6 +252,21 @@ static void set_restarting(struct training_pass *pass, enum training_replica_typ
     training_plan_event(pass->plan, true, reason, "%s", message);
 }
 
+/* A restart that was counted, and then something went wrong before the status could be written: the
+ * pod was dealt with, and the job still says that it runs. The type, or -1. */
+static int interrupted_restart(const struct training_pass *pass)
+{
+    if (!training_condition_is_true(pass->status, TRAINING_RUNNING))
+        return -1;
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (replica->restarts > 0 && training_replica_is_dealt_with(replica))
+            return (int)replica->type;
+    }
+    return -1;
+}
+
 void training_pass_go_on(struct training_pass *pass)
 {
     int restarted_type;
@@ -260,6 +276,8 @@ void training_pass_go_on(struct training_pass *pass)
         return;
     remember_finished(pass);
     restarted_type = restart_replicas(pass);
+    if (restarted_type < 0)
+        restarted_type = interrupted_restart(pass);
     training_pass_delete_overdue(pass);
     delete_surplus(pass);
     training_pass_keep_group(pass);

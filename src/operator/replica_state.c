@@ -2,6 +2,8 @@
  * does not decide what follows from a state: reconcile.c and restarts.c do. */
 #include "operator/replica_state.h"
 
+#include "operator/conditions.h"
+
 #include "base/str.h"
 #include "kube/object.h"
 
@@ -92,13 +94,19 @@ struct training_replica *training_replicas_named(const struct training_replicas 
     return training_replicas_of_key(replicas, job, name + length + 1);
 }
 
+bool training_replica_is_dealt_with(const struct training_replica *replica)
+{
+    return !str_is_empty(replica->pod.uid) && !str_is_empty(replica->restarted_uid) &&
+           str_has_prefix(replica->pod.uid, replica->restarted_uid);
+}
+
 static enum training_replica_state judge(const struct training_replica *replica, bool exists)
 {
     const struct training_pod *pod = &replica->pod;
     bool going = !exists || pod->deleting_ms > 0;
 
     /* Its restart is counted already: nothing is left but to see it gone. */
-    if (str_eq(pod->uid, replica->restarted_uid))
+    if (training_replica_is_dealt_with(replica))
         return exists ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_MISSING;
 
     switch (pod->phase) {
@@ -151,6 +159,8 @@ static void observe_gone(struct training_replica *replica, const struct training
 void training_replicas_observe(struct training_replicas *replicas, const struct training_job *job,
                                const struct training_observed *observed)
 {
+    /* What vanishes meanwhile was sent away: no loss of the job that starts anew. */
+    bool suspended = training_condition_is_true(json_get(job->json, "status"), TRAINING_SUSPENDED);
     struct training_replica *replica;
 
     for (size_t i = 0; i < observed->pod_count; i++) {
@@ -163,7 +173,7 @@ void training_replicas_observe(struct training_replicas *replicas, const struct 
         if (replica)
             observe_stray(replica, job, observed->strays[i]);
     }
-    for (size_t i = 0; i < observed->gone_count; i++) {
+    for (size_t i = 0; i < observed->gone_count && !suspended; i++) {
         replica = training_replicas_find(replicas, job, observed->gone[i]);
         if (replica)
             observe_gone(replica, job, observed->gone[i]);

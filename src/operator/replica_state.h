@@ -30,7 +30,8 @@ struct training_replica {
     /* Remembered on the job (restarts.h). */
     bool finished;
     int64_t restarts;
-    const char *restarted_uid; /* the last pod whose restart has been counted; NULL: none */
+    const char *restarted_uid; /* the last pod that has been dealt with, or the beginning of its
+                                  uid; NULL: none */
     int64_t retry_ms;          /* no new pod before; 0: whenever */
 };
 
@@ -41,6 +42,7 @@ struct training_tally {
 struct training_replicas {
     struct training_replica *items; /* by type in order, then by index */
     size_t count;
+    int64_t past_restarts; /* remembered, of replicas that are not asked for any more */
     size_t offsets[TRAINING_REPLICA_TYPES];
 };
 
@@ -73,6 +75,10 @@ bool training_job_describes(const struct training_job *job, const struct json *o
  * before. */
 void training_replicas_observe(struct training_replicas *replicas, const struct training_job *job,
                                const struct training_observed *observed);
+
+/* What follows of its present (or vanished) pod is on the job already: its restart, or that it was
+ * sent away. */
+bool training_replica_is_dealt_with(const struct training_replica *replica);
 
 struct training_tally training_replicas_count(const struct training_replicas *replicas,
                                               enum training_replica_type type);

@@ -9,9 +9,13 @@
 
 enum {
     MEMORY_MAX = 1024 * 1024, /* of one annotation; the API allows a quarter of it */
+    UID_START = 8,            /* digits that are enough to know the pod of one replica again */
     DISTANCE_MS = 10 * 1000,
     DISTANCE_MAX_MS = 300 * 1000,
 };
+
+/* The key of all replicas that are not asked for any more; no replica has such a one. */
+#define PAST "past"
 
 enum training_verdict training_replica_judge(const struct training_replica *replica,
                                              enum training_restart_policy policy)
@@ -56,20 +60,27 @@ static const struct json *parse_annotation(const struct training_job *job, struc
     return json;
 }
 
+/* Bounded, so that whatever somebody wrote there can be added up. */
+static int64_t bound_count(int64_t count)
+{
+    return count < 0 ? 0 : count < INT32_MAX ? count : INT32_MAX;
+}
+
 void training_memory_read(struct training_replicas *replicas, const struct training_job *job,
                           struct arena *arena)
 {
     JSON_EACH (entry, parse_annotation(job, arena, TRAINING_RESTARTS_ANNOTATION)) {
         struct training_replica *replica = training_replicas_of_key(replicas, job, entry->name);
+        int64_t count = bound_count(json_get_int(entry, "count", 0));
 
-        if (!replica)
+        /* What a replica has used up stays used up when it is not asked for any more. */
+        if (!replica) {
+            replicas->past_restarts = bound_count(replicas->past_restarts + count);
             continue;
-        /* Bounded, so that whatever somebody wrote there can be added up. */
-        if (json_get_int(entry, "count", 0) > 0)
-            replica->restarts = json_get_int(entry, "count", 0) < INT32_MAX
-                                    ? json_get_int(entry, "count", 0)
-                                    : INT32_MAX;
-        replica->restarted_uid = json_get_string(entry, "uid", NULL);
+        }
+        replica->restarts = count;
+        replica->restarted_uid =
+            entry->type == JSON_STRING ? json_text(entry) : json_get_string(entry, "uid", NULL);
         if (json_get(entry, "after") &&
             moment_parse(json_get_string(entry, "after", ""), &replica->retry_ms, NULL) < 0)
             replica->retry_ms = 0;
@@ -90,6 +101,13 @@ static void write_annotation(const struct training_job *job, struct training_pla
                            json_count(value) ? json_to_string(plan->arena, value) : NULL);
 }
 
+/* A pod that was sent away, without a count: thousands may be at once, and the annotations of an
+ * object have room for a quarter of a megabyte. */
+static struct json *sent_away(struct arena *arena, const char *uid)
+{
+    return json_stringf(arena, "%.*s", (int)UID_START, uid);
+}
+
 static void remember_surplus(const struct training_replicas *replicas,
                              const struct training_job *job,
                              const struct training_observed *observed, struct arena *arena,
@@ -97,22 +115,34 @@ static void remember_surplus(const struct training_replicas *replicas,
 {
     for (size_t i = 0; i < observed->pod_count; i++) {
         const struct json *pod = observed->pods[i];
-        const char *index = kube_meta_label(pod, TRAINING_INDEX_LABEL);
         enum training_replica_type type;
-        struct json *entry;
+        int64_t index;
 
-        if (!kube_meta_is_controlled_by(pod, job->uid) ||
-            training_replicas_find(replicas, job, pod) ||
-            !training_replica_type_parse(job->kind, kube_meta_label(pod, TRAINING_TYPE_LABEL),
-                                         &type) ||
-            str_to_int64(index, 0, TRAINING_REPLICAS_MAX, &(int64_t){0}, NULL) < 0)
-            continue;
-        entry = json_object(arena);
-        json_set_int(arena, entry, "count", 0);
-        json_set_string(arena, entry, "uid", kube_meta_uid(pod));
-        json_set(arena, restarts,
-                 arena_printf(arena, "%s-%s", training_replica_type_lower(type), index), entry);
+        if (kube_meta_is_controlled_by(pod, job->uid) &&
+            training_job_describes(job, pod, &type, &index) &&
+            !training_replicas_get(replicas, job, type, index))
+            json_set(arena, restarts,
+                     arena_printf(arena, "%s-%d", training_replica_type_lower(type), (int)index),
+                     sent_away(arena, kube_meta_uid(pod)));
     }
+}
+
+static struct json *replica_memory(struct arena *arena, const struct training_replica *replica)
+{
+    struct json *entry;
+
+    if (replica->restarts == 0 && replica->retry_ms == 0)
+        return sent_away(arena, replica->restarted_uid);
+    entry = json_object(arena);
+    json_set_int(arena, entry, "count", replica->restarts);
+    json_set_string(arena, entry, "uid", replica->restarted_uid);
+    if (replica->retry_ms > 0) {
+        char after[MOMENT_TEXT_MAX];
+
+        moment_format(replica->retry_ms, after);
+        json_set_string(arena, entry, "after", after);
+    }
+    return entry;
 }
 
 void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
@@ -125,22 +155,14 @@ void training_memory_write(const struct training_replicas *replicas, const struc
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 
-        if (replica->restarts > 0 || replica->restarted_uid) {
-            struct json *entry = json_object(arena);
-
-            json_set_int(arena, entry, "count", replica->restarts);
-            json_set_string(arena, entry, "uid", replica->restarted_uid);
-            if (replica->retry_ms > 0) {
-                char after[MOMENT_TEXT_MAX];
-
-                moment_format(replica->retry_ms, after);
-                json_set_string(arena, entry, "after", after);
-            }
-            json_set(arena, restarts, memory_key(arena, replica), entry);
-        }
+        if (replica->restarts > 0 || replica->restarted_uid)
+            json_set(arena, restarts, memory_key(arena, replica), replica_memory(arena, replica));
         if (replica->finished)
             json_append(finished, json_string(arena, memory_key(arena, replica)));
     }
+    if (replicas->past_restarts > 0)
+        json_set_int(arena, json_ensure_object(arena, restarts, PAST), "count",
+                     replicas->past_restarts);
     remember_surplus(replicas, job, observed, arena, restarts);
     write_annotation(job, plan, TRAINING_RESTARTS_ANNOTATION, restarts);
     write_annotation(job, plan, TRAINING_FINISHED_ANNOTATION, finished);
@@ -172,11 +194,18 @@ void training_replica_count_restart(struct training_replica *replica)
         replica->retry_ms = created_ms + distance_ms(replica->restarts);
 }
 
+void training_replica_send_away(struct training_replica *replica)
+{
+    replica->restarts += replica->pod.restarts;
+    replica->restarted_uid = replica->pod.uid;
+}
+
 void training_replicas_restarts(const struct training_replicas *replicas,
                                 const struct training_job *job, int64_t *ret_remembered,
                                 int64_t *ret_in_place)
 {
-    *ret_remembered = *ret_in_place = 0;
+    *ret_remembered = replicas->past_restarts;
+    *ret_in_place = 0;
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 

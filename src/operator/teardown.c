@@ -174,9 +174,15 @@ void training_pass_suspended(struct training_pass *pass)
                                pass->now_ms);
     training_pass_set_condition(pass, TRAINING_SUSPENDED, true, reason, message);
 
-    /* It starts anew as a whole: a peer that had finished would be missed by the others. */
-    for (size_t i = 0; i < pass->replicas.count; i++)
-        pass->replicas.items[i].finished = false;
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        struct training_replica *replica = &pass->replicas.items[i];
+
+        /* It starts anew as a whole: a peer that had finished would be missed by the others. */
+        replica->finished = false;
+        if (replica->has_pod && replica->state != TRAINING_REPLICA_BLOCKED &&
+            replica->pod.restarts > 0 && !training_replica_is_dealt_with(replica))
+            training_replica_send_away(replica);
+    }
     training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
 }
 

@@ -110,7 +110,10 @@ static int64_t read_limit(const struct json *spec, const char *name)
 {
     const struct json *value = training_job_policy(spec, name);
 
-    return value && value->type == JSON_INT ? value->integer : -1;
+    /* Bounded: seconds become milliseconds, also of a job that failed for its numbers. */
+    return !value || value->type != JSON_INT ? -1
+           : value->integer > INT32_MAX      ? INT32_MAX
+                                             : value->integer;
 }
 
 static void read_run_policy(const struct json *spec, struct training_job *ret)

@@ -2,6 +2,8 @@
  * plan. */
 #include "operator/training_metrics.h"
 
+#include "operator/conditions.h"
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
@@ -46,15 +48,6 @@ static void count_job(const struct training_metrics *metrics, struct prometheus_
     prometheus_add(metric, 1, namespace_, metrics->kind->framework, NULL);
 }
 
-static bool is_true(const struct json *status, const char *type)
-{
-    JSON_EACH (condition, json_get(status, "conditions")) {
-        if (str_eq(json_get_string(condition, "type", ""), type))
-            return str_eq(json_get_string(condition, "status", ""), "True");
-    }
-    return false;
-}
-
 void training_metrics_count_status(const struct training_metrics *metrics, const struct json *job,
                                    const struct json *status)
 {
@@ -67,7 +60,8 @@ void training_metrics_count_status(const struct training_metrics *metrics, const
                 {"Failed", metrics->failed}};
 
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
-        if (is_true(status, ROWS[i].type) && !is_true(before, ROWS[i].type))
+        if (training_condition_is_true(status, ROWS[i].type) &&
+            !training_condition_is_true(before, ROWS[i].type))
             count_job(metrics, ROWS[i].metric, kube_meta_namespace(job));
     }
 }

@@ -12,12 +12,10 @@
 
 #include <cmocka.h>
 
-#define TOKEN "simulated"
-
 void sim_cluster_init(struct sim_cluster *cluster, uint64_t seed)
 {
     struct store_options store = {.path = NULL};
-    struct engine_options engine = {.token = TOKEN, .version = TRAINYARD_VERSION};
+    struct engine_options engine = {.token = SIM_TOKEN, .version = TRAINYARD_VERSION};
     struct err err = ERR_INIT;
     int64_t wall_ms = 0;
 
@@ -28,7 +26,7 @@ void sim_cluster_init(struct sim_cluster *cluster, uint64_t seed)
     if (store_open(cluster->loop, &store, &cluster->store, &err) < 0 ||
         engine_new(cluster->loop, cluster->store, &engine, &cluster->engine, &err) < 0)
         fail_msg("%s", err.message);
-    cluster->transport = http_local_new(cluster->loop, engine_handle, cluster->engine, TOKEN);
+    cluster->transport = http_local_new(cluster->loop, engine_handle, cluster->engine, SIM_TOKEN);
     cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
     cluster->client = kube_client_new(cluster->loop, cluster->transport, "sim-test");
     cluster->node = sim_node_new(cluster->loop, cluster->transport, cluster->rand, "sim-node");

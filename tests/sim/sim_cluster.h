@@ -6,6 +6,8 @@
 #include "kube/client.h"
 #include "sim_node.h"
 
+#define SIM_TOKEN "simulated" /* of the administrator */
+
 struct sim_cluster {
     struct loop *loop;
     struct rand *rand; /* the dice of the run */

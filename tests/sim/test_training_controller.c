@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/engine.h"
 #include "fault_transport.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
@@ -212,6 +213,76 @@ static void test_a_refused_status_is_told(void **state)
     http_transport_free(faulty);
 }
 
+/* No worker can be added, for the name of its service is taken; what is to go goes all the same. */
+static void test_what_is_to_go_goes(void **state)
+{
+    struct story *story = *state;
+    struct json *stranger =
+        kube_object_make(story->arena, &KUBE_SERVICES, "default", "mnist-worker-1");
+
+    story_submit(story,
+                 "{'tfReplicaSpecs': {'PS': {'replicas': 2, 'restartPolicy': 'Always', " TEMPLATE
+                 "}, 'Worker': {'restartPolicy': 'Always', " TEMPLATE "}}}");
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_int_equal(story_count(story->pods), 3);
+    json_set(story->arena, stranger, "spec",
+             read_json(story->arena, "{'ports': [{'port': 80}], 'clusterIP': 'None'}"));
+    kube_create(story->cluster.client, &KUBE_SERVICES, "default", stranger, sim_must_succeed, NULL);
+    kube_patch(story->cluster.client, &KUBE_TFJOBS, "default", "mnist", NULL,
+               read_json(story->arena, "{'spec': {'tfReplicaSpecs': {'PS': {'replicas': 1}, "
+                                       "'Worker': {'replicas': 2}}}}"),
+               sim_must_succeed, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_true(
+        story_was_told(story, "Warning", "FailedCreateService",
+                       "Error creating: service \"mnist-worker-1\" exists and does not belong "
+                       "to this job; delete it, or give the job another name"));
+    assert_true(story_was_told(story, "Normal", "SuccessfulDeletePod", "Deleted pod: mnist-ps-1"));
+    assert_int_equal(story_count(story->pods), 2);
+}
+
+/* A server that answers everything but one question. */
+struct muddled {
+    struct engine *engine;
+    const char *resource;
+};
+
+static void answer(struct http_exchange *exchange, void *context)
+{
+    struct muddled *server = context;
+
+    if (strstr(exchange->request->path, server->resource))
+        http_respond(exchange, 500, "text/plain", "", 0);
+    else
+        engine_handle(exchange, server->engine);
+}
+
+/* It cannot work without an answer about PodGroups, and must not say that it does. */
+static void test_what_it_waits_for(void **state)
+{
+    static const char *const resources[] = {"podgroups", "services", "pods", "tfjobs"};
+    const struct training_controller_options options = {.gang_scheduler = "plugins"};
+    struct story *story = *state;
+
+    for (size_t i = 0; i < ARRAY_SIZE(resources); i++) {
+        struct muddled server = {story->cluster.engine, resources[i]};
+        struct http_transport *transport =
+            http_local_new(story->cluster.loop, answer, &server, SIM_TOKEN);
+        struct training_controller_view view;
+
+        training_controller_free(story->controller);
+        story->controller =
+            training_controller_new(story->cluster.loop, transport, &TRAINING_TFJOB, &options);
+        sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+        view = training_controller_look(story->controller);
+        assert_non_null(view.waits_for);
+        assert_string_equal(view.waits_for->plural, resources[i]);
+        assert_non_null(view.failure);
+        story->controller = training_controller_free(story->controller);
+        http_transport_free(transport);
+    }
+}
+
 #define TORCH_TEMPLATE                                                                             \
     "'template': {'spec': {'containers': [{'name': 'pytorch', 'image': 'simulated'}]}}"
 
@@ -280,6 +351,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_lost_answers, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_a_refused_status_is_told, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_to_go_goes, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_what_it_waits_for, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_a_pytorch_job, setup_pytorch, story_teardown),
         cmocka_unit_test_setup_teardown(test_an_elastic_pytorch_job, setup_pytorch, story_teardown),
     };

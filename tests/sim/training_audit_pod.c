@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "kube/object.h"
+#include "operator/conditions.h"
 #include "operator/replica_state.h"
 #include "operator/restarts.h"
 
@@ -155,6 +156,12 @@ static void note_state(struct job_record *record, struct replica_record *replica
     }
 }
 
+static bool is_suspended(const struct training_job *job)
+{
+    return job->suspend ||
+           training_condition_is_true(json_get(job->json, "status"), TRAINING_SUSPENDED);
+}
+
 void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct training_audit *audit = context;
@@ -179,8 +186,10 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
         audit_adopted(audit, record, replica, &job, new_);
     note_state(record, replica, &pod, now_ms);
     if (pod.phase == TRAINING_POD_RUNNING && !replica->leaving && (!new_ || pod.deleting_ms > 0)) {
-        replica->leaving = replica->lost = true;
-        record->failures++;
+        replica->leaving = true;
+        /* What a suspension sends away is no failure of the job. */
+        replica->lost = !is_suspended(&job);
+        record->failures += replica->lost;
     }
     replica->gone = !new_;
     if (replica->gone && replica->succeeded_ms > 0)

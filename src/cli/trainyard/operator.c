@@ -227,7 +227,7 @@ static const struct option OPTIONS[] = {
     ROW("controller-threads", OPTION_INT, controller_threads, .min = 0, .max = 1000, .value = "N",
         .help = "the same as --workers, under the name of Kubeflow's operator; goes before it"),
     ROW("kube-api-qps", OPTION_REAL, rate, .fallback = "0", .value = "N",
-        .help = "requests a second at most; 0 sets no limit but 32 at a time, and the pauses that "
+        .help = "requests a second at most; 0 sets no limit but 24 at a time, and the pauses that "
                 "the server asks for"),
     ROW("kube-api-burst", OPTION_INT, burst, .fallback = "0", .min = 0, .max = 1000000,
         .value = "N", .help = "requests at once after a silence; 0 takes --kube-api-qps"),

@@ -148,6 +148,20 @@ static void test_ttl_deletes_the_job(void **state)
     fixture_release(&fixture);
 }
 
+/* More seconds than there are milliseconds: in a job that failed for just that. */
+static void test_ttl_beyond_all_bounds(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", "{'ttlSecondsAfterFinished': 9223372036854775807}");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    fixture_apply(&fixture);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    fixture_release(&fixture);
+}
+
 static void test_ttl_zero_deletes_at_once(void **state)
 {
     struct job_fixture fixture;
@@ -243,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_deadline_of_an_idle_job),
         cmocka_unit_test(test_limits_stop_the_pods_under_policy_none),
         cmocka_unit_test(test_ttl_deletes_the_job),
+        cmocka_unit_test(test_ttl_beyond_all_bounds),
         cmocka_unit_test(test_ttl_zero_deletes_at_once),
         cmocka_unit_test(test_no_ttl_keeps_the_job),
         cmocka_unit_test(test_created_suspended_makes_nothing),

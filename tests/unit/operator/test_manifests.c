@@ -62,7 +62,7 @@ static void test_every_object_has_a_kind_and_a_name(void **state)
     }
 }
 
-/* An administrator of one namespace can apply it all. */
+/* Nothing of it reaches beyond its namespace. */
 static void test_the_namespaced_one_stays_in_its_namespace(void **state)
 {
     JSON_EACH (object, load("install-namespaced.yaml"))

@@ -152,6 +152,9 @@ static void test_exact_words_of_restart(void **state)
         fixture_events(&fixture),
         "Normal ExitedWithCode: Pod: default.mnist-ps-0 exited with code 130\n"
         "Warning TFJobRestarting: job mnist is restarting because PS replica(s) failed.");
+    /* Once of this pod, and again of the next that bears its name. */
+    assert_true(fixture.plan.events[0].once);
+    assert_string_equal(fixture.plan.events[0].of, kube_meta_uid(fixture.pods[2]));
     fixture_release(&fixture);
 }
 
@@ -286,16 +289,22 @@ static void test_unreadable_memory_is_none(void **state)
     }
 }
 
+/* "Terminated" is what a node says that shuts down, from Kubernetes 1.22 to 1.25. */
 static void test_evicted_is_restarted_by_exit_code_policy(void **state)
 {
-    struct job_fixture fixture;
+    static const char *const reasons[] = {"Evicted",      "Preempting", "Shutdown",
+                                          "NodeShutdown", "Terminated", "NodeLost"};
 
-    fixture_init(&fixture, "Worker 2 ExitCode", NULL);
-    fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1)");
-    json_set_string(fixture.arena, json_get(fixture.pods[1], "status"), "reason", "Evicted");
-    fixture_reconcile(&fixture);
-    assert_string_equal(fixture_actions(&fixture), "-pod mnist-worker-1");
-    fixture_release(&fixture);
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, "Worker 2 ExitCode", NULL);
+        fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1)");
+        json_set_string(fixture.arena, json_get(fixture.pods[1], "status"), "reason", reasons[i]);
+        fixture_reconcile(&fixture);
+        assert_string_equal(fixture_actions(&fixture), "-pod mnist-worker-1");
+        fixture_release(&fixture);
+    }
 }
 
 static void set_created(struct job_fixture *fixture)
@@ -349,7 +358,7 @@ static void test_restart_together(void **state)
 {
     struct job_fixture fixture;
 
-    fixture_init(&fixture, "Worker 3 OnFailure, PS 1 OnFailure", "{'backoffLimit': 1}");
+    fixture_init(&fixture, "Worker 3 OnFailure, PS 1 Always", "{'backoffLimit': 1}");
     kube_meta_set_annotation(fixture.arena, fixture.job, "trainyard.dev/restart-scope", "job");
     fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1) worker-2=Failed(1) ps-0=Running");
     fixture_reconcile(&fixture);

@@ -99,6 +99,12 @@ static const struct row ROWS[] = {
     {"dynamic workers may fail", "Worker 2, PS 1", "{'enableDynamicWorker': true}",
      "worker-0=Running worker-1=Failed(1) ps-0=Running", "Created Running",
      "Worker 1/0/1 PS 1/0/0"},
+    {"dynamic workers may not all fail", "Worker 2, PS 1", "{'enableDynamicWorker': true}",
+     "worker-0=Failed(1) worker-1=Failed(1) ps-0=Running", "Created Failed",
+     "Worker 0/0/2 PS 1/0/0"},
+    {"dynamic workers may all fail where a chief goes on", "Chief 1, Worker 2",
+     "{'enableDynamicWorker': true}", "chief-0=Running worker-0=Failed(1) worker-1=Failed(1)",
+     "Created Running", "Chief 1/0/0 Worker 0/0/2"},
 };
 
 static void test_row(void **state)

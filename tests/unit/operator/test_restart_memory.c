@@ -1,0 +1,279 @@
+/* What is remembered of restarts, where it is easily lost: by a pass that breaks off, by scaling,
+ * by a suspension, by somebody who edits labels. */
+#include "job_fixture.h"
+
+#include "operator/conditions.h"
+#include "operator/restarts.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *memory(const struct job_fixture *fixture)
+{
+    const char *text = kube_meta_annotation(fixture->job, TRAINING_RESTARTS_ANNOTATION);
+
+    return text ? text : "";
+}
+
+static void set_memory(struct job_fixture *fixture, const char *text)
+{
+    kube_meta_set_annotation(fixture->arena, fixture->job, TRAINING_RESTARTS_ANNOTATION, text);
+}
+
+/* The status is refused, as by a conflict: everything else of the plan was done. */
+static void apply_without_status(struct job_fixture *fixture)
+{
+    size_t gone_count = fixture->gone_count;
+
+    fixture->plan.status = NULL;
+    fixture_apply(fixture);
+    fixture->gone_count = gone_count;
+}
+
+static void set_suspend(struct job_fixture *fixture, bool suspend)
+{
+    struct json *policy = json_ensure_object(
+        fixture->arena, json_ensure_object(fixture->arena, fixture->job, "spec"), "runPolicy");
+
+    json_set_bool(fixture->arena, policy, "suspend", suspend);
+}
+
+static void restart_together(struct job_fixture *fixture)
+{
+    kube_meta_set_annotation(fixture->arena, fixture->job, "trainyard.dev/restart-scope", "job");
+}
+
+/* One pod of before the suspension vanishes just when the job is resumed, however it ended. */
+static void test_resumed_while_the_last_pod_vanishes(void **state)
+{
+    static const char *const specs[] = {"Worker 1", "Worker 1 OnFailure", "Worker 1 ExitCode"};
+    static const char *const ends[] = {"worker-0=Running!", "worker-0=Succeeded(0)!",
+                                       "worker-0=Failed(1)!"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(specs) * ARRAY_SIZE(ends); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, specs[i / ARRAY_SIZE(ends)], NULL);
+        fixture_settle(&fixture);
+        fixture_change(&fixture, "worker-0=Running");
+        fixture_settle(&fixture);
+        set_suspend(&fixture, true);
+        fixture_settle(&fixture);
+        set_suspend(&fixture, false);
+        fixture_gone(&fixture, ends[i % ARRAY_SIZE(ends)]);
+        fixture_settle(&fixture);
+        assert_string_equal(fixture_conditions(&fixture), "Created Running=False Suspended=False");
+        assert_int_equal(fixture.pod_count, 1);
+        assert_string_equal(memory(&fixture), "");
+        fixture_release(&fixture);
+    }
+}
+
+/* Two of three vanish at once: one restart, also when the status could not be written. */
+static void test_vanished_together_counts_once(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 3 OnFailure", "{'backoffLimit': 1}");
+    restart_together(&fixture);
+    fixture_pods(&fixture, "worker-0=Running");
+    fixture_gone(&fixture, "worker-1=Running worker-2=Running");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+    apply_without_status(&fixture);
+    fixture_reconcile(&fixture);
+    assert_null(strstr(fixture_conditions(&fixture), "Failed"));
+    fixture_apply(&fixture);
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 3);
+    fixture_release(&fixture);
+}
+
+/* Finished and vanished, it comes again with the others. */
+static void test_a_vanished_success_restarts_too(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Chief 1 OnFailure, Worker 2 OnFailure", NULL);
+    restart_together(&fixture);
+    fixture_pods(&fixture, "chief-0=Running worker-0=Failed(1)");
+    fixture_gone(&fixture, "worker-1=Succeeded(0)");
+    fixture_reconcile(&fixture);
+    apply_without_status(&fixture);
+    fixture_settle(&fixture);
+    assert_int_equal(fixture.pod_count, 3);
+    assert_null(kube_meta_annotation(fixture.job, TRAINING_FINISHED_ANNOTATION));
+    fixture_release(&fixture);
+}
+
+/* Counted, and then the status was refused: the next pass says what the first could not. */
+static void test_restarting_is_said_in_the_end(void **state)
+{
+    static const char RESTARTING[] =
+        "Warning TFJobRestarting: job mnist is restarting because Worker replica(s) failed.";
+    struct job_fixture fixture;
+    struct json *leaving;
+
+    fixture_init(&fixture, "Worker 2 OnFailure", NULL);
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Running worker-1=Running");
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Failed(1)");
+    leaving = json_clone(fixture.arena, fixture.pods[0]);
+    fixture_reconcile(&fixture);
+    apply_without_status(&fixture);
+    fixture.pods[fixture.pod_count++] = leaving;
+    fixture_change(&fixture, "worker-0=Failed(1)!");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
+    assert_string_equal(fixture_events(&fixture), RESTARTING);
+    fixture_apply(&fixture);
+    /* Once: from here on it is known. */
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_events(&fixture), "");
+    fixture_release(&fixture);
+}
+
+/* What a replica has used up stays used up when it is scaled away and back. */
+static void test_scaling_gives_no_tries_back(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2 ExitCode", "{'backoffLimit': 2}");
+    set_memory(&fixture, "{\"worker-1\":{\"count\":2,\"uid\":\"x\"}}");
+    fixture_settle(&fixture);
+    fixture_set_replicas(&fixture, "Worker", 1);
+    fixture_settle(&fixture);
+    assert_string_equal(memory(&fixture), "{\"past\":{\"count\":2}}");
+    fixture_set_replicas(&fixture, "Worker", 2);
+    fixture_settle(&fixture);
+    assert_string_equal(memory(&fixture), "{\"past\":{\"count\":2}}");
+    fixture_change(&fixture, "worker-0=Running worker-1=Failed(137)");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    fixture_release(&fixture);
+}
+
+/* Restarts in place vanish with the pod that we send away: they are counted first, once. */
+static void test_restarts_in_place_survive_a_suspension(void **state)
+{
+    struct job_fixture fixture;
+    struct json *leaving;
+
+    fixture_init(&fixture, "Worker 2 OnFailure", "{'backoffLimit': 3}");
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Running*2 worker-1=Running");
+    fixture_settle(&fixture);
+    set_suspend(&fixture, true);
+    leaving = json_clone(fixture.arena, fixture.pods[0]);
+    fixture_settle(&fixture);
+    fixture.pods[fixture.pod_count++] = leaving;
+    fixture_change(&fixture, "worker-0=Running*2!");
+    fixture_settle(&fixture);
+    assert_non_null(strstr(memory(&fixture), "{\"worker-0\":{\"count\":2,"));
+    fixture.pod_count = 0;
+    set_suspend(&fixture, false);
+    fixture_settle(&fixture);
+    fixture_change(&fixture, "worker-0=Running*1 worker-1=Running");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_message(&fixture, TRAINING_FAILED),
+                        "Job mnist has failed because it has reached the specified backoff limit");
+    fixture_release(&fixture);
+}
+
+static void test_restarts_in_place_of_those_taken_along(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1 OnFailure, PS 1 Always", NULL);
+    restart_together(&fixture);
+    fixture_pods(&fixture, "worker-0=Failed(1) ps-0=Running*2");
+    fixture_settle(&fixture);
+    assert_non_null(strstr(memory(&fixture), "\"ps-0\":{\"count\":2,"));
+    assert_non_null(strstr(memory(&fixture), "\"worker-0\":{\"count\":1,"));
+    fixture_release(&fixture);
+}
+
+/* The restarts in place of a pod that fails now count with its failure, not after it. */
+static void test_the_limit_sees_what_goes_with_a_pod(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2 OnFailure", "{'backoffLimit': 3}");
+    fixture_pods(&fixture, "worker-0=Running*2! worker-1=Running!");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    fixture_release(&fixture);
+}
+
+/* Somebody gives a pod the index of another: that one's count is not the pod's to change. */
+static void test_a_wrong_label_changes_no_count(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2 OnFailure", NULL);
+    set_memory(&fixture, "{\"worker-1\":{\"count\":2,\"uid\":\"x\"}}");
+    fixture_pods(&fixture, "worker-0=Running worker-1=Running");
+    kube_meta_set_label(fixture.arena, fixture.pods[0], TRAINING_INDEX_LABEL, "1");
+    fixture_reconcile(&fixture);
+    assert_null(fixture.plan.annotations);
+    fixture_release(&fixture);
+}
+
+/* Thousands that are sent away at once fit into what the API allows for all annotations. */
+static void test_room_for_ten_thousand(void **state)
+{
+    enum { PODS = 9999, ANNOTATIONS_MAX = 256 * 1024 };
+    struct job_fixture fixture;
+    struct json **pods;
+    struct training_observed observed;
+
+    fixture_init(&fixture, "Worker 1 OnFailure", NULL);
+    fixture_pods(&fixture, "worker-0=Running");
+    pods = ARENA_ARRAY(fixture.arena, struct json *, PODS);
+    for (int i = 0; i < PODS; i++) {
+        char *name = arena_printf(fixture.arena, "mnist-worker-%d", i + 1);
+
+        pods[i] = json_clone(fixture.arena, fixture.pods[0]);
+        json_set_string(fixture.arena, json_get(pods[i], "metadata"), "name", name);
+        json_set_string(fixture.arena, json_get(pods[i], "metadata"), "uid",
+                        "01234567-89ab-cdef-0123-456789abcdef");
+        kube_meta_set_label(fixture.arena, pods[i], TRAINING_INDEX_LABEL,
+                            arena_printf(fixture.arena, "%d", i + 1));
+    }
+    observed = (struct training_observed){.kind = fixture.kind,
+                                          .job = fixture.job,
+                                          .pods = (const struct json *const *)pods,
+                                          .pod_count = PODS,
+                                          .now_ms = fixture.now_ms};
+    assert_int_equal(training_reconcile(&observed, fixture.arena, &fixture.plan, NULL), 0);
+    const char *text = json_get_string(fixture.plan.annotations, TRAINING_RESTARTS_ANNOTATION, "");
+    assert_non_null(strstr(text, "\"worker-9999\":\"01234567\""));
+    assert_true(strlen(text) < ANNOTATIONS_MAX - 8 * 1024); /* there are others */
+    fixture_release(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_resumed_while_the_last_pod_vanishes),
+        cmocka_unit_test(test_vanished_together_counts_once),
+        cmocka_unit_test(test_a_vanished_success_restarts_too),
+        cmocka_unit_test(test_restarting_is_said_in_the_end),
+        cmocka_unit_test(test_scaling_gives_no_tries_back),
+        cmocka_unit_test(test_restarts_in_place_survive_a_suspension),
+        cmocka_unit_test(test_restarts_in_place_of_those_taken_along),
+        cmocka_unit_test(test_the_limit_sees_what_goes_with_a_pod),
+        cmocka_unit_test(test_a_wrong_label_changes_no_count),
+        cmocka_unit_test(test_room_for_ten_thousand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
