@@ -38,7 +38,7 @@ struct kube_event_entry {
     struct news news;
     const char *name;
     char *newest_message; /* instead of the one in `news`, or NULL */
-    int64_t first_ms;
+    int64_t first_ms, last_ms;
     int64_t count;                   /* how often it happened */
     int64_t written_count;           /* of which the server knows, or is being told */
     bool under_way;                  /* being written, or in line for it */
@@ -225,11 +225,11 @@ static void on_written(void *context, struct json *object, const struct err *err
 static void write_count(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char now[MOMENT_TEXT_MAX];
-    moment_format(loop_wall_ms(entry->client->loop), now);
+    char last[MOMENT_TEXT_MAX];
+    moment_format(entry->last_ms, last);
     struct json *patch = json_object(arena);
     json_set_int(arena, patch, "count", entry->count);
-    json_set_string(arena, patch, "lastTimestamp", now);
+    json_set_string(arena, patch, "lastTimestamp", last);
     if (entry->news.combined)
         json_set_string(arena, patch, "message", message_of(entry));
     entry->written_count = entry->count;
@@ -255,6 +255,7 @@ static void on_timer(struct loop_timer *timer)
 static void raise_count(struct kube_event_entry *entry)
 {
     entry->count++;
+    entry->last_ms = loop_wall_ms(entry->client->loop);
     if (!entry->under_way && !entry->timer.running)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }

@@ -31,6 +31,7 @@ static const char *const POD_FIELDS[] = {
     "status.conditions.reason",
     "status.conditions.status",
     "status.conditions.type",
+    "status.containerStatuses.lastState.terminated.exitCode",
     "status.containerStatuses.name",
     "status.containerStatuses.restartCount",
     "status.containerStatuses.state.terminated.exitCode",

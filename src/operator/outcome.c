@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#include <inttypes.h>
+
 static const char *backoff_message(const struct training_pass *pass)
 {
     return arena_printf(pass->arena,
@@ -171,6 +173,28 @@ static bool is_past_backoff_limit(const struct training_pass *pass)
     return in_place > 0 && remembered + in_place >= pass->job.backoff_limit;
 }
 
+/* Whose tries they were: the pods go, and the message of the condition is the incumbent's. */
+static void report_tries(struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+        int64_t restarts = replica->restarts + replica->pod.restarts;
+        int64_t code = training_pod_last_exit_code(pass->job.kind, &replica->pod);
+        const char *ended = "";
+
+        if (restarts == 0 && replica->state != TRAINING_REPLICA_FAILED &&
+            replica->state != TRAINING_REPLICA_LOST)
+            continue;
+        if (code != TRAINING_EXIT_CODE_NONE)
+            ended = arena_printf(pass->arena, ", last with exit code %" PRId64, code);
+        training_plan_event(pass->plan, true, "BackoffLimitExceeded",
+                            "%s replica %d was restarted %" PRId64
+                            " times%s; runPolicy.backoffLimit is %" PRId64 " for all replicas",
+                            training_replica_type_name(replica->type), replica->index, restarts,
+                            ended, pass->job.backoff_limit);
+    }
+}
+
 /* Asks for another look when the deadline comes, since nothing else may happen until then. */
 static bool is_past_deadline(const struct training_pass *pass)
 {
@@ -264,9 +288,10 @@ struct training_judgement training_pass_judge(struct training_pass *pass)
     judgement.message = failed_replicas(pass, &judgement.warning);
     if (judgement.message)
         return judgement;
-    if (is_past_backoff_limit(pass))
+    if (is_past_backoff_limit(pass)) {
         judgement.message = backoff_message(pass);
-    else if (is_past_deadline(pass))
+        report_tries(pass);
+    } else if (is_past_deadline(pass))
         judgement.message = deadline_message(pass);
     else
         judgement.outcome = TRAINING_OUTCOME_NONE;

@@ -108,8 +108,10 @@ static void report_cause(struct training_pass *pass, const struct json *pod)
         JSON_EACH (container, json_get(status, LISTS[i])) {
             const struct json *terminated = json_at(container, "state", "terminated", NULL);
 
+            /* Of the program itself the code is told anyway. */
             if (!str_is_empty(json_get_string(terminated, "message", "")) ||
-                !str_eq(json_get_string(terminated, "reason", "Error"), "Error"))
+                !str_eq(json_get_string(terminated, "reason", "Error"), "Error") ||
+                !str_eq(json_get_string(container, "name", ""), pass->job.kind->container))
                 report_state(pass, pod, container);
         }
     }
@@ -119,6 +121,11 @@ void training_pass_report_exit(struct training_pass *pass, const struct training
 {
     if (replica->pod.json && replica->state == TRAINING_REPLICA_FAILED)
         report_cause(pass, replica->pod.json);
+    if (replica->pod.json && replica->state == TRAINING_REPLICA_LOST)
+        tell_of(replica->pod.json,
+                training_plan_event(pass->plan, true, "PodDeleted",
+                                    "Pod: %s.%s was deleted while it ran, or its node is gone",
+                                    pass->job.namespace_, replica->pod.name));
     if (!replica->pod.json || replica->pod.exit_code == TRAINING_EXIT_CODE_NONE)
         return;
     tell_of(replica->pod.json,

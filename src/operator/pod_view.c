@@ -22,10 +22,20 @@ static enum training_pod_phase read_phase(const struct json *status)
 
 static int64_t read_exit_code(const struct training_kind *kind, const struct json *status)
 {
+    int64_t code = TRAINING_EXIT_CODE_NONE;
+
     JSON_EACH (container, json_get(status, "containerStatuses")) {
         if (str_eq(json_get_string(container, "name", NULL), kind->container))
-            return json_get_int(json_at(container, "state", "terminated", NULL), "exitCode",
+            code = json_get_int(json_at(container, "state", "terminated", NULL), "exitCode",
                                 TRAINING_EXIT_CODE_NONE);
+    }
+    if (code != TRAINING_EXIT_CODE_NONE)
+        return code;
+    /* The program never ran where what had to run before it failed. */
+    JSON_EACH (container, json_get(status, "initContainerStatuses")) {
+        code = json_get_int(json_at(container, "state", "terminated", NULL), "exitCode", 0);
+        if (code != 0)
+            return code;
     }
     return TRAINING_EXIT_CODE_NONE;
 }
@@ -71,4 +81,17 @@ void training_pod_read(const struct training_kind *kind, const struct json *pod,
         .restarts = read_restarts(status),
         .disrupted = read_disrupted(pod, status),
     };
+}
+
+int64_t training_pod_last_exit_code(const struct training_kind *kind,
+                                    const struct training_pod *pod)
+{
+    if (!pod->json || pod->exit_code != TRAINING_EXIT_CODE_NONE)
+        return pod->json ? pod->exit_code : TRAINING_EXIT_CODE_NONE;
+    JSON_EACH (container, json_at(pod->json, "status", "containerStatuses", NULL)) {
+        if (str_eq(json_get_string(container, "name", NULL), kind->container))
+            return json_get_int(json_at(container, "lastState", "terminated", NULL), "exitCode",
+                                TRAINING_EXIT_CODE_NONE);
+    }
+    return TRAINING_EXIT_CODE_NONE;
 }

@@ -27,6 +27,9 @@ struct training_pod {
     bool disrupted;      /* evicted, preempted or lost with its node: not its own fault */
 };
 
+/* How its program ended, now or the last time it was restarted in place. */
+int64_t training_pod_last_exit_code(const struct training_kind *kind,
+                                    const struct training_pod *pod);
 void training_pod_read(const struct training_kind *kind, const struct json *pod,
                        struct training_pod *ret);
 

@@ -240,16 +240,38 @@ static void set_running(struct training_pass *pass)
         pass->now_ms);
 }
 
-static void set_restarting(struct training_pass *pass, enum training_replica_type type)
+static const char *note_restarting(struct training_pass *pass, enum training_replica_type type)
 {
     const char *message =
         training_job_say(pass->arena, &pass->job, pass->job.kind->words.restarting, type, 1);
-    const char *reason = training_pass_reason(pass, "Restarting");
 
     if (!training_pass_has_nobody(pass))
-        training_condition_set(pass->arena, pass->status, TRAINING_RESTARTING, true, reason,
-                               message, pass->now_ms);
-    training_plan_event(pass->plan, true, reason, "%s", message);
+        training_condition_set(pass->arena, pass->status, TRAINING_RESTARTING, true,
+                               training_pass_reason(pass, "Restarting"), message, pass->now_ms);
+    return message;
+}
+
+static void set_restarting(struct training_pass *pass, enum training_replica_type type)
+{
+    training_plan_event(pass->plan, true, training_pass_reason(pass, "Restarting"), "%s",
+                        note_restarting(pass, type));
+}
+
+/* Nobody whose work is the job's runs any more, and one is yet to be tried again: it does not run
+ * meanwhile. */
+static void stop_running(struct training_pass *pass)
+{
+    if (training_pass_is_running(pass) ||
+        !training_condition_is_true(pass->status, TRAINING_RUNNING))
+        return;
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (replica->retry_ms > pass->now_ms && !replica->has_pod && !replica->finished) {
+            note_restarting(pass, replica->type);
+            return;
+        }
+    }
 }
 
 /* A restart that was counted, and then something went wrong before the status could be written: the
@@ -293,4 +315,6 @@ void training_pass_go_on(struct training_pass *pass)
         set_restarting(pass, (enum training_replica_type)restarted_type);
     else if (training_pass_is_running(pass) && !some_leave(pass))
         set_running(pass);
+    else
+        stop_running(pass);
 }

@@ -125,7 +125,7 @@ static void end_job(struct training_pass *pass, const struct training_judgement 
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->state == TRAINING_REPLICA_FAILED ||
+        if (replica->state == TRAINING_REPLICA_FAILED || replica->state == TRAINING_REPLICA_LOST ||
             replica->state == TRAINING_REPLICA_SUCCEEDED)
             training_pass_report_exit(pass, replica);
     }

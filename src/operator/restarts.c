@@ -155,7 +155,9 @@ void training_memory_write(const struct training_replicas *replicas, const struc
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 
-        if (replica->restarts > 0 || replica->restarted_uid)
+        /* One that was only sent away is forgotten as soon as it is gone. */
+        if (replica->restarts > 0 || replica->retry_ms > 0 ||
+            training_replica_is_dealt_with(replica))
             json_set(arena, restarts, memory_key(arena, replica), replica_memory(arena, replica));
         if (replica->finished)
             json_append(finished, json_string(arena, memory_key(arena, replica)));

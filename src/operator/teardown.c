@@ -179,8 +179,10 @@ void training_pass_suspended(struct training_pass *pass)
 
         /* It starts anew as a whole: a peer that had finished would be missed by the others. */
         replica->finished = false;
+        /* Also on the job, not in its status alone: who resumes it at once makes the write of the
+         * status fail, and these ends would be taken for failures. */
         if (replica->has_pod && replica->state != TRAINING_REPLICA_BLOCKED &&
-            replica->pod.restarts > 0 && !training_replica_is_dealt_with(replica))
+            !training_replica_is_dealt_with(replica))
             training_replica_send_away(replica);
     }
     training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);

@@ -212,6 +212,10 @@ static int validate_containers(const struct training_kind *kind, const struct js
                            json_type_name(container->type));
         if (str_is_empty(json_get_string(container, "image", NULL)))
             return err_set(err, ERR_INVALID, "%s.image: must be given, as a string", path);
+        if (json_get(container, "env") && json_get(container, "env")->type != JSON_NULL &&
+            json_get(container, "env")->type != JSON_ARRAY)
+            return err_set(err, ERR_INVALID, "%s.env: must be a list of names and values, is %s",
+                           path, json_type_name(json_get(container, "env")->type));
         int r = validate_ports(container, path, err);
         if (r < 0)
             return r;

@@ -77,6 +77,34 @@ static void test_resumed_while_the_last_pod_vanishes(void **state)
     }
 }
 
+/* Resumed so soon that the status of the suspension could not be written any more: what we sent
+ * away is still no failure, and the job starts anew as a whole. */
+static void test_resumed_at_once(void **state)
+{
+    static const char *const specs[] = {"Worker 2", "Worker 2 OnFailure", "Worker 2 ExitCode"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, specs[i], "{'backoffLimit': 0}");
+        fixture_settle(&fixture);
+        fixture_change(&fixture, "worker-0=Running worker-1=Running");
+        fixture_settle(&fixture);
+        set_suspend(&fixture, true);
+        fixture.gone[0] = json_clone(fixture.arena, fixture.pods[0]);
+        fixture.gone[1] = json_clone(fixture.arena, fixture.pods[1]);
+        fixture_reconcile(&fixture);
+        apply_without_status(&fixture);
+        set_suspend(&fixture, false);
+        fixture.gone_count = 2;
+        fixture_settle(&fixture);
+        assert_string_equal(fixture_conditions(&fixture), "Created Running");
+        assert_int_equal(fixture.pod_count, 2);
+        assert_string_equal(memory(&fixture), ""); /* they are gone, and forgotten */
+        fixture_release(&fixture);
+    }
+}
+
 /* Two of three vanish at once: one restart, also when the status could not be written. */
 static void test_vanished_together_counts_once(void **state)
 {
@@ -265,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resumed_while_the_last_pod_vanishes),
+        cmocka_unit_test(test_resumed_at_once),
         cmocka_unit_test(test_vanished_together_counts_once),
         cmocka_unit_test(test_a_vanished_success_restarts_too),
         cmocka_unit_test(test_restarting_is_said_in_the_end),

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "kube/object.h"
+#include "read_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,6 +156,80 @@ static void test_exact_words_of_restart(void **state)
     /* Once of this pod, and again of the next that bears its name. */
     assert_true(fixture.plan.events[0].once);
     assert_string_equal(fixture.plan.events[0].of, kube_meta_uid(fixture.pods[2]));
+    fixture_release(&fixture);
+}
+
+/* What the words of the conditions, which are the incumbent's, leave out. */
+static void test_who_it_was_and_why(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2", NULL);
+    fixture_pods(&fixture, "worker-0=Running worker-1=Running!");
+    fixture_reconcile(&fixture);
+    assert_true(fixture_was_told(
+        &fixture, "Pod: default.mnist-worker-1 was deleted while it ran, or its node is gone"));
+    fixture_release(&fixture);
+
+    fixture_init(&fixture, "Worker 2 OnFailure", "{'backoffLimit': 1}");
+    fixture_pods(&fixture, "worker-0=Running worker-1=Running*1");
+    json_set(fixture.arena,
+             json_element(json_at(fixture.pods[1], "status", "containerStatuses", NULL), 0),
+             "lastState", read_json(fixture.arena, "{'terminated': {'exitCode': 3}}"));
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    assert_true(fixture_was_told(&fixture, "Worker replica 1 was restarted 1 times, last with exit "
+                                           "code 3; runPolicy.backoffLimit is 1 for all replicas"));
+    fixture_release(&fixture);
+}
+
+/* What had to run before the program failed: its code is the pod's. */
+static void test_a_failed_init_container(void **state)
+{
+    static const struct {
+        const char *code, *conditions;
+    } CODES[] = {{"4", "Created Failed"}, {"137", "Created Restarting"}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(CODES); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, "Worker 2 ExitCode", NULL);
+        fixture_pods(&fixture, "worker-0=Running worker-1=Failed");
+        json_set(fixture.arena, json_get(fixture.pods[1], "status"), "initContainerStatuses",
+                 read_json(fixture.arena,
+                           arena_printf(fixture.arena,
+                                        "[{'name': 'first', 'state': {'terminated': {'exitCode': "
+                                        "0}}}, {'name': 'prep', 'state': {'terminated': "
+                                        "{'exitCode': %s, 'reason': 'Error'}}}]",
+                                        CODES[i].code)));
+        fixture_reconcile(&fixture);
+        assert_string_equal(fixture_conditions(&fixture), CODES[i].conditions);
+        assert_true(fixture_was_told(
+            &fixture,
+            arena_printf(fixture.arena, "Error pod mnist-worker-1 container prep exitCode: %s",
+                         CODES[i].code)));
+        fixture_release(&fixture);
+    }
+}
+
+/* One has finished and the other waits for its next try: nobody runs. */
+static void test_nothing_runs_during_back_off(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2 ExitCode", NULL);
+    fixture_set_spec(&fixture, "{'successPolicy': 'AllWorkers'}");
+    fixture_settle(&fixture);
+    kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_RESTARTS_ANNOTATION,
+                             "{\"worker-1\":{\"count\":3,\"uid\":\"x\",\"after\":"
+                             "\"2026-11-15T02:05:00Z\"}}");
+    fixture.pod_count = 1; /* worker 1 has none */
+    fixture_change(&fixture, "worker-0=Running");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Running");
+    fixture_change(&fixture, "worker-0=Succeeded(0)");
+    fixture_settle(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
     fixture_release(&fixture);
 }
 
@@ -463,6 +538,9 @@ int main(void)
     static const struct CMUnitTest more[] = {
         cmocka_unit_test(test_exact_words_of_failure),
         cmocka_unit_test(test_exact_words_of_restart),
+        cmocka_unit_test(test_who_it_was_and_why),
+        cmocka_unit_test(test_a_failed_init_container),
+        cmocka_unit_test(test_nothing_runs_during_back_off),
         cmocka_unit_test(test_a_pod_counts_once),
         cmocka_unit_test(test_a_pod_that_was_counted_is_deleted),
         cmocka_unit_test(test_backoff_limit_counts_new_pods),

@@ -83,6 +83,12 @@ static const struct row ROWS[] = {
      "'image': 'tf', 'ports': {}}]}}}}}",
      NULL,
      "spec.tfReplicaSpecs[Worker].template.spec.containers[0].ports: must be a list, is an object"},
+    {"an environment that is no list", NULL,
+     "{'tfReplicaSpecs': {'Worker': {'template': {'spec': {'containers': [{'name': 'tensorflow', "
+     "'image': 'tf', 'env': {'A': 'x'}}]}}}}}",
+     NULL,
+     "spec.tfReplicaSpecs[Worker].template.spec.containers[0].env: must be a list of names and "
+     "values, is an object"},
     {"dynamic workers in quotes", NULL,
      "{'enableDynamicWorker': 'true', 'tfReplicaSpecs': {'Worker': {" OK_TEMPLATE "}}}", NULL,
      "spec.enableDynamicWorker: must be true or false, is a string"},
