@@ -33,7 +33,8 @@ void kube_list(struct kube_client *client, const struct kube_resource *resource,
                kube_done *done, void *context);
 void kube_create(struct kube_client *client, const struct kube_resource *resource,
                  const char *namespace_, const struct json *object, kube_done *done, void *context);
-/* The same for whom its metadata are enough: a server that can leaves out the rest of its answer. */
+/* The same for whom its metadata are enough: a server that can leaves out the rest of its answer.
+ */
 void kube_create_tersely(struct kube_client *client, const struct kube_resource *resource,
                          const char *namespace_, const struct json *object, kube_done *done,
                          void *context);
