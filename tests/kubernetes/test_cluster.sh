@@ -7,7 +7,7 @@ echo 'one at a time: who starts another is told'
 marks=$MACHINE/cluster
 clean_up() { [ ! -e "$SCRATCH/marks" ] || cp "$SCRATCH/marks" "$marks"; }
 cp "$marks" "$SCRATCH/marks"
-for mode in '' control; do
+for mode in '' api; do
     # shellcheck disable=SC2086 # none, or one
     said=$("$KUBERNETES/up" $mode 2>&1) || fail "up $mode: $said"
     assert_eq "up $mode, once more" "kubernetes: a cluster has been up since $(sed -n 2p "$marks") and stays as it is; tests/kubernetes/down ends it
@@ -20,7 +20,7 @@ refused() { # WHY MARKS
     cp "$SCRATCH/marks" "$marks"
 }
 refused 'another up is under way, or was killed' ''
-refused 'a cluster without a node is up' "$(sed '1s/.*/control/' "$marks")"
+refused 'an API server without a cluster is up' "$(sed '1s/.*/api/' "$marks")"
 refused 'the cluster of /elsewhere is up' "$(sed '3s/.*/\/elsewhere/' "$marks")"
 
 kubectl apply -f - <<'EOF'
