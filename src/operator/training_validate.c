@@ -170,15 +170,23 @@ static int validate_run_policy(const struct json *spec, struct err *err)
     return 0;
 }
 
+/* A member that we add to must be what we take it for, or be missing. */
+static int validate_list(const struct json *container, const char *path, const char *name,
+                         const char *what, struct err *err)
+{
+    const struct json *list = json_get(container, name);
+
+    if (!list || list->type == JSON_NULL || list->type == JSON_ARRAY)
+        return 0;
+    return err_set(err, ERR_INVALID, "%s.%s: must be %s, is %s", path, name, what,
+                   json_type_name(list->type));
+}
+
 static int validate_ports(const struct json *container, const char *path, struct err *err)
 {
-    const struct json *ports = json_get(container, "ports");
     size_t position = 0;
 
-    if (ports && ports->type != JSON_NULL && ports->type != JSON_ARRAY)
-        return err_set(err, ERR_INVALID, "%s.ports: must be a list, is %s", path,
-                       json_type_name(ports->type));
-    JSON_EACH (port, ports) {
+    JSON_EACH (port, json_get(container, "ports")) {
         int64_t number = json_get_int(port, "containerPort", 0);
 
         if (number < 1 || number > 65535)
@@ -212,11 +220,11 @@ static int validate_containers(const struct training_kind *kind, const struct js
                            json_type_name(container->type));
         if (str_is_empty(json_get_string(container, "image", NULL)))
             return err_set(err, ERR_INVALID, "%s.image: must be given, as a string", path);
-        if (json_get(container, "env") && json_get(container, "env")->type != JSON_NULL &&
-            json_get(container, "env")->type != JSON_ARRAY)
-            return err_set(err, ERR_INVALID, "%s.env: must be a list of names and values, is %s",
-                           path, json_type_name(json_get(container, "env")->type));
-        int r = validate_ports(container, path, err);
+        int r = validate_list(container, path, "env", "a list of names and values", err);
+        if (r == 0)
+            r = validate_list(container, path, "ports", "a list", err);
+        if (r == 0)
+            r = validate_ports(container, path, err);
         if (r < 0)
             return r;
         position++;

@@ -92,6 +92,14 @@ void fixture_set_replicas(struct job_fixture *fixture, const char *type, int rep
                  "replicas", replicas);
 }
 
+void fixture_set_suspend(struct job_fixture *fixture, bool suspend)
+{
+    struct json *policy =
+        json_ensure_object(fixture->arena, json_get(fixture->job, "spec"), "runPolicy");
+
+    json_set_bool(fixture->arena, policy, "suspend", suspend);
+}
+
 bool fixture_was_told(struct job_fixture *fixture, const char *text)
 {
     return strstr(fixture_events(fixture), text) != NULL;

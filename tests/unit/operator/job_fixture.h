@@ -38,6 +38,7 @@ void fixture_init_gang(struct job_fixture *fixture, const char *scheduler, const
                        const char *run_policy);
 void fixture_set_spec(struct job_fixture *fixture, const char *members);
 void fixture_set_replicas(struct job_fixture *fixture, const char *type, int replicas);
+void fixture_set_suspend(struct job_fixture *fixture, bool suspend);
 void fixture_set_phase(struct job_fixture *fixture, const char *phase); /* of its PodGroup */
 void fixture_release(struct job_fixture *fixture);
 

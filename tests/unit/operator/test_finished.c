@@ -186,12 +186,6 @@ static void test_no_ttl_keeps_the_job(void **state)
     fixture_release(&fixture);
 }
 
-static void set_suspend(struct job_fixture *fixture, bool suspend)
-{
-    json_set_bool(fixture->arena, json_at(fixture->job, "spec", "runPolicy", NULL), "suspend",
-                  suspend);
-}
-
 static void test_created_suspended_makes_nothing(void **state)
 {
     struct job_fixture fixture;
@@ -223,7 +217,7 @@ static void test_suspend_and_resume(void **state)
     fixture_settle(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Running");
 
-    set_suspend(&fixture, true);
+    fixture_set_suspend(&fixture, true);
     leaving = json_clone(fixture.arena, fixture.pods[0]);
     fixture_settle(&fixture);
     assert_int_equal(fixture.pod_count + fixture.service_count, 0);
@@ -232,7 +226,7 @@ static void test_suspend_and_resume(void **state)
     assert_int_equal(fixture.plan.requeue_ms, -1); /* the deadline does not run meanwhile */
 
     /* Resumed while a pod of before is still going: it is waited for and is no failure. */
-    set_suspend(&fixture, false);
+    fixture_set_suspend(&fixture, false);
     fixture.now_ms += 3600 * 1000;
     fixture.pods[fixture.pod_count++] = leaving;
     fixture_change(&fixture, "worker-0=Running!");

@@ -38,14 +38,6 @@ static void apply_without_status(struct job_fixture *fixture)
     fixture->gone_count = gone_count;
 }
 
-static void set_suspend(struct job_fixture *fixture, bool suspend)
-{
-    struct json *policy = json_ensure_object(
-        fixture->arena, json_ensure_object(fixture->arena, fixture->job, "spec"), "runPolicy");
-
-    json_set_bool(fixture->arena, policy, "suspend", suspend);
-}
-
 static void restart_together(struct job_fixture *fixture)
 {
     kube_meta_set_annotation(fixture->arena, fixture->job, "trainyard.dev/restart-scope", "job");
@@ -65,9 +57,9 @@ static void test_resumed_while_the_last_pod_vanishes(void **state)
         fixture_settle(&fixture);
         fixture_change(&fixture, "worker-0=Running");
         fixture_settle(&fixture);
-        set_suspend(&fixture, true);
+        fixture_set_suspend(&fixture, true);
         fixture_settle(&fixture);
-        set_suspend(&fixture, false);
+        fixture_set_suspend(&fixture, false);
         fixture_gone(&fixture, ends[i % ARRAY_SIZE(ends)]);
         fixture_settle(&fixture);
         assert_string_equal(fixture_conditions(&fixture), "Created Running=False Suspended=False");
@@ -90,12 +82,12 @@ static void test_resumed_at_once(void **state)
         fixture_settle(&fixture);
         fixture_change(&fixture, "worker-0=Running worker-1=Running");
         fixture_settle(&fixture);
-        set_suspend(&fixture, true);
+        fixture_set_suspend(&fixture, true);
         fixture.gone[0] = json_clone(fixture.arena, fixture.pods[0]);
         fixture.gone[1] = json_clone(fixture.arena, fixture.pods[1]);
         fixture_reconcile(&fixture);
         apply_without_status(&fixture);
-        set_suspend(&fixture, false);
+        fixture_set_suspend(&fixture, false);
         fixture.gone_count = 2;
         fixture_settle(&fixture);
         assert_string_equal(fixture_conditions(&fixture), "Created Running");
@@ -200,7 +192,7 @@ static void test_restarts_in_place_survive_a_suspension(void **state)
     fixture_settle(&fixture);
     fixture_change(&fixture, "worker-0=Running*2 worker-1=Running");
     fixture_settle(&fixture);
-    set_suspend(&fixture, true);
+    fixture_set_suspend(&fixture, true);
     leaving = json_clone(fixture.arena, fixture.pods[0]);
     fixture_settle(&fixture);
     fixture.pods[fixture.pod_count++] = leaving;
@@ -208,7 +200,7 @@ static void test_restarts_in_place_survive_a_suspension(void **state)
     fixture_settle(&fixture);
     assert_non_null(strstr(memory(&fixture), "{\"worker-0\":{\"count\":2,"));
     fixture.pod_count = 0;
-    set_suspend(&fixture, false);
+    fixture_set_suspend(&fixture, false);
     fixture_settle(&fixture);
     fixture_change(&fixture, "worker-0=Running*1 worker-1=Running");
     fixture_reconcile(&fixture);

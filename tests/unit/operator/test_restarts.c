@@ -264,7 +264,6 @@ static void test_a_pod_counts_once(void **state)
     fixture_release(&fixture);
 }
 
-/* A limit of N allows N new pods, whoever counted them: the count is on the job. */
 /* The operator died between the two writes of a restart: counted, and not deleted yet. */
 static void test_a_pod_that_was_counted_is_deleted(void **state)
 {
@@ -289,6 +288,7 @@ static void test_a_pod_that_was_counted_is_deleted(void **state)
     }
 }
 
+/* A limit of N allows N new pods, whoever counted them: the count is on the job. */
 static void test_backoff_limit_counts_new_pods(void **state)
 {
     struct job_fixture fixture;
