@@ -1,0 +1,20 @@
+/* Writing protobuf by hand, for the few formats of others that are made of it (TensorBoard's event
+ * files, ONNX models): fields appended to a buffer, in the order of the calls. */
+#ifndef TRAINYARD_BASE_PROTOBUF_WRITE_H
+#define TRAINYARD_BASE_PROTOBUF_WRITE_H
+
+#include "base/buf.h"
+
+#include <stdint.h>
+
+void protobuf_put_int(struct buf *buf, uint32_t field, int64_t value); /* intN, uintN, bool, enum */
+void protobuf_put_float(struct buf *buf, uint32_t field, float value);
+void protobuf_put_double(struct buf *buf, uint32_t field, double value);
+void protobuf_put_bytes(struct buf *buf, uint32_t field, const void *data, size_t size);
+void protobuf_put_string(struct buf *buf, uint32_t field, const char *text);
+/* A message that was written into a buffer of its own; one that overflowed makes `buf` overflow. */
+void protobuf_put_message(struct buf *buf, uint32_t field, const struct buf *message);
+/* The head of a field of bytes, which the caller writes behind it. */
+void protobuf_put_head(struct buf *buf, uint32_t field, uint64_t size);
+
+#endif
