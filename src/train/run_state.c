@@ -1,0 +1,134 @@
+/* Where a run is; see run_state.h. */
+#include "train/run_state.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct run_state {
+    pthread_mutex_t lock;
+    struct run_state_view view;
+    uint64_t steps_an_epoch; /* 0: epochs are not counted */
+    int64_t last_ns;         /* when the last step ended; 0: none yet */
+};
+
+struct run_state *run_state_new(void)
+{
+    struct run_state *state = mem_zalloc(sizeof(*state));
+    pthread_mutex_init(&state->lock, NULL);
+    state->view.loss = state->view.accuracy = state->view.rate = (double)NAN;
+    return state;
+}
+
+struct run_state *run_state_free(struct run_state *state)
+{
+    if (!state)
+        return NULL;
+    pthread_mutex_destroy(&state->lock);
+    free(state);
+    return NULL;
+}
+
+static void set_epoch(struct run_state *state)
+{
+    state->view.epoch =
+        state->steps_an_epoch ? (double)state->view.step / (double)state->steps_an_epoch : 0;
+}
+
+void run_state_begin(struct run_state *state, uint64_t done, uint64_t total,
+                     uint64_t steps_an_epoch)
+{
+    if (!state)
+        return;
+    pthread_mutex_lock(&state->lock);
+    state->view.step = done;
+    state->view.total = total;
+    state->steps_an_epoch = steps_an_epoch;
+    state->last_ns = 0;
+    set_epoch(state);
+    pthread_mutex_unlock(&state->lock);
+}
+
+/* The rate of the last steps, smoothed so that one that took long does not make it jump. */
+static double smooth_rate(double before, double now)
+{
+    return isnan(before) ? now : 0.9 * before + 0.1 * now;
+}
+
+void run_state_step(struct run_state *state, uint64_t step, double loss, uint64_t examples,
+                    int64_t now_ns)
+{
+    if (!state)
+        return;
+    pthread_mutex_lock(&state->lock);
+    struct run_state_view *view = &state->view;
+    view->step = step;
+    view->loss = loss;
+    view->examples += examples;
+    if (state->last_ns && now_ns > state->last_ns)
+        view->rate =
+            smooth_rate(view->rate, (double)examples * 1e9 / (double)(now_ns - state->last_ns));
+    state->last_ns = now_ns;
+    view->waiting_for[0] = '\0';
+    set_epoch(state);
+    pthread_mutex_unlock(&state->lock);
+}
+
+void run_state_accuracy(struct run_state *state, double accuracy)
+{
+    if (!state)
+        return;
+    pthread_mutex_lock(&state->lock);
+    state->view.accuracy = accuracy;
+    pthread_mutex_unlock(&state->lock);
+}
+
+void run_state_wait(struct run_state *state, const char *whom)
+{
+    if (!state)
+        return;
+    pthread_mutex_lock(&state->lock);
+    snprintf(state->view.waiting_for, sizeof(state->view.waiting_for), "%s", whom ? whom : "");
+    pthread_mutex_unlock(&state->lock);
+}
+
+void run_state_lost(struct run_state *state)
+{
+    if (!state)
+        return;
+    pthread_mutex_lock(&state->lock);
+    state->view.losses++;
+    state->last_ns = 0; /* the time until the next step says nothing about speed */
+    pthread_mutex_unlock(&state->lock);
+}
+
+void run_state_look(struct run_state *state, struct run_state_view *ret)
+{
+    pthread_mutex_lock(&state->lock);
+    *ret = state->view;
+    pthread_mutex_unlock(&state->lock);
+}
+
+static void set_known(struct arena *arena, struct json *document, const char *name, double value)
+{
+    if (isfinite(value))
+        json_set(arena, document, name, json_real(arena, value));
+}
+
+struct json *run_state_document(struct arena *arena, const struct run_state_view *view)
+{
+    struct json *document = json_object(arena);
+    json_set_int(arena, document, "step", (int64_t)view->step);
+    json_set_int(arena, document, "total", (int64_t)view->total);
+    if (view->epoch > 0)
+        json_set(arena, document, "epoch", json_real(arena, view->epoch));
+    set_known(arena, document, "loss", view->loss);
+    set_known(arena, document, "accuracy", view->accuracy);
+    set_known(arena, document, "rate", view->rate);
+    if (view->waiting_for[0])
+        json_set_string(arena, document, "waiting-for", view->waiting_for);
+    return document;
+}

@@ -1,0 +1,45 @@
+/* Where a run is, for whoever asks while it goes on: the training thread writes it, the thread that
+ * answers requests reads it. Everything accepts NULL for the state and then does nothing, so that a
+ * run nobody watches need not ask. */
+#ifndef TRAINYARD_TRAIN_RUN_STATE_H
+#define TRAINYARD_TRAIN_RUN_STATE_H
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RUN_STATE_WAITING_MAX = 256 };
+
+struct run_state;
+
+struct run_state_view {
+    uint64_t step, total;        /* done, and to be done */
+    double epoch;                /* passes over the data; 0: not counted */
+    double loss, accuracy, rate; /* of the last step; examples a second. NAN: not known */
+    uint64_t examples;           /* seen since the start of the process */
+    uint64_t losses;             /* of workers, since the start of the process */
+    char waiting_for[RUN_STATE_WAITING_MAX]; /* "" : for nobody */
+};
+
+struct run_state *run_state_new(void);
+struct run_state *run_state_free(struct run_state *state); /* NULL-safe; returns NULL */
+DEFINE_CLEANUP(run_state)
+
+/* A run of so many steps, some of them done before. */
+void run_state_begin(struct run_state *state, uint64_t done, uint64_t total,
+                     uint64_t steps_an_epoch);
+void run_state_step(struct run_state *state, uint64_t step, double loss, uint64_t examples,
+                    int64_t now_ns);
+void run_state_accuracy(struct run_state *state, double accuracy);
+void run_state_wait(struct run_state *state, const char *whom); /* NULL: for nobody any more */
+void run_state_lost(struct run_state *state); /* a worker; the run goes on without a step */
+
+void run_state_look(struct run_state *state, struct run_state_view *ret);
+
+/* The document at /progress: step, total, epoch, loss, accuracy, rate, waiting-for, as far as they
+ * are known. */
+struct json *run_state_document(struct arena *arena, const struct run_state_view *view);
+
+#endif
