@@ -78,7 +78,10 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
                                                  .batch = options->batch,
                                                  .rank = rank,
                                                  .size = size,
-                                                 .threads = options->threads};
+                                                 .threads = options->threads,
+                                                 /* Servers say which step is next, not the count
+                                                  * here: nothing can be made ahead. */
+                                                 .loaders = fit->reducer ? options->loaders : 0};
     return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
 }
 

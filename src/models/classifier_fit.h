@@ -20,6 +20,7 @@ struct classifier_fit_options {
     uint64_t steps; /* of all workers, those of an earlier run that is resumed included */
     int batch;      /* pictures of a step: of all workers in step, of one with servers */
     int threads;
+    int loaders; /* threads that make batches ahead; 0: none, as always with servers */
     enum optimizer_kind optimizer; /* with servers: SGD or Adagrad */
     enum schedule_kind schedule;
     float rate;             /* learning rate at its highest */
@@ -45,6 +46,7 @@ struct classifier_fit_options {
         .steps = 200,                                                                              \
         .batch = 100,                                                                              \
         .threads = 1,                                                                              \
+        .loaders = 1,                                                                              \
         .optimizer = OPTIMIZER_ADAGRAD,                                                            \
         .schedule = SCHEDULE_CONSTANT,                                                             \
         .rate = CLASSIFIER_FIT_RATE,                                                               \

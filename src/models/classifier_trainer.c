@@ -2,8 +2,11 @@
 #include "models/classifier_trainer.h"
 
 #include "base/mem.h"
+#include "train/batch_feed.h"
 #include "train/shuffle.h"
 #include "train/team.h"
+
+#include <pthread.h>
 
 /* Pictures in one part of the batch, at most. Each part reads and writes every weight of the large
  * dense layer, so parts are larger than the cache would like. */
@@ -14,9 +17,10 @@ struct classifier_trainer {
     struct classifier_model *model;
     const struct idx *data;
     struct team *team;
+    struct batch_feed *feed;
+    pthread_mutex_t lock; /* loaders share the order of an epoch */
     struct shuffle shuffle;
     int first, count; /* this worker's share, by position in the batch */
-    float *inputs;
     uint8_t *labels;
     float *logits, *d_logits;
 };
@@ -26,6 +30,29 @@ static int part_of(int batch)
 {
     int parts = (batch + PART_MAX - 1) / PART_MAX;
     return (batch + parts - 1) / parts;
+}
+
+/* On any thread. */
+static int fill_batch(void *context, uint64_t step, size_t first, size_t count, struct batch *batch,
+                      struct err *err)
+{
+    (void)err;
+    struct classifier_trainer *trainer = context;
+    const struct idx *data = trainer->data;
+    size_t sample = (size_t)data->height * (size_t)data->width;
+    uint64_t start = (step - 1) * (uint64_t)trainer->options.batch + first;
+    _cleanup_free_ size_t *pictures = mem_calloc(count + 1, sizeof(*pictures));
+    pthread_mutex_lock(&trainer->lock);
+    for (size_t i = 0; i < count; i++)
+        pictures[i] = shuffle_at(&trainer->shuffle, start + i);
+    pthread_mutex_unlock(&trainer->lock);
+    for (size_t i = 0; i < count; i++) {
+        float *input = batch->inputs + i * sample;
+        classifier_pixels(data->pixels + pictures[i] * sample, sample, input);
+        classifier_prepare(input, sample, input);
+        batch->labels[first + i] = data->labels[pictures[i]];
+    }
+    return 0;
 }
 
 int classifier_trainer_new(const struct classifier_trainer_options *options,
@@ -43,6 +70,7 @@ int classifier_trainer_new(const struct classifier_trainer_options *options,
     _cleanup_(cleanup_classifier_trainer) struct classifier_trainer *trainer =
         mem_zalloc(sizeof(*trainer));
     const struct classifier_config *config = classifier_model_config(model);
+    pthread_mutex_init(&trainer->lock, NULL);
     trainer->options = *options;
     trainer->model = model;
     trainer->data = data;
@@ -59,10 +87,18 @@ int classifier_trainer_new(const struct classifier_trainer_options *options,
         return result;
     size_t count = (size_t)trainer->count + 1, classes = (size_t)config->classes;
     shuffle_init(&trainer->shuffle, options->seed, data->count);
-    trainer->inputs = mem_calloc(count * classifier_config_sample(config), sizeof(float));
     trainer->labels = mem_calloc(count, sizeof(*trainer->labels));
     trainer->logits = mem_calloc(count * classes, sizeof(float));
     trainer->d_logits = mem_calloc(count * classes, sizeof(float));
+    struct batch_feed_options feed = {.batch = (size_t)batch,
+                                      .sample = classifier_config_sample(config),
+                                      .loaders = options->loaders,
+                                      .context = trainer,
+                                      .fill = fill_batch};
+    result = batch_feed_new(&feed, &trainer->feed, err);
+    if (result < 0)
+        return result;
+    batch_feed_share(trainer->feed, (size_t)trainer->first, (size_t)trainer->count);
     *ret = TAKE(trainer);
     return 0;
 }
@@ -71,9 +107,10 @@ struct classifier_trainer *classifier_trainer_free(struct classifier_trainer *tr
 {
     if (!trainer)
         return NULL;
+    batch_feed_free(trainer->feed);
+    pthread_mutex_destroy(&trainer->lock);
     team_free(trainer->team);
     shuffle_release(&trainer->shuffle);
-    free(trainer->inputs);
     free(trainer->labels);
     free(trainer->logits);
     free(trainer->d_logits);
@@ -81,29 +118,19 @@ struct classifier_trainer *classifier_trainer_free(struct classifier_trainer *tr
     return NULL;
 }
 
-static void show_pictures(struct classifier_trainer *trainer, uint64_t step)
-{
-    const struct idx *data = trainer->data;
-    size_t sample = (size_t)data->height * (size_t)data->width;
-    uint64_t start = (step - 1) * (uint64_t)trainer->options.batch + (uint64_t)trainer->first;
-    for (size_t i = 0; i < (size_t)trainer->count; i++) {
-        size_t picture = shuffle_at(&trainer->shuffle, start + i);
-        float *input = trainer->inputs + i * sample;
-        classifier_pixels(data->pixels + picture * sample, sample, input);
-        classifier_prepare(input, sample, input);
-        trainer->labels[i] = data->labels[picture];
-    }
-}
-
 int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t step,
                                 struct softmax_result *ret, struct err *err)
 {
     struct layer_draw draw = {
         .seed = trainer->options.seed, .step = step, .position = (uint64_t)trainer->first};
-    show_pictures(trainer, step);
-    int result = team_forward(trainer->team, trainer->inputs, &draw, trainer->logits, err);
+    const struct batch *batch = NULL;
+    int result = batch_feed_take(trainer->feed, step, &batch, err);
+    if (result == 0)
+        result = team_forward(trainer->team, batch->inputs, &draw, trainer->logits, err);
     if (result < 0)
         return result;
+    for (int i = 0; i < trainer->count; i++)
+        trainer->labels[i] = (uint8_t)batch->labels[trainer->first + i];
     *ret = softmax_loss(trainer->logits, trainer->labels, (size_t)trainer->count,
                         classifier_model_config(trainer->model)->classes,
                         1 / (float)trainer->options.batch, trainer->d_logits);

@@ -15,6 +15,7 @@ struct classifier_trainer_options {
     int batch;      /* pictures of a step */
     int rank, size; /* which share of them; 0 of 1: all */
     int threads;
+    int loaders; /* threads that make batches ahead, where steps come in order; 0: none */
 };
 
 struct classifier_trainer;

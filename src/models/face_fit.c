@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "models/face_pictures.h"
+#include "train/batch_feed.h"
 #include "train/checkpoint.h"
 #include "train/fit_loop.h"
 
@@ -15,21 +16,16 @@ struct fit {
     struct face_trainer *trainer;
     struct face_pictures *pictures;
     struct dataset_split split;
-    struct dataset_sample *samples; /* of the global batch */
-    int *labels;
-    float *inputs; /* of this worker's share */
-    int first, count;
+    struct batch_feed *feed;
 };
 
 static void fit_release(struct fit *fit)
 {
+    batch_feed_free(fit->feed);
     face_trainer_free(fit->trainer);
     face_model_free(fit->model);
     face_pictures_free(fit->pictures);
     dataset_split_release(&fit->split);
-    free(fit->samples);
-    free(fit->labels);
-    free(fit->inputs);
 }
 
 uint64_t face_fit_hash(const struct face_fit_options *options, const struct dataset *dataset)
@@ -61,6 +57,34 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
 void face_fit_model_path(const char *model_dir, char *path, size_t size)
 {
     snprintf(path, size, "%s/face.model", model_dir);
+}
+
+/* On any thread. */
+static int fill_batch(void *context, uint64_t step, size_t first, size_t count, struct batch *batch,
+                      struct err *err)
+{
+    const struct fit *fit = context;
+    const struct face_fit_options *options = fit->options;
+    size_t all = options->batch_persons * options->batch_pictures;
+    size_t sample = face_config_sample(&options->model);
+    _cleanup_free_ struct dataset_sample *samples = mem_calloc(all, sizeof(*samples));
+    int result = dataset_draw_batch(fit->dataset, &fit->split.train, options->seed, step,
+                                    options->batch_persons, options->batch_pictures, samples, err);
+    for (size_t i = 0; result == 0 && i < all; i++)
+        batch->labels[i] = (int)samples[i].person;
+    for (size_t i = 0; result == 0 && i < count; i++)
+        result = face_pictures_load_changed(fit->pictures, &options->augment, &samples[first + i],
+                                            options->seed, step, first + i,
+                                            batch->inputs + i * sample, err);
+    return result;
+}
+
+/* This worker's part of every batch from here on. */
+static void take_share(struct fit *fit)
+{
+    int first, count;
+    face_trainer_share(fit->trainer, &first, &count);
+    batch_feed_share(fit->feed, (size_t)first, (size_t)count);
 }
 
 static int fit_start(struct fit *fit, struct err *err)
@@ -107,34 +131,30 @@ static int fit_start(struct fit *fit, struct err *err)
     result = face_trainer_new(&trainer, fit->model, &fit->trainer, err);
     if (result < 0)
         return result;
-    face_trainer_share(fit->trainer, &fit->first, &fit->count);
-    size_t sample = face_config_sample(&options->model);
     fit->pictures = face_pictures_new(fit->dataset, &options->model);
-    fit->samples = mem_calloc((size_t)trainer.batch, sizeof(*fit->samples));
-    fit->labels = mem_calloc((size_t)trainer.batch, sizeof(*fit->labels));
-    fit->inputs = mem_calloc((size_t)fit->count * sample + 1, sizeof(*fit->inputs));
-    return 0;
+    struct batch_feed_options feed = {
+        .batch = options->batch_persons * options->batch_pictures,
+        .sample = face_config_sample(&options->model),
+        .loaders = options->loaders,
+        .context = fit,
+        .fill = fill_batch,
+    };
+    result = batch_feed_new(&feed, &fit->feed, err);
+    if (result == 0)
+        take_share(fit);
+    return result;
 }
 
 static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                     struct err *err)
 {
     struct fit *fit = context;
-    const struct face_fit_options *options = fit->options;
-    size_t sample = face_config_sample(&options->model);
-    int result =
-        dataset_draw_batch(fit->dataset, &fit->split.train, options->seed, step,
-                           options->batch_persons, options->batch_pictures, fit->samples, err);
-    for (size_t i = 0; result == 0 && i < options->batch_persons * options->batch_pictures; i++)
-        fit->labels[i] = (int)fit->samples[i].person;
-    for (int i = 0; result == 0 && i < fit->count; i++)
-        result = face_pictures_load_changed(
-            fit->pictures, &options->augment, &fit->samples[fit->first + i], options->seed, step,
-            (uint64_t)fit->first + (uint64_t)i, fit->inputs + (size_t)i * sample, err);
+    const struct batch *batch = NULL;
+    int result = batch_feed_take(fit->feed, step, &batch, err);
     if (result < 0)
         return result;
     struct face_trainer_step done;
-    result = face_trainer_step(fit->trainer, step, fit->inputs, fit->labels, stop, &done, err);
+    result = face_trainer_step(fit->trainer, step, batch->inputs, batch->labels, stop, &done, err);
     if (result == 0)
         *ret = (struct fit_loop_step){.loss = done.loss.loss, .rate = done.rate, .stop = done.stop};
     return result;

@@ -18,6 +18,7 @@ struct face_fit_options {
     size_t batch_persons, batch_pictures;
     size_t held_out; /* persons never trained on; 0: no judgement at the end */
     int threads;
+    int loaders; /* threads that make batches ahead; 0: none */
     struct triplet_config triplet;
     enum optimizer_kind optimizer;
     float weight_decay;
@@ -42,6 +43,7 @@ struct face_fit_options {
         .batch_pictures = 4,                                                                       \
         .held_out = 20,                                                                            \
         .threads = 1,                                                                              \
+        .loaders = 1,                                                                              \
         .triplet = {.mining = TRIPLET_SEMI_HARD, .margin = 0.4f},                                  \
         .optimizer = OPTIMIZER_ADAM,                                                               \
         .weight_decay = 1e-3f,                                                                     \

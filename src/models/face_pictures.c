@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct face_pictures {
@@ -10,9 +11,13 @@ struct face_pictures {
     struct face_config config;
     size_t size;    /* bytes of a picture */
     size_t *first;  /* of each person, in the order of the data set */
-    uint8_t *bytes; /* all pictures, or room for one where they are too many */
-    bool *loaded;   /* NULL where they are too many */
+    uint8_t *bytes; /* all pictures, or NULL where they are too many */
+    atomic_uchar *states;
 };
+
+/* Of a kept picture. Who finds it empty loads it; who finds it loading loads a copy rather than
+ * wait. */
+enum { EMPTY, LOADING, LOADED };
 
 struct face_pictures *face_pictures_new(const struct dataset *dataset,
                                         const struct face_config *config)
@@ -26,8 +31,10 @@ struct face_pictures *face_pictures_new(const struct dataset *dataset,
     for (size_t i = 0; i < persons; i++)
         pictures->first[i + 1] = pictures->first[i] + dataset_pictures(dataset, i);
     bool fit = total <= FACE_PICTURES_BYTES_MAX / pictures->size;
-    pictures->bytes = mem_alloc((fit ? total + 1 : 1) * pictures->size);
-    pictures->loaded = fit ? mem_calloc(total + 1, sizeof(bool)) : NULL;
+    if (fit) {
+        pictures->bytes = mem_alloc((total + 1) * pictures->size);
+        pictures->states = mem_calloc(total + 1, sizeof(*pictures->states));
+    }
     return pictures;
 }
 
@@ -37,34 +44,47 @@ struct face_pictures *face_pictures_free(struct face_pictures *pictures)
         return NULL;
     free(pictures->first);
     free(pictures->bytes);
-    free(pictures->loaded);
+    free(pictures->states);
     free(pictures);
     return NULL;
 }
 
+static int load(const struct face_pictures *pictures, const struct dataset_sample *sample,
+                uint8_t *ret_bytes, struct err *err)
+{
+    return dataset_load_bytes(pictures->dataset, sample->person, sample->picture,
+                              (size_t)pictures->config.side, (size_t)pictures->config.channels,
+                              ret_bytes, err);
+}
+
+/* The bytes of a picture; `*copy` is theirs where they are not kept, and the caller's to free. */
 static int find(struct face_pictures *pictures, const struct dataset_sample *sample,
-                const uint8_t **ret, struct err *err)
+                const uint8_t **ret, uint8_t **copy, struct err *err)
 {
     size_t index = pictures->first[sample->person] + sample->picture;
-    uint8_t *bytes = pictures->loaded ? pictures->bytes + index * pictures->size : pictures->bytes;
-    if (!pictures->loaded || !pictures->loaded[index]) {
-        int result = dataset_load_bytes(pictures->dataset, sample->person, sample->picture,
-                                        (size_t)pictures->config.side,
-                                        (size_t)pictures->config.channels, bytes, err);
-        if (result < 0)
+    unsigned char empty = EMPTY;
+    if (pictures->bytes) {
+        uint8_t *kept = pictures->bytes + index * pictures->size;
+        atomic_uchar *state = &pictures->states[index];
+        *ret = kept;
+        if (atomic_load_explicit(state, memory_order_acquire) == LOADED)
+            return 0;
+        if (atomic_compare_exchange_strong(state, &empty, LOADING)) {
+            int result = load(pictures, sample, kept, err);
+            atomic_store_explicit(state, result == 0 ? LOADED : EMPTY, memory_order_release);
             return result;
-        if (pictures->loaded)
-            pictures->loaded[index] = true;
+        }
     }
-    *ret = bytes;
-    return 0;
+    *ret = *copy = mem_alloc(pictures->size);
+    return load(pictures, sample, *copy, err);
 }
 
 int face_pictures_load(struct face_pictures *pictures, const struct dataset_sample *sample,
                        float *ret_pixels, struct err *err)
 {
     const uint8_t *bytes;
-    int result = find(pictures, sample, &bytes, err);
+    _cleanup_free_ uint8_t *copy = NULL;
+    int result = find(pictures, sample, &bytes, &copy, err);
     for (size_t i = 0; result == 0 && i < pictures->size; i++)
         ret_pixels[i] = (float)bytes[i] / 255;
     return result;
@@ -75,7 +95,8 @@ int face_pictures_load_changed(struct face_pictures *pictures, const struct augm
                                uint64_t position, float *ret_input, struct err *err)
 {
     const uint8_t *bytes;
-    int result = find(pictures, sample, &bytes, err);
+    _cleanup_free_ uint8_t *copy = NULL;
+    int result = find(pictures, sample, &bytes, &copy, err);
     if (result < 0)
         return result;
     struct rand rand;

@@ -1,6 +1,6 @@
 /* The pictures a face model sees, from a data set: decoded once, kept as bytes, and changed anew at
  * each use in training. Which pictures make up a batch, and how each is changed, depends on seed
- * and step alone, so N workers see what one would see. */
+ * and step alone, so N workers see what one would see. Several threads may load at once. */
 #ifndef TRAINYARD_MODELS_FACE_PICTURES_H
 #define TRAINYARD_MODELS_FACE_PICTURES_H
 

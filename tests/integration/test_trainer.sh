@@ -20,9 +20,9 @@ fit_together() {
 }
 losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1"; }
 
-fit_together 1 28500 "${SMALL[@]}" --steps 20
+fit_together 1 28500 "${SMALL[@]}" --steps 20 --loaders 0
 losses "$SCRATCH/worker-0" >"$SCRATCH/one"
-fit_together 3 28510 "${SMALL[@]}" --steps 20 --model-dir "$SCRATCH/model"
+fit_together 3 28510 "${SMALL[@]}" --steps 20 --loaders 2 --model-dir "$SCRATCH/model"
 losses "$SCRATCH/worker-0" >"$SCRATCH/three"
 assert_eq "steps told" 20 "$(wc -l <"$SCRATCH/three")"
 cmp "$SCRATCH/one" "$SCRATCH/three" || fail "three workers differ from one"

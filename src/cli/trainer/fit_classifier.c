@@ -15,7 +15,7 @@
 struct fit_values {
     struct fit_cluster_values cluster;
     const char *data, *model, *optimizer, *schedule, *model_dir, *export_dir;
-    int64_t steps, batch, seed, threads, checkpoint_every, keep, warm_up;
+    int64_t steps, batch, seed, threads, loaders, checkpoint_every, keep, warm_up;
     double rate;
 };
 
@@ -48,6 +48,7 @@ static int options_of(const struct fit_values *values, bool servers,
     options.steps = (uint64_t)values->steps;
     options.batch = (int)values->batch;
     options.threads = (int)values->threads;
+    options.loaders = (int)values->loaders;
     options.optimizer = str_eq(values->optimizer, "sgd")    ? OPTIMIZER_SGD
                         : str_eq(values->optimizer, "adam") ? OPTIMIZER_ADAM
                                                             : OPTIMIZER_ADAGRAD;
@@ -311,6 +312,15 @@ static const struct option OPTIONS[] = {
      .max = 64,
      .value = "N",
      .help = "threads of this worker"},
+    {.name = "loaders",
+     .type = OPTION_INT,
+     FIELD(loaders),
+     .environment = "TRAINER_LOADERS",
+     .fallback = "1",
+     .min = 0,
+     .max = 64,
+     .value = "N",
+     .help = "threads that make the next batches ahead; 0: none. The result is the same"},
     {.name = "model-dir",
      .type = OPTION_STRING,
      FIELD(model_dir),

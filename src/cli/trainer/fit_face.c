@@ -12,7 +12,7 @@ struct fit_values {
     struct fit_cluster_values cluster;
     const char *data, *optimizer, *schedule, *mining, *model_dir;
     int64_t persons, pictures, held_out, steps, epochs, batch_persons, batch_pictures, side,
-        channels, embedding, width, seed, threads, checkpoint_every, keep, warm_up;
+        channels, embedding, width, seed, threads, loaders, checkpoint_every, keep, warm_up;
     double margin, rate, weight_decay;
     bool plain_pictures;
 };
@@ -32,6 +32,7 @@ static struct face_fit_options options_of(const struct fit_values *values)
     options.batch_pictures = (size_t)values->batch_pictures;
     options.held_out = (size_t)values->held_out;
     options.threads = (int)values->threads;
+    options.loaders = (int)values->loaders;
     options.triplet = (struct triplet_config){
         .mining = str_eq(values->mining, "batch-hard") ? TRIPLET_BATCH_HARD : TRIPLET_SEMI_HARD,
         .margin = (float)values->margin,
@@ -313,6 +314,15 @@ static const struct option OPTIONS[] = {
      .max = 64,
      .value = "N",
      .help = "threads of this worker"},
+    {.name = "loaders",
+     .type = OPTION_INT,
+     FIELD(loaders),
+     .environment = "TRAINER_LOADERS",
+     .fallback = "1",
+     .min = 0,
+     .max = 64,
+     .value = "N",
+     .help = "threads that make the next batches ahead; 0: none. The result is the same"},
     {.name = "model-dir",
      .type = OPTION_STRING,
      FIELD(model_dir),
