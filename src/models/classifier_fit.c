@@ -82,11 +82,16 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
                                                  /* Servers say which step is next, not the count
                                                   * here: nothing can be made ahead. */
                                                  .loaders = fit->reducer ? options->loaders : 0};
+    fit->log = run_log_new(
+        &options->log,
+        &(struct run_log_subject){.unit = "images",
+                                  .steps_an_epoch = (double)fit->train->count / options->batch});
     return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
 }
 
 void classifier_fit_release(struct classifier_fit *fit)
 {
+    run_log_free(fit->log);
     classifier_trainer_free(fit->trainer);
     optimizer_free(fit->optimizer);
     classifier_model_free(fit->model);
@@ -140,6 +145,7 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
     if (failed < 0)
         return failed;
     result->judged = true;
+    run_log_judged(fit->log, result->last, "test-accuracy", result->eval.accuracy);
     classifier_model_set_accuracy(fit->model, result->eval.accuracy);
     if (options->model_dir) {
         char path[CHECKPOINT_PATH_MAX];
@@ -158,9 +164,9 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
 
 /* ---- In step */
 
-/* What is summed with the gradients: whether a worker wants to end, and the loss, in digits small
- * enough that their sum over the workers is exact. */
-enum { TAIL_STOP, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
+/* What is summed with the gradients: whether a worker wants to end, how many pictures it got right,
+ * and the loss, in digits small enough that their sum over the workers is exact. */
+enum { TAIL_STOP, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
 static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                     struct err *err)
@@ -173,6 +179,7 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
+    tail[TAIL_RIGHT] = (float)own.right;
     for (int i = 0; i < TAIL_DIGITS; i++)
         tail[TAIL_LOSS + i] = (float)(own.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
     result =
@@ -190,7 +197,10 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     float rate = schedule_rate(&fit->schedule, step);
     optimizer_step(fit->optimizer, params, step, rate);
     classifier_model_changed(fit->model);
-    *ret = (struct fit_loop_step){.loss = loss, .rate = rate, .stop = tail[TAIL_STOP] > 0};
+    *ret = (struct fit_loop_step){.loss = loss,
+                                  .rate = rate,
+                                  .accuracy = (double)tail[TAIL_RIGHT] / fit->options->batch,
+                                  .stop = tail[TAIL_STOP] > 0};
     return 0;
 }
 
@@ -227,8 +237,7 @@ static int run(struct classifier_fit *fit, struct classifier_fit_result *result,
         .model_dir = options->model_dir,
         .checkpoint_every = options->checkpoint_every,
         .keep = options->keep,
-        .log = options->log,
-        .stream = options->stream,
+        .log = fit->log,
         .stop = options->stop,
         .start = start,
         .reducer = reducer,

@@ -9,8 +9,8 @@
 #include "comm/ps.h"
 #include "models/classifier_eval.h"
 #include "train/optimizer.h"
-#include "train/progress.h"
 #include "train/reducer.h"
+#include "train/run_log.h"
 
 #include <signal.h>
 
@@ -30,8 +30,7 @@ struct classifier_fit_options {
     const char *export_dir; /* NULL: no version is published */
     uint64_t checkpoint_every;
     size_t keep; /* checkpoints */
-    enum progress_style log;
-    FILE *stream;                      /* for progress, of the chief; NULL: silent */
+    struct run_log_options log;
     const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
 };
 

@@ -4,13 +4,11 @@
  * worker that was killed just takes the next one when it is back. */
 #include "models/classifier_fit_internal.h"
 
-#include "base/moment.h"
+#include <math.h>
 
 struct course {
     struct classifier_fit *fit;
     struct ps_client *client;
-    bool speaks;
-    struct progress progress;
     uint64_t shown; /* the last step that was told */
 };
 
@@ -32,7 +30,8 @@ static int pull(struct course *course, struct err *err)
     return result;
 }
 
-static int one_step(struct course *course, uint64_t step, double *ret_loss, struct err *err)
+static int one_step(struct course *course, uint64_t step, double *ret_loss, double *ret_accuracy,
+                    struct err *err)
 {
     struct classifier_fit *fit = course->fit;
     struct params *params = classifier_model_params(fit->model);
@@ -48,23 +47,25 @@ static int one_step(struct course *course, uint64_t step, double *ret_loss, stru
         return result;
     classifier_trainer_learn(fit->trainer);
     *ret_loss = loss;
+    *ret_accuracy = (double)own.right / fit->options->batch;
     return ps_dense_push(course->client, params->gradients, schedule_rate(&fit->schedule, step),
                          err);
 }
 
 /* Steps of others count as well: the chief sees by its own numbers how far all have come. */
-static void tell(struct course *course, uint64_t step, double loss)
+static void tell(struct course *course, uint64_t step, double loss, double accuracy)
 {
-    if (!course->speaks || step <= course->shown)
+    if (step <= course->shown)
         return;
     struct progress_step shown = {
         .step = step,
         .loss = loss,
         .pictures = (step - course->shown) * (uint64_t)course->fit->options->batch,
         .rate = (double)schedule_rate(&course->fit->schedule, step),
+        .accuracy = accuracy,
     };
     course->shown = step;
-    progress_show(&course->progress, &shown, moment_monotonic_ns());
+    run_log_step(course->fit->log, &shown);
 }
 
 static bool stop_asked(const struct course *course)
@@ -84,59 +85,61 @@ static int run_steps(struct course *course, bool chief, struct classifier_fit_re
                      struct err *err)
 {
     uint64_t steps = course->fit->options->steps, step, saved = result->first;
+    double accuracy = 0;
     for (result->last = result->first;;) {
         if (stop_asked(course)) {
             result->stopped = true;
             int failed = chief ? ps_save(course->client, err) : ps_flush(course->client, err);
-            if (failed == 0 && course->speaks)
-                progress_note(&course->progress, "stopped",
-                              "stopped after step %llu; the servers keep what was learned",
-                              (unsigned long long)result->last);
+            if (failed == 0)
+                run_log_note(course->fit->log, "stopped",
+                             "stopped after step %llu; the servers keep what was learned",
+                             (unsigned long long)result->last);
             return failed;
         }
         int failed = ps_count(course->client, PS_COUNTER_STEP, 1, &step, err);
         if (failed == 0 && step > steps)
             return ps_flush(course->client, err);
         if (failed == 0)
-            failed = one_step(course, step, &result->loss, err);
+            failed = one_step(course, step, &result->loss, &accuracy, err);
         if (failed < 0)
             return err_wrap(err, "step %llu", (unsigned long long)result->last + 1);
         result->last = step;
-        tell(course, step, result->loss);
+        tell(course, step, result->loss, accuracy);
         if (is_time_to_save(course, chief, saved, step)) {
             saved = step;
             failed = ps_save(course->client, err);
             if (failed < 0)
                 return failed;
+            run_log_saved(course->fit->log, step);
         }
     }
 }
 
-static int begin(struct course *course, size_t workers, struct classifier_fit_result *result,
-                 struct err *err)
+static int begin(struct course *course, bool chief, size_t workers,
+                 struct classifier_fit_result *result, struct err *err)
 {
     const struct classifier_fit_options *options = course->fit->options;
     int failed = open_variables(course, err);
     if (failed == 0)
         failed = ps_count(course->client, PS_COUNTER_STEP, 0, &result->first, err);
-    if (failed < 0 || !course->speaks)
+    if (failed < 0)
         return failed;
+    struct run_log *log = course->fit->log;
     uint64_t first = result->first < options->steps ? result->first : options->steps;
     char start[256];
     course->shown = first;
     classifier_fit_sentence(course->fit, workers, ps_client_servers(course->client), start,
                             sizeof(start));
-    progress_init(&course->progress, options->stream, options->log, first, options->steps,
-                  moment_monotonic_ns());
-    progress_note(&course->progress, "start", "%s", start);
+    run_log_speak(log, chief, chief);
+    run_log_begin(log, first, options->steps);
+    run_log_note(log, "start", "%s", start);
     if (first)
-        progress_note(&course->progress, "resumed", "the servers are at step %llu",
-                      (unsigned long long)first);
+        run_log_note(log, "resumed", "the servers are at step %llu", (unsigned long long)first);
     if (first == options->steps)
-        progress_note(&course->progress, "done",
-                      "all %llu steps were done before: to train further raise --steps, to train "
-                      "anew use another --model-dir",
-                      (unsigned long long)first);
+        run_log_note(log, "done",
+                     "all %llu steps were done before: to train further raise --steps, to train "
+                     "anew use another --model-dir",
+                     (unsigned long long)first);
     return 0;
 }
 
@@ -145,7 +148,7 @@ static int conclude(struct course *course, struct classifier_fit_result *result,
 {
     int failed = pull(course, err);
     result->last = course->fit->options->steps;
-    tell(course, result->last, result->loss);
+    tell(course, result->last, result->loss, (double)NAN);
     if (failed == 0)
         failed = classifier_fit_conclude(course->fit, result, err);
     return failed;
@@ -157,10 +160,10 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
 {
     struct classifier_fit_result result = {0};
     _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options};
-    struct course course = {.fit = &fit, .client = client, .speaks = chief && options->stream};
+    struct course course = {.fit = &fit, .client = client};
     int failed = classifier_fit_start(&fit, 0, 1, err);
     if (failed == 0)
-        failed = begin(&course, workers, &result, err);
+        failed = begin(&course, chief, workers, &result, err);
     if (failed == 0)
         failed = run_steps(&course, chief, &result, err);
     if (failed == 0 && chief && !result.stopped)
@@ -172,8 +175,6 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
         failed = 0;
         err_clear(err);
     }
-    if (course.speaks)
-        progress_finish(&course.progress);
     if (failed < 0) {
         classifier_fit_result_release(&result);
         return failed;

@@ -13,6 +13,7 @@ struct classifier_fit {
     struct schedule schedule;
     struct reducer *reducer; /* in step only */
     struct optimizer *optimizer;
+    struct run_log *log;
 };
 
 /* Data, model and trainer; values are set from the seed. */

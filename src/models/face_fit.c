@@ -7,6 +7,8 @@
 #include "train/checkpoint.h"
 #include "train/fit_loop.h"
 
+#include <math.h>
+
 /* What lives as long as one run. */
 struct fit {
     const struct face_fit_options *options;
@@ -15,6 +17,7 @@ struct fit {
     struct face_model *model;
     struct face_trainer *trainer;
     struct face_pictures *pictures;
+    struct run_log *log;
     struct dataset_split split;
     struct batch_feed *feed;
 };
@@ -22,6 +25,7 @@ struct fit {
 static void fit_release(struct fit *fit)
 {
     batch_feed_free(fit->feed);
+    run_log_free(fit->log);
     face_trainer_free(fit->trainer);
     face_model_free(fit->model);
     face_pictures_free(fit->pictures);
@@ -145,6 +149,15 @@ static int fit_start(struct fit *fit, struct err *err)
     return result;
 }
 
+/* An epoch shows as many pictures as there are to train on. */
+static double steps_an_epoch(const struct fit *fit)
+{
+    size_t pictures = 0;
+    for (size_t i = 0; i < fit->split.train.count; i++)
+        pictures += dataset_pictures(fit->dataset, fit->split.train.items[i]);
+    return (double)pictures / (double)(fit->options->batch_persons * fit->options->batch_pictures);
+}
+
 static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                     struct err *err)
 {
@@ -156,7 +169,8 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     struct face_trainer_step done;
     result = face_trainer_step(fit->trainer, step, batch->inputs, batch->labels, stop, &done, err);
     if (result == 0)
-        *ret = (struct fit_loop_step){.loss = done.loss.loss, .rate = done.rate, .stop = done.stop};
+        *ret = (struct fit_loop_step){
+            .loss = done.loss.loss, .rate = done.rate, .accuracy = (double)NAN, .stop = done.stop};
     return result;
 }
 
@@ -184,6 +198,8 @@ static int conclude(struct fit *fit, struct face_fit_result *result, struct err 
         if (failed < 0)
             return failed;
         result->judged = true;
+        run_log_judged(fit->log, result->last, "accuracy", result->eval.model.accuracy);
+        run_log_judged(fit->log, result->last, "auc", result->eval.model.auc);
         notes = json_object(arena);
         json_set(arena, notes, "heldOut", face_eval_to_json(arena, &result->eval));
     }
@@ -212,6 +228,9 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
              params_trainable(face_model_params(fit->model)), options->model.side,
              options->model.side, fit->split.train.count, fit->split.held_out.count,
              fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels_best()->name);
+    fit->log = run_log_new(
+        &options->log,
+        &(struct run_log_subject){.unit = "images", .steps_an_epoch = steps_an_epoch(fit)});
     struct fit_loop loop = {
         .model = "face",
         .seed = options->seed,
@@ -220,8 +239,7 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
         .model_dir = options->model_dir,
         .checkpoint_every = options->checkpoint_every,
         .keep = options->keep,
-        .log = options->log,
-        .stream = options->stream,
+        .log = fit->log,
         .stop = options->stop,
         .start = start,
         .reducer = fit->reducer,

@@ -7,7 +7,7 @@
 #include "models/face_eval.h"
 #include "models/face_trainer.h"
 #include "train/augment.h"
-#include "train/progress.h"
+#include "train/run_log.h"
 
 #include <signal.h>
 
@@ -29,8 +29,7 @@ struct face_fit_options {
     const char *model_dir; /* NULL: nothing is written or resumed */
     uint64_t checkpoint_every;
     size_t keep; /* checkpoints */
-    enum progress_style log;
-    FILE *stream;                      /* for progress, on rank 0; NULL: silent */
+    struct run_log_options log;
     const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
 };
 

@@ -8,6 +8,7 @@
 #include "train/dataset.h"
 #include "train/fit_loop.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -28,11 +29,12 @@ struct fit {
     uint64_t steps;    /* batches of all epochs */
     int64_t *ids;      /* of one batch, and below: */
     float *truth, *rows, *d_rows;
-    struct progress progress;
+    struct run_log *log;
 };
 
 static void fit_release(struct fit *fit)
 {
+    run_log_free(fit->log);
     recommender_batch_free(fit->batch);
     ratings_split_release(&fit->split);
     free(fit->order);
@@ -191,15 +193,14 @@ static int run_batches(struct fit *fit, struct recommender_fit_result *result, s
             return err_wrap(err, "batch %llu", (unsigned long long)taken);
         result->own++;
         result->steps = taken;
-        if (fit->options->stream) {
-            struct progress_step shown = {
-                .step = taken,
-                .loss = result->loss,
-                .pictures = (taken > before ? taken - before : 1) * (uint64_t)fit->options->batch,
-                .rate = (double)fit->options->rate,
-            };
-            progress_show(&fit->progress, &shown, moment_monotonic_ns());
-        }
+        struct progress_step shown = {
+            .step = taken,
+            .loss = result->loss,
+            .pictures = (taken > before ? taken - before : 1) * (uint64_t)fit->options->batch,
+            .rate = (double)fit->options->rate,
+            .accuracy = (double)NAN,
+        };
+        run_log_step(fit->log, &shown);
         before = taken;
     }
     result->steps = fit->steps;
@@ -225,11 +226,11 @@ static int wait_for_others(struct fit *fit, struct recommender_fit_result *resul
             result->stopped = true;
             return 0;
         }
-        if (fit->options->stream && moment_monotonic_ms() - told >= WAIT_REPORT_MS) {
+        if (moment_monotonic_ms() - told >= WAIT_REPORT_MS) {
             told = moment_monotonic_ms();
-            progress_note(&fit->progress, "waiting",
-                          "waiting for %zu of %zu workers to finish their last batch",
-                          fit->place->workers - (size_t)done, fit->place->workers);
+            run_log_note(fit->log, "waiting",
+                         "waiting for %zu of %zu workers to finish their last batch",
+                         fit->place->workers - (size_t)done, fit->place->workers);
         }
         nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_MS * 1000000}, NULL);
     }
@@ -264,6 +265,8 @@ static int conclude(struct fit *fit, struct recommender_fit_result *result, stru
                                       fit->table, fit->ratings, fit->split.test,
                                       fit->split.test_count, &result->eval, err);
     result->judged = failed == 0 && fit->split.test_count > 0;
+    if (result->judged)
+        run_log_judged(fit->log, result->steps, "auc", result->eval.auc);
     if (failed == 0 && fit->options->model_dir)
         failed = write_model(fit, result, err);
     return failed;
@@ -272,30 +275,29 @@ static int conclude(struct fit *fit, struct recommender_fit_result *result, stru
 static void tell_start(struct fit *fit, uint64_t first)
 {
     const struct recommender_fit_options *options = fit->options;
-    if (!options->stream)
-        return;
-    progress_init(&fit->progress, options->stream, options->log, first, fit->steps,
-                  moment_monotonic_ns());
-    fit->progress.unit = "ratings";
+    fit->log = run_log_new(
+        &options->log,
+        &(struct run_log_subject){.unit = "ratings", .steps_an_epoch = (double)fit->in_epoch});
+    run_log_speak(fit->log, true, fit->place->chief);
+    run_log_begin(fit->log, first, fit->steps);
     if (fit->place->chief) {
         char shared[48] = "one row each";
         if (options->model.buckets)
             snprintf(shared, sizeof(shared), "sharing %lld rows",
                      (long long)options->model.buckets);
-        progress_note(
-            &fit->progress, "start",
-            "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to "
-            "judge by; %zu worker%s, %zu parameter server%s",
-            recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
-            ratings_items(fit->ratings), shared, fit->split.train_count, fit->split.test_count,
-            fit->place->workers, fit->place->workers == 1 ? "" : "s",
-            ps_client_servers(fit->place->client),
-            ps_client_servers(fit->place->client) == 1 ? "" : "s");
+        run_log_note(fit->log, "start",
+                     "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to "
+                     "judge by; %zu worker%s, %zu parameter server%s",
+                     recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
+                     ratings_items(fit->ratings), shared, fit->split.train_count,
+                     fit->split.test_count, fit->place->workers,
+                     fit->place->workers == 1 ? "" : "s", ps_client_servers(fit->place->client),
+                     ps_client_servers(fit->place->client) == 1 ? "" : "s");
     }
     /* What others did while this one started is not worth a line. */
     if (first > 4 * fit->place->workers)
-        progress_note(&fit->progress, "joined", "%llu of %llu batches are done already",
-                      (unsigned long long)first, (unsigned long long)fit->steps);
+        run_log_note(fit->log, "joined", "%llu of %llu batches are done already",
+                     (unsigned long long)first, (unsigned long long)fit->steps);
 }
 
 /* From the first batch to the last of this worker, and then, for the chief, to the model. */
@@ -310,8 +312,6 @@ static int run(struct fit *fit, struct recommender_fit_result *result, struct er
         return failed;
     tell_start(fit, result->steps < fit->steps ? result->steps : fit->steps);
     failed = run_batches(fit, result, err);
-    if (fit->options->stream)
-        progress_finish(&fit->progress);
     if (failed == 0 && !result->stopped)
         failed = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
     /* That all is done must not be forgotten with a server. */
@@ -338,9 +338,9 @@ int recommender_fit(const struct recommender_fit_options *options, const struct 
         result.stopped = true;
         failed = 0;
     }
-    if (failed == 0 && result.stopped && options->stream)
-        progress_note(&fit.progress, "stopped", "stopped after batch %llu of %llu",
-                      (unsigned long long)result.steps, (unsigned long long)fit.steps);
+    if (failed == 0 && result.stopped)
+        run_log_note(fit.log, "stopped", "stopped after batch %llu of %llu",
+                     (unsigned long long)result.steps, (unsigned long long)fit.steps);
     if (failed == 0)
         *ret = result;
     return failed;

@@ -9,7 +9,7 @@
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_H
 
 #include "models/recommender_eval.h"
-#include "train/progress.h"
+#include "train/run_log.h"
 
 #include <signal.h>
 
@@ -24,8 +24,7 @@ struct recommender_fit_options {
     float accumulator_rows; /* and for the rows, whose gradients are the smaller */
     float range;            /* of a new row's values: ± */
     const char *model_dir;  /* NULL: no model is written */
-    enum progress_style log;
-    FILE *stream;                      /* for progress; NULL: silent */
+    struct run_log_options log;
     const volatile sig_atomic_t *stop; /* not 0: end after this batch; NULL: never */
 };
 

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -108,9 +107,10 @@ int checkpoint_write(const char *path, const struct params *params,
     _cleanup_fd_ int fd = mkostemp(aside, O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot write '%s'", path);
-    int result = write_parts(fd, &head, params, optimizer, err);
+    struct err problem = ERR_INIT;
+    int result = write_parts(fd, &head, params, optimizer, &problem);
     if (result < 0)
-        err_wrap(err, "'%s'", path);
+        result = err_set_errno(err, problem.sys, "cannot write '%s'", path);
     else if (fchmod(fd, 0644) < 0 || fsync(fd) < 0 || rename(aside, path) < 0 ||
              sync_directory_of(path) < 0)
         result = err_set_errno(err, errno, "cannot write '%s'", path);
@@ -149,12 +149,12 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
         return err_set(err, ERR_BAD_REQUEST, "'%s' is not a model or checkpoint file", name);
     memcpy(&version, bytes + 8, sizeof(version));
     memcpy(&header_size, bytes + 12, sizeof(header_size));
-    if (version != CHECKPOINT_VERSION)
-        return err_set(err, ERR_UNSUPPORTED, "'%s' is of version %u; this program reads version %d",
-                       name, version, CHECKPOINT_VERSION);
     memcpy(&crc, bytes + size - TRAILER, sizeof(crc));
     if (crc != (uint32_t)crc32_z(crc32(0, NULL, 0), data, size - TRAILER))
         return err_set(err, ERR_BAD_REQUEST, "'%s' is damaged: its checksum is wrong", name);
+    if (version != CHECKPOINT_VERSION)
+        return err_set(err, ERR_UNSUPPORTED, "'%s' is of version %u; this program reads version %d",
+                       name, version, CHECKPOINT_VERSION);
     if (header_size > CHECKPOINT_HEADER_MAX || data_offset(header_size) > size - TRAILER)
         return err_set(err, ERR_BAD_REQUEST, "'%s' is cut off", name);
 
@@ -263,52 +263,4 @@ int checkpoint_restore(const struct checkpoint *checkpoint, const char *name, st
         memcpy(optimizer->slots, checkpoint->values + params->floats,
                params->floats * (size_t)optimizer->slot_count * sizeof(float));
     return 0;
-}
-
-void checkpoint_path(const char *directory, uint64_t step, char path[CHECKPOINT_PATH_MAX])
-{
-    snprintf(path, CHECKPOINT_PATH_MAX, "%s/step-%08llu.ckpt", directory, (unsigned long long)step);
-}
-
-static int newest_first(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x < y) - (x > y);
-}
-
-int checkpoint_list(const char *directory, uint64_t **ret_steps, size_t *ret_count, struct err *err)
-{
-    DIR *stream = opendir(directory);
-    if (!stream && errno != ENOENT)
-        return err_set_errno(err, errno, "cannot read directory '%s'", directory);
-    uint64_t *steps = mem_calloc(CHECKPOINT_DIRECTORY_MAX, sizeof(*steps));
-    size_t count = 0;
-    for (struct dirent *entry;
-         stream && count < CHECKPOINT_DIRECTORY_MAX && (entry = readdir(stream));) {
-        unsigned long long step;
-        int end = 0;
-        if (sscanf(entry->d_name, "step-%llu.ckpt%n", &step, &end) == 1 && end > 0 &&
-            entry->d_name[end] == '\0')
-            steps[count++] = step;
-    }
-    if (stream)
-        closedir(stream);
-    qsort(steps, count, sizeof(*steps), newest_first);
-    *ret_steps = steps;
-    *ret_count = count;
-    return 0;
-}
-
-int checkpoint_prune(const char *directory, size_t keep, struct err *err)
-{
-    _cleanup_free_ uint64_t *steps = NULL;
-    size_t count = 0;
-    int result = checkpoint_list(directory, &steps, &count, err);
-    for (size_t i = keep; result == 0 && i < count; i++) {
-        char path[CHECKPOINT_PATH_MAX];
-        checkpoint_path(directory, steps[i], path);
-        if (unlink(path) < 0 && errno != ENOENT)
-            result = err_set_errno(err, errno, "cannot remove '%s'", path);
-    }
-    return result;
 }

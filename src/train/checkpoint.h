@@ -65,4 +65,10 @@ int checkpoint_list(const char *directory, uint64_t **ret_steps, size_t *ret_cou
 /* Remove all but the `keep` newest. */
 int checkpoint_prune(const char *directory, size_t keep, struct err *err);
 
+/* Remove what a process that was killed while it wrote one left there. */
+void checkpoint_sweep(const char *directory);
+
+/* One that is damaged is renamed to "….damaged": it must not count among the newest. */
+int checkpoint_set_aside(const char *directory, uint64_t step, struct err *err);
+
 #endif

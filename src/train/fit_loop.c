@@ -1,45 +1,22 @@
 /* The course of synchronous training; see fit_loop.h. */
 #include "train/fit_loop.h"
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/moment.h"
-#include "train/checkpoint.h"
+#include "train/checkpoint_writer.h"
+#include "train/fit_save.h"
 
+#include <math.h>
 #include <string.h>
 
-/* Newest first; one that is damaged is passed over with a word about it, one that is of another
- * model is an error. */
-static int restore_newest(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
+static bool is_writer(const struct fit_loop *loop)
 {
-    _cleanup_free_ uint64_t *steps = NULL;
-    size_t count = 0;
-    int result = checkpoint_list(loop->model_dir, &steps, &count, err);
-    for (size_t i = 0; result == 0 && i < count; i++) {
-        _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
-        char path[CHECKPOINT_PATH_MAX];
-        struct err problem = ERR_INIT;
-        checkpoint_path(loop->model_dir, steps[i], path);
-        if (checkpoint_read(path, &checkpoint, &problem) < 0) {
-            if (loop->speaks)
-                progress_note(&loop->progress, "warning", "%s; looking for an older one",
-                              problem.message);
-            continue;
-        }
-        if (checkpoint->info.seed != loop->seed)
-            return err_set(err, ERR_INVALID,
-                           "'%s' was made with seed %llu, this run has %llu: use another "
-                           "--model-dir, or the same seed",
-                           path, (unsigned long long)checkpoint->info.seed,
-                           (unsigned long long)loop->seed);
-        result = checkpoint_restore(checkpoint, path, loop->params, loop->optimizer, err);
-        if (result < 0)
-            return err_wrap(err, "cannot resume (use another --model-dir, or remove the old one)");
-        *ret_step = checkpoint->info.step;
-        return 0;
-    }
-    return result;
+    return loop->reducer->rank == 0 && loop->model_dir;
+}
+
+static bool is_stopping(const struct fit_loop *loop)
+{
+    return loop->stop && *loop->stop;
 }
 
 /* All workers take over the state of the one that came farthest: at the start that is rank 0 with
@@ -88,11 +65,8 @@ static int resume(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     struct err problem = ERR_INIT;
     int restored = 0;
     uint64_t step = 0;
-    if (loop->reducer->rank == 0 && loop->model_dir) {
-        restored = restore_newest(loop, &step, &problem);
-        if (restored == 0)
-            restored = file_make_dirs(loop->model_dir, 0755, &problem);
-    }
+    if (is_writer(loop))
+        restored = fit_save_restore(loop, &step, &problem);
     int result = agree(loop, restored == 0, &step, err);
     if (restored < 0)
         return err_set(err, problem.code, "%s", problem.message);
@@ -101,52 +75,43 @@ static int resume(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     return result;
 }
 
-static int save(struct fit_loop *loop, uint64_t step, struct err *err)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char path[CHECKPOINT_PATH_MAX];
-    struct checkpoint_info info = {.model = loop->model,
-                                   .config = loop->config(loop->context, arena),
-                                   .step = step,
-                                   .seed = loop->seed};
-    checkpoint_path(loop->model_dir, step, path);
-    int result = checkpoint_write(path, loop->params, loop->optimizer, &info, err);
-    if (result == 0)
-        result = checkpoint_prune(loop->model_dir, loop->keep, err);
-    return result;
-}
-
 /* A step that failed has changed nothing here, though it may have succeeded elsewhere. What was
  * done is saved, in case nobody comes back; then the workers find together and go on. */
 static int recover(struct fit_loop *loop, int failed, struct fit_loop_result *result,
                    struct err *err)
 {
-    if (loop->reducer->rank == 0 && loop->model_dir && result->last > result->first)
-        (void)save(loop, result->last, NULL);
-    bool stopping = loop->stop && *loop->stop;
+    if (is_writer(loop) && result->last > result->first)
+        (void)fit_save_now(loop, result->last, NULL);
+    bool stopping = is_stopping(loop);
     while (failed == -ERR_UNAVAILABLE && loop->reducer->reform && !stopping) {
-        if (loop->speaks)
-            progress_note(&loop->progress, "lost", "%s; waiting for all workers to be there again",
-                          err->message);
+        run_log_lost(loop->log, "%s; waiting for all workers to be there again", err->message);
         failed = loop->reducer->reform(loop->reducer, err);
         if (failed == 0)
             failed = agree(loop, true, &result->last, err);
-        stopping = loop->stop && *loop->stop;
+        stopping = is_stopping(loop);
     }
-    if (failed == 0 && loop->speaks)
-        progress_note(&loop->progress, "reformed",
-                      "all workers are there; going on after step %llu",
-                      (unsigned long long)result->last);
+    if (failed == 0)
+        run_log_note(loop->log, "reformed", "all workers are there; going on after step %llu",
+                     (unsigned long long)result->last);
     return failed;
+}
+
+/* After a step: who asked to end has it on disk before the run does, else it may take its time. */
+static int save(struct fit_loop *loop, uint64_t step, bool last, struct err *err)
+{
+    fit_save_tell(loop);
+    if (last)
+        return fit_save_now(loop, step, err);
+    if (loop->checkpoint_every && step % loop->checkpoint_every == 0)
+        fit_save_put(loop, step);
+    return 0;
 }
 
 static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, struct err *err)
 {
-    bool writes = loop->reducer->rank == 0 && loop->model_dir;
     for (uint64_t step = result->first + 1; step <= loop->steps; step++) {
-        struct fit_loop_step done = {0};
-        bool stop = loop->stop && *loop->stop;
-        int failed = loop->step(loop->context, step, stop, &done, err);
+        struct fit_loop_step done = {.accuracy = (double)NAN};
+        int failed = loop->step(loop->context, step, is_stopping(loop), &done, err);
         if (failed < 0) {
             failed = recover(loop, failed, result, err);
             if (failed < 0)
@@ -156,28 +121,21 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, stru
         }
         result->last = step;
         result->loss = done.loss;
-        if (loop->speaks) {
-            struct progress_step shown = {
-                .step = step,
-                .loss = done.loss,
-                .pictures = loop->batch,
-                .rate = (double)done.rate,
-            };
-            progress_show(&loop->progress, &shown, moment_monotonic_ns());
-        }
-        bool last = done.stop || step == loop->steps;
-        if (writes && (last || (loop->checkpoint_every && step % loop->checkpoint_every == 0))) {
-            failed = save(loop, step, err);
-            if (failed < 0)
-                return failed;
-        }
+        run_log_step(loop->log, &(struct progress_step){.step = step,
+                                                        .loss = done.loss,
+                                                        .pictures = loop->batch,
+                                                        .rate = (double)done.rate,
+                                                        .accuracy = done.accuracy});
+        failed = is_writer(loop) ? save(loop, step, done.stop || step == loop->steps, err) : 0;
+        if (failed < 0)
+            return failed;
         if (done.stop && step < loop->steps) {
             result->stopped = true;
-            if (loop->speaks)
-                progress_note(&loop->progress, "stopped",
-                              writes ? "stopped after step %llu; the next run goes on from there"
-                                     : "stopped after step %llu",
-                              (unsigned long long)step);
+            run_log_note(loop->log, "stopped",
+                         loop->model_dir
+                             ? "stopped after step %llu; the next run goes on from there"
+                             : "stopped after step %llu",
+                         (unsigned long long)step);
             return 0;
         }
     }
@@ -187,30 +145,23 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, stru
 int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err *err)
 {
     struct fit_loop_result result = {0};
-    loop->speaks = loop->reducer->rank == 0 && loop->stream;
-    if (loop->speaks)
-        progress_init(&loop->progress, loop->stream, loop->log, 0, loop->steps,
-                      moment_monotonic_ns());
+    run_log_speak(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
     int failed = resume(loop, &result.first, err);
     if (failed < 0)
         return failed;
     result.last = result.first;
-    if (loop->speaks) {
-        progress_note(&loop->progress, "start", "%s", loop->start);
-        if (result.first)
-            progress_note(&loop->progress, "resumed", "resumed after step %llu",
-                          (unsigned long long)result.first);
-        if (result.first >= loop->steps)
-            progress_note(&loop->progress, "done",
-                          "all %llu steps were done before: to train further raise --steps, to "
-                          "train anew use another --model-dir",
-                          (unsigned long long)loop->steps);
-        progress_init(&loop->progress, loop->stream, loop->log, result.first, loop->steps,
-                      moment_monotonic_ns());
-    }
+    run_log_note(loop->log, "start", "%s", loop->start);
+    if (result.first)
+        run_log_note(loop->log, "resumed", "resumed after step %llu",
+                     (unsigned long long)result.first);
+    if (result.first >= loop->steps)
+        run_log_note(loop->log, "done",
+                     "all %llu steps were done before: to train further raise --steps, to train "
+                     "anew use another --model-dir",
+                     (unsigned long long)loop->steps);
+    run_log_begin(loop->log, result.first, loop->steps);
     failed = run_steps(loop, &result, err);
-    if (loop->speaks)
-        progress_finish(&loop->progress);
+    loop->writer = checkpoint_writer_free(loop->writer);
     if (failed == 0)
         *ret = result;
     return failed;

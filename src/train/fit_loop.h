@@ -8,15 +8,16 @@
 #include "base/json.h"
 #include "train/optimizer.h"
 #include "train/params.h"
-#include "train/progress.h"
 #include "train/reducer.h"
+#include "train/run_log.h"
 
 #include <signal.h>
 
 struct fit_loop_step {
-    double loss; /* of the global batch, before the step */
-    float rate;  /* learning rate used */
-    bool stop;   /* some worker wants to end: all do, after this step */
+    double loss;     /* of the global batch, before the step */
+    float rate;      /* learning rate used */
+    double accuracy; /* of the global batch; NAN: not known */
+    bool stop;       /* some worker wants to end: all do, after this step */
 };
 
 struct fit_loop {
@@ -26,9 +27,8 @@ struct fit_loop {
     size_t batch;          /* pictures of a step, of all workers */
     const char *model_dir; /* NULL: nothing is written or resumed */
     uint64_t checkpoint_every;
-    size_t keep; /* checkpoints */
-    enum progress_style log;
-    FILE *stream;                      /* for progress, on rank 0; NULL: silent */
+    size_t keep;                       /* checkpoints */
+    struct run_log *log;               /* may be NULL */
     const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
     const char *start;                 /* a sentence about what is going to be trained */
 
@@ -44,8 +44,9 @@ struct fit_loop {
     struct json *(*config)(void *context, struct arena *arena); /* of the model, for checkpoints */
 
     /* Its own. */
-    struct progress progress;
-    bool speaks;
+    struct checkpoint_writer *writer; /* NULL before the first checkpoint */
+    uint64_t saved;                   /* the step of the last one on disk; 0: none in this run */
+    bool slow_disk;                   /* and it was said */
 };
 
 struct fit_loop_result {

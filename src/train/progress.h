@@ -32,6 +32,7 @@ struct progress_step {
     double loss;
     uint64_t pictures; /* of this step, all workers */
     double rate;       /* learning rate */
+    double accuracy;   /* of this step's pictures; NAN: not known */
 };
 
 void progress_init(struct progress *progress, FILE *stream, enum progress_style style,

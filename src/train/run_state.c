@@ -11,15 +11,19 @@
 struct run_state {
     pthread_mutex_t lock;
     struct run_state_view view;
-    uint64_t steps_an_epoch; /* 0: epochs are not counted */
-    int64_t last_ns;         /* when the last step ended; 0: none yet */
+    double steps_an_epoch;
+    int64_t last_ns;    /* when the last step ended; 0: none yet */
+    int64_t waiting_ns; /* since when; 0: for nobody */
 };
+
+static const struct run_state_view NOTHING_KNOWN = {
+    .loss = (double)NAN, .accuracy = (double)NAN, .rate = (double)NAN};
 
 struct run_state *run_state_new(void)
 {
     struct run_state *state = mem_zalloc(sizeof(*state));
     pthread_mutex_init(&state->lock, NULL);
-    state->view.loss = state->view.accuracy = state->view.rate = (double)NAN;
+    state->view = NOTHING_KNOWN;
     return state;
 }
 
@@ -35,11 +39,10 @@ struct run_state *run_state_free(struct run_state *state)
 static void set_epoch(struct run_state *state)
 {
     state->view.epoch =
-        state->steps_an_epoch ? (double)state->view.step / (double)state->steps_an_epoch : 0;
+        state->steps_an_epoch > 0 ? (double)state->view.step / state->steps_an_epoch : 0;
 }
 
-void run_state_begin(struct run_state *state, uint64_t done, uint64_t total,
-                     uint64_t steps_an_epoch)
+void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, double steps_an_epoch)
 {
     if (!state)
         return;
@@ -50,6 +53,15 @@ void run_state_begin(struct run_state *state, uint64_t done, uint64_t total,
     state->last_ns = 0;
     set_epoch(state);
     pthread_mutex_unlock(&state->lock);
+}
+
+/* With the lock: whoever was waited for is there. */
+static void end_wait(struct run_state *state, int64_t now_ns)
+{
+    if (state->waiting_ns)
+        state->view.waited += (double)(now_ns - state->waiting_ns) / 1e9;
+    state->waiting_ns = 0;
+    state->view.waiting_for[0] = '\0';
 }
 
 /* The rate of the last steps, smoothed so that one that took long does not make it jump. */
@@ -72,7 +84,7 @@ void run_state_step(struct run_state *state, uint64_t step, double loss, uint64_
         view->rate =
             smooth_rate(view->rate, (double)examples * 1e9 / (double)(now_ns - state->last_ns));
     state->last_ns = now_ns;
-    view->waiting_for[0] = '\0';
+    end_wait(state, now_ns);
     set_epoch(state);
     pthread_mutex_unlock(&state->lock);
 }
@@ -86,12 +98,19 @@ void run_state_accuracy(struct run_state *state, double accuracy)
     pthread_mutex_unlock(&state->lock);
 }
 
-void run_state_wait(struct run_state *state, const char *whom)
+void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns)
 {
     if (!state)
         return;
     pthread_mutex_lock(&state->lock);
-    snprintf(state->view.waiting_for, sizeof(state->view.waiting_for), "%s", whom ? whom : "");
+    if (!whom) {
+        end_wait(state, now_ns);
+    } else {
+        snprintf(state->view.waiting_for, sizeof(state->view.waiting_for), "%s", whom);
+        if (!state->waiting_ns)
+            state->waiting_ns = now_ns;
+    }
+    state->last_ns = 0; /* the time until the next step says nothing about speed */
     pthread_mutex_unlock(&state->lock);
 }
 
@@ -101,14 +120,38 @@ void run_state_lost(struct run_state *state)
         return;
     pthread_mutex_lock(&state->lock);
     state->view.losses++;
-    state->last_ns = 0; /* the time until the next step says nothing about speed */
+    state->last_ns = 0;
     pthread_mutex_unlock(&state->lock);
 }
 
-void run_state_look(struct run_state *state, struct run_state_view *ret)
+void run_state_saved(struct run_state *state, uint64_t step)
 {
+    if (!state)
+        return;
+    pthread_mutex_lock(&state->lock);
+    state->view.saves++;
+    state->view.saved = step;
+    pthread_mutex_unlock(&state->lock);
+}
+
+void run_state_save_failed(struct run_state *state)
+{
+    if (!state)
+        return;
+    pthread_mutex_lock(&state->lock);
+    state->view.failed_saves++;
+    pthread_mutex_unlock(&state->lock);
+}
+
+void run_state_look(struct run_state *state, int64_t now_ns, struct run_state_view *ret)
+{
+    *ret = NOTHING_KNOWN;
+    if (!state)
+        return;
     pthread_mutex_lock(&state->lock);
     *ret = state->view;
+    if (state->waiting_ns)
+        ret->waited += (double)(now_ns - state->waiting_ns) / 1e9;
     pthread_mutex_unlock(&state->lock);
 }
 

@@ -15,28 +15,33 @@ enum { RUN_STATE_WAITING_MAX = 256 };
 struct run_state;
 
 struct run_state_view {
-    uint64_t step, total;        /* done, and to be done */
-    double epoch;                /* passes over the data; 0: not counted */
-    double loss, accuracy, rate; /* of the last step; examples a second. NAN: not known */
-    uint64_t examples;           /* seen since the start of the process */
-    uint64_t losses;             /* of workers, since the start of the process */
-    char waiting_for[RUN_STATE_WAITING_MAX]; /* "" : for nobody */
+    uint64_t step, total;         /* done, and to be done */
+    double epoch;                 /* passes over the data; 0: not counted */
+    double loss, accuracy, rate;  /* of the last step; examples a second. NAN: not known */
+    uint64_t examples;            /* seen since the start of the process, as the following: */
+    uint64_t losses;              /* of workers */
+    uint64_t saves, failed_saves; /* checkpoints written, and not */
+    uint64_t saved;               /* the step of the last one; 0: none */
+    double waited;                /* seconds, for others, in all */
+    char waiting_for[RUN_STATE_WAITING_MAX]; /* "": for nobody */
 };
 
 struct run_state *run_state_new(void);
 struct run_state *run_state_free(struct run_state *state); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(run_state)
 
-/* A run of so many steps, some of them done before. */
-void run_state_begin(struct run_state *state, uint64_t done, uint64_t total,
-                     uint64_t steps_an_epoch);
+/* A run of so many steps, some of them done before; steps_an_epoch 0: epochs are not counted. */
+void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, double steps_an_epoch);
 void run_state_step(struct run_state *state, uint64_t step, double loss, uint64_t examples,
                     int64_t now_ns);
 void run_state_accuracy(struct run_state *state, double accuracy);
-void run_state_wait(struct run_state *state, const char *whom); /* NULL: for nobody any more */
+/* NULL: for nobody any more, which a step says, too. */
+void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns);
 void run_state_lost(struct run_state *state); /* a worker; the run goes on without a step */
+void run_state_saved(struct run_state *state, uint64_t step);
+void run_state_save_failed(struct run_state *state);
 
-void run_state_look(struct run_state *state, struct run_state_view *ret);
+void run_state_look(struct run_state *state, int64_t now_ns, struct run_state_view *ret);
 
 /* The document at /progress: step, total, epoch, loss, accuracy, rate, waiting-for, as far as they
  * are known. */

@@ -62,8 +62,8 @@ static int options_of(const struct fit_values *values, bool servers,
     options.export_dir = str_is_empty(values->export_dir) ? NULL : values->export_dir;
     options.checkpoint_every = (uint64_t)values->checkpoint_every;
     options.keep = (size_t)values->keep;
-    options.log = fit_log_style(values->cluster.log);
-    options.stream = stdout;
+    options.log.style = fit_log_style(values->cluster.log);
+    options.log.stream = stdout;
     options.stop = &fit_stop_asked;
     int result = kind_of(values->model, &options.kind, err);
     if (result == 0)
@@ -82,7 +82,7 @@ static int options_of(const struct fit_values *values, bool servers,
 /* The words of the workshop's program, which people look for in the logs. */
 static void announce(const struct classifier_fit_options *options, bool chief)
 {
-    if (options->log == PROGRESS_JSON)
+    if (options->log.style == PROGRESS_JSON)
         return;
     if (!chief)
         printf("Will not export model: the chief does\n");
@@ -116,7 +116,7 @@ static void report(const struct classifier_fit_options *options,
     char text[128], path[4096];
     if (options->model_dir)
         classifier_fit_model_path(options->model_dir, path, sizeof(path));
-    if (options->log == PROGRESS_JSON) {
+    if (options->log.style == PROGRESS_JSON) {
         report_json(options, path, result);
         return;
     }

@@ -23,6 +23,8 @@ void fit_begin(void)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    signal(SIGXFSZ,
+           SIG_IGN); /* a limit on the size of files is an error of a write, like a full disk */
     kernels_set_blas_threads(1); /* --threads share the batch; threads inside a product only wait */
 }
 

@@ -47,8 +47,8 @@ static struct face_fit_options options_of(const struct fit_values *values)
     options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
     options.checkpoint_every = (uint64_t)values->checkpoint_every;
     options.keep = (size_t)values->keep;
-    options.log = fit_log_style(values->cluster.log);
-    options.stream = stdout;
+    options.log.style = fit_log_style(values->cluster.log);
+    options.log.stream = stdout;
     options.stop = &fit_stop_asked;
     return options;
 }
@@ -79,7 +79,7 @@ static void report(const struct face_fit_options *options, const struct face_fit
     char text[512], path[4096] = "";
     if (options->model_dir)
         face_fit_model_path(options->model_dir, path, sizeof(path));
-    if (options->log == PROGRESS_JSON) {
+    if (options->log.style == PROGRESS_JSON) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct json *line = json_object(arena);
         json_set_string(arena, line, "event", "result");

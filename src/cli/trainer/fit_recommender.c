@@ -34,8 +34,8 @@ static struct recommender_fit_options options_of(const struct fit_values *values
     options.test_percent = (int)values->test_percent;
     options.rate = (float)values->rate;
     options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
-    options.log = fit_log_style(values->cluster.log);
-    options.stream = stdout;
+    options.log.style = fit_log_style(values->cluster.log);
+    options.log.stream = stdout;
     options.stop = &fit_stop_asked;
     return options;
 }
@@ -47,7 +47,7 @@ static void report(const struct recommender_fit_options *options,
     char text[512], path[4096] = "";
     if (place->chief && options->model_dir)
         recommender_fit_model_path(options->model_dir, path, sizeof(path));
-    if (options->log == PROGRESS_JSON) {
+    if (options->log.style == PROGRESS_JSON) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct json *line = json_object(arena);
         json_set_string(arena, line, "event", "result");

@@ -286,11 +286,11 @@ static void common_variables_are_learned(void **state)
     struct err err = ERR_INIT;
     struct ps_client *client = local_client(&config);
     char text[4096] = "";
-    options.stream = fmemopen(text, sizeof(text), "w");
-    options.log = PROGRESS_PLAIN;
+    options.log.stream = fmemopen(text, sizeof(text), "w");
+    options.log.style = PROGRESS_PLAIN;
     if (classifier_fit_async(&options, client, true, 1, &result, &err) < 0)
         fail_msg("%s", err.message);
-    fclose(options.stream);
+    fclose(options.log.stream);
     assert_int_equal(result.last, 20);
     assert_true(result.judged);
     if (result.eval.accuracy < 0.9)

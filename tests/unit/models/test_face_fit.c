@@ -235,8 +235,8 @@ static void workers_that_find_together_go_on(void **state)
     struct face_fit_options options = small_run(9);
     char *text = NULL;
     size_t size = 0;
-    options.stream = open_memstream(&text, &size);
-    options.log = PROGRESS_PLAIN;
+    options.log.stream = open_memstream(&text, &size);
+    options.log.style = PROGRESS_PLAIN;
     struct breaking_reducer broken = {.reducer = reducer_single(),
                                       .calls_left = CALLS_TO_AGREE + 4};
     broken.reducer.allreduce = breaking_allreduce;
@@ -246,7 +246,7 @@ static void workers_that_find_together_go_on(void **state)
     if (face_fit(&options, dataset, &broken.reducer, &result, &err) < 0)
         fail_msg("%s", err.message);
     assert_int_equal(result.last, 9);
-    fclose(options.stream);
+    fclose(options.log.stream);
     const char *lost = strstr(text, "lost worker 2; waiting for all workers to be there again\n");
     assert_non_null(lost);
     assert_non_null(strstr(lost, "all workers are there; going on after step 4\nstep 5/9 loss "));
@@ -267,11 +267,11 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     assert_int_equal(truncate(newest, 1000), 0);
     char *text = NULL;
     size_t size = 0;
-    options.stream = open_memstream(&text, &size);
-    options.log = PROGRESS_PLAIN;
+    options.log.stream = open_memstream(&text, &size);
+    options.log.style = PROGRESS_PLAIN;
     struct face_fit_result result = fit_alone(&options, dataset);
     assert_int_equal(result.first, 2);
-    fclose(options.stream);
+    fclose(options.log.stream);
     assert_non_null(strstr(text, "is damaged: its checksum is wrong; looking for an older one\n"));
     assert_non_null(strstr(text, "resumed after step 2\n"));
     assert_non_null(strstr(text, "step 4/4 loss "));

@@ -104,26 +104,63 @@ static void another_shape_is_refused(void **state)
     params_free(params), params_free(other);
 }
 
+/* Every byte counts: magic, version, size and text of the header, padding, values, slots, CRC. */
 static void damage_is_found(void **state)
 {
     char path[128];
     snprintf(path, sizeof(path), "%s/three", directory);
     struct params *params = params_of(4);
-    write_one(path, params, NULL, 1);
+    struct optimizer *optimizer = optimizer_of(params, OPTIMIZER_ADAM);
+    write_one(path, params, optimizer, 1);
     struct buf file;
     buf_init(&file, 1 << 20);
     assert_int_equal(file_read(path, &file, NULL), 0);
     struct checkpoint *checkpoint = NULL;
-    for (size_t cut = 0; cut < file.size; cut += 7) {
-        assert_true(checkpoint_parse("x", file.data, cut, &checkpoint, NULL) < 0);
-        file.data[cut] ^= 4;
-        assert_true(checkpoint_parse("x", file.data, file.size, &checkpoint, NULL) < 0);
-        file.data[cut] ^= 4;
+    for (size_t at = 0; at < file.size; at++) {
+        assert_int_equal(checkpoint_parse("x", file.data, at, &checkpoint, NULL), -ERR_BAD_REQUEST);
+        file.data[at] ^= (char)(1 << at % 8);
+        assert_int_equal(checkpoint_parse("x", file.data, file.size, &checkpoint, NULL),
+                         -ERR_BAD_REQUEST);
+        file.data[at] ^= (char)(1 << at % 8);
     }
     assert_int_equal(checkpoint_parse("x", file.data, file.size, &checkpoint, NULL), 0);
     checkpoint_free(checkpoint);
     buf_release(&file);
+    optimizer_free(optimizer);
     params_free(params);
+}
+
+/* What a killed process left goes, what is damaged steps aside, and nothing else is touched. */
+static void a_directory_is_put_in_order(void **state)
+{
+    static const struct {
+        const char *name;
+        bool stays;
+    } FILES[] = {{"step-00000010.ckpt", true},         {"step-00000010.ckpt.aB3_x9", false},
+                 {"step-00000020.ckpt.damaged", true}, {"step-x.ckpt.aB3_x9", true},
+                 {"face.model.aB3_x9", true},          {"step-00000010.ckpt.txt", true}};
+    char path[CHECKPOINT_PATH_MAX], models[128];
+    snprintf(models, sizeof(models), "%s/order", directory);
+    assert_int_equal(file_make_dirs(models, 0755, NULL), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(FILES); i++) {
+        snprintf(path, sizeof(path), "%s/%s", models, FILES[i].name);
+        assert_int_equal(file_write_atomic(path, "x", 1, 0644, NULL), 0);
+    }
+    checkpoint_sweep(models);
+    for (size_t i = 0; i < ARRAY_SIZE(FILES); i++) {
+        snprintf(path, sizeof(path), "%s/%s", models, FILES[i].name);
+        assert_int_equal(file_exists(path), FILES[i].stays);
+    }
+    assert_int_equal(checkpoint_set_aside(models, 10, NULL), 0);
+    uint64_t *steps;
+    size_t count;
+    assert_int_equal(checkpoint_list(models, &steps, &count, NULL), 0);
+    assert_int_equal(count, 0);
+    free(steps);
+    snprintf(path, sizeof(path), "%s/step-00000010.ckpt.damaged", models);
+    assert_true(file_exists(path));
+    assert_int_equal(checkpoint_set_aside(models, 10, NULL), -ERR_NOT_FOUND);
+    checkpoint_sweep("/nowhere/at/all");
 }
 
 static void only_the_newest_are_kept(void **state)
@@ -173,6 +210,7 @@ int main(void)
         cmocka_unit_test(a_round_trip_keeps_everything),
         cmocka_unit_test(another_shape_is_refused),
         cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(a_directory_is_put_in_order),
         cmocka_unit_test(only_the_newest_are_kept),
         cmocka_unit_test(a_place_that_cannot_be_written_is_named),
     };

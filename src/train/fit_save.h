@@ -1,0 +1,21 @@
+/* The checkpoints of a run in step: where it goes on from, and what it leaves while it goes on.
+ * Called by fit_loop alone, by the worker of rank 0. */
+#ifndef TRAINYARD_TRAIN_FIT_SAVE_H
+#define TRAINYARD_TRAIN_FIT_SAVE_H
+
+#include "train/fit_loop.h"
+
+/* The newest checkpoint that can be read, into parameters and optimizer; 0 if there is none. The
+ * directory is made, and what an earlier run left half written is removed. */
+int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err);
+
+/* The state as it is, in the background. */
+void fit_save_put(struct fit_loop *loop, uint64_t step);
+
+/* Say what came of earlier ones; cheap. */
+void fit_save_tell(struct fit_loop *loop);
+
+/* The state as it is, on disk before this returns. */
+int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err);
+
+#endif

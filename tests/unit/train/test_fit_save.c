@@ -1,0 +1,207 @@
+/* What a run keeps of itself, with a model of a few numbers: it goes on from the newest checkpoint
+ * that is whole, a disk that fails costs sentences and not the run, and only a last checkpoint that
+ * cannot be written is an error. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "train/checkpoint.h"
+#include "train/fit_loop.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/test_fit_save.XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    return file_remove_tree(directory, NULL);
+}
+
+/* Every value is the number of steps it saw. */
+struct counting {
+    struct params *params;
+    struct optimizer *optimizer;
+    struct run_state *state;
+    uint64_t hide_at; /* the step at which the directory goes; 0: never */
+    bool comes_back;  /* when that was noticed; the run is then asked to end */
+    volatile sig_atomic_t stop;
+    uint64_t stop_at;
+};
+
+/* At once, whatever is being written there. */
+static void hide_directory(bool hidden)
+{
+    _cleanup_free_ char *elsewhere = mem_printf("%s.away", directory);
+    assert_int_equal(hidden ? rename(directory, elsewhere) : rename(elsewhere, directory), 0);
+}
+
+static int count_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                      struct err *err)
+{
+    struct counting *counting = context;
+    for (size_t i = 0; i < counting->params->floats; i++)
+        counting->params->values[i] += 1;
+    struct run_state_view view;
+    run_state_look(counting->state, 0, &view);
+    if (step == counting->hide_at)
+        hide_directory(true);
+    if (view.failed_saves && counting->comes_back) {
+        hide_directory(false);
+        counting->comes_back = false;
+        counting->stop = 1;
+    }
+    if (step == counting->stop_at)
+        counting->stop = 1;
+    *ret = (struct fit_loop_step){.loss = 1.0 / (double)step, .rate = 1, .stop = stop};
+    return 0;
+}
+
+static void values_changed(void *context)
+{
+}
+
+static struct json *config_of(void *context, struct arena *arena)
+{
+    return json_object(arena);
+}
+
+/* Returns what was said. */
+static char *run(struct counting *counting, uint64_t steps, int expected,
+                 struct fit_loop_result *ret, struct err *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    struct reducer alone = reducer_single();
+    counting->params = params_new();
+    params_declare(counting->params, "count", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
+    params_allocate(counting->params, NULL);
+    params_initialise(counting->params, 1);
+    counting->optimizer = optimizer_new(OPTIMIZER_SGD, 0, counting->params);
+    counting->state = run_state_new();
+    struct run_log_options options = {
+        .style = PROGRESS_PLAIN, .stream = stream, .state = counting->state};
+    struct run_log *log = run_log_new(&options, &(struct run_log_subject){.unit = "images"});
+    struct fit_loop loop = {
+        .model = "counting",
+        .seed = 1,
+        .steps = steps,
+        .batch = 1,
+        .model_dir = directory,
+        .checkpoint_every = 1,
+        .keep = 2,
+        .log = log,
+        .stop = &counting->stop,
+        .start = "counting",
+        .reducer = &alone,
+        .params = counting->params,
+        .optimizer = counting->optimizer,
+        .context = counting,
+        .step = count_step,
+        .changed = values_changed,
+        .config = config_of,
+    };
+    assert_int_equal(fit_loop_run(&loop, ret, err), expected);
+    if (expected == 0)
+        assert_true(params_value(counting->params, 0)[0] == (float)ret->last);
+    run_log_free(log);
+    run_state_free(counting->state);
+    optimizer_free(counting->optimizer);
+    params_free(counting->params);
+    fclose(stream);
+    return text;
+}
+
+static bool has_checkpoint(uint64_t step)
+{
+    char path[CHECKPOINT_PATH_MAX];
+    checkpoint_path(directory, step, path);
+    return file_exists(path);
+}
+
+static void damage(uint64_t step)
+{
+    char path[CHECKPOINT_PATH_MAX];
+    checkpoint_path(directory, step, path);
+    assert_int_equal(file_write_into(path, "damaged", NULL), 0);
+}
+
+static void a_run_goes_on_where_it_stopped(void **state)
+{
+    struct counting first = {.stop_at = 3}, second = {0};
+    struct fit_loop_result result;
+    _cleanup_free_ char *said = run(&first, 10, 0, &result, NULL);
+    assert_true(result.stopped);
+    assert_int_equal(result.last, 4); /* the step after is the one that tells all */
+    assert_true(has_checkpoint(4));
+    assert_non_null(strstr(said, "stopped after step 4; the next run goes on from there\n"));
+    _cleanup_free_ char *more = run(&second, 10, 0, &result, NULL);
+    assert_int_equal(result.first, 4);
+    assert_int_equal(result.last, 10);
+    assert_non_null(strstr(more, "resumed after step 4\n"));
+}
+
+/* All that are kept are damaged: they must neither be used nor push out the new ones. */
+static void damaged_ones_step_aside(void **state)
+{
+    struct counting counting = {0};
+    struct fit_loop_result result;
+    free(run(&counting, 6, 0, &result, NULL));
+    assert_true(has_checkpoint(6));
+    for (uint64_t step = 1; step <= 6; step++)
+        if (has_checkpoint(step))
+            damage(step);
+    struct counting again = {.stop_at = 2};
+    _cleanup_free_ char *said = run(&again, 20, 0, &result, NULL);
+    assert_non_null(strstr(said, "step-00000006.ckpt' is not a model or checkpoint file; looking "
+                                 "for an older one\n"));
+    assert_int_equal(result.first, 0);
+    assert_true(has_checkpoint(3));
+    assert_false(has_checkpoint(6));
+}
+
+static void a_disk_that_fails_does_not_end_the_run(void **state)
+{
+    struct counting counting = {.hide_at = 3, .comes_back = true};
+    struct fit_loop_result result;
+    _cleanup_free_ char *said = run(&counting, 100000000, 0, &result, NULL);
+    assert_true(result.stopped);
+    assert_non_null(strstr(said, ".ckpt': No such file or directory; going on, "));
+    assert_true(has_checkpoint(result.last));
+}
+
+static void a_last_one_that_fails_is_an_error(void **state)
+{
+    struct counting counting = {.hide_at = 3};
+    struct fit_loop_result result;
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *said = run(&counting, 5, -ERR_NOT_FOUND, &result, &err);
+    assert_non_null(strstr(said, "step 5/5"));
+    assert_non_null(strstr(err.message, "step-00000005.ckpt': No such file or directory"));
+    hide_directory(false);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_run_goes_on_where_it_stopped),
+        TEST(damaged_ones_step_aside),
+        TEST(a_disk_that_fails_does_not_end_the_run),
+        TEST(a_last_one_that_fails_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

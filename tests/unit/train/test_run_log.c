@@ -1,0 +1,166 @@
+/* What a run says reaches everybody who listens, and only from the worker that speaks; files that
+ * cannot be written cost a sentence. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "train/run_log.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/test_run_log.XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    return file_remove_tree(directory, NULL);
+}
+
+struct heard {
+    char *text;
+    size_t size;
+    struct run_state *state;
+    struct run_log *log;
+    FILE *stream;
+};
+
+static void begin(struct heard *heard, const char *events_dir, bool speaks, bool keeps)
+{
+    *heard = (struct heard){.state = run_state_new()};
+    heard->stream = open_memstream(&heard->text, &heard->size);
+    struct run_log_options options = {.style = PROGRESS_PLAIN,
+                                      .stream = heard->stream,
+                                      .state = heard->state,
+                                      .events_dir = events_dir};
+    heard->log =
+        run_log_new(&options, &(struct run_log_subject){.unit = "images", .steps_an_epoch = 2});
+    run_log_speak(heard->log, speaks, keeps);
+    run_log_begin(heard->log, 0, 4);
+}
+
+static void step(struct heard *heard, uint64_t step, double loss)
+{
+    run_log_step(heard->log,
+                 &(struct progress_step){
+                     .step = step, .loss = loss, .pictures = 8, .rate = 0.25, .accuracy = 0.5});
+}
+
+static void end(struct heard *heard)
+{
+    run_log_free(heard->log);
+    fclose(heard->stream);
+    run_state_free(heard->state);
+    free(heard->text);
+}
+
+static size_t events_in(const char *path)
+{
+    size_t bytes = 0;
+    DIR *listing = opendir(path);
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        _cleanup_free_ char *name = mem_printf("%s/%s", path, entry->d_name);
+        struct file_stamp stamp;
+        assert_true(file_stamp_get(name, &stamp));
+        bytes += stamp.size;
+    }
+    if (listing)
+        closedir(listing);
+    return bytes;
+}
+
+static void all_hear_of_a_step(void **state)
+{
+    _cleanup_free_ char *events = mem_printf("%s/events", directory);
+    struct heard heard;
+    begin(&heard, events, true, true);
+    step(&heard, 1, 0.75);
+    fflush(heard.stream);
+    assert_non_null(strstr(heard.text, "step 1/4 loss 0.7500"));
+    struct run_state_view view;
+    run_state_look(heard.state, 0, &view);
+    assert_int_equal(view.step, 1);
+    assert_true(view.loss == 0.75 && view.accuracy == 0.5 && view.epoch == 0.5);
+    size_t size = events_in(events);
+    assert_true(size > 0);
+    run_log_judged(heard.log, 1, "auc", 0.9);
+    assert_true(events_in(events) > size);
+    run_log_lost(heard.log, "lost worker %d", 2);
+    run_log_note(heard.log, "reformed", "all are there");
+    fflush(heard.stream);
+    assert_non_null(strstr(heard.text, "\nlost worker 2\nall are there\n"));
+    run_state_look(heard.state, 0, &view);
+    assert_int_equal(view.losses, 1);
+    end(&heard);
+}
+
+static void who_does_not_speak_only_answers(void **state)
+{
+    struct heard heard;
+    begin(&heard, directory, false, false);
+    step(&heard, 1, 0.75);
+    run_log_lost(heard.log, "lost worker %d", 2);
+    run_log_saved(heard.log, 1);
+    fflush(heard.stream);
+    assert_int_equal(heard.size, 0);
+    assert_int_equal(events_in(directory), 0);
+    struct run_state_view view;
+    run_state_look(heard.state, 0, &view);
+    assert_int_equal(view.step, 1);
+    assert_int_equal(view.losses, 1);
+    assert_int_equal(view.saved, 1);
+    end(&heard);
+}
+
+static void files_that_cannot_be_written_are_said_once(void **state)
+{
+    struct heard heard;
+    begin(&heard, "/proc/nowhere", true, true);
+    for (uint64_t i = 1; i <= 3; i++)
+        step(&heard, i, 0.75);
+    fflush(heard.stream);
+    const char *said = strstr(heard.text, "/proc/nowhere");
+    assert_non_null(said);
+    assert_non_null(strstr(said, "; going on without\n"));
+    assert_null(strstr(said + 1, "/proc/nowhere"));
+    assert_non_null(strstr(heard.text, "step 3/4"));
+    end(&heard);
+}
+
+static void nobody_listens(void **state)
+{
+    run_log_speak(NULL, true, true);
+    run_log_begin(NULL, 0, 1);
+    run_log_step(NULL, &(struct progress_step){.step = 1});
+    run_log_note(NULL, "start", "%s", "x");
+    run_log_lost(NULL, "%s", "x");
+    run_log_saved(NULL, 1);
+    run_log_save_failed(NULL);
+    run_log_judged(NULL, 1, "accuracy", 1);
+    assert_null(run_log_free(NULL));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(all_hear_of_a_step),
+        TEST(who_does_not_speak_only_answers),
+        TEST(files_that_cannot_be_written_are_said_once),
+        TEST(nobody_listens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
