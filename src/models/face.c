@@ -2,11 +2,17 @@
 #include "models/face.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { STAGES = 3, GROUP = 8 /* channels of a norm's group */ };
+
+const char *face_norm_name(enum face_norm norm)
+{
+    return norm == FACE_NORM_BATCH ? "batch" : "group";
+}
 
 int face_config_check(const struct face_config *config, struct err *err)
 {
@@ -35,6 +41,7 @@ struct json *face_config_to_json(struct arena *arena, const struct face_config *
     json_set_int(arena, json, "channels", config->channels);
     json_set_int(arena, json, "embedding", config->embedding);
     json_set_int(arena, json, "width", config->width);
+    json_set_string(arena, json, "norm", face_norm_name(config->norm));
     return json;
 }
 
@@ -52,24 +59,38 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
                            names[i]);
         *fields[i] = (int)value;
     }
+    /* Models from before there was a choice say nothing. */
+    const char *norm = json_get_string(json, "norm", "group");
+    if (!str_eq(norm, "group") && !str_eq(norm, "batch"))
+        return err_set(err, ERR_INVALID, "the configuration of the face model has no right 'norm'");
+    config.norm = str_eq(norm, "batch") ? FACE_NORM_BATCH : FACE_NORM_GROUP;
     int result = face_config_check(&config, err);
     if (result == 0)
         *ret = config;
     return result;
 }
 
+static int norm(const struct face_config *config, struct network *network, const char *name,
+                int input, int channels, bool relu)
+{
+    return config->norm == FACE_NORM_BATCH
+               ? network_batch_norm(network, name, input, relu)
+               : network_group_norm(network, name, input, channels / GROUP, relu);
+}
+
 /* Two convolutions beside a way straight through, which is a projection since each block halves the
  * picture. */
-static int block(struct network *network, int stage, int input, int channels)
+static int block(const struct face_config *config, struct network *network, int stage, int input,
+                 int channels)
 {
     char name[6][LAYER_NAME_MAX];
     static const char *const parts[] = {"conv1", "norm1", "conv2", "norm2", "project", "add"};
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
         snprintf(name[i], sizeof(name[i]), "block%d.%s", stage, parts[i]);
     int x = network_conv(network, name[0], input, channels, 3, 2);
-    x = network_group_norm(network, name[1], x, channels / GROUP, true);
+    x = norm(config, network, name[1], x, channels, true);
     x = network_conv(network, name[2], x, channels, 3, 1);
-    x = network_group_norm(network, name[3], x, channels / GROUP, false);
+    x = norm(config, network, name[3], x, channels, false);
     int straight = network_conv(network, name[4], input, channels, 1, 2);
     return network_add_relu(network, name[5], x, straight);
 }
@@ -83,10 +104,10 @@ int face_network_new(const struct face_config *config, struct params *params, st
     _cleanup_(cleanup_network) struct network *network = network_new(
         params, (struct shape){.h = config->side, .w = config->side, .c = config->channels});
     int x = network_conv(network, "stem.conv", NETWORK_INPUT, config->width, 3, 2);
-    x = network_group_norm(network, "stem.norm", x, config->width / GROUP, true);
+    x = norm(config, network, "stem.norm", x, config->width, true);
     const int channels[STAGES] = {2 * config->width, 4 * config->width, 6 * config->width};
     for (int i = 0; i < STAGES; i++)
-        x = block(network, i + 1, x, channels[i]);
+        x = block(config, network, i + 1, x, channels[i]);
     x = network_dense(network, "embedding", x, config->embedding);
     network_l2_normalise(network, "length", x);
     result = network_finish(network, err);

@@ -7,11 +7,14 @@
 #include "base/json.h"
 #include "train/network.h"
 
+enum face_norm { FACE_NORM_GROUP, FACE_NORM_BATCH };
+
 struct face_config {
     int side;      /* of the picture, in pixels: 32, 48, 64, 80, 96, 112 or 128 */
     int channels;  /* 1 grey, 3 RGB */
     int embedding; /* dimensions */
     int width;     /* channels of the first layer; the others follow from it */
+    enum face_norm norm;
 };
 
 #define FACE_CONFIG_DEFAULT                                                                        \
@@ -22,6 +25,8 @@ static inline size_t face_config_sample(const struct face_config *config)
 {
     return (size_t)config->side * (size_t)config->side * (size_t)config->channels;
 }
+
+const char *face_norm_name(enum face_norm norm); /* "group", "batch" */
 
 int face_config_check(const struct face_config *config, struct err *err);
 struct json *face_config_to_json(struct arena *arena, const struct face_config *config);

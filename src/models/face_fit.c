@@ -40,6 +40,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         (uint64_t)model->channels,
         (uint64_t)model->embedding,
         (uint64_t)model->width,
+        (uint64_t)model->norm,
         options->seed,
         options->steps,
         options->batch_persons,

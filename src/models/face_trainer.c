@@ -45,8 +45,10 @@ int face_trainer_new(const struct face_trainer_options *options, struct face_mod
     struct team_options team = {.network = face_model_network(model),
                                 .params = params,
                                 .samples = trainer->count,
+                                .share_max = trainer->rows,
                                 .part = PART,
-                                .threads = options->threads};
+                                .threads = options->threads,
+                                .reducer = options->reducer};
     int result = team_new(&team, &trainer->team, err);
     if (result < 0)
         return result;
@@ -94,7 +96,8 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct reducer *reducer = trainer->options.reducer;
     struct params *params = face_model_params(trainer->model);
     int dimensions = (int)face_model_dimensions(trainer->model);
-    int result = team_forward(trainer->team, pictures, NULL, trainer->own, err);
+    struct layer_draw draw = {.step = step, .position = (uint64_t)trainer->first};
+    int result = team_forward(trainer->team, pictures, &draw, trainer->own, err);
     if (result == 0)
         result =
             reducer->allgather(reducer, trainer->own, (size_t)trainer->rows * (size_t)dimensions,

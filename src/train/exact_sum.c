@@ -25,11 +25,11 @@ void exact_sum_release(struct exact_sum *sum)
     sum->quantum = NULL;
 }
 
-void exact_sum_add(const struct exact_sum *sum, const struct params *params, const float *part,
-                   float *total)
+void exact_sum_add(const struct exact_sum *sum, const struct params *params, size_t first,
+                   size_t last, const float *part, float *total)
 {
     const struct kernels *kernels = kernels_best();
-    for (size_t i = 0; i < params->count; i++) {
+    for (size_t i = first; i < last; i++) {
         const struct param *entry = &params->entries[i];
         kernels->add_rounded(part + entry->offset, sum->quantum[i], entry->count,
                              total + entry->offset);

@@ -19,9 +19,10 @@ struct exact_sum {
 void exact_sum_init(struct exact_sum *sum, const struct params *params);
 void exact_sum_release(struct exact_sum *sum);
 
-/* total += part, rounded; both laid out like params->gradients. */
-void exact_sum_add(const struct exact_sum *sum, const struct params *params, const float *part,
-                   float *total);
+/* total += part, rounded; both laid out like params->gradients. Of the entries `first` to `last` -
+ * 1 only. */
+void exact_sum_add(const struct exact_sum *sum, const struct params *params, size_t first,
+                   size_t last, const float *part, float *total);
 
 /* Choose the quanta of the next step from the summed gradient of all workers. */
 void exact_sum_learn(struct exact_sum *sum, const struct params *params, const float *total);

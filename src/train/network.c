@@ -1,58 +1,10 @@
-/* The network: building, memory and the two passes; see network.h. */
-#include "train/network.h"
+/* The network: building; the passes are in network_pass.c. See network.h. */
+#include "train/network_internal.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/mman.h>
-
-enum { FLOATS_ALIGN = 16 };
-
-struct network {
-    struct params *params;
-    struct shape input;
-    struct layer layers[NETWORK_LAYERS_MAX];
-    int count;
-    struct err error; /* the first mistake in building */
-    bool finished;
-    float *packed;
-    size_t packed_offset[NETWORK_LAYERS_MAX];
-};
-
-/* One mapping for all activations, one offset a tensor: tensor i + 1 is what layer i makes. */
-struct tape {
-    int capacity, n;
-    const float *input;
-    bool training;
-    struct layer_draw draw;
-    float *arena;
-    size_t output_offset[NETWORK_LAYERS_MAX], saved_offset[NETWORK_LAYERS_MAX];
-};
-
-struct workspace {
-    int capacity;
-    float *arena;
-    size_t gradient_offset[NETWORK_LAYERS_MAX];
-    size_t scratch_offset;
-};
-
-static float *floats_new(size_t count)
-{
-    void *memory = NULL;
-    size_t size = count * sizeof(float), align = size >= 2 << 20 ? 2 << 20 : 64;
-    if (posix_memalign(&memory, align, size ? size : align) != 0)
-        mem_panic("out of memory: %zu bytes for activations", size);
-    (void)madvise(memory, size, MADV_HUGEPAGE); /* advice: a refusal costs speed */
-    memset(memory, 0, size);
-    return memory;
-}
-
-static size_t aligned(size_t floats)
-{
-    return (floats + FLOATS_ALIGN - 1) / FLOATS_ALIGN * FLOATS_ALIGN;
-}
+#include <stdlib.h>
 
 struct network *network_new(struct params *params, struct shape input)
 {
@@ -149,6 +101,12 @@ int network_group_norm(struct network *network, const char *name, int input, int
                (struct layer){.ops = &layer_group_norm, .input = {input}, .norm = {groups, relu}});
 }
 
+int network_batch_norm(struct network *network, const char *name, int input, bool relu)
+{
+    return add(network, name,
+               (struct layer){.ops = &layer_batch_norm, .input = {input}, .norm = {.relu = relu}});
+}
+
 int network_relu(struct network *network, const char *name, int input)
 {
     return add(network, name, (struct layer){.ops = &layer_relu, .input = {input}});
@@ -178,6 +136,20 @@ int network_l2_normalise(struct network *network, const char *name, int input)
     return add(network, name, (struct layer){.ops = &layer_l2_normalise, .input = {input}});
 }
 
+/* The first layer to reach a tensor on the way back sets its gradient, the others add; a tensor
+ * that nobody reaches has none. */
+static void plan_way_back(struct network *network)
+{
+    bool *reached = network->reached;
+    reached[network->count] = true;
+    for (int i = network->count - 1; i >= 0; i--)
+        for (int j = 0; reached[i + 1] && j < network->layers[i].ops->inputs; j++) {
+            int tensor = network->layers[i].input[j];
+            network->accumulate[i][j] = reached[tensor];
+            reached[tensor] = true;
+        }
+}
+
 int network_finish(struct network *network, struct err *err)
 {
     if (network->error.code)
@@ -187,16 +159,22 @@ int network_finish(struct network *network, struct err *err)
     size_t packed = 0;
     for (int i = 0; i < network->count; i++) {
         struct layer *layer = &network->layers[i];
+        network->first_param[i] = network->params->count;
         if (layer->ops->declare)
             layer->ops->declare(layer, network->params);
         network->packed_offset[i] = packed;
         if (layer->ops->packed_count)
-            packed += aligned(layer->ops->packed_count(layer));
+            packed += network_aligned(layer->ops->packed_count(layer));
+        network->total_offset[i] = network->totals;
+        if (layer->ops->sums) /* forward and back */
+            network->totals += 2 * network_aligned(layer->ops->sums->count(layer));
     }
+    network->first_param[network->count] = network->params->count;
+    plan_way_back(network);
     int result = params_allocate(network->params, err);
     if (result < 0)
         return result;
-    network->packed = floats_new(packed);
+    network->packed = network_floats_new(packed);
     network->finished = true;
     return 0;
 }
@@ -216,143 +194,22 @@ size_t network_layer_count(const struct network *network)
     return (size_t)network->count;
 }
 
+const struct layer *network_layer(const struct network *network, int layer)
+{
+    return &network->layers[layer];
+}
+
+void network_params(const struct network *network, int first, int last, size_t *ret_first,
+                    size_t *ret_last)
+{
+    *ret_first = network->first_param[first];
+    *ret_last = network->first_param[last];
+}
+
 void network_pack(struct network *network)
 {
     for (int i = 0; i < network->count; i++)
         if (network->layers[i].ops->pack)
             network->layers[i].ops->pack(&network->layers[i], network->params,
                                          network->packed + network->packed_offset[i]);
-}
-
-struct tape *tape_new(const struct network *network, int capacity)
-{
-    struct tape *tape = mem_zalloc(sizeof(*tape));
-    size_t total = 0;
-    tape->capacity = capacity;
-    for (int i = 0; i < network->count; i++) {
-        const struct layer *layer = &network->layers[i];
-        tape->output_offset[i] = total;
-        total += aligned((size_t)capacity * shape_sample(&layer->out));
-        tape->saved_offset[i] = total;
-        if (layer->ops->saved_count)
-            total += aligned(layer->ops->saved_count(layer, capacity));
-    }
-    tape->arena = floats_new(total);
-    return tape;
-}
-
-struct tape *tape_free(struct tape *tape)
-{
-    if (!tape)
-        return NULL;
-    free(tape->arena);
-    free(tape);
-    return NULL;
-}
-
-void tape_draw(struct tape *tape, const struct layer_draw *draw)
-{
-    tape->training = true;
-    tape->draw = *draw;
-}
-
-struct workspace *workspace_new(const struct network *network, int capacity)
-{
-    struct workspace *workspace = mem_zalloc(sizeof(*workspace));
-    size_t total = 0, scratch = 0;
-    workspace->capacity = capacity;
-    for (int i = 0; i < network->count; i++) {
-        const struct layer *layer = &network->layers[i];
-        workspace->gradient_offset[i] = total;
-        total += aligned((size_t)capacity * shape_sample(&layer->out));
-        size_t need = layer->ops->scratch_count ? layer->ops->scratch_count(layer, capacity) : 0;
-        scratch = need > scratch ? need : scratch;
-    }
-    workspace->scratch_offset = total;
-    workspace->arena = floats_new(total + scratch);
-    return workspace;
-}
-
-struct workspace *workspace_free(struct workspace *workspace)
-{
-    if (!workspace)
-        return NULL;
-    free(workspace->arena);
-    free(workspace);
-    return NULL;
-}
-
-static const float *tensor_data(const struct tape *tape, int tensor)
-{
-    return tensor == NETWORK_INPUT ? tape->input : tape->arena + tape->output_offset[tensor - 1];
-}
-
-static struct layer_pass pass_of(const struct network *network, struct tape *tape,
-                                 struct workspace *workspace, int i)
-{
-    return (struct layer_pass){
-        .kernels = kernels_best(),
-        .params = network->params,
-        .packed = network->packed + network->packed_offset[i],
-        .saved = tape->arena + tape->saved_offset[i],
-        .scratch = workspace->arena + workspace->scratch_offset,
-        .draw = tape->training ? &tape->draw : NULL,
-    };
-}
-
-const float *network_forward(const struct network *network, struct tape *tape,
-                             struct workspace *workspace, const float *input, int n)
-{
-    if (n > tape->capacity || n > workspace->capacity)
-        mem_panic("a part of %d samples is larger than its tape of %d", n, tape->capacity);
-    tape->n = n;
-    tape->input = input;
-    for (int i = 0; i < network->count; i++) {
-        const struct layer *layer = &network->layers[i];
-        const float *in[LAYER_INPUTS_MAX] = {tensor_data(tape, layer->input[0]),
-                                             tensor_data(tape, layer->input[1])};
-        struct layer_pass pass = pass_of(network, tape, workspace, i);
-        layer->ops->forward(layer, &pass, n, in, tape->arena + tape->output_offset[i]);
-    }
-    return tensor_data(tape, network->count);
-}
-
-void network_backward_to_input(const struct network *network, struct tape *tape,
-                               struct workspace *workspace, const float *d_output, float *gradients,
-                               float *d_input)
-{
-    /* The first layer to reach a tensor on the way back sets its gradient, the others add. */
-    bool reached[NETWORK_LAYERS_MAX + 1] = {false};
-    const float *d_out = d_output;
-    for (int i = network->count - 1; i >= 0; i--) {
-        const struct layer *layer = &network->layers[i];
-        if (i < network->count - 1) {
-            if (!reached[i + 1])
-                continue; /* nobody uses it */
-            d_out = workspace->arena + workspace->gradient_offset[i];
-        }
-        const float *in[LAYER_INPUTS_MAX];
-        float *d_in[LAYER_INPUTS_MAX] = {0};
-        bool accumulate[LAYER_INPUTS_MAX] = {false};
-        struct layer_pass pass = pass_of(network, tape, workspace, i);
-        pass.gradients = gradients;
-        pass.need_input_gradient = d_input || layer->input[0] != NETWORK_INPUT;
-        for (int j = 0; j < layer->ops->inputs; j++) {
-            int tensor = layer->input[j];
-            in[j] = tensor_data(tape, tensor);
-            d_in[j] = tensor == NETWORK_INPUT
-                          ? d_input
-                          : workspace->arena + workspace->gradient_offset[tensor - 1];
-            accumulate[j] = reached[tensor];
-            reached[tensor] = true;
-        }
-        layer->ops->backward(layer, &pass, tape->n, in, tensor_data(tape, i + 1), d_out, d_in,
-                             accumulate);
-    }
-}
-
-void network_backward(const struct network *network, struct tape *tape, struct workspace *workspace,
-                      const float *d_output, float *gradients)
-{
-    network_backward_to_input(network, tape, workspace, d_output, gradients, NULL);
 }

@@ -28,6 +28,7 @@ int network_dense(struct network *network, const char *name, int input, int chan
 int network_bias(struct network *network, const char *name, int input, bool relu); /* a channel */
 int network_dropout(struct network *network, const char *name, int input, float rate);
 int network_group_norm(struct network *network, const char *name, int input, int groups, bool relu);
+int network_batch_norm(struct network *network, const char *name, int input, bool relu);
 int network_relu(struct network *network, const char *name, int input);
 int network_add_relu(struct network *network, const char *name, int input, int other);
 int network_max_pool(struct network *network, const char *name, int input, int window, int stride);
@@ -41,6 +42,7 @@ int network_finish(struct network *network, struct err *err);
 const struct shape *network_input_shape(const struct network *network);
 const struct shape *network_output_shape(const struct network *network);
 size_t network_layer_count(const struct network *network);
+const struct layer *network_layer(const struct network *network, int layer); /* from 0 */
 
 /* After every change of the parameters, before the next pass. */
 void network_pack(struct network *network);
@@ -68,5 +70,44 @@ void network_backward(const struct network *network, struct tape *tape, struct w
 void network_backward_to_input(const struct network *network, struct tape *tape,
                                struct workspace *workspace, const float *d_output, float *gradients,
                                float *d_input);
+
+/* ---- A pass in pieces, for a team
+ *
+ * A layer that looks at the whole batch (batch norm) cannot go on before the sums of all parts are
+ * there. Up to it all parts run; each tells its sums, they are merged, and all parts go on. The
+ * whole passes above do the same with a batch of one part. */
+
+/* The first such layer from `layer` on, or the number of layers. */
+int network_next_wide(const struct network *network, int layer);
+size_t network_sum_count(const struct network *network, int layer); /* floats of one part */
+
+/* Merged sums of all such layers, forward and back; parts that share a batch share them. */
+size_t network_total_count(const struct network *network);
+void tape_use_totals(struct tape *tape, float *totals); /* must outlive the tape */
+void network_merge(const struct network *network, int layer, bool back, const float *sums,
+                   size_t parts, float *totals);
+/* After a step that succeeded: running statistics follow the batch. */
+void network_learn(const struct network *network, const float *totals);
+
+/* The way forward: start, then layers `first` to `last` - 1, again and again. */
+void network_start(const struct network *network, struct tape *tape, struct workspace *workspace,
+                   const float *input, int n);
+void network_forward_layers(const struct network *network, struct tape *tape,
+                            struct workspace *workspace, int first, int last);
+void network_forward_sums(const struct network *network, struct tape *tape,
+                          struct workspace *workspace, int layer, float *ret_sums);
+const float *network_output(const struct network *network, const struct tape *tape);
+
+/* The way back, layers `last` - 1 to `first`; the workspace is one part's until it is done. */
+void network_backward_layers(const struct network *network, struct tape *tape,
+                             struct workspace *workspace, const float *d_output, float *gradients,
+                             int first, int last);
+void network_backward_sums(const struct network *network, struct tape *tape,
+                           struct workspace *workspace, const float *d_output, int layer,
+                           float *ret_sums);
+
+/* The entries of params that layers `first` to `last` - 1 declared: they lie side by side. */
+void network_params(const struct network *network, int first, int last, size_t *ret_first,
+                    size_t *ret_last);
 
 #endif

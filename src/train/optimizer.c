@@ -77,6 +77,8 @@ void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t
 {
     for (size_t i = 0; i < params->count; i++) {
         const struct param *entry = &params->entries[i];
+        if (!param_is_trained(entry))
+            continue;
         bool weights = entry->start == PARAM_HE || entry->start == PARAM_XAVIER;
         float decay = weights ? optimizer->weight_decay : 0;
         float *value = params_value(params, i), *slot = optimizer->slots + entry->offset;

@@ -106,9 +106,11 @@ void params_initialise(struct params *params, uint64_t seed)
         for (size_t j = 0; j < entry->count; j++)
             switch (entry->start) {
             case PARAM_ZERO:
+            case PARAM_KEPT_ZERO:
                 value[j] = 0;
                 break;
             case PARAM_ONE:
+            case PARAM_KEPT_ONE:
                 value[j] = 1;
                 break;
             case PARAM_HE:
@@ -144,6 +146,6 @@ size_t params_trainable(const struct params *params)
 {
     size_t count = 0;
     for (size_t i = 0; i < params->count; i++)
-        count += params->entries[i].count;
+        count += param_is_trained(&params->entries[i]) ? params->entries[i].count : 0;
     return count;
 }

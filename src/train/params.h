@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,10 @@ enum param_start {
     PARAM_ONE,
     PARAM_HE,     /* normal, variance 2 / fan-in: before a rectifier */
     PARAM_XAVIER, /* normal, variance 1 / fan-in */
+    /* Not trained: no gradient, no optimizer and no decay touches it. It belongs to the model all
+     * the same, in checkpoints and between workers. */
+    PARAM_KEPT_ZERO,
+    PARAM_KEPT_ONE,
 };
 
 enum {
@@ -67,6 +72,11 @@ uint64_t params_shape_hash(const struct params *params);
 
 void params_clear_gradients(struct params *params);
 size_t params_trainable(const struct params *params); /* values, padding not counted */
+
+static inline bool param_is_trained(const struct param *param)
+{
+    return param->start != PARAM_KEPT_ZERO && param->start != PARAM_KEPT_ONE;
+}
 
 static inline float *params_value(const struct params *params, size_t index)
 {

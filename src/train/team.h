@@ -2,18 +2,23 @@
  * flows between layers stays in the cache, large enough to fill the kernels' tiles. Gradients are
  * added so that the grouping does not count (exact_sum.h): where every worker's share is whole
  * parts, the parts are the same for any number of workers and threads, and so is every bit of the
- * result. Used by the training of each model; knows nothing of losses. */
+ * result. What layers must know of the whole batch is gathered from all workers on the way; all
+ * workers therefore run the same passes. Used by the training of each model; knows nothing of
+ * losses. */
 #ifndef TRAINYARD_TRAIN_TEAM_H
 #define TRAINYARD_TRAIN_TEAM_H
 
 #include "train/network.h"
+#include "train/reducer.h"
 
 struct team_options {
     struct network *network; /* both must outlive the team */
     struct params *params;
-    int samples; /* of a share */
-    int part;    /* samples */
+    int samples;   /* of this worker's share */
+    int share_max; /* of any worker's, where a layer looks at the whole batch */
+    int part;      /* samples */
     int threads;
+    struct reducer *reducer; /* for such layers; NULL: this worker is alone */
 };
 
 enum { TEAM_THREADS_MAX = 64 };
@@ -24,15 +29,16 @@ int team_new(const struct team_options *options, struct team **ret, struct err *
 struct team *team_free(struct team *team); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(team)
 
-/* Of the whole share: `inputs` must live until team_backward(). `draw` is that of the first sample;
- * NULL where nothing is left to chance. */
+/* Of the whole share: `inputs` must live until team_backward(). `draw` is that of the first sample.
+ */
 int team_forward(struct team *team, const float *inputs, const struct layer_draw *draw,
                  float *ret_outputs, struct err *err);
 
 /* Sets params->gradients to the sum over the share. */
 int team_backward(struct team *team, const float *d_outputs, struct err *err);
 
-/* With the sum over all workers in params->gradients: choose how finely the next step adds. */
+/* After a step that succeeded, with the sum over all workers in params->gradients: choose how
+ * finely the next step adds, and let running statistics follow. */
 void team_learn(struct team *team);
 
 /* Forget what was learned from steps that another worker may not have seen. */

@@ -10,7 +10,7 @@
 
 struct fit_values {
     struct fit_cluster_values cluster;
-    const char *data, *optimizer, *schedule, *mining, *model_dir;
+    const char *data, *optimizer, *schedule, *mining, *norm, *model_dir;
     int64_t persons, pictures, held_out, steps, epochs, batch_persons, batch_pictures, side,
         channels, embedding, width, seed, threads, loaders, checkpoint_every, keep, warm_up;
     double margin, rate, weight_decay;
@@ -25,6 +25,7 @@ static struct face_fit_options options_of(const struct fit_values *values)
         .channels = (int)values->channels,
         .embedding = (int)values->embedding,
         .width = (int)values->width,
+        .norm = str_eq(values->norm, "batch") ? FACE_NORM_BATCH : FACE_NORM_GROUP,
     };
     options.seed = (uint64_t)values->seed;
     options.steps = (uint64_t)values->steps;
@@ -246,6 +247,14 @@ static const struct option OPTIONS[] = {
      .max = 128,
      .value = "N",
      .help = "channels of the first layer, a multiple of 8; the others follow from it"},
+    {.name = "norm",
+     .type = OPTION_CHOICE,
+     FIELD(norm),
+     .fallback = "group",
+     .choices = "group|batch",
+     .value = "KIND",
+     .help = "what evens out the layers: groups of channels of one picture, or each channel over "
+             "the batch of all workers"},
     {.name = "mining",
      .type = OPTION_CHOICE,
      FIELD(mining),

@@ -164,4 +164,48 @@ void group_norm_backward(const struct kernels *k, const struct group_norm_shape 
 
 #define NORM_EPSILON 1e-5f
 
+/* ---- Batch norm: mean and deviation of each channel of the whole batch ---- */
+
+struct batch_norm_shape {
+    int n;       /* samples of a part */
+    size_t rows; /* pixels in a sample */
+    int c;
+    bool relu; /* the negative half is cut in the same pass */
+};
+
+/* Floats that a part tells of itself, forward and back: a count and two of each channel. */
+static inline size_t batch_norm_sum_count(int channels)
+{
+    return 1 + 2 * (size_t)channels;
+}
+
+/* A whole batch at once. */
+void ref_batch_norm_forward(const struct batch_norm_shape *s, const float *x, const float *scale,
+                            const float *shift, float *y, float *ret_mean, float *ret_variance);
+void ref_batch_norm_backward(const struct batch_norm_shape *s, const float *x, const float *y,
+                             const float *scale, const float *mean, const float *variance,
+                             const float *dy, float *dx, bool accumulate, float *d_scale,
+                             float *d_shift);
+
+/* Forward: the sums of each part, [parts][count], merged into the total: count, mean, variance. */
+void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
+                     float *ret_sums);
+void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_total);
+/* scratch: 2·c floats */
+void batch_norm_forward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
+                        const float *mean, const float *variance, const float *scale,
+                        const float *shift, float *y, float *scratch);
+
+/* Back: count, Σ dy and Σ dy·(x − mean) of each part, and their total. scratch: 3·c floats */
+void batch_norm_gradient_sums(const struct kernels *k, const struct batch_norm_shape *s,
+                              const float *x, const float *y, const float *mean, const float *dy,
+                              float *ret_sums);
+void batch_norm_merge_gradient(int channels, const float *sums, size_t parts, float *ret_total);
+/* total NULL: the statistics are constants */
+void batch_norm_backward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
+                         const float *y, const float *mean, const float *variance,
+                         const float *scale, const float *total, const float *dy, float *dx,
+                         bool accumulate, float *scratch);
+float batch_norm_deviation(float variance);
+
 #endif

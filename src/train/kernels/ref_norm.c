@@ -63,3 +63,51 @@ void ref_group_norm_backward(const struct group_norm_shape *s, const float *x, c
                 }
         }
 }
+
+void ref_batch_norm_forward(const struct batch_norm_shape *s, const float *x, const float *scale,
+                            const float *shift, float *y, float *ret_mean, float *ret_variance)
+{
+    size_t rows = (size_t)s->n * s->rows, channels = (size_t)s->c;
+    for (size_t c = 0; c < channels; c++) {
+        double mean = 0, variance = 0;
+        for (size_t r = 0; r < rows; r++)
+            mean += (double)x[r * channels + c] / (double)rows;
+        for (size_t r = 0; r < rows; r++)
+            variance += pow((double)x[r * channels + c] - mean, 2) / (double)rows;
+        double inverse = 1 / sqrt(variance + (double)NORM_EPSILON);
+        ret_mean[c] = (float)mean;
+        ret_variance[c] = (float)variance;
+        for (size_t r = 0; r < rows; r++) {
+            double value = ((double)x[r * channels + c] - mean) * inverse * (double)scale[c] +
+                           (double)shift[c];
+            y[r * channels + c] = s->relu && value < 0 ? 0 : (float)value;
+        }
+    }
+}
+
+void ref_batch_norm_backward(const struct batch_norm_shape *s, const float *x, const float *y,
+                             const float *scale, const float *mean, const float *variance,
+                             const float *dy, float *dx, bool accumulate, float *d_scale,
+                             float *d_shift)
+{
+    size_t rows = (size_t)s->n * s->rows, channels = (size_t)s->c;
+    for (size_t c = 0; c < channels; c++) {
+        double inverse = 1 / sqrt((double)variance[c] + (double)NORM_EPSILON), sum = 0, sum_z = 0;
+        for (size_t r = 0; r < rows; r++) {
+            size_t at = r * channels + c;
+            double gradient = s->relu && !(y[at] > 0) ? 0 : (double)dy[at];
+            sum += gradient;
+            sum_z += gradient * ((double)x[at] - (double)mean[c]) * inverse;
+        }
+        d_scale[c] += (float)sum_z;
+        d_shift[c] += (float)sum;
+        for (size_t r = 0; r < rows; r++) {
+            size_t at = r * channels + c;
+            double gradient = s->relu && !(y[at] > 0) ? 0 : (double)dy[at];
+            double z = ((double)x[at] - (double)mean[c]) * inverse;
+            double value = inverse * (double)scale[c] *
+                           (gradient - sum / (double)rows - z * sum_z / (double)rows);
+            dx[at] = (accumulate ? dx[at] : 0) + (float)value;
+        }
+    }
+}

@@ -15,7 +15,7 @@ struct layer {
     char name[LAYER_NAME_MAX]; /* prefix of its parameters */
     int input[LAYER_INPUTS_MAX];
     struct shape in, out; /* of one sample; two inputs have the same */
-    size_t parameter[2];  /* indices: weights and bias, or scale and shift */
+    size_t parameter[4];  /* indices: weights and bias, or scale and shift and what is kept */
     union {
         struct {
             int channels, kernel, stride, pad;
@@ -24,7 +24,7 @@ struct layer {
             int channels;
         } dense;
         struct {
-            int groups;
+            int groups; /* not of a batch norm */
             bool relu;
         } norm;
         struct {
@@ -55,6 +55,25 @@ struct layer_pass {
     float *scratch;                /* kept for no longer than the call */
     const struct layer_draw *draw; /* NULL: this is not training, nothing is left to chance */
     bool need_input_gradient;      /* false for a layer that stands on the picture itself */
+    /* Of the whole batch, forward and back, for a layer with sums; NULL: this is not training. */
+    const float *total, *total_back;
+};
+
+/* What a layer must know of the whole batch, of all its parts and all workers, before it can go on.
+ * Each part gives the same number of floats; they are merged in the order of the parts in the
+ * batch, so that the result does not depend on who worked them off. A part without samples is all
+ * zeros. */
+struct layer_sums {
+    size_t (*count)(const struct layer *layer);
+    void (*forward)(const struct layer *layer, const struct layer_pass *pass, int n,
+                    const float *in, float *ret_sums);
+    void (*merge)(const struct layer *layer, const float *sums, size_t parts, float *ret_total);
+    void (*backward)(const struct layer *layer, const struct layer_pass *pass, int n,
+                     const float *in, const float *out, const float *d_out, float *ret_sums);
+    void (*merge_back)(const struct layer *layer, const float *sums, size_t parts,
+                       float *ret_total);
+    /* After a step that succeeded: what is kept beside the trained values follows the batch. */
+    void (*learn)(const struct layer *layer, struct params *params, const float *total);
 };
 
 /* Functions that are NULL have nothing to do. */
@@ -74,6 +93,7 @@ struct layer_ops {
     void (*backward)(const struct layer *layer, const struct layer_pass *pass, int n,
                      const float *const *in, const float *out, const float *d_out,
                      float *const *d_in, const bool *accumulate);
+    const struct layer_sums *sums; /* of a layer that looks at the whole batch */
 };
 
 extern const struct layer_ops layer_conv;
@@ -81,6 +101,7 @@ extern const struct layer_ops layer_dense;
 extern const struct layer_ops layer_bias;
 extern const struct layer_ops layer_dropout;
 extern const struct layer_ops layer_group_norm;
+extern const struct layer_ops layer_batch_norm;
 extern const struct layer_ops layer_relu;
 extern const struct layer_ops layer_add_relu; /* max(a + b, 0): the end of a residual block */
 extern const struct layer_ops layer_max_pool;

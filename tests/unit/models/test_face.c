@@ -38,6 +38,23 @@ static void wrong_configurations_are_refused_with_the_way_out(void **state)
     assert_int_equal(face_config_check(&config, &err), -ERR_INVALID);
 }
 
+static void a_configuration_without_a_norm_means_groups(void **state)
+{
+    struct arena *arena = arena_new();
+    struct err err = ERR_INIT;
+    struct face_config config = SMALL, read = {0};
+    config.norm = FACE_NORM_BATCH;
+    struct json *json = face_config_to_json(arena, &config);
+    assert_int_equal(face_config_from_json(json, &read, &err), 0);
+    assert_int_equal(read.norm, FACE_NORM_BATCH);
+    json_remove(json, "norm");
+    assert_int_equal(face_config_from_json(json, &read, &err), 0);
+    assert_int_equal(read.norm, FACE_NORM_GROUP);
+    json_set_string(arena, json, "norm", "layer");
+    assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
+    arena_free(arena);
+}
+
 static void every_side_builds(void **state)
 {
     for (int side = 32; side <= 128; side += 16) {
@@ -151,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_configurations_are_refused_with_the_way_out),
+        cmocka_unit_test(a_configuration_without_a_norm_means_groups),
         cmocka_unit_test(every_side_builds),
         cmocka_unit_test(a_saved_model_embeds_as_before),
         cmocka_unit_test(light_and_contrast_do_not_count),

@@ -61,16 +61,19 @@ static struct face_fit_result fit_alone(const struct face_fit_options *options,
 static void it_learns_people_it_never_saw(void **state)
 {
     struct dataset *dataset = people(48, 6);
-    struct face_fit_options options = small_run(60);
-    options.held_out = 12;
-    struct face_fit_result result = fit_alone(&options, dataset);
-    assert_true(result.judged);
-    assert_int_equal(result.eval.persons, 12);
-    assert_int_equal(result.eval.pictures, 72);
-    if (result.eval.model.auc < result.eval.pixels.auc + 0.05)
-        fail_msg("pair AUC %.3f with the model, %.3f with raw pixels", result.eval.model.auc,
-                 result.eval.pixels.auc);
-    face_fit_result_release(&result);
+    for (int norm = FACE_NORM_GROUP; norm <= FACE_NORM_BATCH; norm++) {
+        struct face_fit_options options = small_run(60);
+        options.held_out = 12;
+        options.model.norm = norm;
+        struct face_fit_result result = fit_alone(&options, dataset);
+        assert_true(result.judged);
+        assert_int_equal(result.eval.persons, 12);
+        assert_int_equal(result.eval.pictures, 72);
+        if (result.eval.model.auc < result.eval.pixels.auc + 0.05)
+            fail_msg("%s norm: pair AUC %.3f with the model, %.3f with raw pixels",
+                     face_norm_name(norm), result.eval.model.auc, result.eval.pixels.auc);
+        face_fit_result_release(&result);
+    }
     dataset_free(dataset);
 }
 
@@ -94,8 +97,8 @@ static void *run_worker(void *argument)
 }
 
 /* The final parameters, and what worker 0 said. */
-static void fit_together(int workers, int threads, const struct dataset *dataset, const char *path,
-                         struct checkpoint **ret)
+static void fit_together(int workers, int threads, enum face_norm norm,
+                         const struct dataset *dataset, const char *path, struct checkpoint **ret)
 {
     struct thread_group group = {.size = workers};
     struct worker worker[THREAD_WORKERS_MAX];
@@ -105,6 +108,7 @@ static void fit_together(int workers, int threads, const struct dataset *dataset
             .reducer = thread_reducer(&group, i), .options = small_run(8), .dataset = dataset};
         worker[i].options.model_dir = path;
         worker[i].options.threads = threads;
+        worker[i].options.model.norm = norm;
         assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
     }
     for (int i = 0; i < workers; i++) {
@@ -123,21 +127,23 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
         int workers, threads;
     } runs[] = {{1, 1}, {3, 1}, {2, 2}, {6, 1}, {1, 3}};
     struct dataset *dataset = people(24, 5);
-    struct checkpoint *first = NULL;
-    for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
-        char path[128];
-        snprintf(path, sizeof(path), "%s/workers%zu", directory, i);
-        struct checkpoint *checkpoint = NULL;
-        fit_together(runs[i].workers, runs[i].threads, dataset, path, &checkpoint);
-        if (!first) {
-            first = checkpoint;
-            continue;
+    for (int norm = FACE_NORM_GROUP; norm <= FACE_NORM_BATCH; norm++) {
+        struct checkpoint *first = NULL;
+        for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+            char path[128];
+            snprintf(path, sizeof(path), "%s/%s%zu", directory, face_norm_name(norm), i);
+            struct checkpoint *checkpoint = NULL;
+            fit_together(runs[i].workers, runs[i].threads, norm, dataset, path, &checkpoint);
+            if (!first) {
+                first = checkpoint;
+                continue;
+            }
+            assert_int_equal(first->floats, checkpoint->floats);
+            assert_memory_equal(first->values, checkpoint->values, first->floats * sizeof(float));
+            checkpoint_free(checkpoint);
         }
-        assert_int_equal(first->floats, checkpoint->floats);
-        assert_memory_equal(first->values, checkpoint->values, first->floats * sizeof(float));
-        checkpoint_free(checkpoint);
+        checkpoint_free(first);
     }
-    checkpoint_free(first);
     dataset_free(dataset);
 }
 
@@ -148,9 +154,9 @@ static void an_odd_number_of_workers_comes_close(void **state)
     struct checkpoint *one = NULL, *five = NULL;
     char path[128];
     snprintf(path, sizeof(path), "%s/one", directory);
-    fit_together(1, 1, dataset, path, &one);
+    fit_together(1, 1, FACE_NORM_GROUP, dataset, path, &one);
     snprintf(path, sizeof(path), "%s/five", directory);
-    fit_together(5, 1, dataset, path, &five);
+    fit_together(5, 1, FACE_NORM_GROUP, dataset, path, &five);
     double apart = 0, length = 0;
     for (size_t i = 0; i < one->floats; i++) {
         double difference = (double)one->values[i] - (double)five->values[i];
@@ -322,6 +328,9 @@ static void what_cannot_be_trained_is_refused(void **state)
     assert_non_null(strstr(err.message, "'embedding.weights' has shape"));
     struct face_fit_options other = options;
     other.triplet.margin = 0.3f;
+    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    other = options;
+    other.model.norm = FACE_NORM_BATCH;
     assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
     dataset_free(dataset);
 }

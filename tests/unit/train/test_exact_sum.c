@@ -39,11 +39,11 @@ static void any_grouping_gives_the_same_bits(void **state)
         }
         float *one = zero_floats(params->floats), *three = zero_floats(params->floats);
         for (int i = 0; i < PARTS; i++)
-            exact_sum_add(&sum, params, parts[i], one);
+            exact_sum_add(&sum, params, 0, params->count, parts[i], one);
         for (int worker = 2; worker >= 0; worker--) {
             float *own = zero_floats(params->floats);
             for (int i = worker; i < PARTS; i += 3)
-                exact_sum_add(&sum, params, parts[i], own);
+                exact_sum_add(&sum, params, 0, params->count, parts[i], own);
             for (size_t j = 0; j < params->floats; j++)
                 three[j] += own[j];
             free(own);
@@ -73,7 +73,7 @@ static void a_gradient_that_explodes_is_still_added(void **state)
     part[0] = 1e-5f;
     exact_sum_learn(&sum, params, part);
     part[0] = 3e7f;
-    exact_sum_add(&sum, params, part, total);
+    exact_sum_add(&sum, params, 0, params->count, part, total);
     assert_true(fabsf(total[0] - 3e7f) < 10);
     exact_sum_learn(&sum, params, total); /* zeros elsewhere change nothing */
     free(part), free(total);

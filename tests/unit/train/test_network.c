@@ -76,6 +76,8 @@ static void check_gradients(struct bench *bench)
     int checked = 0, wrong = 0;
     for (size_t i = 0; i < bench->params->count; i++) {
         const struct param *param = &bench->params->entries[i];
+        if (!param_is_trained(param))
+            continue;
         float *value = params_value(bench->params, i),
               *gradient = params_gradient(bench->params, i);
         double largest = 0;
@@ -212,6 +214,26 @@ static void gradient_of_norm_and_pools(void **state)
     }
 }
 
+static void gradient_of_batch_norm(void **state)
+{
+    for (int round = 0; round < 4; round++) {
+        struct bench bench = {0};
+        struct shape shape = {.h = 5, .w = 5, .c = 2};
+        bench_start(&bench, shape);
+        int x = network_conv(bench.network, "conv", NETWORK_INPUT, round % 2 ? 16 : 6, 3, 1);
+        int y = network_batch_norm(bench.network, "norm", x, true);
+        int z = network_batch_norm(bench.network, "beside", x, false);
+        x = network_add_relu(bench.network, "add", y, z);
+        x = network_conv(bench.network, "conv2", x, 6, 3, 2);
+        network_batch_norm(bench.network, "last", x, false);
+        bench_finish(&bench, shape, (uint64_t)(60 + round));
+        if (round < 2) /* else with running statistics, which are constants */
+            tape_draw(bench.tape, &(struct layer_draw){.step = 1});
+        check_gradients(&bench);
+        bench_release(&bench);
+    }
+}
+
 static void gradient_of_residual_blocks(void **state)
 {
     struct bench bench = {0};
@@ -341,6 +363,7 @@ int main(void)
         cmocka_unit_test(gradient_of_biases_and_dropout),
         cmocka_unit_test(dropout_depends_on_step_and_place_alone),
         cmocka_unit_test(gradient_of_norm_and_pools),
+        cmocka_unit_test(gradient_of_batch_norm),
         cmocka_unit_test(gradient_of_residual_blocks),
         cmocka_unit_test(gradient_of_the_input),
         cmocka_unit_test(parts_of_a_batch_add_up),

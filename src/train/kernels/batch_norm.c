@@ -1,0 +1,110 @@
+/* Batch norm: mean and deviation of each channel over the whole batch, which may lie in parts and
+ * on many workers. Each part tells its count, mean and squared distances from that mean; merged in
+ * order of the parts they are those of the batch, without the loss of digits that the difference of
+ * two large sums would have. */
+#include "train/kernels/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+float batch_norm_deviation(float variance)
+{
+    return sqrtf(variance + NORM_EPSILON);
+}
+
+/* sums: count, mean[c], squares[c]. One sample after the other, so that no float adds up too many.
+ */
+void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
+                     float *ret_sums)
+{
+    size_t sample = s->rows * (size_t)s->c;
+    float *mean = ret_sums + 1, *squares = mean + s->c;
+    memset(ret_sums, 0, batch_norm_sum_count(s->c) * sizeof(*ret_sums));
+    ret_sums[0] = (float)s->n * (float)s->rows;
+    for (int n = 0; n < s->n; n++)
+        k->channel_sum(x + (size_t)n * sample, s->rows, s->c, mean);
+    for (int c = 0; s->n && c < s->c; c++)
+        mean[c] /= ret_sums[0];
+    for (int n = 0; n < s->n; n++)
+        k->channel_square_sum(x + (size_t)n * sample, s->rows, s->c, mean, squares);
+}
+
+/* Two parts of a and b values whose means lie d apart have the squares of both and d²·a·b/(a + b).
+ */
+void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_total)
+{
+    size_t stride = batch_norm_sum_count(channels);
+    double count = 0;
+    for (size_t p = 0; p < parts; p++)
+        count += (double)sums[p * stride];
+    ret_total[0] = (float)count;
+    for (int c = 0; c < channels; c++) {
+        double seen = 0, mean = 0, squares = 0;
+        for (size_t p = 0; p < parts; p++) {
+            const float *part = sums + p * stride;
+            double more = (double)part[0], apart = (double)part[1 + c] - mean;
+            if (more == 0)
+                continue; /* a worker with a smaller share */
+            mean += apart * more / (seen + more);
+            squares += (double)part[1 + channels + c] + apart * apart * seen * more / (seen + more);
+            seen += more;
+        }
+        ret_total[1 + c] = (float)mean;
+        ret_total[1 + channels + c] = count > 0 ? (float)(squares / count) : 0;
+    }
+}
+
+void batch_norm_forward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
+                        const float *mean, const float *variance, const float *scale,
+                        const float *shift, float *y, float *scratch)
+{
+    float *factor = scratch, *offset = scratch + s->c;
+    for (int c = 0; c < s->c; c++) {
+        factor[c] = scale[c] / batch_norm_deviation(variance[c]);
+        offset[c] = shift[c] - mean[c] * factor[c];
+    }
+    k->channel_affine(x, (size_t)s->n * s->rows, s->c, factor, offset, s->relu, y);
+}
+
+/* sums: count, Σ dy, Σ dy·(x − mean). */
+void batch_norm_gradient_sums(const struct kernels *k, const struct batch_norm_shape *s,
+                              const float *x, const float *y, const float *mean, const float *dy,
+                              float *ret_sums)
+{
+    size_t sample = s->rows * (size_t)s->c;
+    memset(ret_sums, 0, batch_norm_sum_count(s->c) * sizeof(*ret_sums));
+    ret_sums[0] = (float)s->n * (float)s->rows;
+    for (int n = 0; n < s->n; n++, x += sample, y += sample, dy += sample)
+        k->channel_gradient_sums(dy, s->relu ? y : NULL, x, s->rows, s->c, mean, ret_sums + 1,
+                                 ret_sums + 1 + s->c);
+}
+
+void batch_norm_merge_gradient(int channels, const float *sums, size_t parts, float *ret_total)
+{
+    size_t stride = batch_norm_sum_count(channels);
+    for (size_t i = 0; i < stride; i++) {
+        double total = 0;
+        for (size_t p = 0; p < parts; p++)
+            total += (double)sums[p * stride + i];
+        ret_total[i] = (float)total;
+    }
+}
+
+/* With z = (x − mean)·inverse: dx = inverse·scale·(dy − mean(dy) − z·mean(dy·z)), the means over
+ * the whole batch; that is dy·a + x·b + d for constants of the channel. Without a total the
+ * statistics are given from outside and have no gradient. */
+void batch_norm_backward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
+                         const float *y, const float *mean, const float *variance,
+                         const float *scale, const float *total, const float *dy, float *dx,
+                         bool accumulate, float *scratch)
+{
+    float *a = scratch, *b = scratch + s->c, *d = scratch + 2 * s->c;
+    for (int c = 0; c < s->c; c++) {
+        float inverse = 1 / batch_norm_deviation(variance[c]);
+        a[c] = inverse * scale[c];
+        b[c] = total ? -a[c] * inverse * inverse * total[1 + s->c + c] / total[0] : 0;
+        d[c] = total ? -a[c] * total[1 + c] / total[0] - b[c] * mean[c] : 0;
+    }
+    k->channel_gradient(dy, s->relu ? y : NULL, x, (size_t)s->n * s->rows, s->c, a, b, d,
+                        accumulate, dx);
+}
