@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "node/image_table.h"
+#include "node/peers.h"
 #include "node/pod_network.h"
 #include "node/pod_state.h"
 
@@ -200,6 +201,22 @@ static void plan_hosts(struct planner *p, struct pod_container *ret)
             ->read_only = true;
 }
 
+/* What it shares with the other pods of its job, unless it has something of its own there. */
+static int plan_peers(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const char *name = peers_name(p->arena, p->input->pod), *path;
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if (str_eq(json_get_string(mount, "mountPath", ""), PEERS_MOUNT))
+            name = NULL;
+    }
+    if (!name)
+        return 0;
+    int result = peers_prepare(p->arena, p->input->state_dir, name, &path, p->err);
+    if (result == 0)
+        pod_container_add_mount(p->arena, ret, PEERS_MOUNT, path);
+    return result;
+}
+
 static int plan_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     if (p->input->trainer_path)
@@ -210,6 +227,9 @@ static int plan_mounts(struct planner *p, const struct json *container, struct p
             true;
     plan_hosts(p, ret);
     plan_message(p, container, ret);
+    int result = plan_peers(p, container, ret);
+    if (result < 0)
+        return result;
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *name = json_get_string(mount, "name", "");
         const char *path = json_get_string(mount, "mountPath", "");

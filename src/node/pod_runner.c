@@ -2,6 +2,7 @@
 #include "node/pod_runner_internal.h"
 
 #include "node/image_table.h"
+#include "node/peers.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
 
@@ -41,6 +42,17 @@ const struct container_state *pod_runner_container(const struct pod_runner *runn
 const char *pod_runner_directory(const struct pod_runner *runner)
 {
     return runner->directory;
+}
+
+const char *pod_runner_peers(const struct pod_runner *runner)
+{
+    return runner->peers;
+}
+
+static void keep_peers(struct pod_runner *runner, const char *name)
+{
+    free(runner->peers);
+    runner->peers = name ? mem_strdup(name) : NULL;
 }
 
 /* ---- What the supervisor wrote ---- */
@@ -193,6 +205,8 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .objects = &host->objects,
         .tokens = &runner->tokens,
     };
+    /* Before it is planned: what was made for a plan that fails is to be removed as well. */
+    keep_peers(runner, peers_name(arena, input.pod));
     result = pod_plan(arena, &input, &spec, refusal, err);
     if (result == 0 && pod_uses_host_network(input.pod))
         result = host_names_begin(host->host_names, input.pod, runner->directory, spec.hosts, err);
@@ -332,17 +346,20 @@ static void on_retry(struct loop_timer *timer)
     pod_runner_work(CONTAINER_OF(timer, struct pod_runner, retry));
 }
 
-/* The address an earlier control process gave the pod. */
-static void restore_address(struct pod_runner *runner)
+/* What an earlier control process gave the pod. */
+static void restore_spec(struct pod_runner *runner)
 {
     _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf text;
     struct pod_spec spec;
     buf_init(&text, POD_SPEC_MAX);
-    if (file_read(path, &text, NULL) == 0 &&
-        pod_spec_parse(arena, text.data, text.size, &spec, NULL) == 0 && spec.address)
+    if (file_read(path, &text, NULL) < 0 ||
+        pod_spec_parse(arena, text.data, text.size, &spec, NULL) < 0)
+        return;
+    if (spec.address)
         str_copy(runner->address, sizeof(runner->address), spec.address);
+    keep_peers(runner, peers_of_spec(runner->host->state_dir, &spec));
 }
 
 static void restore(struct pod_runner *runner)
@@ -351,7 +368,7 @@ static void restore(struct pod_runner *runner)
     const char *since = json_get_string(json_get(pod, "status"), "startTime", "");
     if (moment_parse(since, &runner->started_ms, NULL) < 0)
         runner->started_ms = loop_wall_ms(runner->host->loop);
-    restore_address(runner);
+    restore_spec(runner);
     load_state(runner, false);
     if (supervisor_link_attach(runner->link))
         state_machine_move(&runner->machine, RUNNING);
@@ -396,6 +413,7 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
     pod_state_release(&runner->state);
     free(runner->uid);
     free(runner->directory);
+    free(runner->peers);
     free(runner->node_address);
     free(runner->published);
     free(runner);

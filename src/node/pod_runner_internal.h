@@ -24,6 +24,7 @@ struct pod_runner {
     int node;
     char *node_address;
     char address[INET_ADDRSTRLEN]; /* "" until one is taken */
+    char *peers;                   /* name of the directory it shares with its job, or NULL */
     int64_t started_ms;
     struct state_machine machine;
     struct supervisor_link *link;

@@ -9,6 +9,7 @@
 #include "node/log_stream.h"
 #include "node/names.h"
 #include "node/node_object.h"
+#include "node/peers.h"
 #include "node/pod_network.h"
 #include "node/pod_runner.h"
 #include "node/service_proxy.h"
@@ -172,10 +173,28 @@ static void on_pod_change(void *context, struct kube_object *old, struct kube_ob
     routes_changed(runtime);
 }
 
+static bool has_peers(void *context, const char *name)
+{
+    struct node_runtime *runtime = context;
+    const char *uid;
+    void *runner;
+    for (size_t at = 0; map_next(&runtime->runners, &at, &uid, &runner);)
+        if (str_eq(pod_runner_peers(runner), name))
+            return true;
+    return false;
+}
+
+/* With the last pod of a job goes what its pods shared. */
 static void on_runner_done(void *context, const char *uid)
 {
     struct node_runtime *runtime = context;
-    pod_runner_free(map_remove(&runtime->runners, uid));
+    struct pod_runner *runner = map_remove(&runtime->runners, uid);
+    const char *peers = pod_runner_peers(runner);
+    struct err err = ERR_INIT;
+    if (peers && !has_peers(runtime, peers) &&
+        peers_remove(runtime->host.state_dir, peers, &err) < 0)
+        log_warning(peers, "%s", err.message);
+    pod_runner_free(runner);
 }
 
 /* Visit the directories of pods on disk. */
@@ -238,6 +257,7 @@ static void on_sync(struct loop_timer *timer)
     for (struct kube_object *pod; (pod = kube_informer_next(runtime->pods, NULL, &position));)
         see_pod(runtime, pod);
     each_directory(runtime, sweep);
+    peers_sweep(runtime->host.state_dir, has_peers, runtime);
     routes_changed(runtime);
 }
 

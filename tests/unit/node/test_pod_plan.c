@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "node/image_table.h"
+#include "node/peers.h"
 #include "node/pod_plan.h"
 
 #include <stdlib.h>
@@ -15,11 +16,9 @@ static const struct json *get_object(void *context, const struct kube_resource *
     return NULL;
 }
 
-static int plan(struct arena *arena, const char *spec, struct pod_spec *ret,
-                struct pod_plan_refusal *refusal, struct err *err)
+static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec *ret,
+                    struct pod_plan_refusal *refusal, struct err *err)
 {
-    struct json *pod = read_json(arena, "{'metadata':{'name':'w-0','namespace':'n','uid':'u'}}");
-    json_set(arena, pod, "spec", read_json(arena, spec));
     const struct node_objects objects = {get_object, NULL};
     const struct pod_plan_input input = {
         .pod = pod,
@@ -36,6 +35,14 @@ static int plan(struct arena *arena, const char *spec, struct pod_spec *ret,
         .objects = &objects,
     };
     return pod_plan(arena, &input, ret, refusal, err);
+}
+
+static int plan(struct arena *arena, const char *spec, struct pod_spec *ret,
+                struct pod_plan_refusal *refusal, struct err *err)
+{
+    struct json *pod = read_json(arena, "{'metadata':{'name':'w-0','namespace':'n','uid':'u'}}");
+    json_set(arena, pod, "spec", read_json(arena, spec));
+    return plan_pod(arena, pod, ret, refusal, err);
 }
 
 static void a_whole_pod(void **state)
@@ -108,6 +115,14 @@ static void home_follows_mounts(void **state)
     assert_string_equal(environment_get(&spec.containers[1].environment, "HOME"), "/mine");
 }
 
+static const struct pod_mount *mount_at(const struct pod_container *container, const char *target)
+{
+    for (size_t i = 0; i < container->mount_count; i++)
+        if (str_eq(container->mounts[i].target, target))
+            return &container->mounts[i];
+    return NULL;
+}
+
 static void host_network(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -120,13 +135,39 @@ static void host_network(void **state)
     assert_null(spec.network);
     assert_string_equal(spec.resolv_conf, "nameserver 9.9.9.9\n");
     const struct pod_container *container = &spec.containers[0];
-    const struct pod_mount *hosts = NULL;
-    for (size_t i = 0; i < container->mount_count; i++)
-        if (str_eq(container->mounts[i].target, "/etc/hosts"))
-            hosts = &container->mounts[i];
+    const struct pod_mount *hosts = mount_at(container, "/etc/hosts");
     assert_non_null(hosts);
     assert_true(hosts->read_only);
     assert_true(str_has_suffix(hosts->source, "/hosts"));
+}
+
+/* Every container of a job's pod sees what the job's pods share, but not over what it mounts
+ * itself. */
+static void peers_of_a_job(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_spec spec;
+    struct pod_plan_refusal refusal;
+    struct err err = ERR_INIT;
+    struct json *pod = read_json(
+        arena,
+        "{'metadata':{'name':'w-0','namespace':'n','uid':'u','ownerReferences':[{'apiVersion':"
+        "'kubeflow.org/v1','kind':'TFJob','name':'j','uid':'7','controller':true}]},"
+        "'spec':{'volumes':[{'name':'v','emptyDir':{}}],"
+        "'initContainers':[{'name':'first','command':['true']}],"
+        "'containers':[{'name':'main','command':['true']},{'name':'own','command':['true'],"
+        "'volumeMounts':[{'name':'v','mountPath':'/run/trainyard/peers'}]}]}}");
+    if (plan_pod(arena, pod, &spec, &refusal, &err) < 0)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < 2; i++) {
+        const struct pod_mount *mount = mount_at(&spec.containers[i], PEERS_MOUNT);
+        assert_non_null(mount);
+        assert_true(str_has_suffix(mount->source, "/peers/n.7"));
+        assert_true(file_exists(mount->source));
+        assert_false(mount->read_only);
+    }
+    const struct pod_mount *own = mount_at(&spec.containers[2], PEERS_MOUNT);
+    assert_true(str_has_suffix(own->source, "/volumes/v"));
 }
 
 static void refusals(void **state)
@@ -181,7 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_pod),        cmocka_unit_test(home_follows_mounts),
         cmocka_unit_test(host_network),       cmocka_unit_test(refusals),
-        cmocka_unit_test(long_names_are_cut),
+        cmocka_unit_test(long_names_are_cut), cmocka_unit_test(peers_of_a_job),
     };
     if (!mkdtemp(root))
         return 1;

@@ -1,0 +1,109 @@
+#!/bin/bash
+# What the pods of one job share on a machine: memory passes from one to the other through /run/trainyard/peers, whatever node
+# and whatever user they run as; pods of another job do not see it, and it goes with the last pod, also where the server was
+# killed meanwhile. As root and as an ordinary user.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+# One passes memory, the other writes into it: shared memory of 64 MiB between two pods.
+cat >"$SCRATCH/pass.py" <<'PYTHON'
+import mmap, os, socket, sys
+PLACE, SIZE = "/run/trainyard/peers/test.sock", 64 << 20
+if sys.argv[1] == "give":
+    memory = os.memfd_create("gradients")
+    os.truncate(memory, SIZE)
+    view = mmap.mmap(memory, SIZE)
+    view[:5] = view[-5:] = b"given"
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(PLACE + ".new")
+    os.chmod(PLACE + ".new", 0o777) # peers may run as other users
+    server.listen()
+    os.rename(PLACE + ".new", PLACE)
+    peer = server.accept()[0]
+    socket.send_fds(peer, [b"x"], [memory])
+    assert peer.recv(1) == b"y"
+    print("user", os.getuid(), "reads", view[SIZE // 2 : SIZE // 2 + 5].decode(), view[-5:].decode(), flush=True)
+else:
+    while not os.path.exists(PLACE): # nothing can be waited for in a directory that may not be there
+        os.sched_yield()
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(PLACE)
+    memory = socket.recv_fds(peer, 1, 1)[1][0]
+    view = mmap.mmap(memory, SIZE)
+    print("user", os.getuid(), "reads", view[:5].decode(), flush=True)
+    view[SIZE // 2 : SIZE // 2 + 5] = b"taken"
+    view[-5:] = b"taken"
+    peer.send(b"y")
+PYTHON
+# What a pod of another job, or of none, finds of it: nothing there, and no other way to it.
+# shellcheck disable=SC2016 # the pod's shell expands it
+LOOK='ls -A /run/trainyard/peers 2>&1; find / -name test.sock -not -path "/proc/*" 2>/dev/null; echo looked; touch /run/trainyard/peers/mine'
+
+replicas() { # TYPE USER COMMAND
+    cat <<YAML
+    $1:
+      restartPolicy: Never
+      template:
+        spec:
+          securityContext: {runAsUser: $2, runAsGroup: $2}
+          volumes: [{name: program, configMap: {name: program}}]
+          containers: [{name: tensorflow, image: trainyard/tools, command: $3, volumeMounts: [{name: program, mountPath: /program}]}]
+YAML
+}
+job() { # NAME <REPLICAS
+    printf 'apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: %s}\nspec:\n  successPolicy: AllWorkers\n  tfReplicaSpecs:\n' "$1"
+    cat
+}
+directory_of() { echo "$TRAINYARD_STATE/peers/default.$(kubectl get tfjob "$1" -o jsonpath='{.metadata.uid}')"; }
+is_removed() { [ ! -e "$1" ]; }
+
+check() {
+    cluster_up --nodes 2
+    as_user cp "$SCRATCH/pass.py" "$SCRATCH/home/pass.py"
+    kubectl create configmap program --from-file="$SCRATCH/home/pass.py"
+    { replicas Chief 1000 '[python3, /program/pass.py, give]'; replicas Worker 2000 '[python3, /program/pass.py, take]'; } |
+        job pair | kubectl apply -f -
+    wait_for_phase pair-worker-0 Succeeded
+    wait_for_tfjob pair Succeeded
+    assert_eq "what the first pod reads" "user 1000 reads taken taken" "$(kubectl logs pair-chief-0)"
+    assert_eq "what the second pod reads" "user 2000 reads given" "$(kubectl logs pair-worker-0)"
+    assert_eq "nodes of the two" "node-1 node-2" \
+        "$(kubectl get pods -l training.kubeflow.org/job-name=pair -o jsonpath='{.items[*].spec.nodeName}' | tr ' ' '\n' | sort | paste -sd ' ')"
+    local pair stranger
+    pair=$(directory_of pair)
+    [ -S "$pair/test.sock" ] || fail "the job's directory is not at $pair"
+
+    # Another job of the same name and labels has its own; a pod without a job has none, whatever its labels say.
+    replicas Worker 1000 "[sh, -c, '$LOOK']" | job stranger | kubectl apply -f -
+    wait_for_tfjob stranger Succeeded
+    assert_eq "what a stranger sees" looked "$(kubectl logs stranger-worker-0)"
+    stranger=$(directory_of stranger)
+    [ -e "$stranger/mine" ] || fail "the other job has no directory of its own at $stranger"
+    [ ! -e "$pair/mine" ] || fail "a stranger wrote into the directory of a job"
+    kubectl run loner --image=trainyard/tools --restart=Never --labels=training.kubeflow.org/job-name=pair \
+        --command -- sh -c 'ls /run/trainyard; echo looked'
+    wait_for_phase loner Succeeded
+    assert_eq "what a pod without a job sees" "bin looked" "$(kubectl logs loner | paste -sd ' ')"
+
+    # It goes with the last pod, not with the first.
+    kubectl delete pod pair-worker-0
+    [ -e "$pair" ] || fail "the directory went with the first pod"
+    kubectl delete tfjob stranger
+    wait_until "a deleted job's directory to go" is_removed "$stranger"
+
+    # A server that is killed knows again what is in use, and removes what was left over.
+    local left=$TRAINYARD_STATE/peers/default.00000000-0000-4000-8000-000000000000
+    as_user mkdir -p "$left/deep"
+    kill -9 "$(server_pid)"
+    cluster_up --nodes 2
+    wait_until "what was left over to go" is_removed "$left"
+    [ -e "$pair/test.sock" ] || fail "the restarted server removed what a pod still has"
+    kubectl delete tfjob pair
+    wait_until "the directory to go with the last pod" is_removed "$pair"
+    assert_eq "what is left" "" "$(ls -A "$TRAINYARD_STATE/peers")"
+    cluster_wipe
+}
+
+check
+become_ordinary_user
+check

@@ -1,0 +1,111 @@
+/* Which pods share a directory, and when it goes. */
+#include "node_test.h"
+
+#include "base/file.h"
+#include "node/peers.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static char root[] = "/tmp/trainyard-peers.XXXXXX";
+
+static const char *name_of(struct arena *arena, const char *namespace_, const char *owner)
+{
+    struct json *pod = read_json(arena, "{'metadata':{'name':'w-0'}}");
+    struct json *metadata = json_ensure_object(arena, pod, "metadata");
+    json_set_string(arena, metadata, "namespace", namespace_);
+    json_append(json_ensure_array(arena, metadata, "ownerReferences"), read_json(arena, owner));
+    return peers_name(arena, pod);
+}
+
+static void a_job_is_told_by_its_uid(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    assert_string_equal(name_of(arena, "a",
+                                "{'apiVersion':'kubeflow.org/v1','kind':'TFJob','name':'j',"
+                                "'uid':'0c2a-1','controller':true}"),
+                        "a.0c2a-1");
+    assert_string_equal(name_of(arena, "b",
+                                "{'apiVersion':'kubeflow.org/v1','kind':'PyTorchJob','name':'j',"
+                                "'uid':'0c2a-1','controller':true}"),
+                        "b.0c2a-1");
+    assert_string_equal(name_of(arena, "a",
+                                "{'apiVersion':'batch/v1','kind':'Job','name':'j',"
+                                "'uid':'2','controller':true}"),
+                        "a.2");
+}
+
+static void others_have_none(void **state)
+{
+    static const char *const OWNERS[] = {
+        "{'apiVersion':'kubeflow.org/v1','kind':'TFJob','name':'j','uid':'1'}",
+        "{'apiVersion':'apps/v1','kind':'ReplicaSet','name':'j','uid':'1','controller':true}",
+        "{'apiVersion':'batch/v1','kind':'CronJob','name':'j','uid':'1','controller':true}",
+        "{'apiVersion':'kubeflow.org/v1','kind':'TFJob','name':'j','controller':true}",
+        "{'apiVersion':'kubeflow.org/v1','kind':'TFJob','name':'j','uid':'../a','controller':true}",
+        "{'apiVersion':'kubeflow.org/v1','kind':'TFJob','name':'j','uid':'a/b','controller':true}",
+        "{'apiVersion':'kubeflow.org.evil/v1','kind':'TFJob','uid':'1','controller':true}",
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < ARRAY_SIZE(OWNERS); i++)
+        assert_null(name_of(arena, "a", OWNERS[i]));
+    assert_null(peers_name(arena, read_json(arena, "{'metadata':{'name':'w-0'}}")));
+}
+
+static bool is_kept(void *context, const char *name)
+{
+    return str_eq(context, name);
+}
+
+static void what_nobody_wants_goes(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *kept, *gone, *removed;
+    struct stat info;
+    peers_sweep(root, is_kept, NULL); /* before there is any */
+    assert_int_equal(peers_prepare(arena, root, "a.1", &kept, NULL), 0);
+    assert_int_equal(peers_prepare(arena, root, "a.1", &kept, NULL), 0);
+    assert_int_equal(peers_prepare(arena, root, "a.2", &gone, NULL), 0);
+    assert_int_equal(peers_prepare(arena, root, "a.3", &removed, NULL), 0);
+    assert_int_equal(stat(kept, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0777);
+    assert_int_equal(file_write_atomic(arena_printf(arena, "%s/left", gone), "x", 1, 0600, NULL),
+                     0);
+    assert_int_equal(peers_remove(root, "a.3", NULL), 0);
+    assert_int_equal(peers_remove(root, "a.3", NULL), 0);
+    assert_false(file_exists(removed));
+    peers_sweep(root, is_kept, (void *)"a.1");
+    assert_true(file_exists(kept));
+    assert_false(file_exists(gone));
+}
+
+static void a_plan_remembers_it(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_spec spec = {0};
+    struct pod_container *first = pod_spec_add_container(arena, &spec, "first");
+    pod_container_add_mount(arena, first, PEERS_MOUNT, NULL); /* memory of its own */
+    pod_container_add_mount(arena, first, "/elsewhere", "/state/peers/a.1");
+    assert_null(peers_of_spec("/state", &spec));
+    struct pod_container *second = pod_spec_add_container(arena, &spec, "second");
+    struct pod_mount *mount =
+        pod_container_add_mount(arena, second, PEERS_MOUNT, "/statement/peers/a.1");
+    assert_null(peers_of_spec("/state", &spec));
+    mount->source = "/state/peers/a.1";
+    assert_string_equal(peers_of_spec("/state", &spec), "a.1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_is_told_by_its_uid),
+        cmocka_unit_test(others_have_none),
+        cmocka_unit_test(what_nobody_wants_goes),
+        cmocka_unit_test(a_plan_remembers_it),
+    };
+    if (!mkdtemp(root))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    file_remove_tree(root, NULL);
+    return failed;
+}
