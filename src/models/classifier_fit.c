@@ -22,7 +22,7 @@ int classifier_fit_check(const struct classifier_fit_options *options, bool serv
     if (options->batch < 1 || options->batch > CLASSIFIER_BATCH_MAX)
         return err_set(err, ERR_INVALID, "a batch of %d pictures is not in 1 … %d", options->batch,
                        CLASSIFIER_BATCH_MAX);
-    return 0;
+    return optimizer_clip_check(options->clip, err);
 }
 
 uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
@@ -35,6 +35,7 @@ uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
         (uint64_t)options->optimizer,
         (uint64_t)options->schedule,
         fit_loop_bits(options->rate),
+        fit_loop_bits(options->clip),
         options->warm_up,
     };
     return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
@@ -195,6 +196,7 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
         return result;
     classifier_trainer_learn(fit->trainer);
     float rate = schedule_rate(&fit->schedule, step);
+    optimizer_clip(params, fit->options->clip);
     optimizer_step(fit->optimizer, params, step, rate);
     classifier_model_changed(fit->model);
     *ret = (struct fit_loop_step){.loss = loss,

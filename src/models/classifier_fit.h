@@ -24,6 +24,7 @@ struct classifier_fit_options {
     enum optimizer_kind optimizer; /* with servers: SGD or Adagrad */
     enum schedule_kind schedule;
     float rate;             /* learning rate at its highest */
+    float clip;             /* longest gradient; 0: any */
     uint64_t warm_up;       /* steps in which it rises */
     const char *data;       /* directory of IDX files */
     const char *model_dir;  /* NULL: nothing is written or resumed */

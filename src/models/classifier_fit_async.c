@@ -46,6 +46,7 @@ static int one_step(struct course *course, uint64_t step, double *ret_loss, doub
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
+    optimizer_clip(params, fit->options->clip); /* each worker its own */
     *ret_loss = loss;
     *ret_accuracy = (double)own.right / fit->options->batch;
     return ps_dense_push(course->client, params->gradients, schedule_rate(&fit->schedule, step),

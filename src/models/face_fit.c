@@ -55,6 +55,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         fit_loop_bits(options->triplet.margin),
         fit_loop_bits(options->rate),
         fit_loop_bits(options->weight_decay),
+        fit_loop_bits(options->clip),
     };
     return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
 }
@@ -107,6 +108,9 @@ static int fit_start(struct fit *fit, struct err *err)
                        "0 and 100, the margin between 0 and 4, the decay from 0 to 100",
                        (double)options->rate, (double)options->triplet.margin,
                        (double)options->weight_decay);
+    result = optimizer_clip_check(options->clip, err);
+    if (result < 0)
+        return result;
     if (options->batch_persons < 2 || options->batch_pictures < 2)
         return err_set(err, ERR_INVALID,
                        "a batch of %zu persons with %zu pictures has no triplets: use at least 2 "
@@ -127,6 +131,7 @@ static int fit_start(struct fit *fit, struct err *err)
         .triplet = options->triplet,
         .optimizer = options->optimizer,
         .weight_decay = options->weight_decay,
+        .clip = options->clip,
         .schedule = {.kind = options->schedule,
                      .rate = options->rate,
                      .warm_up = options->warm_up,

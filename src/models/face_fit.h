@@ -22,6 +22,7 @@ struct face_fit_options {
     struct triplet_config triplet;
     enum optimizer_kind optimizer;
     float weight_decay;
+    float clip; /* longest gradient; 0: any */
     enum schedule_kind schedule;
     float rate; /* learning rate at its highest */
     uint64_t warm_up;

@@ -17,6 +17,7 @@ struct face_trainer_options {
     struct triplet_config triplet;
     enum optimizer_kind optimizer;
     float weight_decay;
+    float clip; /* longest gradient; 0: any */
     struct schedule schedule;
     struct reducer *reducer; /* must outlive the trainer */
 };

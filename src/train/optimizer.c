@@ -93,6 +93,50 @@ void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t
     }
 }
 
+/* Eight sums side by side, which are always the same eight. */
+static double square_sum(const float *x, size_t count)
+{
+    double sum[8] = {0}, total = 0;
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8)
+        for (size_t j = 0; j < 8; j++)
+            sum[j] += (double)x[i + j] * (double)x[i + j];
+    for (; i < count; i++)
+        total += (double)x[i] * (double)x[i];
+    for (size_t j = 0; j < 8; j++)
+        total += sum[j];
+    return total;
+}
+
+double optimizer_clip(struct params *params, float longest)
+{
+    double square = 0;
+    for (size_t i = 0; longest > 0 && i < params->count; i++)
+        if (param_is_trained(&params->entries[i]))
+            square += square_sum(params_gradient(params, i), params->entries[i].count);
+    double length = sqrt(square);
+    if (!(length > (double)longest) || !isfinite(length))
+        return length;
+    float factor = (float)((double)longest / length);
+    for (size_t i = 0; i < params->count; i++) {
+        float *gradient = params_gradient(params, i);
+        for (size_t j = 0; j < params->entries[i].count; j++)
+            gradient[j] *= factor;
+    }
+    return length;
+}
+
+int optimizer_clip_check(float longest, struct err *err)
+{
+    if (longest >= 0 && isfinite(longest))
+        return 0;
+    return err_set(
+        err, ERR_INVALID,
+        "a gradient cannot be clipped to a length of %g: use a positive number, or 0 for "
+        "never",
+        (double)longest);
+}
+
 float schedule_rate(const struct schedule *schedule, uint64_t step)
 {
     if (step <= schedule->warm_up)

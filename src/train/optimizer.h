@@ -32,6 +32,12 @@ DEFINE_CLEANUP(optimizer)
 
 const char *optimizer_name(enum optimizer_kind kind); /* "sgd", "adam", "adagrad" */
 
+/* A gradient, over all parameters together, that is longer than `longest` is shortened to it; 0:
+ * never. Returns the length it had. Workers that call it with the same reduced gradient get the
+ * same bits, whatever vectors their processors have. */
+double optimizer_clip(struct params *params, float longest);
+int optimizer_clip_check(float longest, struct err *err); /* of what a user wants */
+
 /* `step` counts from 1: Adam's correction of the first steps depends on it. */
 void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t step, float rate);
 

@@ -16,7 +16,7 @@ struct fit_values {
     struct fit_cluster_values cluster;
     const char *data, *model, *optimizer, *schedule, *model_dir, *export_dir;
     int64_t steps, batch, seed, threads, loaders, checkpoint_every, keep, warm_up;
-    double rate;
+    double rate, clip;
 };
 
 static int kind_of(const char *name, enum classifier_kind *ret, struct err *err)
@@ -56,6 +56,7 @@ static int options_of(const struct fit_values *values, bool servers,
     options.rate = values->rate != 0 ? (float)values->rate
                    : servers         ? CLASSIFIER_FIT_RATE_SERVERS
                                      : CLASSIFIER_FIT_RATE;
+    options.clip = (float)values->clip;
     options.warm_up = (uint64_t)values->warm_up;
     options.data = values->data;
     options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
@@ -295,6 +296,12 @@ static const struct option OPTIONS[] = {
      .max = 1000000,
      .value = "N",
      .help = "steps in which the learning rate rises"},
+    {.name = "clip",
+     .type = OPTION_REAL,
+     FIELD(clip),
+     .fallback = "0",
+     .value = "X",
+     .help = "shorten a gradient that is longer than this, over all parameters; 0: never"},
     {.name = "seed",
      .type = OPTION_INT,
      FIELD(seed),

@@ -13,7 +13,7 @@ struct fit_values {
     const char *data, *optimizer, *schedule, *mining, *norm, *model_dir;
     int64_t persons, pictures, held_out, steps, epochs, batch_persons, batch_pictures, side,
         channels, embedding, width, seed, threads, loaders, checkpoint_every, keep, warm_up;
-    double margin, rate, weight_decay;
+    double margin, rate, weight_decay, clip;
     bool plain_pictures;
 };
 
@@ -40,6 +40,7 @@ static struct face_fit_options options_of(const struct fit_values *values)
     };
     options.optimizer = str_eq(values->optimizer, "sgd") ? OPTIMIZER_SGD : OPTIMIZER_ADAM;
     options.weight_decay = (float)values->weight_decay;
+    options.clip = (float)values->clip;
     options.schedule = str_eq(values->schedule, "constant") ? SCHEDULE_CONSTANT : SCHEDULE_COSINE;
     options.rate = (float)values->rate;
     options.warm_up = (uint64_t)values->warm_up;
@@ -302,6 +303,12 @@ static const struct option OPTIONS[] = {
      .fallback = "0.001",
      .value = "X",
      .help = "pull of the weights towards zero"},
+    {.name = "clip",
+     .type = OPTION_REAL,
+     FIELD(clip),
+     .fallback = "0",
+     .value = "X",
+     .help = "shorten a gradient that is longer than this, over all parameters; 0: never"},
     {.name = "plain-pictures",
      .type = OPTION_FLAG,
      FIELD(plain_pictures),

@@ -87,6 +87,50 @@ static void weight_decay_spares_biases(void **state)
     params_free(params);
 }
 
+static void a_long_gradient_is_shortened_as_a_whole(void **state)
+{
+    struct params *params = three_values();
+    params_clear_gradients(params);
+    params_gradient(params, 0)[2] = 3;
+    params_gradient(params, 1)[0] = -4;
+    assert_true(optimizer_clip(params, 0) == 0); /* off: nobody measures */
+    assert_true(optimizer_clip(params, 5) == 5); /* just long enough */
+    assert_true(params_gradient(params, 1)[0] == -4);
+    assert_true(optimizer_clip(params, 1) == 5);
+    assert_true(fabsf(params_gradient(params, 0)[2] - 0.6f) < 1e-6f);
+    assert_true(fabsf(params_gradient(params, 1)[0] + 0.8f) < 1e-6f);
+    params_gradient(params, 0)[0] = INFINITY; /* nothing to save: the loss will tell */
+    optimizer_clip(params, 1);
+    assert_true(fabsf(params_gradient(params, 0)[2] - 0.6f) < 1e-6f);
+    params_free(params);
+
+    struct err err = ERR_INIT;
+    assert_int_equal(optimizer_clip_check(0, &err), 0);
+    assert_int_equal(optimizer_clip_check(-1, &err), -ERR_INVALID);
+    assert_string_equal(err.message, "a gradient cannot be clipped to a length of -1: use a "
+                                     "positive number, or 0 for never");
+    assert_int_equal(optimizer_clip_check(NAN, &err), -ERR_INVALID);
+}
+
+static void every_value_of_a_gradient_counts(void **state)
+{
+    enum { COUNT = 1003 };
+    struct params *params = params_new();
+    params_declare(params, "weights", (int[]){COUNT, 1, 1, 1}, PARAM_HE, 1);
+    params_declare(params, "mean", (int[]){3, 1, 1, 1}, PARAM_KEPT_ZERO, 0);
+    assert_int_equal(params_allocate(params, NULL), 0);
+    params_clear_gradients(params);
+    double square = 0;
+    for (int i = 0; i < COUNT; i++) {
+        params_gradient(params, 0)[i] = (float)(i + 1);
+        square += (i + 1.0) * (i + 1.0);
+    }
+    params_gradient(params, 1)[0] = 1e6f; /* not trained */
+    assert_true(fabs(optimizer_clip(params, 1) - sqrt(square)) < 1e-6 * sqrt(square));
+    assert_true(fabs(optimizer_clip(params, 0.5f) - 1) < 1e-6);
+    params_free(params);
+}
+
 static void schedules_rise_and_fall(void **state)
 {
     struct schedule schedule = {.kind = SCHEDULE_COSINE, .rate = 1, .warm_up = 10, .steps = 110};
@@ -107,6 +151,8 @@ int main(void)
         cmocka_unit_test(all_reach_the_bottom),
         cmocka_unit_test(the_first_steps_follow_the_formulas),
         cmocka_unit_test(weight_decay_spares_biases),
+        cmocka_unit_test(a_long_gradient_is_shortened_as_a_whole),
+        cmocka_unit_test(every_value_of_a_gradient_counts),
         cmocka_unit_test(schedules_rise_and_fall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
