@@ -7,6 +7,7 @@
 #   make test-kubernetes    the operator on a real Kubernetes, as root; builds one from Debian's sources first (ONLY=REGEX)
 #   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
 #   make image      the operator's container image, without Docker: $(BUILD)/operator-image.tar
+#   make image-trainer    the trainer's: $(BUILD)/trainer-image.tar
 #   make install    DESTDIR= PREFIX=
 
 BUILD ?= build
@@ -65,6 +66,15 @@ image: setup-build
 	@tools/build $(BUILD)
 	@tools/image --name "trainyard/operator:$$($(BUILD)/trainyard --version | cut -d ' ' -f 2)" \
 		--output $(BUILD)/operator-image.tar --cmd operator $(BUILD)/trainyard
+
+# The files that faces are found with are in it where Debian's opencv-data is installed; pictures to train on are not.
+CASCADES = $(wildcard $(patsubst %,/usr/share/opencv4/haarcascades/haarcascade_%.xml,eye eye_tree_eyeglasses \
+	frontalface_alt frontalface_alt2 frontalface_default))
+.PHONY: image-trainer
+image-trainer: setup-build
+	@tools/build $(BUILD)
+	@tools/image --name "trainyard/trainer:$$($(BUILD)/trainer --version | cut -d ' ' -f 2)" \
+		--output $(BUILD)/trainer-image.tar $(addprefix --data ,$(CASCADES)) $(BUILD)/trainer
 
 .PHONY: install
 install: all

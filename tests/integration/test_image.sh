@@ -1,6 +1,6 @@
 #!/bin/bash
-# make image: what it wrote is an image as the standard says, the same bytes every time, and its program runs in it as a user
-# without rights on a root that nobody can write to.
+# make image and make image-trainer: what they wrote is an image as the standard says, the same bytes every time, and its program
+# runs in it as a user without rights on a root that nobody can write to.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -67,6 +67,8 @@ refused "a name without a tag" "has no tag" --name a/b --output "$SCRATCH/x.tar"
 refused "a missing program" "there is no program" --name a:1 --output "$SCRATCH/x.tar" "$SCRATCH/none"
 refused "a word with a quote" "only letters" --name a:1 --output "$SCRATCH/x.tar" --cmd 'a"b' "$TRAINYARD"
 refused "no program" usage --name a:1 --output "$SCRATCH/x.tar"
+refused "a missing file" "there is no file" --name a:1 --output "$SCRATCH/x.tar" --data "$SCRATCH/none" "$TRAINYARD"
+refused "a file at no place" "does not start with /" --name a:1 --output "$SCRATCH/x.tar" --data Makefile "$TRAINYARD"
 [ ! -e "$SCRATCH/x.tar" ] || fail "a refused image was written"
 
 # --- several programs, one of them static, at paths of their own
@@ -78,7 +80,23 @@ tar xOf "$SCRATCH/both.tar" "$inner" | tar tz >"$SCRATCH/files"
 grep -qx opt/step "$SCRATCH/files" || fail "no program at a path of its own"
 grep -qx usr/bin/trainyard "$SCRATCH/files" || fail "no second program"
 
-# --- it runs
+# --- the trainer's: the program, what faces are found with where that is installed, and no pictures
+make -s -C "$ROOT" BUILD="$BUILD" image-trainer
+TRAINER_NAME=trainyard/trainer:$("$TRAINER" --version | cut -d ' ' -f 2)
+tar xOf "$BUILD/trainer-image.tar" manifest.json >"$SCRATCH/trainer.json"
+assert_eq "the trainer's name" "$TRAINER_NAME" "$(jq -r '.[0].RepoTags[0]' "$SCRATCH/trainer.json")"
+trainer_config=$(tar xOf "$BUILD/trainer-image.tar" "$(jq -r '.[0].Config' "$SCRATCH/trainer.json")")
+assert_eq "the trainer's user, entrypoint, command" '65532:65532 ["/usr/bin/trainer"] []' \
+    "$(jq -r '.config | "\(.User) \(.Entrypoint) \(.Cmd)"' <<<"$trainer_config")"
+mkdir "$SCRATCH/trainer"
+tar xOf "$BUILD/trainer-image.tar" "$(jq -r '.[0].Layers[0]' "$SCRATCH/trainer.json")" | tar xz -C "$SCRATCH/trainer"
+for cascade in frontalface_alt2 eye; do
+    file=/usr/share/opencv4/haarcascades/haarcascade_$cascade.xml
+    [ ! -e $file ] || cmp $file "$SCRATCH/trainer$file" || fail "the image has another $file"
+done
+[ ! -e "$SCRATCH/trainer/usr/share/datasets" ] || fail "the image has pictures in it"
+
+# --- they run
 if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then
     echo "not run in its own root: that needs root and a mount namespace"
     exit 0
@@ -86,13 +104,20 @@ fi
 mkdir "$SCRATCH/root"
 tar xzf "$layer" -C "$SCRATCH/root"
 chmod 755 "$SCRATCH"
+mkdir -m 777 "$SCRATCH/volume" # what both see as /tmp
 # shellcheck disable=SC2016 # the inner shell's
-in_image=(unshare --mount -- sh -c
-    'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec chroot --userspec=65532:65532 "$0" "$@"' "$SCRATCH/root")
+inside=(unshare --mount -- sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && mount --bind "$0" "$1/tmp" &&
+    root=$1 && shift && exec chroot --userspec=65532:65532 "$root" "$@"' "$SCRATCH/volume")
+in_image=("${inside[@]}" "$SCRATCH/root")
 assert_eq "its version" "trainyard $VERSION" "$("${in_image[@]}" /usr/bin/trainyard --version)"
 assert_contains "its help" --leader-elect "$("${in_image[@]}" /usr/bin/trainyard operator --help)"
 
-# --- and works: it finds a cluster from in there, takes the lease and runs a job
+assert_eq "the trainer's version" "trainer ${TRAINER_NAME#*:}" "$("${inside[@]}" "$SCRATCH/trainer" /usr/bin/trainer --version)"
+"${inside[@]}" "$SCRATCH/trainer" /usr/bin/trainer fit face --data=procedural --persons=8 --held-out=2 --pictures=4 --batch-persons=4 \
+    --steps=2 --model-dir=/tmp/model --log=plain
+[ -s "$SCRATCH/volume/model/face.model" ] || fail "the trainer in its image wrote no model"
+
+# --- and the operator works: it finds a cluster from in there, takes the lease and runs a job
 cluster_up --no-operator
 install -m 644 "$KUBECONFIG" "$SCRATCH/root/etc/kubeconfig"
 "${in_image[@]}" /usr/bin/trainyard operator --kubeconfig /etc/kubeconfig --leader-elect --leader-election-namespace default \
