@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the tests use them
 # Training jobs on a real Kubernetes, as the tests of the operator write them and look at them. Source it after lib.sh.
 
 # What outlives the pods of a test: $SHARED here is /shared in every replica.
@@ -12,6 +12,13 @@ JOB_MOUNT=/shared
 JOB_VOLUME="hostPath: {path: /var/lib/$NAMESPACE}"
 # shellcheck source=tests/lib/training_yaml.sh
 . "$ROOT/tests/lib/training_yaml.sh"
+
+# The trainer's image, as a user would make it; $TRAINER_IMAGE is its name.
+with_trainer() {
+    make -s -C "$ROOT" image-trainer
+    "$KUBERNETES/node" import "$ROOT/build/trainer-image.tar"
+    TRAINER_IMAGE=trainyard/trainer:$("$TRAINER" --version | cut -d ' ' -f 2)
+}
 
 # A script that runs until the test says so, and tells every time that it started.
 until_told() { echo "echo \$HOSTNAME >>/shared/started; until [ -e /shared/$1 ]; do usleep 100000; done; echo done"; }

@@ -7,8 +7,7 @@
 . "$KUBERNETES/jobs.sh"
 with_operator
 
-"$ROOT/tools/image" --name trainyard/trainer:1 --output "$SCRATCH/trainer.tar" "$TRAINER"
-"$KUBERNETES/node" import "$SCRATCH/trainer.tar"
+with_trainer
 
 forward=
 clean_up() {
@@ -27,7 +26,7 @@ more=
 edit=
 example() {
     kubectl create --dry-run=client -o json "$@" | sed "$edit" | jq -s --arg more "$more" --arg shared "/var/lib/$NAMESPACE" \
-        --arg namespace "$NAMESPACE" '
+        --arg namespace "$NAMESPACE" --arg trainer "$TRAINER_IMAGE" '
         def mounts(paths): (paths | map({name: ("tools" + gsub("/"; "-")), path: .})) as $mounts
             | .volumes += ($mounts | map({name, hostPath: {path}}))
             | .containers[].volumeMounts += ($mounts | map({name, mountPath: .path, readOnly: true}));
@@ -44,7 +43,7 @@ example() {
                 mounts(["/usr/share/datasets", $shared + "/ratings"])
                 | .containers[] |= (if .image == "YOUR_IMAGE" then .args = ["fit", "recommender", "--data=" + $shared + "/ratings"] + .args else . end
                                     | .args += ($more | split(" ")))
-                | (.containers[], .initContainers[]?).image = "trainyard/trainer:1"
+                | (.containers[], .initContainers[]?).image = $trainer
             end))
         | {apiVersion: "v1", kind: "List", items: .}' --args "${tools[@]}" >"$SCRATCH/example.json"
     # Programs of containers are no superusers: every one may write there, as on volumes with an fsGroup.

@@ -1,0 +1,60 @@
+#!/bin/bash
+# The trainer in real containers, from the image of `make image-trainer`: three workers train the face embedding in step, find each
+# other by the names in TF_CONFIG, and their losses are those of one worker within rounding.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/kubernetes/jobs.sh
+. "$KUBERNETES/jobs.sh"
+with_operator
+with_trainer
+
+STEPS=12
+face_job() { # NAME WORKERS
+    mkdir -m 777 "$SHARED/$1"
+    cat <<YAML
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: $1}
+spec:
+  successPolicy: AllWorkers
+  tfReplicaSpecs:
+    Worker:
+      replicas: $2
+      restartPolicy: Never
+      template:
+        spec:
+          volumes: [{name: model, hostPath: {path: /var/lib/$NAMESPACE/$1}}]
+          containers:
+          - name: tensorflow
+            image: $TRAINER_IMAGE
+            args: [fit, face, --data=procedural, --seed=5, --persons=24, --held-out=8, --pictures=6, --batch-persons=6, --steps=$STEPS,
+                   --model-dir=/model, --log=plain]
+            volumeMounts: [{name: model, mountPath: /model}]
+YAML
+}
+# "STEP LOSS" lines of a pod.
+losses() { kubectl logs "$1" | sed -n 's/.*step *\([0-9]*\).*loss *\([0-9.]*\).*/\1 \2/p'; }
+
+face_job three 3 | kubectl apply -f -
+face_job one 1 | kubectl apply -f -
+wait_for_job three Succeeded
+wait_for_job one Succeeded
+assert_eq 'pods made' '1 1 1' "$(for i in 0 1 2; do times_created "three-worker-$i"; done | xargs)"
+assert_contains 'who trains' '3 workers' "$(kubectl logs three-worker-0)"
+assert_eq 'how its containers ended' 'Completed Completed Completed' \
+    "$(kubectl get pods -l training.kubeflow.org/job-name=three -o jsonpath='{.items[*].status.containerStatuses[0].state.terminated.reason}')"
+for pod in three-worker-0 one-worker-0; do
+    losses $pod >"$SCRATCH/$pod"
+    assert_eq "steps told by $pod" $STEPS "$(wc -l <"$SCRATCH/$pod")"
+done
+paste "$SCRATCH/one-worker-0" "$SCRATCH/three-worker-0" | awk '
+    { difference = $2 - $4; if (difference < 0) difference = -difference
+      if ($1 != $3 || difference > 0.0005 + 0.002 * $2) { print "step " $1 ": one worker " $2 ", three workers " $4; bad = 1 } }
+    END { exit bad }' || fail 'three workers differ from one'
+for job in three one; do
+    [ -s "$SHARED/$job/face.model" ] || fail "no model of $job on the volume"
+    assert_eq "whose the model of $job is" 65532 "$(stat -c %u "$SHARED/$job/face.model")"
+done
+
+echo "three workers, $STEPS steps, last loss $(tail -1 "$SCRATCH/three-worker-0"); one worker $(tail -1 "$SCRATCH/one-worker-0")"
+
+assert_nothing_left
