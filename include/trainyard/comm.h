@@ -1,5 +1,6 @@
 /* Collective operations between the processes of one training run, for any C program: all-reduce,
- * broadcast, all-gather, barrier, over TCP. Each process opens the group with its view of the
+ * broadcast, all-gather, barrier; in shared memory between processes on one machine, over TCP
+ * between machines. Each process opens the group with its view of the
  * cluster (trainyard/tf_config.h); then all make the same calls in the same order.
  *
  * A lost, missing or foreign process ends the call with an error that names it, never with a hang.
@@ -23,13 +24,19 @@ extern "C" {
 
 struct ty_comm;
 
+enum ty_comm_transport {
+    TY_COMM_AUTO, /* shared memory where processes share a machine, else TCP */
+    TY_COMM_TCP,  /* TCP between all */
+};
+
 struct ty_comm_options {
-    uint64_t shape;      /* hash of the model's shape; processes with another are refused */
-    const char *secret;  /* NULL: from the environment */
-    int channels;        /* connections between neighbours, 1 to 8; 0: 1 */
-    int join_timeout_ms; /* for all to come; 0: 5 minutes */
-    int timeout_ms;      /* for a call that makes no progress; 0: 5 minutes */
-    int report_ms;       /* between lines about who is missing; 0: 5 seconds */
+    uint64_t shape;     /* hash of the model's shape; processes with another are refused */
+    const char *secret; /* NULL: from the environment */
+    int channels;       /* connections between neighbours, 1 to 8; 0: 1 */
+    enum ty_comm_transport transport; /* the same for all processes */
+    int join_timeout_ms;              /* for all to come; 0: 5 minutes */
+    int timeout_ms;                   /* for a call that makes no progress; 0: 5 minutes */
+    int report_ms;                    /* between lines about who is missing; 0: 5 seconds */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };
@@ -42,6 +49,11 @@ void ty_comm_close(struct ty_comm *comm); /* NULL-safe */
 
 int ty_comm_rank(const struct ty_comm *comm);
 int ty_comm_size(const struct ty_comm *comm);
+
+/* Zeroed memory of `size` bytes, the same for all processes, which all call this. An all-reduce of
+ * data in it, at the same place for all, is the fastest: processes on one machine sum it in place,
+ * without a copy. It is there until the group is closed. */
+int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_error *error);
 
 /* The sum over all processes, element by element, in place: the same bits on every process and in
  * every run. */

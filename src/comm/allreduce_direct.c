@@ -9,15 +9,16 @@
 /* What a member sends in all; above this the ring's fewer bytes win over its more hops. */
 enum { DIRECT_BYTES_MAX = 64 * 1024 };
 
-static bool fits_small(int members, size_t count)
+static bool fits_small(const struct comm_links *links, size_t count)
 {
     size_t bytes = count * sizeof(float);
     return count <= WIRE_FRAME_MAX / sizeof(float) &&
-           bytes * (size_t)(members - 1) <= DIRECT_BYTES_MAX;
+           bytes * (size_t)(transport_tcp_size(links->tcp) - 1) <= DIRECT_BYTES_MAX;
 }
 
-static int run(struct transport_tcp *tcp, float *data, size_t count, struct err *err)
+static int run(const struct comm_links *links, float *data, size_t count, struct err *err)
 {
+    struct transport_tcp *tcp = links->tcp;
     size_t members = (size_t)transport_tcp_size(tcp);
     _cleanup_free_ float *all = mem_calloc(members * count, sizeof(*all));
     int result = transport_tcp_exchange(tcp, data, count * sizeof(float), all, err);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "comm/collective.h"
 
-static bool fits_any(int members, size_t count)
+static bool fits_any(const struct comm_links *links, size_t count)
 {
     return true;
 }
@@ -20,8 +20,9 @@ static struct ring_piece chunk_of(float *data, size_t count, size_t members, siz
     return (struct ring_piece){.at = (char *)(data + first), .size = floats * sizeof(float)};
 }
 
-static int run(struct transport_tcp *tcp, float *data, size_t count, struct err *err)
+static int run(const struct comm_links *links, float *data, size_t count, struct err *err)
 {
+    struct transport_tcp *tcp = links->tcp;
     size_t members = (size_t)transport_tcp_size(tcp), rank = (size_t)transport_tcp_rank(tcp);
     size_t hops = 2 * (members - 1);
     _cleanup_free_ struct ring_piece *pieces = mem_calloc(2 * hops, sizeof(*pieces));

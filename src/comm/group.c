@@ -15,7 +15,7 @@
 enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
 
 struct comm_group {
-    struct transport_tcp *tcp;
+    struct comm_links links;
 };
 
 /* The synchronous tasks stand first in the description: the chief, then the workers. */
@@ -123,28 +123,47 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
         return result;
     transport_tcp_set_timeout(tcp, options->timeout_ms ? options->timeout_ms : TIMEOUT_MS);
     struct comm_group *group = mem_zalloc(sizeof(*group));
-    group->tcp = tcp;
-    *ret = group;
-    return 0;
+    group->links.tcp = tcp;
+    if (size > 1 && options->transport == COMM_TRANSPORT_AUTO)
+        result = transport_shm_open(tcp, options->pretended_host, &group->links.shm, err);
+    if (result < 0)
+        comm_group_free(group);
+    else
+        *ret = group;
+    return result;
 }
 
 struct comm_group *comm_group_free(struct comm_group *group)
 {
     if (!group)
         return NULL;
-    transport_tcp_free(group->tcp);
+    transport_shm_free(group->links.shm);
+    transport_tcp_free(group->links.tcp);
     free(group);
     return NULL;
 }
 
 int comm_group_rank(const struct comm_group *group)
 {
-    return transport_tcp_rank(group->tcp);
+    return transport_tcp_rank(group->links.tcp);
 }
 
 int comm_group_size(const struct comm_group *group)
 {
-    return transport_tcp_size(group->tcp);
+    return transport_tcp_size(group->links.tcp);
+}
+
+int comm_group_share(struct comm_group *group, struct shared_memory *memory, struct err *err)
+{
+    int result = memory->handed ? shared_memory_renew(memory, err) : 0;
+    if (result < 0 || !group->links.shm)
+        return result;
+    return transport_shm_share(group->links.shm, memory, err);
+}
+
+void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank)
+{
+    return group->links.shm ? transport_shm_arena_at(group->links.shm, memory, rank) : NULL;
 }
 
 /* Groups of one have nobody to talk to, but count their calls like all. */
@@ -155,37 +174,50 @@ static bool is_alone(const struct comm_group *group)
 
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err)
 {
-    int result = transport_tcp_begin(group->tcp, TRANSPORT_ALLREDUCE, count * sizeof(float), err);
+    int result =
+        transport_tcp_begin(group->links.tcp, TRANSPORT_ALLREDUCE, count * sizeof(float), err);
     if (result < 0 || is_alone(group))
         return result;
-    return collective_allreduce_choose(comm_group_size(group), count)
-        ->run(group->tcp, data, count, err);
+    return collective_allreduce_choose(&group->links, count)->run(&group->links, data, count, err);
+}
+
+const char *comm_allreduce_name(const struct comm_group *group, size_t count)
+{
+    return collective_allreduce_choose(&group->links, count)->name;
 }
 
 int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err *err)
 {
-    int result = transport_tcp_begin(group->tcp, TRANSPORT_BROADCAST, size, err);
+    int result = transport_tcp_begin(group->links.tcp, TRANSPORT_BROADCAST, size, err);
     if (result < 0 || is_alone(group))
         return result;
-    return collective_broadcast_ring(group->tcp, data, size, err);
+    if (comm_links_all_shared(&group->links))
+        return collective_broadcast_shared(group->links.shm, data, size, err);
+    return collective_broadcast_ring(group->links.tcp, data, size, err);
 }
 
 int comm_allgather(struct comm_group *group, const void *own, size_t size, void *ret_all,
                    struct err *err)
 {
-    int result = transport_tcp_begin(group->tcp, TRANSPORT_ALLGATHER, size, err);
+    int result = transport_tcp_begin(group->links.tcp, TRANSPORT_ALLGATHER, size, err);
     if (result < 0)
         return result;
     char *place = (char *)ret_all + (size_t)comm_group_rank(group) * size;
     if (place != own && size)
         memcpy(place, own, size);
-    return is_alone(group) ? 0 : collective_allgather_ring(group->tcp, size, ret_all, err);
+    if (is_alone(group))
+        return 0;
+    if (comm_links_all_shared(&group->links))
+        return collective_allgather_shared(group->links.shm, size, ret_all, err);
+    return collective_allgather_ring(group->links.tcp, size, ret_all, err);
 }
 
 int comm_barrier(struct comm_group *group, struct err *err)
 {
-    int result = transport_tcp_begin(group->tcp, TRANSPORT_BARRIER, 0, err);
+    int result = transport_tcp_begin(group->links.tcp, TRANSPORT_BARRIER, 0, err);
     if (result < 0 || is_alone(group))
         return result;
-    return collective_barrier_direct(group->tcp, err);
+    if (comm_links_all_shared(&group->links))
+        return collective_barrier_shared(group->links.shm, err);
+    return collective_barrier_direct(group->links.tcp, err);
 }

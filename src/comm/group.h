@@ -19,14 +19,22 @@
 #include <stdint.h>
 
 struct comm_group;
+struct shared_memory;
 
 enum { COMM_CHANNELS_MAX = 8 };
+
+enum comm_transport {
+    COMM_TRANSPORT_AUTO, /* shared memory between members on one machine, TCP between others */
+    COMM_TRANSPORT_TCP,  /* TCP between all */
+};
 
 struct comm_options {
     const struct ty_tf_config *config; /* must have this process as chief or worker */
     uint64_t shape;                    /* hash of the model's shape; all members must agree */
     const char *secret;                /* proves membership; NULL: from the environment */
     int channels;                      /* connections between neighbours; 0: 1 */
+    enum comm_transport transport;     /* the same for all members */
+    const char *pretended_host;        /* for tests: splits one machine into several hosts */
     int64_t join_timeout_ms;           /* how long to wait for all members; 0: 5 minutes */
     int64_t timeout_ms;                /* how long a call waits for a member; 0: 5 minutes */
     int64_t report_ms;                 /* between lines about who is missing; 0: 5 seconds */
@@ -44,9 +52,21 @@ DEFINE_CLEANUP(comm_group)
 int comm_group_rank(const struct comm_group *group);
 int comm_group_size(const struct comm_group *group);
 
+/* Let members on the same machine write into each other's `memory`, so that an all-reduce of data
+ * in it happens in place. All members call it, with memory of the same size, which outlives the
+ * group; its contents are lost. Once after every opening of a group: whoever was in an earlier one
+ * cannot write into it any more. */
+int comm_group_share(struct comm_group *group, struct shared_memory *memory, struct err *err);
+
+/* Where this member sees the memory of another on its machine, NULL if it does not: for tests. */
+void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank);
+
 /* Element by element, the sum over all members, in place. The order of the additions is fixed by
  * rank and position: the result is the same bits on every member and in every run. */
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err);
+
+/* Which algorithm it takes for so many floats: "shared", "direct", "ring". */
+const char *comm_allreduce_name(const struct comm_group *group, size_t count);
 
 /* What rank 0 has in `data` comes to be in every member's. */
 int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err *err);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/group.h"
+#include "comm/shared_memory.h"
 #include "comm/tf_config.h"
 
 #include <trainyard/comm.h>
@@ -12,6 +13,8 @@
 
 struct ty_comm {
     struct comm_group *group;
+    struct shared_memory **memories;
+    size_t memory_count;
 };
 
 static enum ty_error_code public_code(enum err_code code)
@@ -80,6 +83,7 @@ int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options
         .shape = options->shape,
         .secret = options->secret,
         .channels = options->channels,
+        .transport = options->transport == TY_COMM_TCP ? COMM_TRANSPORT_TCP : COMM_TRANSPORT_AUTO,
         .join_timeout_ms = options->join_timeout_ms,
         .timeout_ms = options->timeout_ms,
         .report_ms = options->report_ms,
@@ -102,6 +106,9 @@ void ty_comm_close(struct ty_comm *comm)
     if (!comm)
         return;
     comm_group_free(comm->group);
+    for (size_t i = 0; i < comm->memory_count; i++)
+        shared_memory_free(comm->memories[i]);
+    free(comm->memories);
     free(comm);
 }
 
@@ -113,6 +120,22 @@ int ty_comm_rank(const struct ty_comm *comm)
 int ty_comm_size(const struct ty_comm *comm)
 {
     return comm_group_size(comm->group);
+}
+
+int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    _cleanup_(cleanup_shared_memory) struct shared_memory *memory = NULL;
+    int result = shared_memory_new("trainyard", size, &memory, &err);
+    if (result == 0)
+        result = comm_group_share(comm->group, memory, &err);
+    if (result < 0)
+        return comm_public_answer(result, &err, error);
+    comm->memories =
+        mem_realloc(comm->memories, (comm->memory_count + 1) * sizeof(*comm->memories));
+    *ret = memory->at;
+    comm->memories[comm->memory_count++] = TAKE(memory);
+    return 0;
 }
 
 int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,

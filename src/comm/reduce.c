@@ -1,4 +1,4 @@
-/* Adding what came over the wire; see reduce.h. Written so that the compiler makes vectors of it
+/* Adding up what members have; see reduce.h. Written so that the compiler makes vectors of it
  * for every machine this file is cloned for; an element's sum does not depend on the width. */
 #include "comm/reduce.h"
 
@@ -21,5 +21,58 @@ WIDEST void reduce_add_f32(float *restrict sum, const void *restrict other, size
         float value;
         memcpy(&value, from + i * sizeof(value), sizeof(value));
         sum[i] += value;
+    }
+}
+
+WIDEST static void add_two(float *restrict to, const float *restrict a, const float *restrict b,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = a[i] + b[i];
+}
+
+WIDEST static void add_two_in_place(float *restrict a, float *restrict b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        a[i] = b[i] = a[i] + b[i];
+}
+
+/* A block's sum stays in the nearest cache until it is written. */
+enum { BLOCK = 2048 };
+
+static void sum_block(float block[BLOCK], float *const *rows, size_t row_count, size_t at,
+                      size_t count)
+{
+    if (row_count == 1) {
+        memcpy(block, rows[0] + at, count * sizeof(float));
+        return;
+    }
+    add_two(block, rows[0] + at, rows[1] + at, count);
+    for (size_t row = 2; row < row_count; row++)
+        reduce_add_f32(block, rows[row] + at, count);
+}
+
+void reduce_rows_f32(float *to, float *const *rows, size_t row_count, size_t count)
+{
+    float block[BLOCK];
+    for (size_t at = 0; at < count; at += BLOCK) {
+        size_t here = count - at < BLOCK ? count - at : BLOCK;
+        sum_block(block, rows, row_count, at, here);
+        memcpy(to + at, block, here * sizeof(float));
+    }
+}
+
+void reduce_rows_in_place_f32(float *const *rows, size_t row_count, size_t count)
+{
+    if (row_count == 2) {
+        add_two_in_place(rows[0], rows[1], count);
+        return;
+    }
+    float block[BLOCK];
+    for (size_t at = 0; at < count; at += BLOCK) {
+        size_t here = count - at < BLOCK ? count - at : BLOCK;
+        sum_block(block, rows, row_count, at, here);
+        for (size_t row = 0; row < row_count; row++)
+            memcpy(rows[row] + at, block, here * sizeof(float));
     }
 }

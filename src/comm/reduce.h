@@ -1,4 +1,4 @@
-/* Adding what came over the wire to what is here: the inner loop of every all-reduce. */
+/* Adding up what members have: the inner loops of every all-reduce. */
 #ifndef TRAINYARD_COMM_REDUCE_H
 #define TRAINYARD_COMM_REDUCE_H
 
@@ -6,5 +6,11 @@
 
 /* sum[i] = sum[i] + other[i]; they do not overlap, `other` may be unaligned. */
 void reduce_add_f32(float *sum, const void *other, size_t count);
+
+/* to[i] = rows[0][i] + rows[1][i] + …, in this order; `to` overlaps no row, or is one of them. */
+void reduce_rows_f32(float *to, float *const *rows, size_t row_count, size_t count);
+
+/* The same, written into every row: what one member does of an all-reduce in place. */
+void reduce_rows_in_place_f32(float *const *rows, size_t row_count, size_t count);
 
 #endif

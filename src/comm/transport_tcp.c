@@ -7,6 +7,7 @@
 #include "comm/transport_tcp_private.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,8 +151,9 @@ static void name_missing(const struct transport_tcp *tcp, struct buf *text)
     }
     if (missing > NAMED_MAX)
         buf_printf(text, " and %d more", missing - NAMED_MAX);
+    int awaited = tcp->awaited >= 0 ? tcp->awaited : transport_tcp_left(tcp);
     if (!missing)
-        buf_printf(text, "data from %s", tcp->peers[transport_tcp_left(tcp)].name);
+        buf_printf(text, "data from %s", tcp->peers[awaited].name);
 }
 
 static void report(struct transport_tcp *tcp, int64_t idle_ms)
@@ -179,7 +181,8 @@ static int give_up(struct transport_tcp *tcp, struct err *err)
     return transport_tcp_broken(tcp, err);
 }
 
-int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
+/* One poll of `count` connections, blocking or not, and what is due by the clock. */
+static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct err *err)
 {
     /* Asked only when there is something left to wait for: a call that has all it needs completes,
      * even if a member is gone by now. */
@@ -194,8 +197,9 @@ int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
         next = tcp->reported_ms + tcp->options.report_ms;
     if (deadline < next)
         next = deadline;
-    size_t count = (size_t)tcp->options.size + 2 * (size_t)tcp->options.channels;
-    poll_once(tcp, count, next > now ? (int)(next - now) : 0);
+    poll_once(tcp, count, block && next > now ? (int)(next - now) : 0);
+    if (!block && tcp->broken.code)
+        return transport_tcp_broken(tcp, err);
     now = moment_monotonic_ms();
     if (now >= deadline)
         return give_up(tcp, err);
@@ -208,6 +212,58 @@ int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
         tcp->reported_ms = now;
     }
     return 0;
+}
+
+int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
+{
+    tcp->awaited = -1;
+    return wait_once(tcp, (size_t)tcp->options.size + 2 * (size_t)tcp->options.channels, true, err);
+}
+
+int transport_tcp_watch(struct transport_tcp *tcp, int rank, struct err *err)
+{
+    tcp->awaited = rank;
+    return wait_once(tcp, (size_t)tcp->options.size, false, err);
+}
+
+void transport_tcp_noticed(struct transport_tcp *tcp, int rank)
+{
+    if (tcp->peers[rank].seen < tcp->sequence)
+        tcp->peers[rank].seen = tcp->sequence;
+}
+
+void transport_tcp_progress(struct transport_tcp *tcp)
+{
+    transport_tcp_moved(tcp);
+}
+
+struct transport_mark transport_tcp_mark(const struct transport_tcp *tcp)
+{
+    return (struct transport_mark){
+        .sequence = tcp->sequence, .call = (uint64_t)tcp->call, .size = tcp->call_size};
+}
+
+int transport_tcp_differs(struct transport_tcp *tcp, int rank, const struct transport_mark *mark,
+                          struct err *err)
+{
+    /* It may have given up on the group before this task came, and told so. */
+    int result = transport_tcp_watch(tcp, rank, err);
+    if (result < 0)
+        return result;
+    return transport_tcp_mismatch(tcp, rank, mark->sequence, mark->call, mark->size, err);
+}
+
+void transport_tcp_say(const struct transport_tcp *tcp, const char *format, ...)
+{
+    if (!tcp->options.report)
+        return;
+    _cleanup_buf_ struct buf line;
+    buf_init(&line, 4096);
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&line, format, args);
+    va_end(args);
+    tcp->options.report(tcp->options.context, line.data);
 }
 
 int transport_tcp_begin(struct transport_tcp *tcp, enum transport_call call, size_t size,

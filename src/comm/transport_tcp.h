@@ -45,12 +45,34 @@ enum transport_call {
     TRANSPORT_BROADCAST,
     TRANSPORT_ALLGATHER,
     TRANSPORT_BARRIER,
+    TRANSPORT_SHARE, /* finding out who shares a machine, and sharing memory */
     TRANSPORT_CALLS,
 };
 
 /* Every collective begins with this: it counts calls, and answers a broken group's error. */
 int transport_tcp_begin(struct transport_tcp *tcp, enum transport_call call, size_t size,
                         struct err *err);
+
+/* The current call, as members tell it each other. */
+struct transport_mark {
+    uint64_t sequence, call, size;
+};
+struct transport_mark transport_tcp_mark(const struct transport_tcp *tcp);
+
+/* For a transport beside this one that waits for member `rank` by itself: to be called while it
+ * waits, every few milliseconds. Looks after the control connections without blocking, reports and
+ * loses patience as every wait does. transport_tcp_noticed: the member is known to have reached the
+ * current call. transport_tcp_progress: the waiting is over. transport_tcp_differs: the member is
+ * in another call; breaks the group. */
+int transport_tcp_watch(struct transport_tcp *tcp, int rank, struct err *err);
+void transport_tcp_noticed(struct transport_tcp *tcp, int rank);
+void transport_tcp_progress(struct transport_tcp *tcp);
+int transport_tcp_differs(struct transport_tcp *tcp, int rank, const struct transport_mark *mark,
+                          struct err *err);
+
+/* A line for whoever listens to reports. */
+void transport_tcp_say(const struct transport_tcp *tcp, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Run a plan to its end. */
 int transport_tcp_run_ring(struct transport_tcp *tcp, const struct ring_plan *plan,

@@ -12,7 +12,7 @@
 const char *transport_tcp_call_name(uint64_t call)
 {
     static const char *const NAMES[TRANSPORT_CALLS] = {
-        "nothing", "joining", "all-reduce", "broadcast", "all-gather", "barrier",
+        "nothing", "joining", "all-reduce", "broadcast", "all-gather", "barrier", "sharing",
     };
     return NAMES[call < TRANSPORT_CALLS ? call : 0];
 }

@@ -41,6 +41,7 @@ struct transport_tcp {
     enum transport_call call;
     size_t call_size;
     bool exchanging;
+    int awaited; /* rank, whose data a wait is for when all have come; -1: the left one's */
     int64_t idle_since_ms, pinged_ms, reported_ms; /* monotonic; 0: not now */
     struct err broken;                             /* code 0: whole */
     uint8_t **scratch;                             /* one a channel */

@@ -67,7 +67,10 @@ static int resume(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     uint64_t step = 0;
     if (is_writer(loop))
         restored = fit_save_restore(loop, &step, &problem);
-    int result = agree(loop, restored == 0, &step, err);
+    struct reducer *reducer = loop->reducer;
+    int result = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
+    if (result == 0)
+        result = agree(loop, restored == 0, &step, err);
     if (restored < 0)
         return err_set(err, problem.code, "%s", problem.message);
     if (result == 0)

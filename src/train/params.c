@@ -17,7 +17,6 @@ struct params *params_new(void)
 {
     struct params *params = mem_zalloc(sizeof(*params));
     params->entries = mem_calloc(PARAMS_MAX, sizeof(*params->entries));
-    params->gradients_fd = -1;
     return params;
 }
 
@@ -26,11 +25,8 @@ struct params *params_free(struct params *params)
     if (!params)
         return NULL;
     if (params->values)
-        munmap(params->values, params->mapped[0]);
-    if (params->gradients)
-        munmap(params->gradients, params->mapped[1]);
-    if (params->gradients_fd >= 0)
-        close(params->gradients_fd);
+        munmap(params->values, params->mapped);
+    shared_memory_free(params->gradients_memory);
     free(params->entries);
     free(params);
     return NULL;
@@ -70,26 +66,17 @@ static size_t whole_pages(size_t floats)
 
 int params_allocate(struct params *params, struct err *err)
 {
-    params->mapped[0] = whole_pages(params->floats);
-    params->mapped[1] = whole_pages(params->floats + PARAMS_TAIL);
+    params->mapped = whole_pages(params->floats);
     void *values =
-        mmap(NULL, params->mapped[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, params->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (values == MAP_FAILED)
-        return err_set_errno(err, errno, "cannot map %zu bytes for the parameters",
-                             params->mapped[0]);
+        return err_set_errno(err, errno, "cannot map %zu bytes for the parameters", params->mapped);
     params->values = values;
-    params->gradients_fd = memfd_create("gradients", MFD_CLOEXEC);
-    if (params->gradients_fd < 0 || ftruncate(params->gradients_fd, (off_t)params->mapped[1]) < 0)
-        return err_set_errno(err, errno, "cannot make %zu bytes of shared memory for the gradients",
-                             params->mapped[1]);
-    void *gradients =
-        mmap(NULL, params->mapped[1], PROT_READ | PROT_WRITE, MAP_SHARED, params->gradients_fd, 0);
-    if (gradients == MAP_FAILED)
-        return err_set_errno(err, errno, "cannot map %zu bytes for the gradients",
-                             params->mapped[1]);
-    params->gradients = gradients;
-    (void)madvise(values, params->mapped[0], MADV_HUGEPAGE); /* advice: a refusal costs speed */
-    (void)madvise(gradients, params->mapped[1], MADV_HUGEPAGE);
+    (void)madvise(values, params->mapped, MADV_HUGEPAGE); /* advice: a refusal costs speed */
+    if (shared_memory_new("gradients", whole_pages(params->floats + PARAMS_TAIL),
+                          &params->gradients_memory, err) < 0)
+        return err_wrap(err, "gradients");
+    params->gradients = params->gradients_memory->at;
     return 0;
 }
 

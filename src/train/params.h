@@ -2,13 +2,14 @@
  * and shapes. One arena, so a checkpoint is one write and an all-reduce one buffer.
  *
  * Layers declare what they need, then the arenas are made, once; nothing moves afterwards. The
- * gradient arena is a mapping that other processes can share (its descriptor is handed out) and has
- * a few floats behind the last gradient for what must travel with it. */
+ * gradient arena is memory that workers on the same machine can share, and has a few floats behind
+ * the last gradient for what must travel with it. */
 #ifndef TRAINYARD_TRAIN_PARAMS_H
 #define TRAINYARD_TRAIN_PARAMS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "comm/shared_memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,9 +48,9 @@ struct params {
     size_t count;
     size_t floats; /* length of the value arena, padding included */
     float *values;
-    float *gradients; /* floats + PARAMS_TAIL */
-    int gradients_fd; /* memfd behind the gradients */
-    size_t mapped[2]; /* bytes of either mapping */
+    float *gradients;                       /* floats + PARAMS_TAIL */
+    struct shared_memory *gradients_memory; /* where they lie: workers of one machine sum there */
+    size_t mapped;                          /* bytes of the values */
 };
 
 struct params *params_new(void);

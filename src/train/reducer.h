@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+struct shared_memory;
+
 struct reducer {
     int rank, size;
     /* Sum in place; bit-identical on every rank. */
@@ -16,6 +18,10 @@ struct reducer {
     /* `own` (count floats) of every rank, in order of rank, into `all` (size · count floats). */
     int (*allgather)(struct reducer *reducer, const float *own, size_t count, float *all,
                      struct err *err);
+    /* Sums of data in this memory, which outlives the reducer's use, may be made in place; its
+     * contents are lost, now and at each forming anew. All workers call it, before the first sum.
+     * NULL: nothing is gained by it. */
+    int (*share)(struct reducer *reducer, struct shared_memory *memory, struct err *err);
     /* After ERR_UNAVAILABLE: wait until all workers are there again, those that were lost having
      * been started anew. NULL: this cannot be done. */
     int (*reform)(struct reducer *reducer, struct err *err);

@@ -26,7 +26,16 @@ static int form(struct reducer_comm *self, struct err *err)
     int result = comm_group_open(&self->options, &self->group, err);
     if (self->joining)
         *self->joining = 0;
+    if (result == 0 && self->memory)
+        result = comm_group_share(self->group, self->memory, err);
     return result;
+}
+
+static int share(struct reducer *reducer, struct shared_memory *memory, struct err *err)
+{
+    struct reducer_comm *self = self_of(reducer);
+    self->memory = memory;
+    return comm_group_share(self->group, memory, err);
 }
 
 static int reform(struct reducer *reducer, struct err *err)
@@ -48,6 +57,7 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
         .size = comm_group_size(reducer->group),
         .allreduce = allreduce,
         .allgather = allgather,
+        .share = share,
         .reform = reform,
     };
     return 0;

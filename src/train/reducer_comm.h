@@ -12,7 +12,8 @@ struct reducer_comm {
     struct reducer reducer;
     struct comm_options options;
     volatile sig_atomic_t *joining;
-    struct comm_group *group; /* NULL between a loss and the next forming */
+    struct shared_memory *memory; /* what workers of one machine sum in; NULL before it is told */
+    struct comm_group *group;     /* NULL between a loss and the next forming */
 };
 
 /* Returns when all workers are there. What the options point to must outlive it. `joining` is 1

@@ -1,9 +1,10 @@
-/* All-reduce between two processes on this machine over TCP, through the public interface.
- * mpi_allreduce.c does the same in Open MPI. One JSON line a size: the bus bandwidth, which is what
- * each process sends in a second whatever the algorithm (size / time × 2 (n-1)/n), of the median
- * call; the size that is judged comes first.
+/* All-reduce between two processes on this machine through the public interface: over TCP, in
+ * shared memory (data that the group has allocated), or in shared memory with data of the caller's
+ * own. mpi_allreduce.c does the same in Open MPI. One JSON line a size: the bus bandwidth, which is
+ * what each process sends in a second whatever the algorithm (size / time × 2 (n-1)/n), of the
+ * median call; the size that is judged comes first.
  *
- *   bench_allreduce [CHANNELS]
+ *   bench_allreduce tcp|shared|copied [CHANNELS]
  */
 #include <trainyard/comm.h>
 
@@ -64,12 +65,11 @@ static float *allocate(size_t bytes)
     return data;
 }
 
-static void measure(struct ty_comm *comm, size_t which, int channels)
+static void measure(struct ty_comm *comm, const char *way, float *data, size_t which, int channels)
 {
     struct ty_error error;
     static double times[CALLS_MAX];
     size_t bytes = SIZES[which].bytes;
-    float *data = allocate(bytes);
     for (int call = -3; call < SIZES[which].calls; call++) { /* the first ones warm up */
         must(ty_comm_barrier(comm, &error), &error);
         double start = now_s();
@@ -83,14 +83,13 @@ static void measure(struct ty_comm *comm, size_t which, int channels)
         char more[32] = "";
         if (channels > 1)
             snprintf(more, sizeof(more), ", %d channels", channels);
-        printf("{\"name\":\"allreduce %s tcp %d ranks%s\",\"value\":%.4g,\"unit\":\"GB/s\","
+        printf("{\"name\":\"allreduce %s %s %d ranks%s\",\"value\":%.4g,\"unit\":\"GB/s\","
                "\"us\":%.1f,\"best_us\":%.1f}\n",
-               SIZES[which].name, RANKS, more,
+               SIZES[which].name, way, RANKS, more,
                (double)bytes / median / 1e9 * 2 * (RANKS - 1) / RANKS, median * 1e6,
                times[0] * 1e6);
         fflush(stdout);
     }
-    munmap(data, bytes);
 }
 
 static int free_port(void)
@@ -110,7 +109,8 @@ static int free_port(void)
 int main(int argc, char **argv)
 {
     int ports[RANKS] = {free_port(), free_port()};
-    int channels = argc > 1 ? atoi(argv[1]) : 1, rank = 0;
+    const char *way = argc > 1 ? argv[1] : "tcp";
+    int channels = argc > 2 ? atoi(argv[2]) : 1, rank = 0;
     pid_t child = fork();
     if (child == 0)
         rank = 1;
@@ -123,10 +123,20 @@ int main(int argc, char **argv)
     struct ty_tf_config *config;
     struct ty_comm *comm;
     must(ty_tf_config_parse(text, &config, &error), &error);
-    const struct ty_comm_options options = {.channels = channels, .secret = "bench"};
+    const struct ty_comm_options options = {
+        .channels = channels,
+        .secret = "bench",
+        .transport = strcmp(way, "tcp") == 0 ? TY_COMM_TCP : TY_COMM_AUTO,
+    };
     must(ty_comm_open(config, &options, &comm, &error), &error);
+    size_t most = (size_t)100 << 20;
+    void *data = NULL;
+    if (strcmp(way, "shared") == 0)
+        must(ty_comm_allocate(comm, most, &data, &error), &error);
+    else
+        data = allocate(most);
     for (size_t which = 0; which < sizeof(SIZES) / sizeof(SIZES[0]); which++)
-        measure(comm, which, channels);
+        measure(comm, way, data, which, channels);
     ty_comm_close(comm);
     ty_tf_config_free(config);
     int status = 0;

@@ -1,6 +1,7 @@
 /* What happens to a group when a member dies, leaves, stands still or makes another call: every
  * other member gets an error in finite time that names the one to blame. */
 #include "base/mem.h"
+#include "comm/shared_memory.h"
 #include "members.h"
 
 #include <setjmp.h>
@@ -13,6 +14,8 @@
 
 enum { BIG = 4 << 20 }; /* floats: more than any socket buffer holds */
 
+static enum comm_transport transport; /* of all groups */
+
 static void note_line(void *context, const char *line)
 {
     snprintf(context, 512, "%s", line);
@@ -24,6 +27,7 @@ static struct comm_group *join(const struct members *members, int rank, int64_t 
     struct ty_tf_config *config = members_config(members, true, rank);
     struct comm_options options = members_options(config);
     options.timeout_ms = timeout_ms;
+    options.transport = transport;
     options.report = last_line ? note_line : NULL;
     options.context = last_line;
     struct comm_group *group = NULL;
@@ -73,12 +77,15 @@ static void a_killed_member_is_named_by_all(void **state)
     assert_int_equal(members_wait(&members), 1); /* the killed one itself */
 }
 
-/* Death while the others are deep in a transfer that needs it. */
+/* Death while the others are deep in a transfer that needs it, or in a sum in shared memory. */
 static void killed_by_parent(const struct members *members, int rank)
 {
     struct comm_group *group = join(members, rank, 30000, NULL);
     struct err err = ERR_INIT;
-    float *data = mem_calloc(BIG, sizeof(*data));
+    struct shared_memory *memory = NULL;
+    CHECK_OK(shared_memory_new("test", BIG * sizeof(float), &memory, &err), &err);
+    CHECK_OK(comm_group_share(group, memory, &err), &err);
+    float *data = memory->at;
     if (rank == 1)
         alarm(1); /* SIGALRM ends the process wherever it is */
     int result = 0;
@@ -88,7 +95,7 @@ static void killed_by_parent(const struct members *members, int rank)
     text_of(members, 1, "lost ", wanted);
     CHECK_TEXT(err.message, wanted);
     comm_group_free(group);
-    free(data);
+    shared_memory_free(memory);
 }
 
 static void a_death_in_mid_transfer_is_noticed(void **state)
@@ -122,7 +129,7 @@ static void does_not_come(const struct members *members, int rank)
         text_of(members, 2, "waited 1.5 s in vain for ", wanted);
         CHECK_TEXT(err.message, wanted);
         text_of(members, 2, " s for ", wanted);
-        CHECK_TEXT(line, "all-reduce (call 3) waits since ");
+        CHECK_TEXT(line, "all-reduce (call ");
         CHECK_TEXT(line, wanted);
     }
     comm_group_free(group);
@@ -209,6 +216,18 @@ static void different_calls_are_noticed(void **state)
     }
 }
 
+static int over_tcp(void **state)
+{
+    transport = COMM_TRANSPORT_TCP;
+    return 0;
+}
+
+static int in_shared_memory(void **state)
+{
+    transport = COMM_TRANSPORT_AUTO;
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,5 +237,6 @@ int main(void)
         cmocka_unit_test(a_member_that_left_is_named),
         cmocka_unit_test(different_calls_are_noticed),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("over TCP", tests, over_tcp, NULL);
+    return failed + cmocka_run_group_tests_name("in shared memory", tests, in_shared_memory, NULL);
 }

@@ -1,7 +1,7 @@
 /* The collectives among 1 … 7 processes, against a plain sum in the promised order. */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/collective.h"
+#include "comm/shared_memory.h"
 #include "members.h"
 
 #include <setjmp.h>
@@ -22,13 +22,14 @@ static void fill(float *data, size_t count, int rank, size_t round)
         data[i] = (float)(rand_unit(&rand) * 2 - 1) * (float)(1 << (rand_next(&rand) % 20));
 }
 
-/* The specification: chunk c of the ring starts at rank c; the direct sum starts at rank 0. */
-static void reference_sum(float *sum, size_t count, int members, size_t round)
+/* The specification: chunk c of the ring starts at rank c; all others start at rank 0. */
+static void reference_sum(const struct comm_group *group, float *sum, size_t count, size_t round)
 {
+    int members = comm_group_size(group);
     float *all = mem_calloc((size_t)members * count, sizeof(*all));
     for (int rank = 0; rank < members; rank++)
         fill(all + (size_t)rank * count, count, rank, round);
-    bool ring = collective_allreduce_choose(members, count) == &collective_allreduce_ring;
+    bool ring = strcmp(comm_allreduce_name(group, count), "ring") == 0;
     size_t base = count / (size_t)members, more = count % (size_t)members, at = 0;
     for (int chunk = 0; chunk < members; chunk++) {
         size_t end = at + base + ((size_t)chunk < more);
@@ -42,12 +43,16 @@ static void reference_sum(float *sum, size_t count, int members, size_t round)
     free(all);
 }
 
+/* Of the members that are started next. */
+static enum comm_transport transport;
+
 static struct comm_group *join(const struct members *members, int rank, int channels,
                                bool with_chief)
 {
     struct ty_tf_config *config = members_config(members, with_chief, rank);
     struct comm_options options = members_options(config);
     options.channels = channels;
+    options.transport = transport;
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
@@ -64,7 +69,7 @@ static void check_allreduce(struct comm_group *group)
         size_t count = COUNTS[round];
         float *data = mem_calloc(count, sizeof(*data)), *sum = mem_calloc(count, sizeof(*sum));
         fill(data, count, comm_group_rank(group), round);
-        reference_sum(sum, count, comm_group_size(group), round);
+        reference_sum(group, sum, count, round);
         CHECK_OK(comm_allreduce_sum_f32(group, data, count, &err), &err);
         CHECK(memcmp(data, sum, count * sizeof(*data)) == 0);
         free(data);
@@ -118,15 +123,57 @@ static void run(int size, void (*member)(const struct members *, int))
     assert_int_equal(members_wait(&members), 0);
 }
 
+static const int SIZES[] = {1, 2, 3, 4, 7, 8};
+
 static void sums_are_the_same_bits_for_all_sizes(void **state)
 {
-    static const int SIZES[] = {1, 2, 3, 4, 7};
+    transport = COMM_TRANSPORT_TCP;
     for (size_t i = 0; i < ARRAY_SIZE(SIZES); i++)
         run(SIZES[i], one_channel);
 }
 
+static void shared_sums_are_the_same_bits_for_all_sizes(void **state)
+{
+    transport = COMM_TRANSPORT_AUTO;
+    for (size_t i = 0; i < ARRAY_SIZE(SIZES); i++)
+        run(SIZES[i], one_channel);
+}
+
+/* Data in memory that is shared as a whole, at the same place for all and at different ones. */
+static void in_shared_memory(const struct members *members, int rank)
+{
+    enum { FLOATS = (1 << 20) + 64 };
+    struct comm_group *group = join(members, rank, 1, true);
+    struct shared_memory *memory = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(shared_memory_new("test", FLOATS * sizeof(float), &memory, &err), &err);
+    CHECK_OK(comm_group_share(group, memory, &err), &err);
+    for (size_t round = 0; round < 2 * ARRAY_SIZE(COUNTS); round++) {
+        size_t count = COUNTS[round / 2];
+        float *data = (float *)memory->at + (round % 2 ? 3 * rank : 17);
+        float *sum = mem_calloc(count, sizeof(*sum));
+        fill(data, count, rank, round);
+        reference_sum(group, sum, count, round);
+        CHECK_OK(comm_allreduce_sum_f32(group, data, count, &err), &err);
+        CHECK(memcmp(data, sum, count * sizeof(*data)) == 0);
+        free(sum);
+    }
+    comm_group_free(group);
+    shared_memory_free(memory);
+}
+
+static void sums_in_place_are_the_same_bits(void **state)
+{
+    transport = COMM_TRANSPORT_AUTO;
+    for (size_t i = 0; i < ARRAY_SIZE(SIZES); i++)
+        run(SIZES[i], in_shared_memory);
+    transport = COMM_TRANSPORT_TCP;
+    run(2, in_shared_memory);
+}
+
 static void several_channels_change_nothing(void **state)
 {
+    transport = COMM_TRANSPORT_TCP;
     run(2, three_channels);
     run(3, three_channels);
 }
@@ -150,6 +197,9 @@ static void many_small(const struct members *members, int rank)
 
 static void small_calls_keep_their_order(void **state)
 {
+    transport = COMM_TRANSPORT_TCP;
+    run(4, many_small);
+    transport = COMM_TRANSPORT_AUTO;
     run(4, many_small);
 }
 
@@ -157,6 +207,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_the_same_bits_for_all_sizes),
+        cmocka_unit_test(shared_sums_are_the_same_bits_for_all_sizes),
+        cmocka_unit_test(sums_in_place_are_the_same_bits),
         cmocka_unit_test(several_channels_change_nothing),
         cmocka_unit_test(small_calls_keep_their_order),
     };

@@ -35,6 +35,10 @@ static void a_process_alone_needs_no_network(void **state)
     assert_int_equal(ty_comm_allgather(comm, sum, sizeof(sum), all, &error), 0);
     assert_memory_equal(all, sum, sizeof(sum));
     assert_int_equal(ty_comm_barrier(comm, &error), 0);
+    void *memory = NULL;
+    assert_int_equal(ty_comm_allocate(comm, 4 * sizeof(float), &memory, &error), 0);
+    assert_int_equal(ty_comm_allreduce_sum_f32(comm, memory, 4, &error), 0);
+    assert_true(*(float *)memory == 0);
     ty_comm_close(comm);
     ty_comm_close(NULL);
 }

@@ -1,0 +1,232 @@
+/* Memory shared between members of one machine: what a peer can and cannot do to it, who shares
+ * with whom, and what happens where sharing is not possible. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "comm/shared_memory.h"
+#include "members.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { FLOATS = 1 << 16, BYTES = FLOATS * (int)sizeof(float) };
+
+static struct shared_memory *memory_new(void)
+{
+    struct shared_memory *memory = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(shared_memory_new("test", BYTES, &memory, &err), &err);
+    return memory;
+}
+
+static void renewed_memory_keeps_its_address_and_loses_its_holders(void **state)
+{
+    struct err err = ERR_INIT;
+    struct shared_memory *memory = memory_new();
+    void *peer = NULL, *at = memory->at;
+    assert_int_equal(shared_memory_map_peer(memory->fd, BYTES, &peer, &err), 0);
+    memset(peer, 1, BYTES);
+    assert_int_equal(*(char *)memory->at, 1);
+    memory->handed = true;
+    assert_int_equal(shared_memory_renew(memory, &err), 0);
+    assert_ptr_equal(memory->at, at);
+    assert_false(memory->handed);
+    memset(peer, 2, BYTES);
+    for (int i = 0; i < BYTES; i++)
+        assert_int_equal(((char *)memory->at)[i], 0);
+    munmap(peer, BYTES);
+    shared_memory_free(memory);
+}
+
+static void memory_that_can_shrink_is_refused(void **state)
+{
+    struct err err = ERR_INIT;
+    struct shared_memory *memory = memory_new();
+    void *peer = NULL;
+    assert_int_equal(ftruncate(memory->fd, 4096), -1); /* ours cannot */
+    assert_int_equal(shared_memory_map_peer(memory->fd, BYTES + 1, &peer, &err), -ERR_INVALID);
+    int open = memfd_create("open", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(ftruncate(open, BYTES), 0);
+    assert_int_equal(shared_memory_map_peer(open, BYTES, &peer, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "can shrink"));
+    close(open);
+    shared_memory_free(memory);
+}
+
+/* What the test wants of the members it starts. */
+static struct {
+    const char *hosts[MEMBERS_MAX]; /* pretended, by rank */
+    const char *dirs[MEMBERS_MAX];  /* of peers, by rank */
+    const char *algorithm, *line;   /* expected: "" no line at all */
+} plan;
+
+static void note_line(void *context, const char *line)
+{
+    snprintf(context, 512, "%s", line);
+}
+
+static struct comm_group *join(const struct members *members, int rank, char *line)
+{
+    struct ty_tf_config *config = members_config(members, true, rank);
+    struct comm_options options = members_options(config);
+    options.pretended_host = plan.hosts[rank];
+    options.report_ms = 10000;
+    options.report = line ? note_line : NULL;
+    options.context = line;
+    if (plan.dirs[rank])
+        setenv("TRAINYARD_PEERS_DIR", plan.dirs[rank], 1);
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    ty_tf_config_free(config);
+    return group;
+}
+
+/* Sums that tell whether everything was added, whoever shares with whom. */
+static void sums(const struct members *members, int rank)
+{
+    char line[512] = "";
+    struct comm_group *group = join(members, rank, line);
+    struct shared_memory *memory = memory_new();
+    struct err err = ERR_INIT;
+    CHECK_OK(comm_group_share(group, memory, &err), &err);
+    float *data = memory->at;
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < FLOATS; i++)
+            data[i] = (float)((rank + 1) * (i % 1000));
+        CHECK_OK(comm_allreduce_sum_f32(group, data, FLOATS, &err), &err);
+        for (int i = 0; i < FLOATS; i++)
+            CHECK((int)data[i] == members->size * (members->size + 1) / 2 * (i % 1000));
+    }
+    CHECK(strcmp(comm_allreduce_name(group, FLOATS), plan.algorithm) == 0);
+    if (plan.line[0])
+        CHECK_TEXT(line, plan.line);
+    else
+        CHECK(line[0] == '\0');
+    comm_group_free(group);
+    shared_memory_free(memory);
+}
+
+static void run(int size, void (*member)(const struct members *, int))
+{
+    struct members members;
+    members_init(&members, size);
+    members_start_all(&members, member);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+static void members_of_one_machine_share(void **state)
+{
+    memset(&plan, 0, sizeof(plan));
+    plan.algorithm = "shared";
+    plan.line = "";
+    run(3, sums);
+}
+
+static void members_of_different_hosts_do_not(void **state)
+{
+    memset(&plan, 0, sizeof(plan));
+    plan.algorithm = "ring";
+    plan.line = "";
+    plan.hosts[0] = "a";
+    plan.hosts[1] = "b";
+    run(2, sums);
+}
+
+/* As pods see each other: in a directory that both have. */
+static void members_meet_in_a_directory(void **state)
+{
+    char dir[] = "/tmp/trainyard-peers.XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    memset(&plan, 0, sizeof(plan));
+    plan.algorithm = "shared";
+    plan.line = "";
+    plan.dirs[0] = plan.dirs[1] = dir;
+    run(2, sums);
+    assert_int_equal(rmdir(dir), 0); /* nothing is left behind */
+}
+
+/* The leader listens in a directory that another member does not have. */
+static void where_sharing_fails_tcp_is_used_and_said(void **state)
+{
+    char dir[] = "/tmp/trainyard-peers.XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    memset(&plan, 0, sizeof(plan));
+    plan.algorithm = "ring";
+    plan.line = "they talk over TCP";
+    plan.dirs[0] = dir;
+    plan.dirs[1] = plan.dirs[2] = "/nonexistent";
+    run(3, sums);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+/* A member that was stopped in the middle of a sum, and goes on writing when the others have formed
+ * a new group: pipes tell it when. */
+static int gone_on[2], written[2];
+
+static void late_writer(const struct members *members, int rank)
+{
+    struct comm_group *group = join(members, rank, NULL);
+    struct shared_memory *memory = memory_new();
+    struct err err = ERR_INIT;
+    char byte = 0;
+    CHECK_OK(comm_group_share(group, memory, &err), &err);
+    float *data = memory->at;
+    if (rank == 1) {
+        float *theirs = comm_group_peer_memory(group, 0, 0);
+        theirs[5] = 6;
+        CHECK_OK(comm_barrier(group, &err), &err);
+        CHECK(read(gone_on[0], &byte, 1) == 1);
+        for (int i = 0; i < FLOATS; i++)
+            theirs[i] = 7;
+        CHECK(write(written[1], &byte, 1) == 1);
+        comm_group_free(group);
+    } else {
+        CHECK_OK(comm_barrier(group, &err), &err);
+        CHECK(data[5] == 6); /* it reaches us now */
+        comm_group_free(group);
+        struct ty_tf_config *alone = NULL;
+        CHECK_OK(ty_tf_config_parse("", &alone, NULL), &err);
+        const struct comm_options options = {.config = alone, .secret = ""};
+        CHECK_OK(comm_group_open(&options, &group, &err), &err);
+        CHECK_OK(comm_group_share(group, memory, &err), &err);
+        ty_tf_config_free(alone);
+        for (int i = 0; i < FLOATS; i++)
+            data[i] = 3;
+        CHECK(write(gone_on[1], &byte, 1) == 1);
+        CHECK(read(written[0], &byte, 1) == 1);
+        for (int i = 0; i < FLOATS; i++)
+            CHECK(data[i] == 3);
+        comm_group_free(group);
+    }
+    shared_memory_free(memory);
+}
+
+static void late_writes_do_not_reach_a_new_group(void **state)
+{
+    memset(&plan, 0, sizeof(plan));
+    assert_int_equal(pipe(gone_on), 0);
+    assert_int_equal(pipe(written), 0);
+    run(2, late_writer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(renewed_memory_keeps_its_address_and_loses_its_holders),
+        cmocka_unit_test(memory_that_can_shrink_is_refused),
+        cmocka_unit_test(members_of_one_machine_share),
+        cmocka_unit_test(members_of_different_hosts_do_not),
+        cmocka_unit_test(members_meet_in_a_directory),
+        cmocka_unit_test(where_sharing_fails_tcp_is_used_and_said),
+        cmocka_unit_test(late_writes_do_not_reach_a_new_group),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
