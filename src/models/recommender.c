@@ -108,7 +108,10 @@ int recommender_network_new(const struct recommender_config *config, struct para
     x = network_relu(network, "relu1", x);
     x = network_dense(network, "hidden2", x, HIDDEN_SECOND);
     x = network_relu(network, "relu2", x);
-    network_dense(network, "output", x, 1);
+    x = network_dense(network, "output", x, 1);
+    if (config->kind == RECOMMENDER_DEEPFM)
+        network_add(network, "sum", x,
+                    network_fm(network, "pairs", NETWORK_INPUT, RECOMMENDER_FIELDS));
     result = network_finish(network, err);
     if (result < 0)
         return err_wrap(err, "recommender");

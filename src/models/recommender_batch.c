@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "train/loss_score.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,18 +105,15 @@ static void forward(struct recommender_batch *batch, const float *rows, int n, f
     size_t dimensions = (size_t)batch->config.dimensions;
     if (n > batch->capacity)
         mem_panic("a batch of %d samples is larger than its memory for %d", n, batch->capacity);
-    const float *deep =
+    const float *scores =
         network_forward(batch->network, batch->tape, batch->workspace, gather(batch, rows, n), n);
-    memcpy(ret_scores, deep, (size_t)n * sizeof(float));
+    memcpy(ret_scores, scores, (size_t)n * sizeof(float));
     if (batch->config.kind == RECOMMENDER_MLP)
         return;
     for (size_t i = 0; i < (size_t)n; i++) {
         const float *user = rows + RECOMMENDER_FIELDS * i * (dimensions + 1),
                     *item = user + dimensions + 1;
-        float product = 0;
-        for (size_t d = 1; d <= dimensions; d++)
-            product += user[d] * item[d];
-        ret_scores[i] += user[0] + item[0] + product;
+        ret_scores[i] += user[0] + item[0];
     }
 }
 
@@ -127,31 +125,19 @@ void recommender_batch_predict(struct recommender_batch *batch, const float *row
 
 double recommender_loss(enum recommender_label label, float score, float rating, float *ret_d_score)
 {
-    if (label == RECOMMENDER_RATING) {
-        float difference = score - rating;
-        *ret_d_score = 2 * difference;
-        return (double)difference * (double)difference;
-    }
-    /* Cross-entropy in the form that never overflows. */
-    double z = (double)score, truth = rating >= RECOMMENDER_LIKED;
-    *ret_d_score = (float)(1 / (1 + exp(-z)) - truth);
-    return fmax(z, 0) - z * truth + log1p(exp(-fabs(z)));
+    if (label == RECOMMENDER_RATING)
+        return mse_loss(score, rating, ret_d_score);
+    return sigmoid_loss(score, rating >= RECOMMENDER_LIKED, ret_d_score);
 }
 
-/* score = … + w_user + w_item + Σ user·item, and the embeddings' part from the deep network. */
-static void spread(const struct recommender_batch *batch, const float *rows, int n, float *d_rows)
+/* Back into rows: the weight of an id, which is added to the score, and its embedding. */
+static void spread(const struct recommender_batch *batch, int n, float *d_rows)
 {
-    size_t dimensions = (size_t)batch->config.dimensions, row = dimensions + 1;
-    for (size_t i = 0; i < (size_t)n; i++) {
-        const float *user = rows + RECOMMENDER_FIELDS * i * row, *item = user + row;
-        const float *deep = batch->d_input + RECOMMENDER_FIELDS * i * dimensions;
-        float *d_user = d_rows + RECOMMENDER_FIELDS * i * row, *d_item = d_user + row;
-        float d_score = batch->d_scores[i];
-        d_user[0] = d_item[0] = d_score;
-        for (size_t d = 1; d <= dimensions; d++) {
-            d_user[d] = d_score * item[d] + deep[d - 1];
-            d_item[d] = d_score * user[d] + deep[dimensions + d - 1];
-        }
+    size_t dimensions = (size_t)batch->config.dimensions;
+    for (size_t i = 0; i < RECOMMENDER_FIELDS * (size_t)n; i++) {
+        float *d_row = d_rows + i * (dimensions + 1);
+        d_row[0] = batch->d_scores[i / RECOMMENDER_FIELDS];
+        memcpy(d_row + 1, batch->d_input + i * dimensions, dimensions * sizeof(float));
     }
 }
 
@@ -170,6 +156,6 @@ double recommender_batch_learn(struct recommender_batch *batch, const float *row
     network_backward_to_input(batch->network, batch->tape, batch->workspace, batch->d_scores,
                               batch->params->gradients, plain ? ret_d_rows : batch->d_input);
     if (!plain)
-        spread(batch, rows, n, ret_d_rows);
+        spread(batch, n, ret_d_rows);
     return loss / n;
 }

@@ -78,6 +78,14 @@ int network_conv(struct network *network, const char *name, int input, int chann
                               .conv = {channels, kernel, stride, (kernel - 1) / 2}});
 }
 
+int network_depthwise(struct network *network, const char *name, int input, int kernel, int stride)
+{
+    return add(network, name,
+               (struct layer){.ops = &layer_depthwise,
+                              .input = {input},
+                              .conv = {0, kernel, stride, (kernel - 1) / 2}});
+}
+
 int network_dense(struct network *network, const char *name, int input, int channels)
 {
     return add(network, name,
@@ -110,6 +118,16 @@ int network_batch_norm(struct network *network, const char *name, int input, boo
 int network_relu(struct network *network, const char *name, int input)
 {
     return add(network, name, (struct layer){.ops = &layer_relu, .input = {input}});
+}
+
+int network_fm(struct network *network, const char *name, int input, int fields)
+{
+    return add(network, name, (struct layer){.ops = &layer_fm, .input = {input}, .fm = {fields}});
+}
+
+int network_add(struct network *network, const char *name, int input, int other)
+{
+    return add(network, name, (struct layer){.ops = &layer_add, .input = {input, other}});
 }
 
 int network_add_relu(struct network *network, const char *name, int input, int other)

@@ -24,16 +24,19 @@ DEFINE_CLEANUP(network)
  * mistake is kept and reported by network_finish(). Names are unique. */
 int network_conv(struct network *network, const char *name, int input, int channels, int kernel,
                  int stride);
+int network_depthwise(struct network *network, const char *name, int input, int kernel, int stride);
 int network_dense(struct network *network, const char *name, int input, int channels);
 int network_bias(struct network *network, const char *name, int input, bool relu); /* a channel */
 int network_dropout(struct network *network, const char *name, int input, float rate);
 int network_group_norm(struct network *network, const char *name, int input, int groups, bool relu);
 int network_batch_norm(struct network *network, const char *name, int input, bool relu);
 int network_relu(struct network *network, const char *name, int input);
+int network_add(struct network *network, const char *name, int input, int other);
 int network_add_relu(struct network *network, const char *name, int input, int other);
 int network_max_pool(struct network *network, const char *name, int input, int window, int stride);
 int network_average_pool(struct network *network, const char *name, int input, int window,
                          int stride); /* window 0: the whole picture */
+int network_fm(struct network *network, const char *name, int input, int fields); /* pairs */
 int network_l2_normalise(struct network *network, const char *name, int input);
 
 /* Declares the parameters and makes the arenas (params_allocate); the last layer is the output. */

@@ -197,6 +197,7 @@ static float largest(const float *x, size_t count)
 const struct kernels SIMD(kernels) = {
     .name = SIMD_TEXT(KERNELS_NAME),
     .conv = &SIMD(conv_direct),
+    .depthwise = &SIMD(depthwise),
     .channel_sum = channel_sum,
     .channel_square_sum = channel_square_sum,
     .channel_affine = channel_affine,

@@ -63,12 +63,41 @@ extern const struct conv_kernels conv_kernels_gemm;
 /* How many threads OpenBLAS may use in this process. */
 void kernels_set_blas_threads(int threads);
 
+/* ---- Depthwise convolution: in[n,h,w,c], weights[kernel,kernel,c], out[n,oh,ow,c] ---- */
+
+struct depthwise_shape {
+    int n, h, w, c;
+    int kernel, stride, pad; /* as of a convolution */
+};
+
+static inline int depthwise_out_h(const struct depthwise_shape *s)
+{
+    return (s->h + 2 * s->pad - s->kernel) / s->stride + 1;
+}
+
+static inline int depthwise_out_w(const struct depthwise_shape *s)
+{
+    return (s->w + 2 * s->pad - s->kernel) / s->stride + 1;
+}
+
+struct depthwise_kernels {
+    void (*forward)(const struct depthwise_shape *s, const float *in, const float *weights,
+                    float *out);
+    void (*backward_data)(const struct depthwise_shape *s, const float *d_out, const float *weights,
+                          float *d_in, bool accumulate);
+    void (*backward_weights)(const struct depthwise_shape *s, const float *in, const float *d_out,
+                             float *d_weights); /* added to */
+};
+
+extern const struct depthwise_kernels depthwise_kernels_ref;
+
 /* ---- Vector code: one table an instruction set ---- */
 
 /* x[rows][c] is any tensor seen as pixels by channels. The norms are made of these. */
 struct kernels {
     const char *name; /* "avx512" */
     const struct conv_kernels *conv;
+    const struct depthwise_kernels *depthwise;
     /* sum[c] += Σ x ; with a centre: Σ (x − centre)² */
     void (*channel_sum)(const float *x, size_t rows, int c, float *sum);
     void (*channel_square_sum)(const float *x, size_t rows, int c, const float *centre, float *sum);

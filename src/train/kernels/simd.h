@@ -14,6 +14,7 @@
 #define SIMD_TEXT(a)  SIMD_TEXT2(a)
 
 extern const struct conv_kernels SIMD(conv_direct);
+extern const struct depthwise_kernels SIMD(depthwise);
 extern const struct kernels SIMD(kernels);
 
 enum { LANES = KERNELS_LANES };

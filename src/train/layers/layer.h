@@ -19,7 +19,7 @@ struct layer {
     union {
         struct {
             int channels, kernel, stride, pad;
-        } conv;
+        } conv; /* a depthwise one has the channels of its input */
         struct {
             int channels;
         } dense;
@@ -33,6 +33,9 @@ struct layer {
         struct {
             bool relu;
         } bias;
+        struct {
+            int fields;
+        } fm;
         struct {
             float rate; /* part of the values that becomes zero */
         } dropout;
@@ -97,12 +100,15 @@ struct layer_ops {
 };
 
 extern const struct layer_ops layer_conv;
+extern const struct layer_ops layer_depthwise;
 extern const struct layer_ops layer_dense;
 extern const struct layer_ops layer_bias;
 extern const struct layer_ops layer_dropout;
 extern const struct layer_ops layer_group_norm;
 extern const struct layer_ops layer_batch_norm;
 extern const struct layer_ops layer_relu;
+extern const struct layer_ops layer_fm;
+extern const struct layer_ops layer_add;
 extern const struct layer_ops layer_add_relu; /* max(a + b, 0): the end of a residual block */
 extern const struct layer_ops layer_max_pool;
 extern const struct layer_ops layer_average_pool;

@@ -1,4 +1,4 @@
-/* The rectifier alone, and the end of a residual block: addition and rectifier in one pass. */
+/* The rectifier alone, addition, and the end of a residual block: both in one pass. */
 #include "train/layers/layer.h"
 
 static int same_infer(struct layer *layer, struct err *err)
@@ -36,21 +36,45 @@ const struct layer_ops layer_relu = {
 static void add_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                         const float *const *in, float *out)
 {
-    pass->kernels->add_relu(in[0], in[1], count_of(layer, n), out);
+    for (size_t i = 0; i < count_of(layer, n); i++)
+        out[i] = in[0][i] + in[1][i];
 }
 
 static void add_backward(const struct layer *layer, const struct layer_pass *pass, int n,
                          const float *const *in, const float *out, const float *d_out,
                          float *const *d_in, const bool *accumulate)
 {
-    for (int i = 0; i < 2; i++)
-        pass->kernels->relu_gradient(d_out, out, count_of(layer, n), accumulate[i], d_in[i]);
+    for (int j = 0; j < 2; j++)
+        for (size_t i = 0; i < count_of(layer, n); i++)
+            d_in[j][i] = accumulate[j] ? d_in[j][i] + d_out[i] : d_out[i];
 }
 
-const struct layer_ops layer_add_relu = {
+const struct layer_ops layer_add = {
     .kind = "add",
     .inputs = 2,
     .infer = same_infer,
     .forward = add_forward,
     .backward = add_backward,
+};
+
+static void add_relu_forward(const struct layer *layer, const struct layer_pass *pass, int n,
+                             const float *const *in, float *out)
+{
+    pass->kernels->add_relu(in[0], in[1], count_of(layer, n), out);
+}
+
+static void add_relu_backward(const struct layer *layer, const struct layer_pass *pass, int n,
+                              const float *const *in, const float *out, const float *d_out,
+                              float *const *d_in, const bool *accumulate)
+{
+    for (int i = 0; i < 2; i++)
+        pass->kernels->relu_gradient(d_out, out, count_of(layer, n), accumulate[i], d_in[i]);
+}
+
+const struct layer_ops layer_add_relu = {
+    .kind = "add and relu",
+    .inputs = 2,
+    .infer = same_infer,
+    .forward = add_relu_forward,
+    .backward = add_relu_backward,
 };

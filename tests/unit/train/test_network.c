@@ -119,6 +119,24 @@ static void gradient_of_convolutions(void **state)
     }
 }
 
+static void gradient_of_depthwise_convolutions(void **state)
+{
+    for (int round = 0; round < 6; round++) {
+        struct bench bench = {0};
+        struct shape shape = {.h = 7, .w = 6, .c = round % 2 ? 3 : 1};
+        bench_start(&bench, shape);
+        int x = network_depthwise(bench.network, "first", NETWORK_INPUT, 3, 1);
+        x = network_conv(bench.network, "wide", x, round < 3 ? 5 : 40, 1, 1);
+        int y = network_depthwise(bench.network, "one", x, 3 + round % 2 * 2, 1 + round % 3);
+        int z = network_depthwise(bench.network, "two", x, 3, 1 + round % 3);
+        x = network_add(bench.network, "add", y, z);
+        network_conv(bench.network, "out", x, 4, 1, 1);
+        bench_finish(&bench, shape, (uint64_t)(80 + round));
+        check_gradients(&bench);
+        bench_release(&bench);
+    }
+}
+
 static void gradient_of_dense_and_length_one(void **state)
 {
     struct bench bench = {0};
@@ -259,7 +277,7 @@ static void gradient_of_residual_blocks(void **state)
     bench_release(&bench);
 }
 
-static void gradient_of_the_input(void **state)
+static void check_gradient_of_the_input(int fields)
 {
     struct bench bench = {0};
     struct shape shape = {.h = 1, .w = 1, .c = 24};
@@ -267,7 +285,10 @@ static void gradient_of_the_input(void **state)
     bench_start(&bench, shape);
     int x = network_dense(bench.network, "one", NETWORK_INPUT, 32);
     x = network_relu(bench.network, "relu", x);
-    network_dense(bench.network, "two", x, 1);
+    x = network_dense(bench.network, "two", x, 1);
+    if (fields)
+        network_add(bench.network, "sum", x,
+                    network_fm(bench.network, "pairs", NETWORK_INPUT, fields));
     bench_finish(&bench, shape, 31);
     (void)loss_of(&bench);
     float d_input[INPUTS];
@@ -287,6 +308,30 @@ static void gradient_of_the_input(void **state)
     }
     if (wrong * 10 > INPUTS)
         fail_msg("%d of %d gradients of the input differ from finite differences", wrong, INPUTS);
+    bench_release(&bench);
+}
+
+static void gradient_of_the_input(void **state)
+{
+    for (int fields = 0; fields <= 4;
+         fields += 2) /* with 2 and with 4 vectors and their products */
+        check_gradient_of_the_input(fields);
+}
+
+static void the_products_of_all_pairs_are_added(void **state)
+{
+    struct bench bench = {0};
+    struct shape shape = {.h = 1, .w = 1, .c = 6};
+    bench_start(&bench, shape);
+    int pairs = network_fm(bench.network, "pairs", NETWORK_INPUT, 3);
+    network_add(bench.network, "sum", network_dense(bench.network, "none", NETWORK_INPUT, 1),
+                pairs);
+    bench_finish(&bench, shape, 1);
+    memset(bench.params->values, 0, bench.params->floats * sizeof(float));
+    network_pack(bench.network);
+    const float vectors[] = {1, 2, 3, 4, -5, 6}; /* (1,2)·(3,4) + (1,2)·(-5,6) + (3,4)·(-5,6) */
+    const float *out = network_forward(bench.network, bench.tape, bench.workspace, vectors, 1);
+    assert_true(out[0] == 11 + 7 + 9);
     bench_release(&bench);
 }
 
@@ -359,6 +404,7 @@ int main(void)
     kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_of_convolutions),
+        cmocka_unit_test(gradient_of_depthwise_convolutions),
         cmocka_unit_test(gradient_of_dense_and_length_one),
         cmocka_unit_test(gradient_of_biases_and_dropout),
         cmocka_unit_test(dropout_depends_on_step_and_place_alone),
@@ -366,6 +412,7 @@ int main(void)
         cmocka_unit_test(gradient_of_batch_norm),
         cmocka_unit_test(gradient_of_residual_blocks),
         cmocka_unit_test(gradient_of_the_input),
+        cmocka_unit_test(the_products_of_all_pairs_are_added),
         cmocka_unit_test(parts_of_a_batch_add_up),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(the_shape_hash_tells_models_apart),

@@ -1,0 +1,57 @@
+/* Losses on one number: their values, and their derivatives against differences. */
+#include "train/loss_score.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void check_slope(double (*loss)(float, float, float *), float score, float truth)
+{
+    float d, ignored, step = 1e-2f;
+    (void)loss(score, truth, &d);
+    double up = loss(score + step, truth, &ignored), down = loss(score - step, truth, &ignored);
+    assert_true(fabs((up - down) / (2 * (double)step) - (double)d) < 1e-3 * (1 + fabs((double)d)));
+}
+
+static void slopes_agree_with_differences(void **state)
+{
+    for (float score = -4; score <= 4; score += 0.5f)
+        for (float truth = 0; truth <= 1; truth += 0.25f) {
+            check_slope(mse_loss, score, truth);
+            check_slope(sigmoid_loss, score, truth);
+        }
+}
+
+static void values_are_those_of_the_formulas(void **state)
+{
+    float d;
+    assert_true(mse_loss(3, 5, &d) == 4);
+    assert_true(d == -4);
+    assert_true(fabs(sigmoid_loss(0, 1, &d) - log(2)) < 1e-12);
+    assert_true(d == -0.5f);
+    assert_true(fabs(sigmoid_loss(2, 0, &d) - log1p(exp(2))) < 1e-12);
+}
+
+static void far_scores_do_not_overflow(void **state)
+{
+    float d;
+    assert_true(sigmoid_loss(1e30f, 1, &d) == 0 && d == 0);
+    assert_true(sigmoid_loss(-1e30f, 0, &d) == 0 && d == 0);
+    assert_true(fabs(sigmoid_loss(-1000, 1, &d) - 1000) < 1e-9 && d == -1);
+    assert_true(fabs(sigmoid_loss(1000, 0, &d) - 1000) < 1e-9 && d == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slopes_agree_with_differences),
+        cmocka_unit_test(values_are_those_of_the_formulas),
+        cmocka_unit_test(far_scores_do_not_overflow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
