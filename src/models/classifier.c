@@ -106,6 +106,7 @@ int classifier_network_new(const struct classifier_config *config, struct params
         return result;
     _cleanup_(cleanup_network) struct network *network = network_new(
         params, (struct shape){.h = config->side, .w = config->side, .c = config->channels});
+    network_set_precision(network, config->precision);
     if (config->kind == CLASSIFIER_CNN)
         add_convolutions(network);
     network_dense(network, "logits", (int)network_layer_count(network), config->classes);

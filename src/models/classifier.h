@@ -14,6 +14,7 @@ struct classifier_config {
     enum classifier_kind kind;
     int side, channels; /* of the pictures */
     int classes;
+    enum precision precision; /* how it is computed: no part of its shape, and not stored */
 };
 
 /* Floats of one picture. */

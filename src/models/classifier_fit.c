@@ -29,6 +29,7 @@ uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
 {
     const uint64_t numbers[] = {
         (uint64_t)options->kind,
+        (uint64_t)options->precision,
         options->seed,
         options->steps,
         (uint64_t)options->batch,
@@ -60,7 +61,8 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
     struct classifier_config config = {.kind = options->kind,
                                        .side = fit->train->height,
                                        .channels = 1,
-                                       .classes = fit->train->classes};
+                                       .classes = fit->train->classes,
+                                       .precision = options->precision};
     result = classifier_model_new(&config, &fit->model, err);
     if (result < 0)
         return err_wrap(err, "'%s'", options->data);
@@ -103,7 +105,8 @@ void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, s
                              char *text, size_t size)
 {
     const struct classifier_config *config = classifier_model_config(fit->model);
-    char with[64] = "";
+    char with[64] = "", kernels[64];
+    kernels_sentence(config->precision, kernels, sizeof(kernels));
     if (servers)
         snprintf(with, sizeof(with), ", %zu parameter server%s", servers, servers == 1 ? "" : "s");
     snprintf(text, size,
@@ -111,8 +114,7 @@ void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, s
              "kernels %s",
              classifier_kind_name(config->kind),
              params_trainable(classifier_model_params(fit->model)), fit->train->count, config->side,
-             config->side, config->classes, workers, workers == 1 ? "" : "s", with,
-             kernels_best()->name);
+             config->side, config->classes, workers, workers == 1 ? "" : "s", with, kernels);
 }
 
 int classifier_fit_check_loss(double loss, struct err *err)

@@ -21,6 +21,7 @@ struct classifier_fit_options {
     int batch;      /* pictures of a step: of all workers in step, of one with servers */
     int threads;
     int loaders; /* threads that make batches ahead; 0: none, as always with servers */
+    enum precision precision;
     enum optimizer_kind optimizer; /* with servers: SGD or Adagrad */
     enum schedule_kind schedule;
     float rate;             /* learning rate at its highest */

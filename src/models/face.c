@@ -103,6 +103,7 @@ int face_network_new(const struct face_config *config, struct params *params, st
         return result;
     _cleanup_(cleanup_network) struct network *network = network_new(
         params, (struct shape){.h = config->side, .w = config->side, .c = config->channels});
+    network_set_precision(network, config->precision);
     int x = network_conv(network, "stem.conv", NETWORK_INPUT, config->width, 3, 2);
     x = norm(config, network, "stem.norm", x, config->width, true);
     const int channels[STAGES] = {2 * config->width, 4 * config->width, 6 * config->width};

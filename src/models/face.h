@@ -15,6 +15,7 @@ struct face_config {
     int embedding; /* dimensions */
     int width;     /* channels of the first layer; the others follow from it */
     enum face_norm norm;
+    enum precision precision; /* how it is computed: no part of its shape, and not stored */
 };
 
 #define FACE_CONFIG_DEFAULT                                                                        \

@@ -41,6 +41,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         (uint64_t)model->embedding,
         (uint64_t)model->width,
         (uint64_t)model->norm,
+        (uint64_t)model->precision,
         options->seed,
         options->steps,
         options->batch_persons,
@@ -227,13 +228,14 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
     int failed = fit_start(fit, err);
     if (failed < 0)
         return failed;
-    char start[256];
+    char start[256], kernels[64];
+    kernels_sentence(options->model.precision, kernels, sizeof(kernels));
     snprintf(start, sizeof(start),
              "face model: %zu parameters, pictures of %d×%d, %zu people to train on, %zu held "
              "out, %d worker%s, kernels %s",
              params_trainable(face_model_params(fit->model)), options->model.side,
              options->model.side, fit->split.train.count, fit->split.held_out.count,
-             fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels_best()->name);
+             fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels);
     fit->log = run_log_new(
         &options->log,
         &(struct run_log_subject){.unit = "images", .steps_an_epoch = steps_an_epoch(fit)});

@@ -24,6 +24,11 @@ struct network *network_free(struct network *network)
     return NULL;
 }
 
+void network_set_precision(struct network *network, enum precision precision)
+{
+    network->precision = precision;
+}
+
 static const struct shape *tensor_shape(const struct network *network, int tensor)
 {
     return tensor == NETWORK_INPUT ? &network->input : &network->layers[tensor - 1].out;
@@ -51,6 +56,7 @@ static int add(struct network *network, const char *name, struct layer layer)
             return NETWORK_INPUT;
         }
     layer.in = *tensor_shape(network, layer.input[0]);
+    layer.precision = network->precision;
     const struct shape *other =
         layer.ops->inputs > 1 ? tensor_shape(network, layer.input[1]) : NULL;
     if (!str_copy(layer.name, sizeof(layer.name), name))

@@ -20,6 +20,9 @@ struct network *network_new(struct params *params, struct shape input);
 struct network *network_free(struct network *network); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(network)
 
+/* Of the layers added after this; float32 if never called. */
+void network_set_precision(struct network *network, enum precision precision);
+
 /* Each adds a layer and returns the number of its output, to be read by later layers. The first
  * mistake is kept and reported by network_finish(). Names are unique. */
 int network_conv(struct network *network, const char *name, int input, int channels, int kernel,

@@ -7,6 +7,7 @@
 struct network {
     struct params *params;
     struct shape input;
+    enum precision precision; /* of the layers added from now on */
     struct layer layers[NETWORK_LAYERS_MAX];
     int count;
     struct err error; /* the first mistake in building */

@@ -1,13 +1,16 @@
 /* One training step of the classifier in one thread: forward, softmax loss, backward, SGD.
  * classifier_step_torch.py does the same in PyTorch. Prints the best of several steps, in
  * milliseconds of this process's own processor time, so that neighbours on the machine do not
- * count. */
+ * count.
+ *
+ *   bench_classifier_step [fp32|bf16] */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/classifier_trainer.h"
 #include "train/optimizer.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { BATCH = 100, STEPS = 12, PICTURES = 1000, SIDE = 28, CLASSES = 10 };
@@ -25,7 +28,7 @@ static int fail(const struct err *err)
     return 1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static uint8_t pixels[PICTURES * SIDE * SIDE], labels[PICTURES];
     struct idx data = {.count = PICTURES,
@@ -44,6 +47,7 @@ int main(void)
     struct err err = ERR_INIT;
     struct classifier_config config = {
         .kind = CLASSIFIER_CNN, .side = SIDE, .channels = 1, .classes = CLASSES};
+    config.precision = argc > 1 && strcmp(argv[1], "bf16") == 0 ? PRECISION_BF16 : PRECISION_FP32;
     struct classifier_trainer_options options = {
         .seed = 1, .batch = BATCH, .size = 1, .threads = 1};
     _cleanup_(cleanup_classifier_model) struct classifier_model *model = NULL;
@@ -70,6 +74,7 @@ int main(void)
         double took = now_ms() - start;
         best = took < best ? took : best;
     }
-    printf("{\"name\":\"classifier step 1 thread\",\"value\":%.3f,\"unit\":\"ms\"}\n", best);
+    printf("{\"name\":\"classifier step 1 thread %s\",\"value\":%.3f,\"unit\":\"ms\"}\n",
+           precision_name(config.precision), best);
     return 0;
 }

@@ -1,12 +1,15 @@
 /* One training step of the face model in one thread: forward, triplet loss, backward, Adam.
  * face_step_torch.py does the same in PyTorch. Prints the best of several steps, in milliseconds of
- * this process's own processor time, so that neighbours on the machine do not count. */
+ * this process's own processor time, so that neighbours on the machine do not count.
+ *
+ *   bench_face_step [fp32|bf16 [SIDE]] */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/face_trainer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { PERSONS = 24, PICTURES = 4, BATCH = PERSONS * PICTURES, STEPS = 12 };
@@ -22,7 +25,8 @@ int main(int argc, char **argv)
 {
     struct err err = ERR_INIT;
     struct face_config config = FACE_CONFIG_DEFAULT;
-    config.side = argc > 1 ? atoi(argv[1]) : 64;
+    config.side = argc > 2 ? atoi(argv[2]) : 64;
+    config.precision = argc > 1 && strcmp(argv[1], "bf16") == 0 ? PRECISION_BF16 : PRECISION_FP32;
     struct reducer reducer = reducer_single();
     struct face_trainer_options options = {
         .batch = BATCH,
@@ -65,6 +69,7 @@ int main(int argc, char **argv)
         double took = now_ms() - start;
         best = took < best ? took : best;
     }
-    printf("{\"name\":\"face step 1 thread\",\"value\":%.3f,\"unit\":\"ms\"}\n", best);
+    printf("{\"name\":\"face step 1 thread %s\",\"value\":%.3f,\"unit\":\"ms\"}\n",
+           precision_name(config.precision), best);
     return 0;
 }

@@ -14,7 +14,7 @@
 
 struct fit_values {
     struct fit_cluster_values cluster;
-    const char *data, *model, *optimizer, *schedule, *model_dir, *export_dir;
+    const char *data, *model, *optimizer, *schedule, *precision, *model_dir, *export_dir;
     int64_t steps, batch, seed, threads, loaders, checkpoint_every, keep, warm_up;
     double rate, clip;
 };
@@ -48,6 +48,7 @@ static int options_of(const struct fit_values *values, bool servers,
     options.steps = (uint64_t)values->steps;
     options.batch = (int)values->batch;
     options.threads = (int)values->threads;
+    options.precision = str_eq(values->precision, "bf16") ? PRECISION_BF16 : PRECISION_FP32;
     options.loaders = (int)values->loaders;
     options.optimizer = str_eq(values->optimizer, "sgd")    ? OPTIMIZER_SGD
                         : str_eq(values->optimizer, "adam") ? OPTIMIZER_ADAM
@@ -281,6 +282,14 @@ static const struct option OPTIONS[] = {
      .fallback = "0",
      .value = "X",
      .help = "at its highest; 0: 0.01, or 0.002 with parameter servers, whose gradients come late"},
+    {.name = "precision",
+     .type = OPTION_CHOICE,
+     FIELD(precision),
+     .environment = "TRAINER_PRECISION",
+     .fallback = "fp32",
+     .choices = "fp32|bf16",
+     .value = "KIND",
+     .help = "of products; bf16 is about twice as fast on processors with AMX"},
     {.name = "schedule",
      .type = OPTION_CHOICE,
      FIELD(schedule),

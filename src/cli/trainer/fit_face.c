@@ -10,7 +10,7 @@
 
 struct fit_values {
     struct fit_cluster_values cluster;
-    const char *data, *optimizer, *schedule, *mining, *norm, *model_dir;
+    const char *data, *optimizer, *schedule, *precision, *mining, *norm, *model_dir;
     int64_t persons, pictures, held_out, steps, epochs, batch_persons, batch_pictures, side,
         channels, embedding, width, seed, threads, loaders, checkpoint_every, keep, warm_up;
     double margin, rate, weight_decay, clip;
@@ -26,6 +26,7 @@ static struct face_fit_options options_of(const struct fit_values *values)
         .embedding = (int)values->embedding,
         .width = (int)values->width,
         .norm = str_eq(values->norm, "batch") ? FACE_NORM_BATCH : FACE_NORM_GROUP,
+        .precision = str_eq(values->precision, "bf16") ? PRECISION_BF16 : PRECISION_FP32,
     };
     options.seed = (uint64_t)values->seed;
     options.steps = (uint64_t)values->steps;
@@ -282,6 +283,14 @@ static const struct option OPTIONS[] = {
      .fallback = "0.003",
      .value = "X",
      .help = "at its highest"},
+    {.name = "precision",
+     .type = OPTION_CHOICE,
+     FIELD(precision),
+     .environment = "TRAINER_PRECISION",
+     .fallback = "fp32",
+     .choices = "fp32|bf16",
+     .value = "KIND",
+     .help = "of products; bf16 is about twice as fast on processors with AMX"},
     {.name = "schedule",
      .type = OPTION_CHOICE,
      FIELD(schedule),

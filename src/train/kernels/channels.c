@@ -2,6 +2,7 @@
  * the residual additions and the sums of gradients are made of. Built once for each instruction
  * set; the compiler vectorises the loops, which run along the channels and so need no reordering of
  * sums. Called through the table at the end, by the layers. */
+#include "train/kernels/bf16.h"
 #include "train/kernels/simd.h"
 
 /* Channels are worked off in blocks that fit in registers, so that a sum is stored once and not
@@ -194,6 +195,12 @@ static float largest(const float *x, size_t count)
     return most;
 }
 
+static void round_bf16(const float *x, size_t count, float *out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = bf16_value(bf16_round(x[i]));
+}
+
 const struct kernels SIMD(kernels) = {
     .name = SIMD_TEXT(KERNELS_NAME),
     .conv = &SIMD(conv_direct),
@@ -209,4 +216,5 @@ const struct kernels SIMD(kernels) = {
     .max_gradient = max_gradient,
     .add_rounded = add_rounded,
     .largest = largest,
+    .round_bf16 = round_bf16,
 };

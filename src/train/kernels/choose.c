@@ -1,10 +1,44 @@
 /* Which vector code this machine runs: the build lists what it made, the processor says what it
- * has. Decided anew at each call, from facts that never change; nothing is kept. */
+ * has, and the kernel whether tiles may be used. Decided anew at each call, from facts that never
+ * change; nothing is kept. */
 #include "train/kernels/kernels.h"
+
+#include <stdio.h>
 
 extern const struct kernels kernels_plain;
 #ifdef __x86_64__
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 extern const struct kernels kernels_avx2, kernels_avx512;
+extern const struct conv_kernels conv_amx, conv_avx512_bf16;
+
+static bool have_avx512(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+}
+
+static bool have_avx512_bf16(void)
+{
+    unsigned a, b, c, d;
+    return have_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 5 & 1;
+}
+
+/* The state of tiles is large, and Linux (5.16 and later) gives it to a process that asked; a
+ * container's filter may refuse the call. Asking again is harmless. */
+static bool have_amx(void)
+{
+    enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
+    unsigned a, b, c, d;
+    if (!have_avx512_bf16() || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return false;
+    bool tiles = d >> 24 & 1, products = d >> 22 & 1;
+    return tiles && products &&
+           syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+}
 #endif
 
 const struct kernels *kernels_at(size_t position)
@@ -12,9 +46,7 @@ const struct kernels *kernels_at(size_t position)
     const struct kernels *found[3];
     size_t count = 0;
 #ifdef __x86_64__
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    if (have_avx512())
         found[count++] = &kernels_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         found[count++] = &kernels_avx2;
@@ -28,10 +60,41 @@ const struct kernels *kernels_best(void)
     return kernels_at(0);
 }
 
-const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s)
+const struct conv_kernels *conv_kernels_bf16_at(size_t position)
 {
+    const struct conv_kernels *found[3];
+    size_t count = 0;
+#ifdef __x86_64__
+    if (have_amx())
+        found[count++] = &conv_amx;
+    if (have_avx512_bf16())
+        found[count++] = &conv_avx512_bf16;
+#endif
+    found[count++] = &conv_kernels_rounded;
+    return position < count ? found[position] : NULL;
+}
+
+const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s, enum precision precision)
+{
+    if (precision == PRECISION_BF16)
+        for (size_t i = 0;; i++) /* the last one fits every shape */
+            if (conv_kernels_bf16_at(i)->fits(s))
+                return conv_kernels_bf16_at(i);
     for (size_t i = 0; kernels_at(i); i++)
         if (kernels_at(i)->conv->fits(s))
             return kernels_at(i)->conv;
     return &conv_kernels_gemm;
+}
+
+const char *precision_name(enum precision precision)
+{
+    return precision == PRECISION_BF16 ? "bf16" : "fp32";
+}
+
+void kernels_sentence(enum precision precision, char *text, size_t size)
+{
+    if (precision == PRECISION_BF16)
+        snprintf(text, size, "%s, bf16 by %s", kernels_best()->name, conv_kernels_bf16_at(0)->name);
+    else
+        snprintf(text, size, "%s", kernels_best()->name);
 }

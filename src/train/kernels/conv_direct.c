@@ -9,6 +9,7 @@
  * Built once for each instruction set; reached through the table of channels.c. Takes output
  * channels in whole vectors only; input channels likewise for the way back, else OpenBLAS does that
  * part. */
+#include "train/kernels/conv_walk.h"
 #include "train/kernels/simd.h"
 
 #include <string.h>
@@ -26,21 +27,8 @@ enum { TILE_ROWS = 8, TILE_TAPS = 8 };
 /* A panel is two vectors of output columns wide, the last one perhaps one. */
 enum { PANEL = 2 * LANES };
 
-/* How pixels lie in the (bordered) source and in the target, in floats. */
-struct grid {
-    int n, h, w;
-    size_t from_n, from_y, from_x;
-    size_t to_n, to_y, to_x;
-};
-
-/* The runs of the source that one target pixel sees. */
-struct taps {
-    int runs;
-    size_t length, stride;
-};
-
 ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *const *to, int rows,
-                                const struct taps *taps, const float *panel, bool accumulate)
+                                const struct conv_walk *walk, const float *panel, bool accumulate)
 {
     /* One array a vector, and no loop over them: compilers keep these in registers. */
     vec low[TILE_ROWS], high[TILE_ROWS];
@@ -50,8 +38,8 @@ ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *co
         at[m] = from[m];
         low[m] = high[m] = (vec){0};
     }
-    for (int run = 0; run < taps->runs; run++) {
-        for (size_t k = 0; k < taps->length; k++, panel += vectors * LANES) {
+    for (int run = 0; run < walk->runs; run++) {
+        for (size_t k = 0; k < walk->length; k++, panel += vectors * LANES) {
             vec first = load(panel), second = vectors > 1 ? load(panel + LANES) : first;
             UNROLL
             for (int m = 0; m < TILE_ROWS; m++) {
@@ -62,7 +50,7 @@ ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *co
         }
         UNROLL
         for (int m = 0; m < TILE_ROWS; m++)
-            at[m] += taps->stride;
+            at[m] += walk->run_stride;
     }
     UNROLL
     for (int m = 0; m < TILE_ROWS; m++)
@@ -74,22 +62,21 @@ ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *co
 }
 
 /* All pixels of the grid by one panel. */
-ALWAYS_INLINE void product_panel(int vectors, const struct grid *grid, const struct taps *taps,
-                                 const float *source, const float *panel, float *target,
-                                 bool accumulate)
+ALWAYS_INLINE void product_panel(int vectors, const struct conv_walk *walk, const float *source,
+                                 const float *panel, float *target, bool accumulate)
 {
     const float *from[TILE_ROWS];
     float *to[TILE_ROWS];
     int rows = 0;
-    for (int n = 0; n < grid->n; n++)
-        for (int y = 0; y < grid->h; y++) {
-            const float *from_line = source + (size_t)n * grid->from_n + (size_t)y * grid->from_y;
-            float *to_line = target + (size_t)n * grid->to_n + (size_t)y * grid->to_y;
-            for (int x = 0; x < grid->w; x++) {
-                from[rows] = from_line + (size_t)x * grid->from_x;
-                to[rows] = to_line + (size_t)x * grid->to_x;
+    for (int n = 0; n < walk->n; n++)
+        for (int y = 0; y < walk->h; y++) {
+            const float *from_line = source + conv_walk_from(walk, n, y);
+            float *to_line = target + conv_walk_to(walk, n, y);
+            for (int x = 0; x < walk->w; x++) {
+                from[rows] = from_line + (size_t)x * walk->from_x;
+                to[rows] = to_line + (size_t)x * walk->to_x;
                 if (++rows == TILE_ROWS) {
-                    product_tile(vectors, from, to, rows, taps, panel, accumulate);
+                    product_tile(vectors, from, to, rows, walk, panel, accumulate);
                     rows = 0;
                 }
             }
@@ -97,21 +84,23 @@ ALWAYS_INLINE void product_panel(int vectors, const struct grid *grid, const str
     if (rows) {
         for (int m = rows; m < TILE_ROWS; m++) /* computed and not stored */
             from[m] = from[rows - 1], to[m] = to[rows - 1];
-        product_tile(vectors, from, to, rows, taps, panel, accumulate);
+        product_tile(vectors, from, to, rows, walk, panel, accumulate);
     }
 }
 
-/* target[pixel][columns] = taps of source × packed panels */
-static void product(const struct grid *grid, const struct taps *taps, const float *source,
-                    const float *packed, int columns, float *target, bool accumulate)
+/* target[pixel][columns] = what the pixel sees of the source × packed panels */
+static void product(const struct conv_walk *walk, const float *source, const float *packed,
+                    int columns, float *target, bool accumulate)
 {
-    size_t depth = (size_t)taps->runs * taps->length;
+    size_t depth = conv_walk_depth(walk);
+    if (depth == 0) /* these pixels are seen by no window */
+        return;
     for (int column = 0; column < columns; column += PANEL) {
         const float *panel = packed + (size_t)column * depth;
         if (columns - column >= PANEL)
-            product_panel(2, grid, taps, source, panel, target + column, accumulate);
+            product_panel(2, walk, source, panel, target + column, accumulate);
         else
-            product_panel(1, grid, taps, source, panel, target + column, accumulate);
+            product_panel(1, walk, source, panel, target + column, accumulate);
     }
 }
 
@@ -133,40 +122,6 @@ static void copy_bordered(int n, int h, int w, int c, const float *from, int top
         }
 }
 
-/* The target pixels stride·i + phase of one axis: they see `taps` of the window, the last of which
- * (in order of growing output position) is `kernel_first`, and the first lies at output position
- * i + offset. */
-struct phase {
-    int count; /* how many pixels of the axis are of this phase */
-    int taps;
-    int kernel_first;
-    int offset;
-};
-
-static struct phase phase_of(const struct conv_shape *s, int size, int phase)
-{
-    int first = (phase + s->pad) % s->stride;
-    int taps = first < s->kernel ? (s->kernel - first + s->stride - 1) / s->stride : 0;
-    return (struct phase){
-        .count = size > phase ? (size - phase + s->stride - 1) / s->stride : 0,
-        .taps = taps,
-        .kernel_first = first,
-        .offset = (phase + s->pad - first) / s->stride - (taps - 1),
-    };
-}
-
-/* A border that holds every tap of every phase. */
-static int back_border(const struct conv_shape *s)
-{
-    return (s->kernel - 1) / s->stride + 1;
-}
-
-static int back_size(const struct conv_shape *s, int out, int size)
-{
-    int reach = (size - 1 + s->pad) / s->stride + 1;
-    return back_border(s) + (reach > out ? reach : out) + 1;
-}
-
 static bool direct_fits(const struct conv_shape *s)
 {
     return s->out % LANES == 0;
@@ -184,11 +139,8 @@ static size_t direct_packed_count(const struct conv_shape *s)
 
 static size_t direct_scratch_count(const struct conv_shape *s)
 {
-    size_t forward =
-        (size_t)s->n * (size_t)(s->h + 2 * s->pad) * (size_t)(s->w + 2 * s->pad) * (size_t)s->in;
-    size_t back = back_fits(s) ? (size_t)s->n * (size_t)back_size(s, conv_out_h(s), s->h) *
-                                     (size_t)back_size(s, conv_out_w(s), s->w) * (size_t)s->out
-                               : conv_kernels_gemm.scratch_count(s);
+    size_t forward = conv_bordered_count(s);
+    size_t back = back_fits(s) ? conv_back_count(s) : conv_kernels_gemm.scratch_count(s);
     return forward > back ? forward : back;
 }
 
@@ -232,7 +184,7 @@ static void direct_pack(const struct conv_shape *s, const float *weights, float 
     }
     for (int py = 0; py < s->stride; py++)
         for (int px = 0; px < s->stride; px++) {
-            struct phase y = phase_of(s, s->h, py), x = phase_of(s, s->w, px);
+            struct conv_phase y = conv_phase_of(s, s->h, py), x = conv_phase_of(s, s->w, px);
             depth = (size_t)y.taps * (size_t)x.taps * (size_t)s->out;
             size_t position = 0;
             for (int ty = y.taps - 1; ty >= 0; ty--)
@@ -248,29 +200,21 @@ static void direct_pack(const struct conv_shape *s, const float *weights, float 
         }
 }
 
+/* The input with its border, or as it is where there is none. */
+static const float *border_input(const struct conv_shape *s, const float *in, float *scratch)
+{
+    if (s->pad == 0)
+        return in;
+    copy_bordered(s->n, s->h, s->w, s->in, in, s->pad, s->pad, s->h + 2 * s->pad, s->w + 2 * s->pad,
+                  scratch);
+    return scratch;
+}
+
 static void direct_forward(const struct conv_shape *s, const float *in, const float *packed,
                            float *out, float *scratch)
 {
-    int h = s->h + 2 * s->pad, w = s->w + 2 * s->pad, oh = conv_out_h(s), ow = conv_out_w(s);
-    const float *source = in;
-    if (s->pad) {
-        copy_bordered(s->n, s->h, s->w, s->in, in, s->pad, s->pad, h, w, scratch);
-        source = scratch;
-    }
-    size_t pixel = (size_t)s->in, line = (size_t)w * pixel, to = (size_t)s->out;
-    struct grid grid = {
-        .n = s->n,
-        .h = oh,
-        .w = ow,
-        .from_n = (size_t)h * line,
-        .from_y = (size_t)s->stride * line,
-        .from_x = (size_t)s->stride * pixel,
-        .to_n = (size_t)oh * (size_t)ow * to,
-        .to_y = (size_t)ow * to,
-        .to_x = to,
-    };
-    struct taps taps = {.runs = s->kernel, .length = (size_t)s->kernel * pixel, .stride = line};
-    product(&grid, &taps, source, packed, s->out, out, false);
+    struct conv_walk walk = conv_walk_forward(s);
+    product(&walk, border_input(s, in, scratch), packed, s->out, out, false);
 }
 
 static void direct_backward_data(const struct conv_shape *s, const float *d_out,
@@ -281,59 +225,31 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
         conv_kernels_gemm.backward_data(s, d_out, packed, d_in, accumulate, scratch);
         return;
     }
-    int oh = conv_out_h(s), ow = conv_out_w(s), border = back_border(s);
-    int h = back_size(s, oh, s->h), w = back_size(s, ow, s->w);
-    copy_bordered(s->n, oh, ow, s->out, d_out, border, border, h, w, scratch);
-    size_t pixel = (size_t)s->out, line = (size_t)w * pixel;
-    size_t to = (size_t)s->in, to_line = (size_t)s->w * to;
+    int oh = conv_out_h(s), ow = conv_out_w(s), border = conv_back_border(s);
+    copy_bordered(s->n, oh, ow, s->out, d_out, border, border, conv_back_size(s, oh, s->h),
+                  conv_back_size(s, ow, s->w), scratch);
     if (s->kernel < s->stride && !accumulate) /* pixels that no window sees */
-        memset(d_in, 0, (size_t)s->n * (size_t)s->h * to_line * sizeof(*d_in));
-    for (int py = 0; py < s->stride; py++)
-        for (int px = 0; px < s->stride; px++) {
-            struct phase y = phase_of(s, s->h, py), x = phase_of(s, s->w, px);
-            if (y.taps == 0 || x.taps == 0)
-                continue;
-            struct grid grid = {
-                .n = s->n,
-                .h = y.count,
-                .w = x.count,
-                .from_n = (size_t)h * line,
-                .from_y = line,
-                .from_x = pixel,
-                .to_n = (size_t)s->h * to_line,
-                .to_y = (size_t)s->stride * to_line,
-                .to_x = (size_t)s->stride * to,
-            };
-            struct taps taps = {.runs = y.taps, .length = (size_t)x.taps * pixel, .stride = line};
-            product(&grid, &taps,
-                    scratch + (size_t)(border + y.offset) * line +
-                        (size_t)(border + x.offset) * pixel,
-                    packed, s->in, d_in + (size_t)py * to_line + (size_t)px * to, accumulate);
-            packed += (size_t)y.taps * (size_t)x.taps * pixel * to;
-        }
+        memset(d_in, 0, conv_in_count(s) * sizeof(*d_in));
+    for (int phase = 0; phase < s->stride * s->stride; phase++) {
+        struct conv_walk walk = conv_walk_back(s, phase);
+        product(&walk, scratch, packed, s->in, d_in, accumulate);
+        packed += conv_walk_depth(&walk) * (size_t)s->in;
+    }
 }
 
-/* What the tile of weights needs of the pixels. */
-struct pixels {
-    int n, h, w;
-    size_t from_n, from_y, from_x;
-    const float *d_out;
-    size_t channels;
-};
-
-ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct pixels *p, const float *from,
-                                int column, float *d_weights)
+/* d_out and d_weights start at the panel's column. */
+ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct conv_walk *walk,
+                                const float *from, const float *d_out, float *d_weights)
 {
     vec low[TILE_TAPS], high[TILE_TAPS];
     UNROLL
     for (int m = 0; m < taps; m++)
         low[m] = high[m] = (vec){0};
-    const float *d = p->d_out + column;
-    for (int n = 0; n < p->n; n++)
-        for (int y = 0; y < p->h; y++) {
-            const float *at = from + (size_t)n * p->from_n + (size_t)y * p->from_y;
-            for (int x = 0; x < p->w; x++, at += p->from_x, d += p->channels) {
-                vec first = load(d), second = vectors > 1 ? load(d + LANES) : first;
+    for (int n = 0; n < walk->n; n++)
+        for (int y = 0; y < walk->h; y++) {
+            const float *at = from + conv_walk_from(walk, n, y);
+            for (int x = 0; x < walk->w; x++, at += walk->from_x, d_out += walk->to_x) {
+                vec first = load(d_out), second = vectors > 1 ? load(d_out + LANES) : first;
                 UNROLL
                 for (int m = 0; m < taps; m++) {
                     low[m] += at[m] * first;
@@ -343,54 +259,38 @@ ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct pixels *p, c
             }
         }
     UNROLL
-    for (int m = 0; m < taps; m++) {
-        float *to = d_weights + (size_t)m * p->channels + (size_t)column;
-        store(to, load(to) + low[m]);
+    for (int m = 0; m < taps; m++, d_weights += walk->to_x) {
+        store(d_weights, load(d_weights) + low[m]);
         if (vectors > 1)
-            store(to + LANES, load(to + LANES) + high[m]);
+            store(d_weights + LANES, load(d_weights + LANES) + high[m]);
     }
 }
 
-ALWAYS_INLINE void weights_panel(int vectors, const struct pixels *p, const float *from,
-                                 size_t length, int column, float *d_weights)
+ALWAYS_INLINE void weights_panel(int vectors, const struct conv_walk *walk, const float *from,
+                                 const float *d_out, float *d_weights)
 {
-    size_t k = 0;
-    for (; k + TILE_TAPS <= length; k += TILE_TAPS)
-        weights_tile(TILE_TAPS, vectors, p, from + k, column, d_weights + k * p->channels);
-    for (; k + 4 <= length; k += 4)
-        weights_tile(4, vectors, p, from + k, column, d_weights + k * p->channels);
-    for (; k < length; k++)
-        weights_tile(1, vectors, p, from + k, column, d_weights + k * p->channels);
+    size_t k = 0, row = walk->to_x;
+    for (; k + TILE_TAPS <= walk->length; k += TILE_TAPS)
+        weights_tile(TILE_TAPS, vectors, walk, from + k, d_out, d_weights + k * row);
+    for (; k + 4 <= walk->length; k += 4)
+        weights_tile(4, vectors, walk, from + k, d_out, d_weights + k * row);
+    for (; k < walk->length; k++)
+        weights_tile(1, vectors, walk, from + k, d_out, d_weights + k * row);
 }
 
 static void direct_backward_weights(const struct conv_shape *s, const float *in, const float *d_out,
                                     float *d_weights, float *scratch)
 {
-    int h = s->h + 2 * s->pad, w = s->w + 2 * s->pad;
-    const float *source = in;
-    if (s->pad) {
-        copy_bordered(s->n, s->h, s->w, s->in, in, s->pad, s->pad, h, w, scratch);
-        source = scratch;
-    }
-    size_t pixel = (size_t)s->in, line = (size_t)w * pixel, length = (size_t)s->kernel * pixel;
-    struct pixels pixels = {
-        .n = s->n,
-        .h = conv_out_h(s),
-        .w = conv_out_w(s),
-        .from_n = (size_t)h * line,
-        .from_y = (size_t)s->stride * line,
-        .from_x = (size_t)s->stride * pixel,
-        .d_out = d_out,
-        .channels = (size_t)s->out,
-    };
+    struct conv_walk walk = conv_walk_forward(s);
+    const float *source = border_input(s, in, scratch);
     for (int column = 0; column < s->out; column += PANEL)
         for (int ky = 0; ky < s->kernel; ky++) {
-            const float *from = source + (size_t)ky * line;
-            float *to = d_weights + (size_t)ky * length * (size_t)s->out;
+            const float *from = source + (size_t)ky * walk.run_stride;
+            float *to = d_weights + (size_t)ky * walk.length * walk.to_x + column;
             if (s->out - column >= PANEL)
-                weights_panel(2, &pixels, from, length, column, to);
+                weights_panel(2, &walk, from, d_out + column, to);
             else
-                weights_panel(1, &pixels, from, length, column, to);
+                weights_panel(1, &walk, from, d_out + column, to);
         }
 }
 

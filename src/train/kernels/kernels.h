@@ -3,15 +3,22 @@
  *
  * A convolution exists three times: `ref` is plain C and the specification; `gemm` gathers patches
  * and leaves the multiplication to OpenBLAS; `direct` is our own vector code, built once for each
- * instruction set and chosen at run time. Tests hold them against each other. A dense layer is a
- * convolution of one pixel with a window of one. Gradients of parameters are always added to what
- * is there, so that a batch can be worked off in parts.
+ * instruction set and chosen at run time. In bf16 likewise: `ref_bf16`, `rounded` for every
+ * machine, and vector code. Tests hold them against each other. A dense layer is a convolution of
+ * one pixel with a window of one. Gradients of parameters are always added to what is there, so
+ * that a batch can be worked off in parts.
  */
 #ifndef TRAINYARD_TRAIN_KERNELS_H
 #define TRAINYARD_TRAIN_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Of the products of convolutions and dense layers. bf16: both factors are rounded to it, the sum
+ * is float32; parameters, activations and gradients are float32 in memory in any case. */
+enum precision { PRECISION_FP32, PRECISION_BF16 };
+
+const char *precision_name(enum precision precision); /* "fp32", "bf16" */
 
 /* ---- Convolution: in[n,h,w,in], weights[kernel,kernel,in,out], out[n,oh,ow,out] ---- */
 
@@ -38,6 +45,16 @@ static inline size_t conv_weights_count(const struct conv_shape *s)
     return (size_t)s->kernel * (size_t)s->kernel * (size_t)s->in * (size_t)s->out;
 }
 
+static inline size_t conv_in_count(const struct conv_shape *s)
+{
+    return (size_t)s->n * (size_t)s->h * (size_t)s->w * (size_t)s->in;
+}
+
+static inline size_t conv_out_count(const struct conv_shape *s)
+{
+    return (size_t)s->n * (size_t)conv_out_h(s) * (size_t)conv_out_w(s) * (size_t)s->out;
+}
+
 /* One way of convolving. `packed` is the weights in the order this way likes, made by pack() once a
  * step and not once a call; `scratch` is big enough for the shape and holds nothing between calls.
  */
@@ -58,7 +75,9 @@ struct conv_kernels {
 };
 
 extern const struct conv_kernels conv_kernels_ref;
+extern const struct conv_kernels conv_kernels_ref_bf16;
 extern const struct conv_kernels conv_kernels_gemm;
+extern const struct conv_kernels conv_kernels_rounded;
 
 /* How many threads OpenBLAS may use in this process. */
 void kernels_set_blas_threads(int threads);
@@ -121,6 +140,7 @@ struct kernels {
     /* total += x rounded to a multiple of the quantum (a power of 2) */
     void (*add_rounded)(const float *x, float quantum, size_t count, float *total);
     float (*largest)(const float *x, size_t count); /* of the magnitudes; 0 for none */
+    void (*round_bf16)(const float *x, size_t count, float *out); /* to the nearest bf16 */
 };
 
 /* NULL where this build or this machine lacks the instructions. `kernels_at` walks them, the
@@ -128,8 +148,15 @@ struct kernels {
 const struct kernels *kernels_at(size_t position);
 const struct kernels *kernels_best(void);
 
-/* The fastest way for this shape: direct where it fits, else OpenBLAS. */
-const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s);
+/* The same walk over the ways to convolve in bf16. */
+const struct conv_kernels *conv_kernels_bf16_at(size_t position);
+
+/* The fastest way for this shape and precision. In float32: direct where it fits, else OpenBLAS. */
+const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s,
+                                               enum precision precision);
+
+/* "avx512", "avx512, bf16 by amx": what a run says of itself. */
+void kernels_sentence(enum precision precision, char *text, size_t size);
 
 /* ---- Pooling ---- */
 

@@ -1,5 +1,6 @@
 /* Convolution as the textbook writes it, summed in double: the specification that every fast kernel
- * is tested against. Never called in training. */
+ * is tested against; once as it is, once with factors rounded to bf16. Never called in training. */
+#include "train/kernels/bf16.h"
 #include "train/kernels/kernels.h"
 
 static bool ref_fits(const struct conv_shape *s)
@@ -28,8 +29,13 @@ static size_t at4(int b, int c, int d, int i, int j, int k, int l)
     return (((size_t)i * (size_t)b + (size_t)j) * (size_t)c + (size_t)k) * (size_t)d + (size_t)l;
 }
 
-static void ref_forward(const struct conv_shape *s, const float *in, const float *weights,
-                        float *out, float *scratch)
+static double factor(float value, enum precision precision)
+{
+    return (double)(precision == PRECISION_BF16 ? bf16_value(bf16_round(value)) : value);
+}
+
+static void forward(enum precision precision, const struct conv_shape *s, const float *in,
+                    const float *weights, float *out)
 {
     int oh = conv_out_h(s), ow = conv_out_w(s);
     for (int n = 0; n < s->n; n++)
@@ -43,15 +49,16 @@ static void ref_forward(const struct conv_shape *s, const float *in, const float
                             if (y < 0 || y >= s->h || x < 0 || x >= s->w)
                                 continue;
                             for (int i = 0; i < s->in; i++)
-                                sum += (double)in[at4(s->h, s->w, s->in, n, y, x, i)] *
-                                       (double)weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)];
+                                sum += factor(in[at4(s->h, s->w, s->in, n, y, x, i)], precision) *
+                                       factor(weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)],
+                                              precision);
                         }
                     out[at4(oh, ow, s->out, n, oy, ox, o)] = (float)sum;
                 }
 }
 
-static void ref_backward_data(const struct conv_shape *s, const float *d_out, const float *weights,
-                              float *d_in, bool accumulate, float *scratch)
+static void backward_data(enum precision precision, const struct conv_shape *s, const float *d_out,
+                          const float *weights, float *d_in, bool accumulate)
 {
     int oh = conv_out_h(s), ow = conv_out_w(s);
     for (int n = 0; n < s->n; n++)
@@ -68,16 +75,17 @@ static void ref_backward_data(const struct conv_shape *s, const float *d_out, co
                             if (oy >= oh || ox >= ow)
                                 continue;
                             for (int o = 0; o < s->out; o++)
-                                sum += (double)d_out[at4(oh, ow, s->out, n, oy, ox, o)] *
-                                       (double)weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)];
+                                sum += factor(d_out[at4(oh, ow, s->out, n, oy, ox, o)], precision) *
+                                       factor(weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)],
+                                              precision);
                         }
                     float *target = &d_in[at4(s->h, s->w, s->in, n, y, x, i)];
                     *target = (accumulate ? *target : 0) + (float)sum;
                 }
 }
 
-static void ref_backward_weights(const struct conv_shape *s, const float *in, const float *d_out,
-                                 float *d_weights, float *scratch)
+static void backward_weights(enum precision precision, const struct conv_shape *s, const float *in,
+                             const float *d_out, float *d_weights)
 {
     int oh = conv_out_h(s), ow = conv_out_w(s);
     for (int ky = 0; ky < s->kernel; ky++)
@@ -92,11 +100,29 @@ static void ref_backward_weights(const struct conv_shape *s, const float *in, co
                                 int x = ox * s->stride + kx - s->pad;
                                 if (y < 0 || y >= s->h || x < 0 || x >= s->w)
                                     continue;
-                                sum += (double)in[at4(s->h, s->w, s->in, n, y, x, i)] *
-                                       (double)d_out[at4(oh, ow, s->out, n, oy, ox, o)];
+                                sum += factor(in[at4(s->h, s->w, s->in, n, y, x, i)], precision) *
+                                       factor(d_out[at4(oh, ow, s->out, n, oy, ox, o)], precision);
                             }
                     d_weights[at4(s->kernel, s->in, s->out, ky, kx, i, o)] += (float)sum;
                 }
+}
+
+static void ref_forward(const struct conv_shape *s, const float *in, const float *weights,
+                        float *out, float *scratch)
+{
+    forward(PRECISION_FP32, s, in, weights, out);
+}
+
+static void ref_backward_data(const struct conv_shape *s, const float *d_out, const float *weights,
+                              float *d_in, bool accumulate, float *scratch)
+{
+    backward_data(PRECISION_FP32, s, d_out, weights, d_in, accumulate);
+}
+
+static void ref_backward_weights(const struct conv_shape *s, const float *in, const float *d_out,
+                                 float *d_weights, float *scratch)
+{
+    backward_weights(PRECISION_FP32, s, in, d_out, d_weights);
 }
 
 const struct conv_kernels conv_kernels_ref = {
@@ -108,4 +134,34 @@ const struct conv_kernels conv_kernels_ref = {
     .forward = ref_forward,
     .backward_data = ref_backward_data,
     .backward_weights = ref_backward_weights,
+};
+
+static void ref_forward_bf16(const struct conv_shape *s, const float *in, const float *weights,
+                             float *out, float *scratch)
+{
+    forward(PRECISION_BF16, s, in, weights, out);
+}
+
+static void ref_backward_data_bf16(const struct conv_shape *s, const float *d_out,
+                                   const float *weights, float *d_in, bool accumulate,
+                                   float *scratch)
+{
+    backward_data(PRECISION_BF16, s, d_out, weights, d_in, accumulate);
+}
+
+static void ref_backward_weights_bf16(const struct conv_shape *s, const float *in,
+                                      const float *d_out, float *d_weights, float *scratch)
+{
+    backward_weights(PRECISION_BF16, s, in, d_out, d_weights);
+}
+
+const struct conv_kernels conv_kernels_ref_bf16 = {
+    .name = "ref bf16",
+    .fits = ref_fits,
+    .packed_count = ref_packed_count,
+    .scratch_count = ref_scratch_count,
+    .pack = ref_pack,
+    .forward = ref_forward_bf16,
+    .backward_data = ref_backward_data_bf16,
+    .backward_weights = ref_backward_weights_bf16,
 };

@@ -13,7 +13,7 @@
 #define SIMD_TEXT2(a) #a
 #define SIMD_TEXT(a)  SIMD_TEXT2(a)
 
-extern const struct conv_kernels SIMD(conv_direct);
+extern const struct conv_kernels SIMD(conv_direct), SIMD(conv);
 extern const struct depthwise_kernels SIMD(depthwise);
 extern const struct kernels SIMD(kernels);
 

@@ -28,6 +28,7 @@ static int conv_infer(struct layer *layer, struct err *err)
     if (s.h + 2 * s.pad < s.kernel || s.w + 2 * s.pad < s.kernel)
         return err_set(err, ERR_INVALID, "a picture of %d×%d is smaller than the window of %d", s.h,
                        s.w, s.kernel);
+    layer->way = conv_kernels_choose(&s, layer->precision);
     layer->out = (struct shape){.n = 1, .h = conv_out_h(&s), .w = conv_out_w(&s), .c = s.out};
     return 0;
 }
@@ -44,26 +45,26 @@ static void conv_declare(struct layer *layer, struct params *params)
 static size_t conv_packed_count(const struct layer *layer)
 {
     struct conv_shape s = shape_of(layer, 1);
-    return conv_kernels_choose(&s)->packed_count(&s);
+    return layer->way->packed_count(&s);
 }
 
 static void conv_pack(const struct layer *layer, const struct params *params, float *packed)
 {
     struct conv_shape s = shape_of(layer, 1);
-    conv_kernels_choose(&s)->pack(&s, params_value(params, layer->parameter[0]), packed);
+    layer->way->pack(&s, params_value(params, layer->parameter[0]), packed);
 }
 
 static size_t conv_scratch_count(const struct layer *layer, int n)
 {
     struct conv_shape s = shape_of(layer, n);
-    return conv_kernels_choose(&s)->scratch_count(&s);
+    return layer->way->scratch_count(&s);
 }
 
 static void conv_forward(const struct layer *layer, const struct layer_pass *pass, int n,
                          const float *const *in, float *out)
 {
     struct conv_shape s = shape_of(layer, n);
-    conv_kernels_choose(&s)->forward(&s, in[0], pass->packed, out, pass->scratch);
+    layer->way->forward(&s, in[0], pass->packed, out, pass->scratch);
 }
 
 static void conv_backward(const struct layer *layer, const struct layer_pass *pass, int n,
@@ -71,11 +72,11 @@ static void conv_backward(const struct layer *layer, const struct layer_pass *pa
                           float *const *d_in, const bool *accumulate)
 {
     struct conv_shape s = shape_of(layer, n);
-    const struct conv_kernels *kernels = conv_kernels_choose(&s);
+    const struct conv_kernels *way = layer->way;
     size_t offset = pass->params->entries[layer->parameter[0]].offset;
-    kernels->backward_weights(&s, in[0], d_out, pass->gradients + offset, pass->scratch);
+    way->backward_weights(&s, in[0], d_out, pass->gradients + offset, pass->scratch);
     if (pass->need_input_gradient)
-        kernels->backward_data(&s, d_out, pass->packed, d_in[0], accumulate[0], pass->scratch);
+        way->backward_data(&s, d_out, pass->packed, d_in[0], accumulate[0], pass->scratch);
 }
 
 const struct layer_ops layer_conv = {

@@ -110,8 +110,10 @@ static void both_kinds_learn_with_each_optimizer(void **state)
         enum classifier_kind kind;
         enum optimizer_kind optimizer;
         float rate;
+        enum precision precision;
     } CASES[] = {
         {CLASSIFIER_CNN, OPTIMIZER_ADAGRAD, 0.01f},
+        {CLASSIFIER_CNN, OPTIMIZER_ADAGRAD, 0.01f, PRECISION_BF16},
         {CLASSIFIER_CNN, OPTIMIZER_ADAM, 0.001f},
         {CLASSIFIER_LINEAR, OPTIMIZER_SGD, 0.3f},
     };
@@ -120,6 +122,7 @@ static void both_kinds_learn_with_each_optimizer(void **state)
         options.kind = CASES[i].kind;
         options.optimizer = CASES[i].optimizer;
         options.rate = CASES[i].rate;
+        options.precision = CASES[i].precision;
         struct classifier_fit_result result = fit_alone(&options);
         assert_true(result.judged);
         assert_int_equal(result.eval.pictures, TEST);
@@ -152,7 +155,8 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-static struct checkpoint *fit_together(int workers, int threads, int batch, const char *name)
+static struct checkpoint *fit_together(int workers, int threads, enum precision precision,
+                                       int batch, const char *name)
 {
     char path[256];
     snprintf(path, sizeof(path), "%s/%s", directory, name);
@@ -164,6 +168,7 @@ static struct checkpoint *fit_together(int workers, int threads, int batch, cons
         worker[i].options.batch = batch;
         worker[i].options.model_dir = path;
         worker[i].options.threads = threads;
+        worker[i].options.precision = precision;
         assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
     }
     for (int i = 0; i < workers; i++) {
@@ -178,15 +183,15 @@ static struct checkpoint *fit_together(int workers, int threads, int batch, cons
     return checkpoint;
 }
 
-static void any_number_of_workers_trains_the_same_bits(void **state)
+static void check_any_number_of_workers(enum precision precision)
 {
     static const int WORKERS[] = {1, 2, 3, 1}, THREADS[] = {1, 1, 2, 3};
     struct checkpoint *first = NULL;
     for (size_t i = 0; i < ARRAY_SIZE(WORKERS); i++) {
-        char name[16];
-        snprintf(name, sizeof(name), "run%zu", i);
+        char name[32];
+        snprintf(name, sizeof(name), "run-%s-%zu", precision_name(precision), i);
         /* shares of whole parts: 192 = 6 · 32 */
-        struct checkpoint *other = fit_together(WORKERS[i], THREADS[i], 192, name);
+        struct checkpoint *other = fit_together(WORKERS[i], THREADS[i], precision, 192, name);
         if (first) {
             assert_int_equal(other->floats, first->floats);
             assert_memory_equal(other->values, first->values, first->floats * sizeof(float));
@@ -196,6 +201,12 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
         }
     }
     checkpoint_free(first);
+}
+
+static void any_number_of_workers_trains_the_same_bits(void **state)
+{
+    check_any_number_of_workers(PRECISION_FP32);
+    check_any_number_of_workers(PRECISION_BF16);
 }
 
 static void it_goes_on_where_it_was_stopped(void **state)

@@ -6,6 +6,7 @@
 #include "models/face_fit.h"
 #include "train/checkpoint.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,6 +78,47 @@ static void it_learns_people_it_never_saw(void **state)
     dataset_free(dataset);
 }
 
+static void bf16_learns_about_as_well(void **state)
+{
+    struct dataset *dataset = people(48, 6);
+    double auc[2];
+    for (int precision = PRECISION_FP32; precision <= PRECISION_BF16; precision++) {
+        struct face_fit_options options = small_run(60);
+        options.held_out = 12;
+        options.model.width = 16;
+        options.model.precision = precision;
+        struct face_fit_result result = fit_alone(&options, dataset);
+        auc[precision] = result.eval.model.auc;
+        print_message("%s: pair AUC %.4f, raw pixels %.4f, loss %.4f\n", precision_name(precision),
+                      auc[precision], result.eval.pixels.auc, result.loss);
+        assert_true(auc[precision] > result.eval.pixels.auc + 0.05);
+        face_fit_result_release(&result);
+    }
+    assert_true(fabs(auc[0] - auc[1]) < 0.03);
+    dataset_free(dataset);
+}
+
+/* What is kept is float32 in any case. */
+static void a_run_goes_on_in_another_precision(void **state)
+{
+    struct dataset *dataset = people(24, 5);
+    char path[128];
+    snprintf(path, sizeof(path), "%s/precision", directory);
+    uint64_t hash[2];
+    for (int precision = PRECISION_FP32; precision <= PRECISION_BF16; precision++) {
+        struct face_fit_options options = small_run(precision ? 6 : 4);
+        options.model_dir = path;
+        options.model.precision = precision;
+        struct face_fit_result result = fit_alone(&options, dataset);
+        assert_int_equal(result.first, precision ? 4 : 0);
+        options.steps = 6;
+        hash[precision] = face_fit_hash(&options, dataset);
+        face_fit_result_release(&result);
+    }
+    assert_int_not_equal(hash[0], hash[1]); /* but workers of one run must agree */
+    dataset_free(dataset);
+}
+
 struct worker {
     struct thread_reducer reducer;
     struct face_fit_options options;
@@ -97,7 +139,7 @@ static void *run_worker(void *argument)
 }
 
 /* The final parameters, and what worker 0 said. */
-static void fit_together(int workers, int threads, enum face_norm norm,
+static void fit_together(int workers, int threads, const struct face_config *model,
                          const struct dataset *dataset, const char *path, struct checkpoint **ret)
 {
     struct thread_group group = {.size = workers};
@@ -108,7 +150,7 @@ static void fit_together(int workers, int threads, enum face_norm norm,
             .reducer = thread_reducer(&group, i), .options = small_run(8), .dataset = dataset};
         worker[i].options.model_dir = path;
         worker[i].options.threads = threads;
-        worker[i].options.model.norm = norm;
+        worker[i].options.model = *model;
         assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
     }
     for (int i = 0; i < workers; i++) {
@@ -126,14 +168,19 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
     static const struct {
         int workers, threads;
     } runs[] = {{1, 1}, {3, 1}, {2, 2}, {6, 1}, {1, 3}};
+    static const struct face_config models[] = {
+        {.side = 32, .channels = 1, .embedding = 32, .width = 8},
+        {.side = 32, .channels = 1, .embedding = 32, .width = 8, .norm = FACE_NORM_BATCH},
+        {.side = 32, .channels = 1, .embedding = 32, .width = 16, .precision = PRECISION_BF16},
+    };
     struct dataset *dataset = people(24, 5);
-    for (int norm = FACE_NORM_GROUP; norm <= FACE_NORM_BATCH; norm++) {
+    for (size_t m = 0; m < ARRAY_SIZE(models); m++) {
         struct checkpoint *first = NULL;
         for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
             char path[128];
-            snprintf(path, sizeof(path), "%s/%s%zu", directory, face_norm_name(norm), i);
+            snprintf(path, sizeof(path), "%s/same%zu.%zu", directory, m, i);
             struct checkpoint *checkpoint = NULL;
-            fit_together(runs[i].workers, runs[i].threads, norm, dataset, path, &checkpoint);
+            fit_together(runs[i].workers, runs[i].threads, &models[m], dataset, path, &checkpoint);
             if (!first) {
                 first = checkpoint;
                 continue;
@@ -152,11 +199,12 @@ static void an_odd_number_of_workers_comes_close(void **state)
 {
     struct dataset *dataset = people(24, 5);
     struct checkpoint *one = NULL, *five = NULL;
+    struct face_config model = small_run(8).model;
     char path[128];
     snprintf(path, sizeof(path), "%s/one", directory);
-    fit_together(1, 1, FACE_NORM_GROUP, dataset, path, &one);
+    fit_together(1, 1, &model, dataset, path, &one);
     snprintf(path, sizeof(path), "%s/five", directory);
-    fit_together(5, 1, FACE_NORM_GROUP, dataset, path, &five);
+    fit_together(5, 1, &model, dataset, path, &five);
     double apart = 0, length = 0;
     for (size_t i = 0; i < one->floats; i++) {
         double difference = (double)one->values[i] - (double)five->values[i];
@@ -339,6 +387,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_learns_people_it_never_saw),
+        cmocka_unit_test(bf16_learns_about_as_well),
+        cmocka_unit_test(a_run_goes_on_in_another_precision),
         cmocka_unit_test(any_number_of_workers_trains_the_same_bits),
         cmocka_unit_test(an_odd_number_of_workers_comes_close),
         cmocka_unit_test(it_stops_when_asked_and_goes_on_later),

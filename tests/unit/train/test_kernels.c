@@ -12,32 +12,22 @@
 
 #include <cmocka.h>
 
-static size_t in_count(const struct conv_shape *s)
+static void check_conv(const struct conv_kernels *fast, const struct conv_kernels *ref,
+                       const struct conv_shape *s, struct rand *rand)
 {
-    return (size_t)s->n * (size_t)s->h * (size_t)s->w * (size_t)s->in;
-}
-
-static size_t out_count(const struct conv_shape *s)
-{
-    return (size_t)s->n * (size_t)conv_out_h(s) * (size_t)conv_out_w(s) * (size_t)s->out;
-}
-
-static void check_conv(const struct conv_kernels *fast, const struct conv_shape *s,
-                       struct rand *rand)
-{
-    const struct conv_kernels *ref = &conv_kernels_ref;
     size_t weights_count = conv_weights_count(s);
-    float *in = random_floats(rand, in_count(s)), *weights = random_floats(rand, weights_count);
-    float *d_out = random_floats(rand, out_count(s));
+    float *in = random_floats(rand, conv_in_count(s)),
+          *weights = random_floats(rand, weights_count);
+    float *d_out = random_floats(rand, conv_out_count(s));
     float *packed = zero_floats(fast->packed_count(s)),
           *scratch = random_floats(rand, fast->scratch_count(s));
     float *out[2], *d_in[2], *d_weights[2];
-    float *d_in_before = random_floats(rand, in_count(s));
+    float *d_in_before = random_floats(rand, conv_in_count(s));
     for (int i = 0; i < 2; i++) {
         const struct conv_kernels *kernels = i ? fast : ref;
-        out[i] = random_floats(rand, out_count(s));
-        d_in[i] = zero_floats(2 * in_count(s));
-        memcpy(d_in[i] + in_count(s), d_in_before, in_count(s) * sizeof(float));
+        out[i] = random_floats(rand, conv_out_count(s));
+        d_in[i] = zero_floats(2 * conv_in_count(s));
+        memcpy(d_in[i] + conv_in_count(s), d_in_before, conv_in_count(s) * sizeof(float));
         d_weights[i] = zero_floats(weights_count);
         memcpy(d_weights[i], weights, weights_count * sizeof(float)); /* it must be added to */
         const float *use = weights;
@@ -47,10 +37,11 @@ static void check_conv(const struct conv_kernels *fast, const struct conv_shape 
         }
         kernels->forward(s, in, use, out[i], scratch);
         kernels->backward_data(s, d_out, use, d_in[i], false, scratch);
-        kernels->backward_data(s, d_out, use, d_in[i] + in_count(s), true, scratch);
+        kernels->backward_data(s, d_out, use, d_in[i] + conv_in_count(s), true, scratch);
         kernels->backward_weights(s, in, d_out, d_weights[i], scratch);
     }
-    double worst[] = {apart(out[0], out[1], out_count(s)), apart(d_in[0], d_in[1], 2 * in_count(s)),
+    double worst[] = {apart(out[0], out[1], conv_out_count(s)),
+                      apart(d_in[0], d_in[1], 2 * conv_in_count(s)),
                       apart(d_weights[0], d_weights[1], weights_count)};
     for (int i = 0; i < 3; i++)
         if (worst[i] > 2e-5)
@@ -64,10 +55,13 @@ static void check_conv(const struct conv_kernels *fast, const struct conv_shape 
 
 static void check_conv_everywhere(const struct conv_shape *s, struct rand *rand)
 {
-    check_conv(&conv_kernels_gemm, s, rand);
+    check_conv(&conv_kernels_gemm, &conv_kernels_ref, s, rand);
     for (size_t i = 0; kernels_at(i); i++)
         if (kernels_at(i)->conv->fits(s))
-            check_conv(kernels_at(i)->conv, s, rand);
+            check_conv(kernels_at(i)->conv, &conv_kernels_ref, s, rand);
+    for (size_t i = 0; conv_kernels_bf16_at(i); i++)
+        if (conv_kernels_bf16_at(i)->fits(s))
+            check_conv(conv_kernels_bf16_at(i), &conv_kernels_ref_bf16, s, rand);
 }
 
 static void convolutions_agree_on_random_shapes(void **state)
@@ -106,9 +100,41 @@ static void convolutions_agree_on_the_shapes_of_models(void **state)
 static void a_shape_with_odd_channels_is_left_to_blas(void **state)
 {
     struct conv_shape s = {.n = 1, .h = 5, .w = 5, .in = 3, .out = 7, .kernel = 3, .stride = 1};
-    assert_string_equal(conv_kernels_choose(&s)->name, "gemm");
+    assert_string_equal(conv_kernels_choose(&s, PRECISION_FP32)->name, "gemm");
+    assert_string_equal(conv_kernels_choose(&s, PRECISION_BF16)->name, "emulated");
     s.out = 16;
-    assert_string_equal(conv_kernels_choose(&s)->name, kernels_best()->name);
+    assert_string_equal(conv_kernels_choose(&s, PRECISION_FP32)->name, kernels_best()->name);
+}
+
+static void bf16_is_the_nearest_upper_half(void **state)
+{
+    static const struct {
+        float value, rounded;
+    } cases[] = {
+        {0, 0},
+        {1, 1},
+        {-2.5f, -2.5f},
+        {1 + 0x1p-9f, 1}, /* below the middle of 1 and 1 + 2⁻⁷ */
+        {1 + 0x1p-8f, 1}, /* in the middle: to the even one */
+        {1 + 0x3p-8f, 1 + 0x1p-6f},
+        {-1 - 0x1.1p-8f, -1 - 0x1p-7f},
+        {3e38f, 0x1.c4p127f},
+        {INFINITY, INFINITY},
+        {-0x1.fffp127f, -INFINITY},
+    };
+    enum { COUNT = ARRAY_SIZE(cases) + 1 };
+    float values[COUNT], rounded[COUNT];
+    for (size_t i = 0; i + 1 < COUNT; i++)
+        values[i] = cases[i].value;
+    values[COUNT - 1] = NAN;
+    for (size_t k = 0; kernels_at(k); k++) {
+        kernels_at(k)->round_bf16(values, COUNT, rounded);
+        for (size_t i = 0; i + 1 < COUNT; i++)
+            if (rounded[i] != cases[i].rounded)
+                fail_msg("%s: %a became %a", kernels_at(k)->name, (double)values[i],
+                         (double)rounded[i]);
+        assert_true(isnan(rounded[COUNT - 1]));
+    }
 }
 
 static void group_norm_agrees_with_its_reference(void **state)
@@ -220,6 +246,7 @@ int main(void)
         cmocka_unit_test(convolutions_agree_on_random_shapes),
         cmocka_unit_test(convolutions_agree_on_the_shapes_of_models),
         cmocka_unit_test(a_shape_with_odd_channels_is_left_to_blas),
+        cmocka_unit_test(bf16_is_the_nearest_upper_half),
         cmocka_unit_test(group_norm_agrees_with_its_reference),
         cmocka_unit_test(max_pool_agrees_with_its_reference),
         cmocka_unit_test(rectifiers_cut_and_pass),

@@ -1,0 +1,234 @@
+/* Convolution in bf16: operands are rounded to 16 bits while they are packed, products are summed
+ * in float32. The walk over pixels is that of conv_direct.c; here the runs that 32 pixels see are
+ * staged side by side, for the tiles and pairs of the instructions (bf16_block.h).
+ *
+ * Built for AMX and for AVX512-BF16; reached through choose.c. Takes input and output channels in
+ * whole vectors only; conv_rounded.c has the other shapes, with the same result but for the order
+ * of sums. */
+#include "train/kernels/conv_bf16.h"
+
+/* A stage's rows are a line longer than they need be: rows a power of two apart would all compete
+ * for the same places of the cache. */
+static size_t stage_row(size_t depth)
+{
+    return padded(depth) + CHUNK;
+}
+
+static bool bf16_fits(const struct conv_shape *s)
+{
+    return s->in % TILE == 0 && s->out % TILE == 0;
+}
+
+static size_t forward_values(const struct conv_shape *s)
+{
+    return padded((size_t)s->kernel * (size_t)s->kernel * (size_t)s->in) * (size_t)s->out;
+}
+
+static size_t bf16_packed_count(const struct conv_shape *s)
+{
+    size_t values = forward_values(s);
+    for (int phase = 0; phase < s->stride * s->stride; phase++) {
+        struct conv_walk walk = conv_walk_back(s, phase);
+        values += padded(conv_walk_depth(&walk)) * (size_t)s->in;
+    }
+    return values / 2;
+}
+
+/* matrix[depth][columns] of floats into tiles of columns. */
+static void pack_straight(const float *matrix, size_t depth, size_t columns, uint16_t *packed)
+{
+    const __m512i order = pair_order();
+    for (size_t column = 0; column < columns; column += TILE)
+        for (size_t k = 0; k < padded(depth); k += 2, packed += CHUNK) {
+            const float *from = matrix + k * columns + column;
+            __m512i both = k < depth /* an even number */
+                               ? round_two(_mm512_loadu_ps(from), _mm512_loadu_ps(from + columns))
+                               : _mm512_setzero_si512();
+            _mm512_storeu_si512(packed, _mm512_permutexvar_epi16(order, both));
+        }
+}
+
+/* One tap, tap[columns][rows], as the lines from `position` on of a matrix of so many columns and
+ * `depth` lines. */
+static void pack_turned(const float *tap, size_t rows, size_t columns, size_t depth,
+                        size_t position, uint16_t *packed)
+{
+    for (size_t column = 0; column < columns; column += TILE, packed += padded(depth) * TILE)
+        for (size_t row = 0; row < rows; row += CHUNK) {
+            size_t now = rows - row < CHUNK ? TILE : CHUNK;
+            __m512i lines[TILE];
+            for (size_t i = 0; i < TILE; i++) {
+                const float *from = tap + (column + i) * rows + row;
+                lines[i] =
+                    round_two(_mm512_loadu_ps(from),
+                              now == CHUNK ? _mm512_loadu_ps(from + TILE) : _mm512_setzero_ps());
+            }
+            transpose(lines);
+            for (size_t i = 0; i < now / 2; i++)
+                _mm512_storeu_si512(packed + (position + row + 2 * i) * TILE, lines[i]);
+        }
+}
+
+static void bf16_pack(const struct conv_shape *s, const float *weights, float *to)
+{
+    uint16_t *packed = (uint16_t *)to;
+    size_t in = (size_t)s->in, out = (size_t)s->out, kernel = (size_t)s->kernel;
+    pack_straight(weights, kernel * kernel * in, out, packed);
+    packed += forward_values(s);
+    for (int phase = 0; phase < s->stride * s->stride; phase++) {
+        struct conv_phase y = conv_phase_of(s, s->h, phase / s->stride),
+                          x = conv_phase_of(s, s->w, phase % s->stride);
+        size_t depth = (size_t)y.taps * (size_t)x.taps * out, position = 0;
+        memset(packed, 0, padded(depth) * in * sizeof(*packed));
+        for (int ty = y.taps - 1; ty >= 0; ty--)
+            for (int tx = x.taps - 1; tx >= 0; tx--, position += out) {
+                size_t ky = (size_t)(y.kernel_first + ty * s->stride),
+                       kx = (size_t)(x.kernel_first + tx * s->stride);
+                pack_turned(weights + (ky * kernel + kx) * in * out, out, in, depth, position,
+                            packed);
+            }
+        packed += padded(depth) * in;
+    }
+}
+
+struct product {
+    const struct conv_walk *walk;
+    const uint16_t *packed;
+    size_t columns;
+    float *target;
+    bool accumulate;
+    bool flat; /* target pixels lie one behind the other */
+    uint16_t *stage;
+    float *sums; /* BLOCK × BLOCK */
+};
+
+static size_t product_floats(size_t depth)
+{
+    return floats_of(BLOCK * stage_row(depth)) + BLOCK * BLOCK;
+}
+
+static void stage_runs(const struct conv_walk *walk, const uint16_t *from, uint16_t *to)
+{
+    for (int run = 0; run < walk->runs; run++, from += walk->run_stride, to += walk->length) {
+        size_t i = 0;
+        for (; i + CHUNK <= walk->length; i += CHUNK)
+            _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
+        if (i < walk->length)
+            _mm256_storeu_si256((__m256i *)(to + i),
+                                _mm256_loadu_si256((const __m256i *)(from + i)));
+    }
+}
+
+/* The staged rows, by all columns, into target + to[row]. */
+static void product_rows(const struct product *p, const size_t *to, size_t rows)
+{
+    size_t depth = conv_walk_depth(p->walk), row = stage_row(depth);
+    struct rows a = {.at = p->stage, .row = row, .chunk = CHUNK, .tile = TILE * row};
+    bool direct = p->flat && !p->accumulate && rows % TILE == 0;
+    for (size_t column = 0; column < p->columns; column += BLOCK) {
+        size_t left = p->columns - column;
+        struct columns b = {.at = p->packed + column * padded(depth), .tile = padded(depth) * TILE};
+        if (direct) {
+            block_any(rows, left, a, b, chunks_of(depth), p->target + to[0] + column, p->walk->to_x,
+                      false);
+            continue;
+        }
+        block_any(rows, left, a, b, chunks_of(depth), p->sums, BLOCK, false);
+        for (size_t m = 0; m < rows; m++)
+            for (size_t i = 0; i < left && i < BLOCK; i += TILE) {
+                float *target = p->target + to[m] + column + i;
+                __m512 sum = _mm512_loadu_ps(p->sums + m * BLOCK + i);
+                if (p->accumulate)
+                    sum = _mm512_add_ps(_mm512_loadu_ps(target), sum);
+                _mm512_storeu_ps(target, sum);
+            }
+    }
+}
+
+static void product(const struct conv_walk *walk, const uint16_t *source, const uint16_t *packed,
+                    size_t columns, float *target, bool accumulate, float *scratch)
+{
+    size_t depth = conv_walk_depth(walk), row = stage_row(depth), rows = 0, to[BLOCK];
+    if (depth == 0)
+        return;
+    struct product p = {
+        .walk = walk,
+        .packed = packed,
+        .columns = columns,
+        .target = target,
+        .accumulate = accumulate,
+        .flat = walk->to_y == (size_t)walk->w * walk->to_x &&
+                walk->to_n == (size_t)walk->h * walk->to_y,
+        .stage = (uint16_t *)scratch,
+        .sums = scratch + floats_of(BLOCK * row),
+    };
+    memset(p.stage, 0,
+           BLOCK * row * sizeof(*p.stage)); /* what lies between depth and row stays 0 */
+    for (int n = 0; n < walk->n; n++)
+        for (int y = 0; y < walk->h; y++)
+            for (int x = 0; x < walk->w; x++) {
+                stage_runs(walk, source + conv_walk_from(walk, n, y) + (size_t)x * walk->from_x,
+                           p.stage + rows * row);
+                to[rows] = conv_walk_to(walk, n, y) + (size_t)x * walk->to_x;
+                if (++rows == BLOCK) {
+                    product_rows(&p, to, rows);
+                    rows = 0;
+                }
+            }
+    if (rows)
+        product_rows(&p, to, rows);
+}
+
+static void bf16_forward(const struct conv_shape *s, const float *in, const float *packed,
+                         float *out, float *scratch)
+{
+    struct conv_walk walk = conv_walk_forward(s);
+    uint16_t *source = (uint16_t *)scratch;
+    round_input(s, in, source);
+    block_begin();
+    product(&walk, source, (const uint16_t *)packed, (size_t)s->out, out, false,
+            scratch + floats_of(conv_bordered_count(s)));
+    block_end();
+}
+
+static void bf16_backward_data(const struct conv_shape *s, const float *d_out, const float *packed,
+                               float *d_in, bool accumulate, float *scratch)
+{
+    const uint16_t *turned = (const uint16_t *)packed + forward_values(s);
+    int oh = conv_out_h(s), ow = conv_out_w(s), border = conv_back_border(s);
+    uint16_t *source = (uint16_t *)scratch;
+    round_bordered(s->n, oh, ow, (size_t)s->out, d_out, border, border, conv_back_size(s, oh, s->h),
+                   conv_back_size(s, ow, s->w), source);
+    if (s->kernel < s->stride && !accumulate) /* pixels that no window sees */
+        memset(d_in, 0, conv_in_count(s) * sizeof(*d_in));
+    block_begin();
+    for (int phase = 0; phase < s->stride * s->stride; phase++) {
+        struct conv_walk walk = conv_walk_back(s, phase);
+        product(&walk, source, turned, (size_t)s->in, d_in, accumulate,
+                scratch + floats_of(conv_back_count(s)));
+        turned += padded(conv_walk_depth(&walk)) * (size_t)s->in;
+    }
+    block_end();
+}
+
+static size_t bf16_scratch_count(const struct conv_shape *s)
+{
+    size_t most = SIMD(bf16_weights_scratch)(s);
+    size_t forward = floats_of(conv_bordered_count(s)) +
+                     product_floats((size_t)s->kernel * (size_t)s->kernel * (size_t)s->in);
+    size_t back = floats_of(conv_back_count(s)) +
+                  product_floats((size_t)s->kernel * (size_t)s->kernel * (size_t)s->out);
+    most = forward > most ? forward : most;
+    return back > most ? back : most;
+}
+
+const struct conv_kernels SIMD(conv) = {
+    .name = SIMD_TEXT(KERNELS_NAME),
+    .fits = bf16_fits,
+    .packed_count = bf16_packed_count,
+    .scratch_count = bf16_scratch_count,
+    .pack = bf16_pack,
+    .forward = bf16_forward,
+    .backward_data = bf16_backward_data,
+    .backward_weights = SIMD(bf16_backward_weights),
+};

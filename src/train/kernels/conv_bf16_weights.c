@@ -1,0 +1,145 @@
+/* The way to the weights of bf16 convolution. It sums over pixels, so the output's gradient is
+ * turned and the input staged in pairs of pixels, as many at once as stay in the second-level
+ * cache; what comes out is the weights' gradient turned, and is turned back when all is summed.
+ * Built and used like conv_bf16.c. */
+#include "train/kernels/conv_bf16.h"
+
+enum { STAGE_VALUES = 128 * 1024 /* a quarter of a mebibyte */ };
+
+/* How the way to the weights uses its scratch, and how many pixels it stages at once. */
+struct weights_plan {
+    size_t depth, pixels; /* all output pixels */
+    size_t at_once;       /* a multiple of CHUNK */
+    size_t turned, staged, sums, end;
+};
+
+static struct weights_plan weights_plan(const struct conv_shape *s)
+{
+    size_t depth = (size_t)s->kernel * (size_t)s->kernel * (size_t)s->in;
+    size_t pixels = (size_t)s->n * (size_t)conv_out_h(s) * (size_t)conv_out_w(s);
+    size_t at_once = STAGE_VALUES / depth / CHUNK * CHUNK;
+    at_once = at_once < CHUNK ? CHUNK : at_once;
+    at_once = at_once < padded(pixels) ? at_once : padded(pixels);
+    struct weights_plan plan = {.depth = depth, .pixels = pixels, .at_once = at_once};
+    plan.turned = floats_of(conv_bordered_count(s));
+    plan.staged = plan.turned + floats_of(padded(pixels) * (size_t)s->out);
+    plan.sums = plan.staged + floats_of(at_once * depth);
+    plan.end = plan.sums + depth * (size_t)s->out;
+    return plan;
+}
+
+/* d_out[pixels][out] into tiles of 16 channels × 32 pixels, with zeros behind the last pixel. */
+static void turn_gradient(const float *d_out, size_t pixels, size_t out, uint16_t *turned)
+{
+    const __m512i order = pair_order();
+    for (size_t channel = 0; channel < out; channel += TILE)
+        for (size_t pixel = 0; pixel < pixels; pixel += CHUNK, turned += TILE_VALUES) {
+            __m512i lines[TILE];
+            for (size_t i = 0; i < TILE; i++) {
+                size_t at = pixel + 2 * i;
+                const float *from = d_out + at * out + channel;
+                __m512 first = at < pixels ? _mm512_loadu_ps(from) : _mm512_setzero_ps(),
+                       second = at + 1 < pixels ? _mm512_loadu_ps(from + out) : _mm512_setzero_ps();
+                lines[i] = _mm512_permutexvar_epi16(order, round_two(first, second));
+            }
+            transpose(lines);
+            for (size_t i = 0; i < TILE; i++)
+                _mm512_storeu_si512(turned + i * CHUNK, lines[i]);
+        }
+}
+
+/* What two pixels see, as pairs: one line of every tile of the stage. */
+static void stage_pair(const struct conv_walk *walk, const uint16_t *first, const uint16_t *second,
+                       size_t tile, uint16_t *to)
+{
+    uint16_t order[2][CHUNK];
+    for (int i = 0; i < CHUNK; i++) {
+        order[0][i] = (uint16_t)(i % 2 * CHUNK + i / 2);
+        order[1][i] = (uint16_t)(order[0][i] + TILE);
+    }
+    const __m512i low = _mm512_loadu_si512(order[0]), high = _mm512_loadu_si512(order[1]);
+    for (int run = 0; run < walk->runs;
+         run++, first += walk->run_stride, second += walk->run_stride) {
+        size_t i = 0;
+        for (; i + CHUNK <= walk->length; i += CHUNK, to += 2 * tile) {
+            __m512i a = _mm512_loadu_si512(first + i), b = _mm512_loadu_si512(second + i);
+            _mm512_storeu_si512(to, _mm512_permutex2var_epi16(a, low, b));
+            _mm512_storeu_si512(to + tile, _mm512_permutex2var_epi16(a, high, b));
+        }
+        if (i < walk->length) {
+            __m512i a = _mm512_maskz_loadu_epi16(0xffff, first + i),
+                    b = _mm512_maskz_loadu_epi16(0xffff, second + i);
+            _mm512_storeu_si512(to, _mm512_permutex2var_epi16(a, low, b));
+            to += tile;
+        }
+    }
+}
+
+static size_t pixel_from(const struct conv_walk *walk, size_t pixel)
+{
+    size_t w = (size_t)walk->w, h = (size_t)walk->h;
+    return pixel / w / h * walk->from_n + pixel / w % h * walk->from_y + pixel % w * walk->from_x;
+}
+
+/* The pixels from `first` on, `count` of them (a multiple of CHUNK; the last pixel stands for those
+ * behind it, whose gradient is 0). */
+static void stage_pixels(const struct conv_walk *walk, const uint16_t *source, size_t first,
+                         size_t count, size_t pixels, size_t tile, uint16_t *staged)
+{
+    for (size_t i = 0; i < count; i += 2, staged += CHUNK) {
+        size_t a = first + i < pixels ? first + i : pixels - 1,
+               b = a + 1 < pixels ? a + 1 : pixels - 1;
+        stage_pair(walk, source + pixel_from(walk, a), source + pixel_from(walk, b), tile, staged);
+    }
+}
+
+/* d_weights[depth][out] += sums[out][depth] */
+static void add_turned(const float *sums, size_t depth, size_t out, float *d_weights)
+{
+    for (size_t k = 0; k < depth; k += TILE)
+        for (size_t channel = 0; channel < out; channel += TILE) {
+            __m512i lines[TILE];
+            for (size_t i = 0; i < TILE; i++)
+                lines[i] = _mm512_loadu_si512(sums + (channel + i) * depth + k);
+            transpose(lines);
+            for (size_t i = 0; i < TILE; i++) {
+                float *to = d_weights + (k + i) * out + channel;
+                _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), (__m512)lines[i]));
+            }
+        }
+}
+
+size_t SIMD(bf16_weights_scratch)(const struct conv_shape *s)
+{
+    return weights_plan(s).end;
+}
+
+void SIMD(bf16_backward_weights)(const struct conv_shape *s, const float *in, const float *d_out,
+                                 float *d_weights, float *scratch)
+{
+    struct conv_walk walk = conv_walk_forward(s);
+    struct weights_plan plan = weights_plan(s);
+    uint16_t *source = (uint16_t *)scratch, *turned = (uint16_t *)(scratch + plan.turned),
+             *staged = (uint16_t *)(scratch + plan.staged);
+    float *sums = scratch + plan.sums;
+    size_t out = (size_t)s->out, all = padded(plan.pixels);
+    round_input(s, in, source);
+    turn_gradient(d_out, plan.pixels, out, turned);
+    block_begin();
+    for (size_t pixel = 0; pixel < all; pixel += plan.at_once) {
+        size_t now = all - pixel < plan.at_once ? all - pixel : plan.at_once, tile = now * TILE;
+        stage_pixels(&walk, source, pixel, now, plan.pixels, tile, staged);
+        for (size_t k = 0; k < plan.depth; k += BLOCK)
+            for (size_t channel = 0; channel < out; channel += BLOCK) {
+                struct rows a = {.at = turned + channel * all + pixel * TILE,
+                                 .row = CHUNK,
+                                 .chunk = TILE_VALUES,
+                                 .tile = all * TILE};
+                struct columns b = {.at = staged + k / TILE * tile, .tile = tile};
+                block_any(out - channel, plan.depth - k, a, b, now / CHUNK,
+                          sums + channel * plan.depth + k, plan.depth, pixel > 0);
+            }
+    }
+    block_end();
+    add_turned(sums, plan.depth, out, d_weights);
+}

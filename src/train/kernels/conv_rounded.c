@@ -1,0 +1,68 @@
+/* bf16 convolution for every machine and every shape: the operands are rounded to bf16 but stay
+ * float32 in memory, and the float32 kernels multiply them. A product of two bf16 values is exact
+ * in float32, so this is what the bf16 instructions compute, but for the order of sums. No faster
+ * than float32: it is there so that a run means the same everywhere. */
+#include "train/kernels/kernels.h"
+
+#include <string.h>
+
+static bool rounded_fits(const struct conv_shape *s)
+{
+    return true;
+}
+
+/* The rounded weights are kept before the packed ones: pack() has no scratch. */
+static size_t rounded_packed_count(const struct conv_shape *s)
+{
+    return conv_weights_count(s) + conv_kernels_choose(s, PRECISION_FP32)->packed_count(s);
+}
+
+static size_t rounded_scratch_count(const struct conv_shape *s)
+{
+    return conv_in_count(s) + conv_out_count(s) +
+           conv_kernels_choose(s, PRECISION_FP32)->scratch_count(s);
+}
+
+static void rounded_pack(const struct conv_shape *s, const float *weights, float *packed)
+{
+    kernels_best()->round_bf16(weights, conv_weights_count(s), packed);
+    conv_kernels_choose(s, PRECISION_FP32)->pack(s, packed, packed + conv_weights_count(s));
+}
+
+static void rounded_forward(const struct conv_shape *s, const float *in, const float *packed,
+                            float *out, float *scratch)
+{
+    kernels_best()->round_bf16(in, conv_in_count(s), scratch);
+    conv_kernels_choose(s, PRECISION_FP32)
+        ->forward(s, scratch, packed + conv_weights_count(s), out, scratch + conv_in_count(s));
+}
+
+static void rounded_backward_data(const struct conv_shape *s, const float *d_out,
+                                  const float *packed, float *d_in, bool accumulate, float *scratch)
+{
+    kernels_best()->round_bf16(d_out, conv_out_count(s), scratch);
+    conv_kernels_choose(s, PRECISION_FP32)
+        ->backward_data(s, scratch, packed + conv_weights_count(s), d_in, accumulate,
+                        scratch + conv_out_count(s));
+}
+
+static void rounded_backward_weights(const struct conv_shape *s, const float *in,
+                                     const float *d_out, float *d_weights, float *scratch)
+{
+    float *rounded = scratch + conv_in_count(s);
+    kernels_best()->round_bf16(in, conv_in_count(s), scratch);
+    kernels_best()->round_bf16(d_out, conv_out_count(s), rounded);
+    conv_kernels_choose(s, PRECISION_FP32)
+        ->backward_weights(s, scratch, rounded, d_weights, rounded + conv_out_count(s));
+}
+
+const struct conv_kernels conv_kernels_rounded = {
+    .name = "emulated",
+    .fits = rounded_fits,
+    .packed_count = rounded_packed_count,
+    .scratch_count = rounded_scratch_count,
+    .pack = rounded_pack,
+    .forward = rounded_forward,
+    .backward_data = rounded_backward_data,
+    .backward_weights = rounded_backward_weights,
+};

@@ -1,0 +1,127 @@
+/* Where a convolution's pixels lie. Both ways of it are the same product: every target pixel sees
+ * some runs of a source that has been copied with a border of zeros, and multiplies them with a
+ * matrix of weights. A walk says which pixels, and where their runs are, for the way forward and
+ * for each part of the way back; the vector kernels follow it. Only arithmetic: nothing is read. */
+#ifndef TRAINYARD_TRAIN_CONV_WALK_H
+#define TRAINYARD_TRAIN_CONV_WALK_H
+
+#include "train/kernels/kernels.h"
+
+/* Offsets in values: of the first pixel, and from one picture, line and pixel to the next. */
+struct conv_walk {
+    int n, h, w; /* target pixels */
+    size_t from, from_n, from_y, from_x;
+    size_t to, to_n, to_y, to_x;
+    int runs; /* what one target pixel sees of the source */
+    size_t length, run_stride;
+};
+
+static inline size_t conv_walk_from(const struct conv_walk *walk, int n, int y)
+{
+    return walk->from + (size_t)n * walk->from_n + (size_t)y * walk->from_y;
+}
+
+static inline size_t conv_walk_to(const struct conv_walk *walk, int n, int y)
+{
+    return walk->to + (size_t)n * walk->to_n + (size_t)y * walk->to_y;
+}
+
+static inline size_t conv_walk_depth(const struct conv_walk *walk)
+{
+    return (size_t)walk->runs * walk->length;
+}
+
+/* The source of the way forward: the input with its border. */
+static inline size_t conv_bordered_count(const struct conv_shape *s)
+{
+    return (size_t)s->n * (size_t)(s->h + 2 * s->pad) * (size_t)(s->w + 2 * s->pad) * (size_t)s->in;
+}
+
+static inline struct conv_walk conv_walk_forward(const struct conv_shape *s)
+{
+    int h = s->h + 2 * s->pad, w = s->w + 2 * s->pad, oh = conv_out_h(s), ow = conv_out_w(s);
+    size_t pixel = (size_t)s->in, line = (size_t)w * pixel, to = (size_t)s->out;
+    return (struct conv_walk){
+        .n = s->n,
+        .h = oh,
+        .w = ow,
+        .from_n = (size_t)h * line,
+        .from_y = (size_t)s->stride * line,
+        .from_x = (size_t)s->stride * pixel,
+        .to_n = (size_t)oh * (size_t)ow * to,
+        .to_y = (size_t)ow * to,
+        .to_x = to,
+        .runs = s->kernel,
+        .length = (size_t)s->kernel * pixel,
+        .run_stride = line,
+    };
+}
+
+/* The target pixels stride·i + phase of one axis: they see `taps` of the window, the last of which
+ * (in order of growing output position) is `kernel_first`, and the first lies at output position
+ * i + offset. */
+struct conv_phase {
+    int count; /* how many pixels of the axis are of this phase */
+    int taps;
+    int kernel_first;
+    int offset;
+};
+
+static inline struct conv_phase conv_phase_of(const struct conv_shape *s, int size, int phase)
+{
+    int first = (phase + s->pad) % s->stride;
+    int taps = first < s->kernel ? (s->kernel - first + s->stride - 1) / s->stride : 0;
+    return (struct conv_phase){
+        .count = size > phase ? (size - phase + s->stride - 1) / s->stride : 0,
+        .taps = taps,
+        .kernel_first = first,
+        .offset = (phase + s->pad - first) / s->stride - (taps - 1),
+    };
+}
+
+/* The source of the way back: the output's gradient, with a border that holds every tap of every
+ * phase. */
+static inline int conv_back_border(const struct conv_shape *s)
+{
+    return (s->kernel - 1) / s->stride + 1;
+}
+
+static inline int conv_back_size(const struct conv_shape *s, int out, int size)
+{
+    int reach = (size - 1 + s->pad) / s->stride + 1;
+    return conv_back_border(s) + (reach > out ? reach : out) + 1;
+}
+
+static inline size_t conv_back_count(const struct conv_shape *s)
+{
+    return (size_t)s->n * (size_t)conv_back_size(s, conv_out_h(s), s->h) *
+           (size_t)conv_back_size(s, conv_out_w(s), s->w) * (size_t)s->out;
+}
+
+/* Phases are counted row by row, stride² of them. Depth 0: no window sees these pixels. */
+static inline struct conv_walk conv_walk_back(const struct conv_shape *s, int phase)
+{
+    int py = phase / s->stride, px = phase % s->stride, border = conv_back_border(s);
+    struct conv_phase y = conv_phase_of(s, s->h, py), x = conv_phase_of(s, s->w, px);
+    int h = conv_back_size(s, conv_out_h(s), s->h), w = conv_back_size(s, conv_out_w(s), s->w);
+    size_t pixel = (size_t)s->out, line = (size_t)w * pixel;
+    size_t to = (size_t)s->in, to_line = (size_t)s->w * to;
+    return (struct conv_walk){
+        .n = s->n,
+        .h = y.count,
+        .w = x.count,
+        .from = (size_t)(border + y.offset) * line + (size_t)(border + x.offset) * pixel,
+        .from_n = (size_t)h * line,
+        .from_y = line,
+        .from_x = pixel,
+        .to = (size_t)py * to_line + (size_t)px * to,
+        .to_n = (size_t)s->h * to_line,
+        .to_y = (size_t)s->stride * to_line,
+        .to_x = (size_t)s->stride * to,
+        .runs = y.taps,
+        .length = (size_t)x.taps * pixel,
+        .run_stride = line,
+    };
+}
+
+#endif
