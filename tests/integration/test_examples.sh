@@ -29,8 +29,39 @@ wait_to_say() { wait_until "$1 to say '$2'" says "$1" "$2"; }
 accuracy() { sed -n 's/^test accuracy \([0-9.]*\).*/\1/p' <<<"$TYPED"; }
 good() { awk -v accuracy="$1" 'BEGIN { exit !(accuracy > 0.5) }'; } # chance is 0.1
 
+nodes_of() { # JOB-TYPE: the nodes that its pods ran on
+    kubectl get pods -l "training.kubeflow.org/job-name=${1%-*},training.kubeflow.org/replica-type=${1##*-}" \
+        -o jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sort | paste -sd ' '
+}
+
 become_ordinary_user
-example_cluster_up
+example_cluster_up --nodes 3
+
+echo "--- classifier"
+tutorial_open examples/classifier/tfjob.yaml
+sed -i 's/--steps=120/--steps=60/' "$SCRATCH/tree/examples/classifier/tfjob.yaml"
+tutorial_type 'kubectl get pods'
+assert_contains "the pods" classifier-worker-1 "$TYPED"
+wait_to_say classifier-chief-0 '^step'
+tutorial_type 'kubectl logs -f'
+in_step=$(accuracy)
+good "$in_step" || fail "test accuracy of chief and workers in step: '$in_step'"
+tutorial_type 'kubectl wait'
+assert_eq "where the chief ran" node-1 "$(nodes_of classifier-chief)"
+assert_eq "where the workers ran" "node-2 node-3" "$(nodes_of classifier-worker)"
+tutorial_done
+
+echo "--- recommender"
+tutorial_open examples/recommender/tfjob.yaml
+tutorial_type 'kubectl get pods'
+wait_to_say recommender-worker-0 'AUC'
+tutorial_type 'kubectl logs -f'
+auc=$(sed -n 's/.*AUC \([0-9.]*\).*/\1/p' <<<"$TYPED" | tail -1)
+awk -v auc="$auc" 'BEGIN { exit !(auc > 0.8) }' || fail "AUC of the recommender: '$auc'"
+tutorial_type 'kubectl wait'
+assert_eq "where the servers ran" "node-3 node-3" "$(nodes_of recommender-ps)"
+assert_eq "where the workers ran" "node-1 node-2" "$(nodes_of recommender-worker)"
+tutorial_done
 
 echo "--- suspend"
 tutorial_open examples/suspend/tfjob.yaml
@@ -99,4 +130,5 @@ good "$chief" || fail "test accuracy of chief, workers and parameter server: '$c
 assert_contains "the export" "exported version" "$TYPED"
 tutorial_type 'kubectl wait'
 tutorial_done
+echo "test accuracy: chief and two workers in step $in_step; AUC of the recommender $auc"
 echo "test accuracy: four workers and servers $together; chief, workers and a server $chief"
