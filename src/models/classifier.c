@@ -15,8 +15,6 @@ enum {
 };
 
 static const float DROPOUT = 0.5f;
-/* Of pictures of digits and clothes, roughly. */
-static const float MEAN = 0.25f, SCALE = 3;
 
 const char *classifier_kind_name(enum classifier_kind kind)
 {
@@ -82,7 +80,7 @@ void classifier_pixels(const uint8_t *from, size_t count, float *to)
 void classifier_prepare(const float *from, size_t count, float *to)
 {
     for (size_t i = 0; i < count; i++)
-        to[i] = (from[i] - MEAN) * SCALE;
+        to[i] = (from[i] - CLASSIFIER_PREPARE_MEAN) * CLASSIFIER_PREPARE_SCALE;
 }
 
 static void add_convolutions(struct network *network)

@@ -127,8 +127,7 @@ void face_prepare(const struct face_config *config, const float *from, float *to
     double mean = sum / (double)count;
     for (size_t i = 0; i < count; i++)
         square += ((double)from[i] - mean) * ((double)from[i] - mean);
-    /* A blank picture stays blank instead of becoming amplified noise. */
-    float factor = (float)(1 / (sqrt(square / (double)count) + 1e-3));
+    float factor = (float)(1 / (sqrt(square / (double)count) + FACE_PREPARE_LEAST));
     for (size_t i = 0; i < count; i++)
         to[i] = (from[i] - (float)mean) * factor;
 }

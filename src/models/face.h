@@ -37,6 +37,10 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
 int face_network_new(const struct face_config *config, struct params *params, struct network **ret,
                      struct err *err);
 
+/* Added to the deviation, so that a blank picture stays blank instead of becoming amplified noise.
+ */
+#define FACE_PREPARE_LEAST 1e-3
+
 /* One picture with pixels from 0 to 1 as the network wants it: mean 0, deviation 1, so that light
  * and contrast of the camera do not count. `to` may be `from`. */
 void face_prepare(const struct face_config *config, const float *from, float *to);

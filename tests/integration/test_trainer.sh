@@ -77,6 +77,9 @@ answer=$("$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$SCRA
 assert_eq "pictures answered" 3 "$(wc -l <<<"$answer")"
 answer=$("$TRAINER" predict --model "$SCRATCH/model/face.model" --data procedural --persons 5 --pictures 4 --log json)
 assert_contains "the judgement in JSON" '"rawPixels":{"auc":' "$answer"
+answer=$("$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/face.onnx")
+assert_contains "what an ONNX file takes and gives" "output 'embedding' [batch, " "$answer"
+[ -s "$SCRATCH/face.onnx" ] || fail "no ONNX file was written"
 
 refused() { # WHAT SENTENCE COMMAND…
     local what=$1 sentence=$2

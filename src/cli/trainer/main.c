@@ -12,13 +12,8 @@ int command_open_data(const char *data, uint64_t seed, int64_t persons, int64_t 
 }
 
 static const struct command *const COMMANDS[] = {
-    &COMMAND_FIT,
-    &COMMAND_EVALUATE,
-    &COMMAND_PREDICT,
-    &COMMAND_RECOMMEND,
-    &COMMAND_DATA,
-    &COMMAND_SERVE,
-    NULL,
+    &COMMAND_FIT,  &COMMAND_EVALUATE, &COMMAND_PREDICT, &COMMAND_RECOMMEND,
+    &COMMAND_DATA, &COMMAND_EXPORT,   &COMMAND_SERVE,   NULL,
 };
 
 static const struct program PROGRAM = {

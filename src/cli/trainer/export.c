@@ -1,0 +1,96 @@
+/* trainer export: a trained model as a file that other programs run. */
+#include "cli/trainer/commands.h"
+
+#include "base/str.h"
+#include "models/classifier_onnx.h"
+#include "models/face_onnx.h"
+#include "train/checkpoint.h"
+#include "train/onnx.h"
+
+#include <stdio.h>
+
+struct export_values {
+    const char *model, *output;
+};
+
+static void tell(const char *path, const struct shape *in, const char *what, int values)
+{
+    printf(
+        "%s: ONNX, opset %d; input 'pixels' [batch, %d, %d, %d] from 0 to 1, output '%s' [batch, "
+        "%d]\n",
+        path, ONNX_OPSET, in->c, in->h, in->w, what, values);
+}
+
+static int export_face(const struct export_values *values, struct err *err)
+{
+    _cleanup_(cleanup_face_model) struct face_model *model = NULL;
+    int result = face_model_load(values->model, &model, err);
+    if (result == 0)
+        result = face_onnx_write(model, values->output, err);
+    if (result == 0)
+        tell(values->output, network_input_shape(face_model_network(model)), "embedding",
+             (int)face_model_dimensions(model));
+    return result;
+}
+
+static int export_classifier(const struct export_values *values, struct err *err)
+{
+    _cleanup_(cleanup_classifier_model) struct classifier_model *model = NULL;
+    int result = classifier_model_load(values->model, &model, err);
+    if (result == 0)
+        result = classifier_onnx_write(model, values->output, err);
+    if (result == 0)
+        tell(values->output, network_input_shape(classifier_model_network(model)), "probabilities",
+             classifier_model_config(model)->classes);
+    return result;
+}
+
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+{
+    (void)count, (void)arguments;
+    const struct export_values *export = values;
+    _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
+    if (str_is_empty(export->model) || str_is_empty(export->output))
+        return err_set(err, ERR_USAGE, "no %s given: use --model FILE --output FILE.onnx",
+                       str_is_empty(export->model) ? "model" : "output");
+    int result = checkpoint_read(export->model, &checkpoint, err);
+    if (result < 0)
+        return result;
+    if (str_eq(checkpoint->info.model, "face"))
+        return export_face(export, err);
+    if (str_eq(checkpoint->info.model, "classifier"))
+        return export_classifier(export, err);
+    return err_set(err, ERR_UNSUPPORTED,
+                   "cannot export '%s': it holds a model of kind '%s', and only faces and "
+                   "classifiers have an ONNX form",
+                   export->model, checkpoint->info.model);
+}
+
+#define FIELD(name) .offset = offsetof(struct export_values, name)
+
+static const struct option OPTIONS[] = {
+    {.name = "model",
+     .type = OPTION_STRING,
+     FIELD(model),
+     .value = "FILE",
+     .help = "model or checkpoint, as training writes it"},
+    {.name = "output",
+     .type = OPTION_STRING,
+     FIELD(output),
+     .value = "FILE",
+     .help = "the ONNX file to write"},
+    {0},
+};
+
+const struct command COMMAND_EXPORT = {
+    .name = "export",
+    .summary = "write a model as ONNX, for other programs",
+    .description =
+        "Writes a face model or a classifier as an ONNX file (opset 13). Its input is pixels from "
+        "0 to 1 as [batch, channels, height, width]; what trainer does to a picture before the "
+        "network, and behind it, is part of the file.",
+    .examples = "trainer export --model model/face.model --output face.onnx",
+    .options = OPTIONS,
+    .values_size = sizeof(struct export_values),
+    .run = run,
+};
