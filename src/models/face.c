@@ -42,6 +42,7 @@ struct json *face_config_to_json(struct arena *arena, const struct face_config *
     json_set_int(arena, json, "embedding", config->embedding);
     json_set_int(arena, json, "width", config->width);
     json_set_string(arena, json, "norm", face_norm_name(config->norm));
+    json_set_string(arena, json, "crop", face_crop_name(config->crop));
     return json;
 }
 
@@ -64,7 +65,11 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
     if (!str_eq(norm, "group") && !str_eq(norm, "batch"))
         return err_set(err, ERR_INVALID, "the configuration of the face model has no right 'norm'");
     config.norm = str_eq(norm, "batch") ? FACE_NORM_BATCH : FACE_NORM_GROUP;
-    int result = face_config_check(&config, err);
+    /* Models from before there was a choice were shown the middle. */
+    const char *crop = json_get_string(json, "crop", "off");
+    int result = face_crop_from_name(crop, &config.crop, err);
+    if (result == 0)
+        result = face_config_check(&config, err);
     if (result == 0)
         *ret = config;
     return result;

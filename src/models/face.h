@@ -5,6 +5,7 @@
 #define TRAINYARD_MODELS_FACE_H
 
 #include "base/json.h"
+#include "train/face_crop.h"
 #include "train/network.h"
 
 enum face_norm { FACE_NORM_GROUP, FACE_NORM_BATCH };
@@ -16,6 +17,7 @@ struct face_config {
     int width;     /* channels of the first layer; the others follow from it */
     enum face_norm norm;
     enum precision precision; /* how it is computed: no part of its shape, and not stored */
+    enum face_crop crop;      /* how pictures are cut before they are shown to it */
 };
 
 #define FACE_CONFIG_DEFAULT                                                                        \

@@ -42,6 +42,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         (uint64_t)model->width,
         (uint64_t)model->norm,
         (uint64_t)model->precision,
+        (uint64_t)model->crop,
         options->seed,
         options->steps,
         options->batch_persons,
@@ -97,6 +98,11 @@ static void take_share(struct fit *fit)
 static int fit_start(struct fit *fit, struct err *err)
 {
     const struct face_fit_options *options = fit->options;
+    if (dataset_persons(fit->dataset) < 2)
+        return err_set(err, ERR_INVALID,
+                       "all pictures are of one person, '%s': it takes at least two to tell people "
+                       "apart",
+                       dataset_person_name(fit->dataset, 0));
     int result =
         dataset_split_persons(fit->dataset, options->seed, options->held_out, &fit->split, err);
     if (result < 0)

@@ -74,9 +74,14 @@ static void look(struct loop_work *work)
         mem_calloc(face_config_sample(face_model_config(model)), sizeof(float));
     _cleanup_free_ float *embedding = mem_calloc(face_model_dimensions(model), sizeof(float));
     _cleanup_(picture_release) struct picture picture = {0};
+    const struct upload_page_options *options = &upload->page->options;
+    struct picture_square square;
     int result = picture_decode(upload->file, upload->size, &picture, &upload->err);
+    if (result == 0)
+        result =
+            face_crop_choose(options->crop, options->finder, &picture, &square, NULL, &upload->err);
     if (result == 0) {
-        picture_to_square(&picture, side, channels, pixels);
+        picture_cut(&picture, &square, side, channels, pixels);
         result = face_model_embed(model, pixels, 1, embedding, &upload->err);
     }
     if (result == 0)

@@ -1,7 +1,7 @@
 /* The upload page: a picture goes in, the three nearest people come out, each with distance and
- * picture. An http_handler of its own; what is slow (decoding, embedding) runs on the loop's pool,
- * one picture at a time, and a queue that is full says so. A file that is no picture gets a
- * sentence. */
+ * picture. What was cut to the face in training is cut to it here. An http_handler of its own; what
+ * is slow (decoding, embedding) runs on the loop's pool, one picture at a time, and a queue that is
+ * full says so. A file that is no picture, or shows no face, gets a sentence. */
 #ifndef TRAINYARD_SERVE_UPLOAD_PAGE_H
 #define TRAINYARD_SERVE_UPLOAD_PAGE_H
 
@@ -11,7 +11,9 @@
 #include "train/dataset.h"
 
 struct upload_page_options {
-    struct face_model *model;      /* used by this page alone from here on */
+    struct face_model *model; /* used by this page alone from here on */
+    enum face_crop crop;      /* how a picture is cut: as the model's were */
+    const struct face_finder *finder;
     const struct dataset *people;  /* the gallery */
     const struct dataset *samples; /* pictures offered for a try, or NULL */
 };

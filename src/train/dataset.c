@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/vec.h"
+#include "train/dataset_internal.h"
 #include "train/faces_procedural.h"
-#include "train/picture.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,20 +13,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-
-struct person {
-    char *name;
-    char **files; /* NULL where the pictures are drawn */
-    size_t count;
-};
-
-struct dataset {
-    struct person *persons;
-    size_t count;
-    size_t total;
-    bool drawn;
-    uint64_t seed;
-};
 
 struct dataset *dataset_free(struct dataset *dataset)
 {
@@ -37,6 +23,7 @@ struct dataset *dataset_free(struct dataset *dataset)
         for (size_t k = 0; person->files && k < person->count; k++)
             free(person->files[k]);
         free(person->files);
+        free(person->squares);
         free(person->name);
     }
     free(dataset->persons);
@@ -192,18 +179,24 @@ void dataset_picture_name(const struct dataset *dataset, size_t person, size_t p
 }
 
 static int load_picture(const struct dataset *dataset, size_t person, size_t picture, size_t side,
-                        struct picture *ret, struct err *err)
+                        struct picture *ret, struct picture_square *ret_square, struct err *err)
 {
     if (person >= dataset->count || picture >= dataset->persons[person].count)
         return err_set(err, ERR_NOT_FOUND, "person %zu has no picture %zu", person, picture);
     if (side == 0 || side > DATASET_SIDE_MAX)
         return err_set(err, ERR_INVALID, "a side of %zu pixels: from 1 to %d", side,
                        DATASET_SIDE_MAX);
-    if (!dataset->drawn)
-        return picture_read(dataset->persons[person].files[picture], ret, err);
-    *ret = (struct picture){
-        .width = side, .height = side, .channels = 3, .pixels = mem_alloc(side * side * 3)};
-    faces_draw(dataset->seed, person, picture, side, ret->pixels);
+    const struct person *of = &dataset->persons[person];
+    if (dataset->drawn) {
+        *ret = (struct picture){
+            .width = side, .height = side, .channels = 3, .pixels = mem_alloc(side * side * 3)};
+        faces_draw(dataset->seed, person, picture, side, ret->pixels);
+    } else {
+        int result = picture_read(of->files[picture], ret, err);
+        if (result < 0)
+            return result;
+    }
+    *ret_square = of->squares ? of->squares[picture] : picture_middle(ret);
     return 0;
 }
 
@@ -211,9 +204,10 @@ int dataset_load(const struct dataset *dataset, size_t person, size_t picture, s
                  size_t channels, float *ret_pixels, struct err *err)
 {
     _cleanup_(picture_release) struct picture loaded = {0};
-    int result = load_picture(dataset, person, picture, side, &loaded, err);
+    struct picture_square square;
+    int result = load_picture(dataset, person, picture, side, &loaded, &square, err);
     if (result == 0)
-        picture_to_square(&loaded, side, channels, ret_pixels);
+        picture_cut(&loaded, &square, side, channels, ret_pixels);
     return result;
 }
 
@@ -221,9 +215,10 @@ int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t pict
                        size_t channels, uint8_t *ret_pixels, struct err *err)
 {
     _cleanup_(picture_release) struct picture loaded = {0};
-    int result = load_picture(dataset, person, picture, side, &loaded, err);
+    struct picture_square square;
+    int result = load_picture(dataset, person, picture, side, &loaded, &square, err);
     if (result == 0)
-        picture_to_square_bytes(&loaded, side, channels, ret_pixels);
+        picture_cut_bytes(&loaded, &square, side, channels, ret_pixels);
     return result;
 }
 

@@ -21,7 +21,8 @@ enum {
 
 /* `path` holds one folder a person, each with PGM, PPM, PNG, JPEG or WebP files. Persons and
  * pictures are in the order of their names (digits as numbers: s2 before s10), hidden and other
- * files are left out, a person without a picture too. Nothing is decoded here. */
+ * files are left out, a person without a picture too. Nothing is decoded here: see
+ * dataset_survey.h. */
 int dataset_open_folder(const char *path, struct dataset **ret, struct err *err);
 
 /* Drawn faces: `persons` people with `pictures` each, all from the seed. */
@@ -40,8 +41,8 @@ const char *dataset_person_name(const struct dataset *dataset, size_t person);
 void dataset_picture_name(const struct dataset *dataset, size_t person, size_t picture, char *text,
                           size_t size);
 
-/* The picture's middle square, scaled to side × side, as rows of pixels with interleaved channels
- * (NHWC): 1 is grey, 3 is RGB. Floats are in [0, 1]. */
+/* The picture's face where a survey looked for it, else its middle square, scaled to side × side,
+ * as rows of pixels with interleaved channels (NHWC): 1 is grey, 3 is RGB. Floats are in [0, 1]. */
 int dataset_load(const struct dataset *dataset, size_t person, size_t picture, size_t side,
                  size_t channels, float *ret_pixels, struct err *err);
 int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t picture, size_t side,

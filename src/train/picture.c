@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "train/picture_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 void picture_release(struct picture *picture)
@@ -75,20 +76,32 @@ int picture_read(const char *path, struct picture *ret, struct err *err)
     return result < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
+struct picture_square picture_middle(const struct picture *picture)
+{
+    size_t edge = picture->width < picture->height ? picture->width : picture->height;
+    return (struct picture_square){.x = (double)(picture->width - edge) / 2,
+                                   .y = (double)(picture->height - edge) / 2,
+                                   .side = (double)edge};
+}
+
+static size_t inside(double place, size_t limit)
+{
+    return place < 0 ? 0 : place > (double)(limit - 1) ? limit - 1 : (size_t)place;
+}
+
 /* The mean of the source pixels under [x0, x1) × [y0, y1), edge pixels weighted by how much of them
  * is covered. */
 static double covered_mean(const struct picture *picture, size_t channel, double x0, double x1,
                            double y0, double y1)
 {
     double sum = 0, weight = 0;
-    for (size_t y = (size_t)y0; (double)y < y1 && y < picture->height; y++) {
-        double top = (double)y > y0 ? (double)y : y0;
-        double bottom = (double)y + 1 < y1 ? (double)y + 1 : y1;
-        for (size_t x = (size_t)x0; (double)x < x1 && x < picture->width; x++) {
-            double left = (double)x > x0 ? (double)x : x0;
-            double right = (double)x + 1 < x1 ? (double)x + 1 : x1;
-            double w = (bottom - top) * (right - left);
-            sum += w * picture->pixels[(y * picture->width + x) * picture->channels + channel];
+    for (double y = floor(y0); y < y1; y++) {
+        double height = fmin(y + 1, y1) - fmax(y, y0);
+        const uint8_t *row =
+            picture->pixels + inside(y, picture->height) * picture->width * picture->channels;
+        for (double x = floor(x0); x < x1; x++) {
+            double w = height * (fmin(x + 1, x1) - fmax(x, x0));
+            sum += w * row[inside(x, picture->width) * picture->channels + channel];
             weight += w;
         }
     }
@@ -113,17 +126,16 @@ static void square_pixel(const struct picture *picture, double x0, double x1, do
 
 typedef void put_pixel(void *target, size_t position, double value);
 
-static void to_square(const struct picture *picture, size_t side, size_t channels, put_pixel *put,
-                      void *target)
+static void cut(const struct picture *picture, const struct picture_square *square, size_t side,
+                size_t channels, put_pixel *put, void *target)
 {
-    size_t edge = picture->width < picture->height ? picture->width : picture->height;
-    double left = (double)(picture->width - edge) / 2, top = (double)(picture->height - edge) / 2;
-    double step = (double)edge / (double)side;
+    double step = square->side / (double)side;
     for (size_t y = 0; y < side; y++) {
         for (size_t x = 0; x < side; x++) {
-            double value[3];
-            square_pixel(picture, left + (double)x * step, left + (double)(x + 1) * step,
-                         top + (double)y * step, top + (double)(y + 1) * step, channels, value);
+            double value[3], left = square->x + (double)x * step,
+                             top = square->y + (double)y * step;
+            square_pixel(picture, left, square->x + (double)(x + 1) * step, top,
+                         square->y + (double)(y + 1) * step, channels, value);
             for (size_t c = 0; c < channels; c++)
                 put(target, (y * side + x) * channels + c, value[c]);
         }
@@ -140,14 +152,14 @@ static void put_float(void *target, size_t position, double value)
     ((float *)target)[position] = (float)(value / 255);
 }
 
-void picture_to_square_bytes(const struct picture *picture, size_t side, size_t channels,
-                             uint8_t *ret_pixels)
+void picture_cut_bytes(const struct picture *picture, const struct picture_square *square,
+                       size_t side, size_t channels, uint8_t *ret_pixels)
 {
-    to_square(picture, side, channels, put_byte, ret_pixels);
+    cut(picture, square, side, channels, put_byte, ret_pixels);
 }
 
-void picture_to_square(const struct picture *picture, size_t side, size_t channels,
-                       float *ret_pixels)
+void picture_cut(const struct picture *picture, const struct picture_square *square, size_t side,
+                 size_t channels, float *ret_pixels)
 {
-    to_square(picture, side, channels, put_float, ret_pixels);
+    cut(picture, square, side, channels, put_float, ret_pixels);
 }

@@ -28,13 +28,22 @@ void picture_release(struct picture *picture); /* safe on zeroed memory */
 int picture_decode(const void *data, size_t size, struct picture *ret, struct err *err);
 int picture_read(const char *path, struct picture *ret, struct err *err);
 
-/* The middle square scaled to side × side (each target pixel is the mean of what it covers), in 1
- * or 3 channels. */
-void picture_to_square_bytes(const struct picture *picture, size_t side, size_t channels,
-                             uint8_t *ret_pixels);
+/* A part of a picture, in its pixels. It may hang over the edges: what lies outside repeats them.
+ */
+struct picture_square {
+    double x, y, side;
+};
+
+struct picture_square
+picture_middle(const struct picture *picture); /* the largest, in the middle */
+
+/* A square scaled to side × side (each target pixel is the mean of what it covers), in 1 or 3
+ * channels. */
+void picture_cut_bytes(const struct picture *picture, const struct picture_square *square,
+                       size_t side, size_t channels, uint8_t *ret_pixels);
 /* The same as floats in [0, 1]. */
-void picture_to_square(const struct picture *picture, size_t side, size_t channels,
-                       float *ret_pixels);
+void picture_cut(const struct picture *picture, const struct picture_square *square, size_t side,
+                 size_t channels, float *ret_pixels);
 
 /* Append a PNG file of the pixels. */
 int picture_encode_png(const uint8_t *pixels, size_t width, size_t height, size_t channels,

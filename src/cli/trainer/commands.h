@@ -13,9 +13,4 @@ extern const struct command COMMAND_FIT, COMMAND_EVALUATE, COMMAND_EXPORT, COMMA
 /* One a model, under COMMAND_FIT. */
 extern const struct command COMMAND_FIT_CLASSIFIER, COMMAND_FIT_FACE, COMMAND_FIT_RECOMMENDER;
 
-/* --data: "procedural" draws people from the seed, anything else is a folder of folders, one a
- * person. */
-int command_open_data(const char *data, uint64_t seed, int64_t persons, int64_t pictures,
-                      struct dataset **ret, struct err *err);
-
 #endif

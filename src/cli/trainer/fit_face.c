@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cli/trainer/fit_cluster.h"
+#include "cli/trainer/people.h"
 #include "models/face_fit.h"
 #include "train/reducer_comm.h"
 
@@ -10,7 +11,7 @@
 
 struct fit_values {
     struct fit_cluster_values cluster;
-    const char *data, *optimizer, *schedule, *precision, *mining, *norm, *model_dir;
+    const char *data, *crop, *optimizer, *schedule, *precision, *mining, *norm, *model_dir;
     int64_t persons, pictures, held_out, steps, epochs, batch_persons, batch_pictures, side,
         channels, embedding, width, seed, threads, loaders, checkpoint_every, keep, warm_up;
     double margin, rate, weight_decay, clip;
@@ -105,20 +106,32 @@ static void report(const struct face_fit_options *options, const struct face_fit
         printf("the model is not kept: --model-dir was not given\n");
 }
 
+/* Drawn people are cut already. */
+static int open_crop(const struct fit_values *values, struct people_crop *ret, struct err *err)
+{
+    enum face_crop crop = FACE_CROP_OFF;
+    int result = people_are_drawn(values->data) ? 0 : face_crop_from_name(values->crop, &crop, err);
+    return result < 0 ? result : people_crop_open(crop, ret, err);
+}
+
 static int train(const struct fit_values *values, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
     _cleanup_(reducer_comm_close) struct reducer_comm several = {0};
     struct ty_tf_config *config = NULL;
     struct face_fit_options options = options_of(values);
+    _cleanup_(people_crop_release) struct people_crop crop = {0};
     int result = face_config_check(&options.model, err);
     if (result == 0)
         result = fit_cluster_read(&values->cluster, &config, err);
     if (result == 0)
         result = check_roles(config, err);
     if (result == 0)
-        result = command_open_data(values->data, options.seed, values->persons, values->pictures,
-                                   &dataset, err);
+        result = open_crop(values, &crop, err);
+    options.model.crop = crop.crop;
+    if (result == 0)
+        result = people_open_data(values->data, &crop, options.threads, options.seed,
+                                  values->persons, values->pictures, &dataset, err);
     if (result == 0 && values->epochs)
         options.steps = steps_of_epochs(values, dataset);
     struct reducer alone = reducer_single(), *reducer = &alone;
@@ -161,6 +174,7 @@ static const struct option OPTIONS[] = {
      .fallback = "procedural",
      .value = "DIR",
      .help = "folder with one folder a person, or 'procedural' for drawn people"},
+    PEOPLE_CROP_OPTION(offsetof(struct fit_values, crop), "auto"),
     {.name = "persons",
      .type = OPTION_INT,
      FIELD(persons),

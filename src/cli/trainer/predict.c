@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/trainer/people.h"
 #include "models/face_eval.h"
 #include "serve/face_gallery.h"
 #include "train/picture.h"
@@ -54,13 +55,14 @@ static void print_json(const struct dataset *dataset, const struct face_eval *ev
     printf("%s\n", json_to_string(arena, line));
 }
 
-static int judge(const struct predict_values *values, struct face_model *model, struct err *err)
+static int judge(const struct predict_values *values, struct face_model *model,
+                 const struct people_crop *crop, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
     _cleanup_(dataset_split_release) struct dataset_split split = {0};
     _cleanup_(face_eval_release) struct face_eval eval = {0};
-    int result = command_open_data(values->data, (uint64_t)values->seed, values->persons,
-                                   values->pictures, &dataset, err);
+    int result = people_open_data(values->data, crop, 1, (uint64_t)values->seed, values->persons,
+                                  values->pictures, &dataset, err);
     if (result == 0)
         result = values->held_out ? dataset_split_persons(dataset, (uint64_t)values->seed,
                                                           (size_t)values->held_out, &split, err)
@@ -80,20 +82,24 @@ static int judge(const struct predict_values *values, struct face_model *model, 
     return 0;
 }
 
-static int recognise(struct face_model *model, const struct dataset *people,
-                     const struct face_gallery *gallery, const char *path, bool as_json,
-                     struct err *err)
+static int recognise(struct face_model *model, const struct people_crop *crop,
+                     const struct dataset *people, const struct face_gallery *gallery,
+                     const char *path, bool as_json, struct err *err)
 {
     size_t side = face_model_side(model), channels = face_model_channels(model);
     _cleanup_free_ float *pixels =
         mem_calloc(face_config_sample(face_model_config(model)), sizeof(float));
     _cleanup_free_ float *embedding = mem_calloc(face_model_dimensions(model), sizeof(float));
     _cleanup_(picture_release) struct picture picture = {0};
+    struct picture_square square;
     int result = picture_read(path, &picture, err);
     if (result < 0)
         return result;
-    picture_to_square(&picture, side, channels, pixels);
-    result = face_model_embed(model, pixels, 1, embedding, err);
+    result = face_crop_choose(crop->crop, crop->finder, &picture, &square, NULL, err);
+    if (result == 0) {
+        picture_cut(&picture, &square, side, channels, pixels);
+        result = face_model_embed(model, pixels, 1, embedding, err);
+    }
     if (result < 0)
         return err_wrap(err, "'%s'", path);
     struct face_match matches[NEAREST];
@@ -121,17 +127,19 @@ static int recognise(struct face_model *model, const struct dataset *people,
 }
 
 static int recognise_all(const struct predict_values *values, struct face_model *model,
-                         size_t count, const char *const *paths, struct err *err)
+                         const struct people_crop *crop, size_t count, const char *const *paths,
+                         struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *people = NULL;
     _cleanup_(cleanup_face_gallery) struct face_gallery *gallery = NULL;
     if (count == 0)
         return err_set(err, ERR_USAGE, "say which pictures to look at: --gallery DIR PICTURE…");
-    int result = dataset_open_folder(values->gallery, &people, err);
+    int result = people_open(values->gallery, crop, 1, &people, err);
     if (result == 0)
         result = face_gallery_new(model, people, &gallery, err);
     for (size_t i = 0; result == 0 && i < count; i++)
-        result = recognise(model, people, gallery, paths[i], str_eq(values->log, "json"), err);
+        result =
+            recognise(model, crop, people, gallery, paths[i], str_eq(values->log, "json"), err);
     return result;
 }
 
@@ -139,6 +147,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 {
     const struct predict_values *wanted = values;
     _cleanup_(cleanup_face_model) struct face_model *model = NULL;
+    _cleanup_(people_crop_release) struct people_crop crop = {0};
     int result;
     if (str_is_empty(wanted->model))
         result = err_set(err, ERR_USAGE, "say which model: --model FILE");
@@ -149,9 +158,11 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     else
         result = face_model_load(wanted->model, &model, err);
     if (result == 0)
+        result = people_crop_open(face_model_config(model)->crop, &crop, err);
+    if (result == 0)
         result = str_is_empty(wanted->gallery)
-                     ? judge(wanted, model, err)
-                     : recognise_all(wanted, model, count, arguments, err);
+                     ? judge(wanted, model, &crop, err)
+                     : recognise_all(wanted, model, &crop, count, arguments, err);
     return result;
 }
 

@@ -3,12 +3,14 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/trainer/people.h"
 #include "serve/upload_page.h"
 
 #include <stdlib.h>
 
 struct face_site {
     struct face_model *model;
+    struct people_crop crop;
     struct dataset *people, *samples;
     struct upload_page *page;
 };
@@ -19,6 +21,7 @@ static void site_free(void *own)
     upload_page_free(site->page);
     dataset_free(site->samples);
     dataset_free(site->people);
+    people_crop_release(&site->crop);
     face_model_free(site->model);
     free(site);
 }
@@ -34,13 +37,20 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
         return err_set(err, ERR_USAGE, "which people? give --gallery DIR, one folder a person");
     int result = face_model_load(values->model, &site->model, err);
     if (result == 0)
-        result = dataset_open_folder(values->gallery, &site->people, err);
+        result = people_crop_open(face_model_config(site->model)->crop, &site->crop, err);
+    if (result == 0)
+        result = people_open(values->gallery, &site->crop, 1, &site->people, err);
     if (result == 0 && !str_is_empty(values->samples))
-        result = dataset_open_folder(values->samples, &site->samples, err);
+        result = people_open(values->samples, &site->crop, 1, &site->samples, err);
     if (result < 0)
         return result;
     struct upload_page_options options = {
-        .model = site->model, .people = site->people, .samples = site->samples};
+        .model = site->model,
+        .crop = site->crop.crop,
+        .finder = site->crop.finder,
+        .people = site->people,
+        .samples = site->samples,
+    };
     result = upload_page_new(loop, &options, &site->page, err);
     ret->page = site->page;
     ret->handle = upload_page_handle;

@@ -127,6 +127,12 @@ static void what_is_no_picture_is_refused(void **state)
     expect_refusal("P6\n8000 8000\n255\n", 17, ERR_TOO_LARGE, "too large: 8000");
 }
 
+static void cut_middle(const struct picture *picture, size_t side, size_t channels, uint8_t *ret)
+{
+    const struct picture_square middle = picture_middle(picture);
+    picture_cut_bytes(picture, &middle, side, channels, ret);
+}
+
 static void the_middle_square_is_cut_and_averaged(void **state)
 {
     (void)state;
@@ -134,23 +140,41 @@ static void the_middle_square_is_cut_and_averaged(void **state)
     uint8_t pixels[] = {255, 10, 20, 255, 255, 30, 40, 255};
     struct picture picture = {.width = 4, .height = 2, .channels = 1, .pixels = pixels};
     uint8_t same[4], one, rgb[3];
-    picture_to_square_bytes(&picture, 2, 1, same);
+    cut_middle(&picture, 2, 1, same);
     assert_memory_equal(same, ((uint8_t[]){10, 20, 30, 40}), 4);
-    picture_to_square_bytes(&picture, 1, 1, &one);
+    cut_middle(&picture, 1, 1, &one);
     assert_int_equal(one, 25);
-    picture_to_square_bytes(&picture, 1, 3, rgb);
+    cut_middle(&picture, 1, 3, rgb);
     assert_memory_equal(rgb, ((uint8_t[]){25, 25, 25}), 3);
     float value;
-    picture_to_square(&picture, 1, 1, &value);
+    const struct picture_square middle = picture_middle(&picture);
+    picture_cut(&picture, &middle, 1, 1, &value);
     assert_float_equal(value, 25.0f / 255, 1e-6);
 
     uint8_t red[] = {255, 0, 0};
     struct picture colour = {.width = 1, .height = 1, .channels = 3, .pixels = red};
-    picture_to_square_bytes(&colour, 1, 1, &one);
+    cut_middle(&colour, 1, 1, &one);
     assert_int_equal(one, 76); /* 0.299 of it */
     uint8_t larger[4 * 4 * 3];
-    picture_to_square_bytes(&colour, 4, 3, larger);
+    cut_middle(&colour, 4, 3, larger);
     assert_memory_equal(larger + 45, red, 3);
+}
+
+static void what_hangs_over_repeats_the_edge(void **state)
+{
+    (void)state;
+    uint8_t pixels[] = {10, 20, 30, 40}, cut[16];
+    struct picture picture = {.width = 2, .height = 2, .channels = 1, .pixels = pixels};
+    const struct picture_square square = {-1, -1, 4};
+    picture_cut_bytes(&picture, &square, 4, 1, cut);
+    assert_memory_equal(
+        cut, ((uint8_t[]){10, 10, 20, 20, 10, 10, 20, 20, 30, 30, 40, 40, 30, 30, 40, 40}), 16);
+    const struct picture_square half = {-0.5, 0, 1};
+    picture_cut_bytes(&picture, &half, 1, 1, cut);
+    assert_int_equal(cut[0], 10);
+    const struct picture_square between = {0.5, 0, 1};
+    picture_cut_bytes(&picture, &between, 1, 1, cut);
+    assert_int_equal(cut[0], 15);
 }
 
 int main(void)
@@ -162,6 +186,7 @@ int main(void)
         cmocka_unit_test(webp_is_read),
         cmocka_unit_test(what_is_no_picture_is_refused),
         cmocka_unit_test(the_middle_square_is_cut_and_averaged),
+        cmocka_unit_test(what_hangs_over_repeats_the_edge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,63 @@
+/* The people of a command; see people.h. */
+#include "cli/trainer/people.h"
+
+#include "base/str.h"
+
+#include <stdio.h>
+
+int people_crop_open(enum face_crop crop, struct people_crop *ret, struct err *err)
+{
+    *ret = (struct people_crop){.crop = crop};
+    int result = face_crop_open(&ret->crop, &ret->finder, err);
+    if (result == 0 && ret->crop != crop) {
+        fprintf(stderr, "trainer: %s; pictures are cut to their middle\n", err->message);
+        err_clear(err);
+    }
+    return result;
+}
+
+void people_crop_release(struct people_crop *crop)
+{
+    face_finder_free(crop->finder);
+    *crop = (struct people_crop){0};
+}
+
+bool people_are_drawn(const char *data)
+{
+    return str_eq(data, "procedural");
+}
+
+int people_open(const char *folder, const struct people_crop *crop, int threads,
+                struct dataset **ret, struct err *err)
+{
+    _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
+    _cleanup_(dataset_survey_release) struct dataset_survey survey = {0};
+    struct dataset_survey_options options = {
+        .crop = crop->crop, .finder = crop->finder, .threads = threads};
+    int result = dataset_open_folder(folder, &dataset, err);
+    if (result < 0)
+        return result;
+    result = dataset_survey_run(dataset, &options, &survey, err);
+    if (result < 0)
+        return err_wrap(err, "'%s'", folder);
+    char text[2048];
+    dataset_survey_sentence(&survey, text, sizeof(text));
+    if (text[0])
+        fprintf(stderr, "trainer: '%s': %s\n", folder, text);
+    size_t left = survey.pictures - survey.left_out;
+    if (crop->crop == FACE_CROP_AUTO && survey.faces < left)
+        fprintf(stderr,
+                "trainer: '%s': no face was found on %zu of %zu pictures: they are cut to their "
+                "middle\n",
+                folder, left - survey.faces, left);
+    *ret = TAKE(dataset);
+    return 0;
+}
+
+int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,
+                     int64_t persons, int64_t pictures, struct dataset **ret, struct err *err)
+{
+    if (people_are_drawn(data))
+        return dataset_open_procedural(seed, (size_t)persons, (size_t)pictures, ret, err);
+    return people_open(data, crop, threads, ret, err);
+}

@@ -1,0 +1,59 @@
+/* Which part of a picture is the face; see face_crop.h. */
+#include "train/face_crop.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/* Around the square of the cascade, which ends at eyebrows and chin. */
+#define MARGIN 0.1 /* on each side, in parts of its side */
+
+static const char *const NAMES[] = {"off", "auto", "cascade"};
+
+const char *face_crop_name(enum face_crop crop)
+{
+    return NAMES[crop];
+}
+
+int face_crop_from_name(const char *name, enum face_crop *ret, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+        if (str_eq(name, NAMES[i])) {
+            *ret = (enum face_crop)i;
+            return 0;
+        }
+    return err_set(err, ERR_INVALID,
+                   "no way to cut pictures is called '%s': use auto, off or cascade", name);
+}
+
+int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *err)
+{
+    if (*crop == FACE_CROP_OFF)
+        return 0;
+    int result = face_finder_new(FACE_FINDER_CASCADE, ret, err);
+    if (result != -ERR_NOT_FOUND || *crop == FACE_CROP_CASCADE)
+        return result;
+    *crop = FACE_CROP_OFF;
+    return 0;
+}
+
+int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
+                     const struct picture *picture, struct picture_square *ret, bool *ret_found,
+                     struct err *err)
+{
+    bool found = crop != FACE_CROP_OFF && face_finder_find(finder, picture, ret);
+    if (ret_found)
+        *ret_found = found;
+    if (found) {
+        ret->x -= MARGIN * ret->side;
+        ret->y -= MARGIN * ret->side;
+        ret->side *= 1 + 2 * MARGIN;
+        return 0;
+    }
+    if (crop == FACE_CROP_CASCADE)
+        return err_set(
+            err, ERR_INVALID,
+            "no face was found on this picture: it must be seen from the front, and take "
+            "up at least a fifth of the picture");
+    *ret = picture_middle(picture);
+    return 0;
+}

@@ -1,0 +1,61 @@
+#!/bin/bash
+# What people really bring to training: a damaged picture among good ones, a header that claims ten billion pixels, one person
+# only, an empty folder, a folder that is not there. Each gets a sentence; training goes on where it can, and nothing is changed.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+FIT=(fit face --image-size 32 --batch-persons 2 --batch-pictures 2 --held-out 0 --steps 2 --log plain)
+
+# answer EXIT-CODE COMMAND…: what it says on both streams.
+answer() {
+    local want=$1 code=0
+    shift
+    "$@" >"$SCRATCH/answer" 2>&1 || code=$?
+    assert_eq "exit code of $*: $(tail -n 3 "$SCRATCH/answer")" "$want" $code
+    cat "$SCRATCH/answer"
+}
+
+"$TRAINER" data faces --gallery "$SCRATCH/people" --persons 4 --pictures 3 --size 64 >/dev/null
+files() { (cd "$SCRATCH/people" && find . -type f | sort | xargs sha256sum); }
+
+printf 'no picture at all' >"$SCRATCH/people/ada/900.png"
+head -c 100 "$SCRATCH/people/ada/000.png" >"$SCRATCH/people/ada/901.png"
+printf 'P5\n100000 100000\n255\n' >"$SCRATCH/people/ben/900.pgm"
+mkdir "$SCRATCH/people/zoe"
+: >"$SCRATCH/people/zoe/000.jpg"
+before=$(files)
+
+said=$(answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --crop off)
+assert_contains "the count" "4 of 16 pictures cannot be used and are left out, and with them 1 person" "$said"
+assert_contains "the first name" "ada/900.png': this file is no picture of a kind known here" "$said"
+assert_contains "a cut picture" "ada/901.png': this PNG picture cannot be read" "$said"
+assert_contains "the huge picture" "this picture is too large: 100000 × 100000 pixels, at most 8192 each way" "$said"
+assert_contains "training goes on" "step 2/2" "$said"
+assert_contains "who is trained on" "4 people to train on" "$said"
+assert_eq "the pictures" "$before" "$(files)"
+
+# Every worker leaves out the same: two give the losses of one.
+losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1"; }
+answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --crop off --batch-persons 4 --batch-pictures 4 >"$SCRATCH/one"
+LIST='"127.0.0.1:28541","127.0.0.1:28542"'
+for i in 1 0; do
+    TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
+        "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --crop off --batch-persons 4 --batch-pictures 4 >"$SCRATCH/two-$i" 2>&1 &
+done
+wait
+assert_eq "losses of two workers" "$(losses "$SCRATCH/one")" "$(losses "$SCRATCH/two-0")"
+assert_eq "steps told" 2 "$(losses "$SCRATCH/one" | wc -l)"
+
+mkdir -p "$SCRATCH/alone" "$SCRATCH/empty" "$SCRATCH/broken/ada"
+cp -r "$SCRATCH/people/ada" "$SCRATCH/alone/"
+printf 'rubbish' >"$SCRATCH/broken/ada/1.png"
+said=$(answer 1 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/alone" --crop off)
+assert_contains "one person" "all pictures are of one person, 'ada': it takes at least two" "$said"
+said=$(answer 1 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/empty")
+assert_contains "an empty folder" "'$SCRATCH/empty' holds no pictures: it needs one folder a person" "$said"
+said=$(answer 1 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/broken")
+assert_contains "nothing that can be used" "none of 1 pictures can be used; the first: '$SCRATCH/broken/ada/1.png'" "$said"
+code=0
+"$TRAINER" "${FIT[@]}" --data "$SCRATCH/nowhere" >"$SCRATCH/answer" 2>&1 || code=$?
+[ $code -ne 0 ] || fail "missing data were not refused"
+assert_contains "missing data" "cannot open '$SCRATCH/nowhere'" "$(cat "$SCRATCH/answer")"

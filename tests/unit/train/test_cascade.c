@@ -1,0 +1,239 @@
+/* Cascades: what a file says is what a window is judged by, and a file that says nonsense is
+ * refused. Finding: a bright square on dark ground, with a cascade that knows nothing else; what is
+ * installed with Debian's package is read where it is there. */
+#include "train/cascade.h"
+#include "train/face_crop.h"
+#include "train/face_finder.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct err err;
+
+/* A window of 8×8 whose middle is brighter than the whole by more than its deviation. */
+#define SQUARE_HEAD                                                                                \
+    "<?xml version=\"1.0\"?>\n<!-- a <comment> -->\n<opencv_storage>\n"                            \
+    "<cascade type_id=\"opencv-cascade-classifier\"><stageType>BOOST</stageType>\n"                \
+    "  <featureType>HAAR</featureType><height>8</height><width>8</width>\n"                        \
+    "  <stageParams><maxWeakCount>3</maxWeakCount></stageParams><stageNum>1</stageNum>\n"
+#define SQUARE_STAGES                                                                              \
+    "  <stages><_><maxWeakCount>1</maxWeakCount><stageThreshold>0.5</stageThreshold>\n"            \
+    "    <weakClassifiers><_><internalNodes>0 -1 0 2.3e+00</internalNodes>\n"                      \
+    "      <leafValues>0. 1.</leafValues></_>\n"                                                   \
+    "      <_><internalNodes>1 0 1 1e3 0 -1 0 0</internalNodes><leafValues>0 0</leafValues></_>\n" \
+    "    </weakClassifiers></_></stages>\n"
+#define SQUARE_FEATURES                                                                            \
+    "  <features><_><rects><_>0 0 8 8 -1.</_><_>2 2 4 4 4.</_></rects></_>\n"                      \
+    "    <_><rects><_>0 0 4 8 -1.</_><_>4 0 4 8 1.</_></rects><tilted>0</tilted></_></features>\n"
+#define SQUARE SQUARE_HEAD SQUARE_STAGES SQUARE_FEATURES "</cascade></opencv_storage>\n"
+
+static void fill_sums(const uint8_t *pixels, int side, struct cascade_sums *sums)
+{
+    static uint32_t plain[33 * 33];
+    static uint64_t squares[33 * 33];
+    *sums = (struct cascade_sums){side, side, side + 1, plain, squares};
+    memset(plain, 0, sizeof(plain));
+    memset(squares, 0, sizeof(squares));
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            int at = (y + 1) * (side + 1) + x + 1, up = at - side - 1;
+            uint32_t p = pixels[y * side + x];
+            plain[at] = p + plain[at - 1] + plain[up] - plain[up - 1];
+            squares[at] = p * p + squares[at - 1] + squares[up] - squares[up - 1];
+        }
+}
+
+static void a_haar_window_is_judged(void **state)
+{
+    (void)state;
+    _cleanup_(cleanup_cascade) struct cascade *cascade = NULL;
+    assert_int_equal(cascade_parse(SQUARE, strlen(SQUARE), &cascade, &err), 0);
+    int width, height;
+    cascade_window(cascade, &width, &height);
+    assert_int_equal(width, 8);
+    assert_int_equal(height, 8);
+    uint8_t pixels[16 * 16];
+    memset(pixels, 20, sizeof(pixels));
+    for (int y = 6; y < 10; y++)
+        memset(pixels + y * 16 + 6, 220, 4);
+    struct cascade_sums sums;
+    fill_sums(pixels, 16, &sums);
+    _cleanup_(cleanup_cascade_plan) struct cascade_plan *plan = cascade_plan_new(cascade, 17);
+    assert_true(cascade_accepts(plan, &sums, 4, 4)); /* the square is in its middle */
+    assert_false(cascade_accepts(plan, &sums, 8, 8));
+    assert_false(cascade_accepts(plan, &sums, 0, 0));
+    memset(pixels, 20, sizeof(pixels));
+    for (int y = 6; y < 10; y++)
+        memset(pixels + y * 16 + 6, 24, 4);
+    fill_sums(pixels, 16, &sums);
+    assert_false(cascade_accepts(plan, &sums, 4, 4)); /* hardly any contrast */
+}
+
+/* One cell of a pixel each: the code of the eight around the middle decides by its bit in the
+ * subset. */
+static void a_pattern_is_judged(void **state)
+{
+    (void)state;
+    uint8_t pixels[16] = {9, 1, 1, 0, 1, 5, 9, 0, 1, 1, 1, 0, 0, 0, 0, 0};
+    struct cascade_sums sums;
+    fill_sums(pixels, 4, &sums);
+    /* The first is not darker (128), the right one neither (16): code 144 = word 4, bit 16. */
+    for (int bit = 15; bit <= 17; bit++) {
+        _cleanup_free_ char *text = mem_printf(
+            "<opencv_storage><cascade><featureType>LBP</featureType><height>4</height>"
+            "<width>4</width><stages><_><stageThreshold>0.5</stageThreshold><weakClassifiers><_>"
+            "<internalNodes>0 -1 0 0 0 0 0 %d 0 0 0</internalNodes><leafValues>1 0</leafValues>"
+            "</_></weakClassifiers></_></stages><features><_><rect>0 0 1 1</rect></_></features>"
+            "</cascade></opencv_storage>",
+            1 << bit);
+        _cleanup_(cleanup_cascade) struct cascade *cascade = NULL;
+        assert_int_equal(cascade_parse(text, strlen(text), &cascade, &err), 0);
+        _cleanup_(cleanup_cascade_plan) struct cascade_plan *plan = cascade_plan_new(cascade, 5);
+        assert_int_equal(cascade_accepts(plan, &sums, 0, 0), bit == 16);
+    }
+}
+
+static void refused(const char *sentence, const char *text)
+{
+    struct cascade *cascade = NULL;
+    err = ERR_INIT;
+    assert_true(cascade_parse(text, strlen(text), &cascade, &err) < 0);
+    assert_null(cascade);
+    if (!strstr(err.message, sentence))
+        fail_msg("'%s' does not say '%s'", err.message, sentence);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    refused("cut off", "");
+    refused("text where an element should be", "hello");
+    refused("no element 'cascade'", "<html><body>");
+    refused("cut off", SQUARE_HEAD);
+    refused("no window or no stages", "<opencv_storage><cascade></cascade>");
+    refused("feature that is not there", SQUARE_HEAD SQUARE_STAGES "</cascade>");
+    refused("outside of the window", SQUARE_HEAD SQUARE_STAGES
+            "<features><_><rects><_>0 0 9 8 1</_></rects></_></features></cascade>");
+    refused("tilted features", SQUARE_HEAD
+            "<features><_><rects><_>0 0 8 8 1</_></rects><tilted>1</tilted></_></features>");
+    refused("something else where a number", SQUARE_HEAD "<features><_><rects><_>0 0 x");
+    refused("points nowhere",
+            SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 0 0 1</internalNodes>"
+                        "</_></weakClassifiers></_></stages>"); /* there is no leaf */
+    refused("points nowhere",
+            SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 1 0 1 1 0 0 1"
+                        "</internalNodes><leafValues>1</leafValues></_>"); /* a way in a circle */
+    refused("neither HAAR nor LBP", "<opencv_storage><cascade><featureType>HOG</featureType>");
+    refused("out of bounds", "<opencv_storage><cascade><width>100000</width>");
+    char deep[4096] = "<opencv_storage><cascade>";
+    for (int i = 0; i < 100; i++)
+        strcat(deep, "<a>");
+    refused("nested too deep", deep);
+    struct cascade *cascade = NULL;
+    assert_int_equal(cascade_read("/nonexistent", &cascade, &err), -ERR_NOT_FOUND);
+}
+
+static void draw_square(struct picture *picture, int x, int y, int side)
+{
+    memset(picture->pixels, 20, picture->width * picture->height);
+    for (int v = y; v < y + side; v++)
+        memset(picture->pixels + (size_t)v * picture->width + x, 220, (size_t)side);
+}
+
+static void a_face_is_found_at_its_place_and_size(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/trainyard-cascade.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(file_replace(path, SQUARE, strlen(SQUARE), 0600, &err), 0);
+    _cleanup_(cleanup_face_finder) struct face_finder *finder = NULL;
+    assert_int_equal(face_finder_new(path, &finder, &err), 0);
+    unlink(path);
+
+    uint8_t *pixels = mem_alloc(1200 * 900);
+    static const int CASES[][5] = {{120, 90, 40, 30, 20},
+                                   {120, 90, 80, 50, 12},
+                                   {1200, 900, 500, 300, 200},
+                                   {60, 90, 18, 40, 24}};
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        const int *c = CASES[i];
+        struct picture picture = {(size_t)c[0], (size_t)c[1], 1, pixels};
+        draw_square(&picture, c[2], c[3], c[4]);
+        struct picture_square found = {0};
+        assert_true(face_finder_find(finder, &picture, &found));
+        double want = 2.0 * c[4]; /* the window is twice as large as what it looks for */
+        assert_float_equal(found.x + found.side / 2, c[2] + c[4] / 2.0, want * 0.15);
+        assert_float_equal(found.y + found.side / 2, c[3] + c[4] / 2.0, want * 0.15);
+        assert_true(found.side > want * 0.7 && found.side < want * 1.4);
+
+        struct picture_square cut;
+        bool seen = false;
+        assert_int_equal(face_crop_choose(FACE_CROP_CASCADE, finder, &picture, &cut, &seen, &err),
+                         0);
+        assert_true(seen && cut.side > found.side && cut.x < found.x && cut.y < found.y);
+        memset(pixels, 20, picture.width * picture.height);
+        assert_false(face_finder_find(finder, &picture, &found));
+        assert_int_equal(face_crop_choose(FACE_CROP_AUTO, finder, &picture, &cut, &seen, &err), 0);
+        assert_false(seen);
+        assert_float_equal(cut.side, c[0] < c[1] ? c[0] : c[1], 1e-9);
+        assert_int_equal(face_crop_choose(FACE_CROP_CASCADE, finder, &picture, &cut, NULL, &err),
+                         -ERR_INVALID);
+        assert_non_null(strstr(err.message, "no face was found"));
+    }
+    struct picture dot = {1, 1, 1, pixels};
+    struct picture_square found;
+    assert_false(face_finder_find(finder, &dot, &found));
+    free(pixels);
+}
+
+static void names_are_read_back(void **state)
+{
+    (void)state;
+    enum face_crop crop;
+    for (int i = FACE_CROP_OFF; i <= FACE_CROP_CASCADE; i++) {
+        assert_int_equal(face_crop_from_name(face_crop_name((enum face_crop)i), &crop, &err), 0);
+        assert_int_equal(crop, i);
+    }
+    assert_int_equal(face_crop_from_name("haar", &crop, &err), -ERR_INVALID);
+    struct face_finder *finder = NULL;
+    assert_int_equal(face_finder_new("/nonexistent", &finder, &err), -ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "opencv-data"));
+}
+
+static void the_installed_cascade_is_read(void **state)
+{
+    (void)state;
+    if (!file_exists(FACE_FINDER_CASCADE))
+        skip();
+    _cleanup_(cleanup_cascade) struct cascade *cascade = NULL;
+    assert_int_equal(cascade_read(FACE_FINDER_CASCADE, &cascade, &err), 0);
+    int width, height;
+    cascade_window(cascade, &width, &height);
+    assert_int_equal(width, 20);
+    assert_int_equal(height, 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_haar_window_is_judged),
+        cmocka_unit_test(a_pattern_is_judged),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(a_face_is_found_at_its_place_and_size),
+        cmocka_unit_test(names_are_read_back),
+        cmocka_unit_test(the_installed_cascade_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
