@@ -24,14 +24,24 @@ static void *field(const struct parse *parse, const struct option *option)
     return (char *)parse->values + option->offset;
 }
 
+/* Pieces of "a|b", one a call; `at` starts with the whole and ends with NULL. */
+static bool next_piece(const char **at, const char **ret, size_t *ret_size)
+{
+    if (!*at || !**at)
+        return false;
+    const char *end = strchrnul(*at, '|');
+    *ret = *at;
+    *ret_size = (size_t)(end - *at);
+    *at = *end ? end + 1 : NULL;
+    return true;
+}
+
 static bool is_choice(const char *choices, const char *text)
 {
-    size_t size = strlen(text);
-    for (const char *at = choices, *end; *at; at = *end ? end + 1 : end) {
-        end = strchrnul(at, '|');
-        if ((size_t)(end - at) == size && memcmp(at, text, size) == 0)
+    const char *piece;
+    for (size_t size; next_piece(&choices, &piece, &size);)
+        if (strlen(text) == size && memcmp(piece, text, size) == 0)
             return true;
-    }
     return false;
 }
 
@@ -71,8 +81,19 @@ static int store(struct parse *parse, const struct option *option, const char *t
             return err_set(err, ERR_USAGE, "'%s' is none of %s", text, option->choices);
         *(const char **)target = text;
         return 0;
+    case OPTION_PATH: /* object stores, which manifests of other programs name */
+        if (strstr(text, "://"))
+            return err_set(err, ERR_USAGE,
+                           "'%s' is not on a file system: mount a volume (a PersistentVolumeClaim) "
+                           "and give a path on it",
+                           text);
+        *(const char **)target = text;
+        return 0;
     case OPTION_STRING:
         *(const char **)target = text;
+        return 0;
+    case OPTION_CONFIG:
+        ((struct option_config *)target)->path = text;
         return 0;
     case OPTION_LIST: {
         struct option_list *list = target;
@@ -84,67 +105,135 @@ static int store(struct parse *parse, const struct option *option, const char *t
     mem_panic("option '%s' has an unknown type", option->name);
 }
 
-static int store_given(struct parse *parse, const struct option *option, const char *text)
+/* Where the text came from stands before what is wrong with it. */
+static int store_from(struct parse *parse, const struct option *option, const char *text,
+                      const char *source)
 {
-    size_t row = (size_t)(option - parse->command->options);
-    parse->given[row / 64] |= UINT64_C(1) << row % 64;
     if (store(parse, option, text) == 0)
         return 0;
-    err_wrap(parse->err, "option '--%s'", option->name);
+    err_wrap(parse->err, "%s", source);
     if (parse->err)
         parse->err->code = ERR_USAGE;
     return -ERR_USAGE;
 }
 
-/* What the command line leaves open comes from the environment, else from the table. */
-static int store_others(struct parse *parse)
+static int store_given(struct parse *parse, const struct option *option, const char *text)
 {
-    OPTIONS_EACH (option, parse->command) {
-        size_t row = (size_t)(option - parse->command->options);
-        if (parse->given[row / 64] >> row % 64 & 1)
+    size_t row = (size_t)(option - parse->command->options);
+    _cleanup_free_ char *source = mem_printf("option '--%s'", option->name);
+    parse->given[row / 64] |= UINT64_C(1) << row % 64;
+    return store_from(parse, option, text, source);
+}
+
+static bool is_given(const struct parse *parse, const struct option *option)
+{
+    size_t row = (size_t)(option - parse->command->options);
+    return parse->given[row / 64] >> row % 64 & 1;
+}
+
+/* 1: a variable gave it. */
+static int store_environment(struct parse *parse, const struct option *option)
+{
+    const char *names = option->environment, *piece;
+    for (size_t size; next_piece(&names, &piece, &size);) {
+        _cleanup_free_ char *name = mem_strndup(piece, size);
+        _cleanup_free_ char *source = mem_printf("environment variable %s", name);
+        const char *text = getenv(name);
+        if (str_is_empty(text))
             continue;
-        const char *text = option->environment ? getenv(option->environment) : NULL;
-        if (str_is_empty(text)) {
-            if (option->fallback && store(parse, option, option->fallback) < 0)
-                mem_panic("option '%s' has a bad default '%s'", option->name, option->fallback);
-        } else if (store(parse, option, text) < 0) {
-            err_wrap(parse->err, "environment variable %s", option->environment);
-            if (parse->err)
-                parse->err->code = ERR_USAGE;
-            return -ERR_USAGE;
-        }
+        int result = store_from(parse, option, text, source);
+        return result < 0 ? result : 1;
     }
     return 0;
 }
 
-static int fail_unknown(const struct parse *parse, const char *name, size_t size)
+/* 1: the file gave it. */
+static int store_config(struct parse *parse, const struct option_config *config,
+                        const struct option *option)
+{
+    const char *const *texts;
+    size_t count;
+    int result = options_config_get(parse->command, config, option, &texts, &count, parse->err);
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        const char *source = arena_printf(config->arena, "'%s': %s", config->path, option->name);
+        result = store_from(parse, option, texts[i], source);
+    }
+    return result < 0 ? result : count > 0;
+}
+
+/* The file of values, if the command has one and it is given; it is read before the others. */
+static int open_config(struct parse *parse, struct option_config **ret)
+{
+    OPTIONS_EACH (option, parse->command) {
+        if (option->type != OPTION_CONFIG)
+            continue;
+        int result = is_given(parse, option) ? 0 : store_environment(parse, option);
+        *ret = field(parse, option);
+        if (result >= 0 && (*ret)->path)
+            result = options_config_read(parse->command, (*ret)->path, *ret, parse->err);
+        return result < 0 ? result : 0;
+    }
+    return 0;
+}
+
+/* What the command line leaves open comes from the environment, else from the file, else from the
+ * table. */
+static int store_others(struct parse *parse)
+{
+    struct option_config *config = NULL;
+    int result = open_config(parse, &config);
+    if (result < 0)
+        return result;
+    OPTIONS_EACH (option, parse->command) {
+        if (option->type == OPTION_CONFIG || is_given(parse, option))
+            continue;
+        result = store_environment(parse, option);
+        if (result == 0 && config && config->values)
+            result = store_config(parse, config, option);
+        if (result < 0)
+            return result;
+        if (result == 0 && option->fallback && store(parse, option, option->fallback) < 0)
+            mem_panic("option '%s' has a bad default '%s'", option->name, option->fallback);
+    }
+    return 0;
+}
+
+int options_refuse_unknown(const struct command *command, const char *prefix, const char *name,
+                           size_t size, struct err *err)
 {
     _cleanup_free_ char *word = mem_strndup(name, size);
     VEC(const char *) names = {0};
-    OPTIONS_EACH (option, parse->command)
+    OPTIONS_EACH (option, command)
         vec_push(&names, option->name);
     const char *nearest = str_nearest(word, names.items, names.count);
     vec_release(&names);
     if (nearest)
-        return err_set(parse->err, ERR_USAGE, "unknown option '--%s': did you mean '--%s'?", word,
-                       nearest);
-    return err_set(parse->err, ERR_USAGE, "unknown option '--%s'", word);
+        return err_set(err, ERR_USAGE, "unknown option '%s%s': did you mean '%s%s'?", prefix, word,
+                       prefix, nearest);
+    return err_set(err, ERR_USAGE, "unknown option '%s%s'", prefix, word);
 }
 
 /* Training programs of TensorFlow are typed with underscores (--model_dir): both are the same. */
-static bool is_named(const struct option *option, const char *name, size_t size)
+static bool is_same(const char *known, size_t known_size, const char *name, size_t size)
 {
+    if (known_size != size)
+        return false;
     for (size_t i = 0; i < size; i++)
-        if (option->name[i] != (name[i] == '_' ? '-' : name[i]))
-            return false; /* also at the end of a shorter name */
-    return option->name[size] == '\0';
+        if (known[i] != (name[i] == '_' ? '-' : name[i]))
+            return false;
+    return true;
 }
 
-static const struct option *find_long(const struct command *command, const char *name, size_t size)
+const struct option *options_find(const struct command *command, const char *name, size_t size)
 {
-    OPTIONS_EACH (option, command)
-        if (is_named(option, name, size))
+    OPTIONS_EACH (option, command) {
+        if (is_same(option->name, strlen(option->name), name, size))
             return option;
+        const char *aliases = option->aliases, *alias;
+        for (size_t alias_size; next_piece(&aliases, &alias, &alias_size);)
+            if (is_same(alias, alias_size, name, size))
+                return option;
+    }
     return NULL;
 }
 
@@ -167,13 +256,13 @@ static int take_long(struct parse *parse, const char *name, const char *next)
 {
     const char *equals = strchr(name, '=');
     size_t size = equals ? (size_t)(equals - name) : strlen(name);
-    const struct option *option = find_long(parse->command, name, size);
+    const struct option *option = options_find(parse->command, name, size);
     if (!option && parse->ret_help && str_eq(name, "help")) {
         *parse->ret_help = true;
         return 1;
     }
     if (!option)
-        return fail_unknown(parse, name, size);
+        return options_refuse_unknown(parse->command, "--", name, size, parse->err);
     bool takes_next = !equals && option->type != OPTION_FLAG;
     if (takes_next && !next)
         return fail_no_value(parse, option);
@@ -280,10 +369,15 @@ int options_parse(const struct command *command, int argc, char *const *argv, vo
 void options_release(const struct command *command, void *values)
 {
     OPTIONS_EACH (option, command) {
-        if (option->type != OPTION_LIST)
-            continue;
-        struct option_list *list = (struct option_list *)(void *)((char *)values + option->offset);
-        free(list->items);
-        *list = (struct option_list){0};
+        void *target = (char *)values + option->offset;
+        if (option->type == OPTION_LIST) {
+            struct option_list *list = target;
+            free(list->items);
+            *list = (struct option_list){0};
+        } else if (option->type == OPTION_CONFIG) {
+            struct option_config *config = target;
+            arena_free(config->arena);
+            *config = (struct option_config){0};
+        }
     }
 }

@@ -3,13 +3,15 @@
  * A program is a table of commands, a command a const struct with its options and its words in it,
  * and `run` gets the parsed values as a struct of its own whose fields the rows point to by offset.
  * A value is taken from the command line, else from the environment variable of the row (where that
- * is set and not empty), else from the default. A list takes one item from each of these.
+ * is set and not empty), else from the file that an option of type OPTION_CONFIG names, else from
+ * the default. A list takes one item from each of these, and any number from a file.
  */
 #ifndef TRAINYARD_BASE_OPTIONS_H
 #define TRAINYARD_BASE_OPTIONS_H
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +24,8 @@ enum option_type {
     OPTION_REAL,   /* double */
     OPTION_CHOICE, /* const char *, one of `choices` ("text|json") */
     OPTION_LIST,   /* struct option_list, given any number of times */
+    OPTION_PATH,   /* const char *, of a file system: a URL is refused */
+    OPTION_CONFIG, /* struct option_config: a YAML or JSON file of values for the other rows */
 };
 
 struct option_list {
@@ -29,12 +33,19 @@ struct option_list {
     size_t count;
 };
 
+struct option_config {
+    const char *path; /* NULL: none was given */
+    struct arena *arena;
+    struct json *values; /* an object, by names of options */
+};
+
 struct option {
-    const char *name; /* "state" for --state; NULL ends a table */
-    char letter;      /* 'o' for -o, or 0 */
+    const char *name;    /* "state" for --state; NULL ends a table */
+    const char *aliases; /* further names: "lr|rate"; or NULL */
+    char letter;         /* 'o' for -o, or 0 */
     enum option_type type;
     size_t offset;           /* of the field in the command's struct */
-    const char *environment; /* variable that gives the value, or NULL */
+    const char *environment; /* variables that give the value, the first first: "A|B"; or NULL */
     const char *fallback;    /* the default as text, or NULL */
     const char *value;       /* the word for the value in help: "DIR" */
     const char *choices;
@@ -71,6 +82,11 @@ struct program {
 int options_parse(const struct command *command, int argc, char *const *argv, void *values,
                   const char ***ret_arguments, size_t *ret_count, struct err *err);
 void options_release(const struct command *command, void *values);
+
+/* What was parsed, from wherever, as an object: for whoever wants to know later how a command was
+ * run. */
+struct json *options_to_json(struct arena *arena, const struct command *command,
+                             const void *values);
 
 /* Find the command, parse, run: the whole of a main(). Knows --help, -h, help CMD, --version, and
  * `help --man` and `help --completion bash` for packages. */

@@ -119,6 +119,19 @@ void options_write_arguments(const struct command *command, struct buf *buf)
         buf_printf(buf, " %s", command->arguments);
 }
 
+/* ", also --a, --b" of "a|b". */
+static void write_names(struct buf *buf, const char *names, const char *prefix,
+                        const char **separator, const char **word)
+{
+    while (!str_is_empty(names)) {
+        size_t size = strcspn(names, "|");
+        buf_printf(buf, "%s%s %s%.*s", *separator, *word, prefix, (int)size, names);
+        names += size + (names[size] == '|');
+        *separator = ",";
+        *word = "";
+    }
+}
+
 void options_write_sentence(const struct option *option, struct buf *buf)
 {
     buf_append_str(buf, option->help);
@@ -135,11 +148,10 @@ void options_write_sentence(const struct option *option, struct buf *buf)
         buf_printf(buf, "%sdefault %s", separator, option->fallback);
         separator = "; ";
     }
-    if (option->environment) {
-        buf_printf(buf, "%salso %s", separator, option->environment);
-        separator = "; ";
-    }
-    if (separator[0] == ';')
+    const char *word = "also";
+    write_names(buf, option->aliases, "--", &separator, &word);
+    write_names(buf, option->environment, "", &separator, &word);
+    if (separator[0] != ' ')
         buf_append_char(buf, ')');
 }
 

@@ -10,6 +10,22 @@ int options_parse_or_help(const struct command *command, int argc, char *const *
                           const char ***ret_arguments, size_t *ret_count, bool *ret_help,
                           struct err *err);
 
+/* The row of that name or alias, '_' being '-'; or NULL. */
+const struct option *options_find(const struct command *command, const char *name, size_t size);
+
+/* ERR_USAGE about a name that no row has, with the nearest. `prefix` is what stands before names:
+ * "--". */
+int options_refuse_unknown(const struct command *command, const char *prefix, const char *name,
+                           size_t size, struct err *err);
+
+/* Read the file and see that every name in it is one of the command's. */
+int options_config_read(const struct command *command, const char *path, struct option_config *ret,
+                        struct err *err);
+/* What the file says about an option, as texts: none is NULL. More than one only for lists. */
+int options_config_get(const struct command *command, const struct option_config *config,
+                       const struct option *option, const char *const **ret_texts,
+                       size_t *ret_count, struct err *err);
+
 /* The words that lead to a command, with a space before each: " image add". "" if it is not of this
  * program. */
 void options_path(const struct program *program, const struct command *command, struct buf *buf);

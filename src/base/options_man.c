@@ -91,7 +91,10 @@ static void write_environment(struct buf *buf, const struct program *program,
         OPTIONS_EACH (option, *place) {
             if (!option->environment)
                 continue;
-            buf_printf(buf, ".TP\n\\fB%s\\fR\n", option->environment);
+            buf_append_str(buf, ".TP\n\\fB");
+            for (const char *c = option->environment; *c; c++)
+                buf_append_str(buf, *c == '|' ? ", " : (char[]){*c, '\0'});
+            buf_append_str(buf, "\\fR\n");
             _cleanup_buf_ struct buf sentence;
             buf_init(&sentence, 4096);
             buf_printf(&sentence, "stands for --%s of '%s", option->name, program->name);

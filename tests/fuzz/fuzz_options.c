@@ -15,6 +15,7 @@ struct values {
     double real;
     const char *choice;
     struct option_list list;
+    const char *path;
 };
 
 static const struct option OPTIONS[] = {
@@ -36,6 +37,10 @@ static const struct option OPTIONS[] = {
      .offset = offsetof(struct values, choice),
      .choices = "a|bc|d"},
     {.name = "list", .letter = 'l', .type = OPTION_LIST, .offset = offsetof(struct values, list)},
+    {.name = "path",
+     .aliases = "dir|d-i-r",
+     .type = OPTION_PATH,
+     .offset = offsetof(struct values, path)},
     {0},
 };
 

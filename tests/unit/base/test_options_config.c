@@ -1,0 +1,261 @@
+/* Further names of an option, further variables, paths, and a file of values: which one wins, and
+ * what is refused with which sentence. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/options.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct values {
+    struct option_config config;
+    bool plain;
+    int64_t steps;
+    double rate;
+    const char *optimizer, *directory, *name;
+    struct option_list labels;
+};
+
+#define FIELD(name) .offset = offsetof(struct values, name)
+
+static const struct option OPTIONS[] = {
+    {.name = "config",
+     .type = OPTION_CONFIG,
+     FIELD(config),
+     .environment = "TEST_CONFIG",
+     .help = "file"},
+    {.name = "plain", .type = OPTION_FLAG, FIELD(plain), .help = "plainly"},
+    {.name = "steps",
+     .type = OPTION_INT,
+     FIELD(steps),
+     .environment = "TEST_STEPS|TF_TEST_STEPS",
+     .fallback = "10",
+     .min = 1,
+     .max = 1000,
+     .help = "how many"},
+    {.name = "learning-rate",
+     .aliases = "lr|rate",
+     .type = OPTION_REAL,
+     FIELD(rate),
+     .environment = "TF_TEST_RATE",
+     .fallback = "0.5",
+     .help = "how fast"},
+    {.name = "optimizer",
+     .type = OPTION_CHOICE,
+     FIELD(optimizer),
+     .choices = "adam|sgd",
+     .fallback = "adam",
+     .help = "which"},
+    {.name = "model-dir",
+     .aliases = "checkpoint-dir",
+     .type = OPTION_PATH,
+     FIELD(directory),
+     .environment = "TEST_DIR",
+     .help = "where"},
+    {.name = "name", .type = OPTION_STRING, FIELD(name), .help = "name"},
+    {.name = "label", .type = OPTION_LIST, FIELD(labels), .help = "labels"},
+    {0},
+};
+
+static const struct command COMMAND = {
+    .name = "fit", .options = OPTIONS, .values_size = sizeof(struct values)};
+
+static char path[64];
+
+/* Words up to the NULL; "@" stands for --config with the file. */
+static int parse(struct values *values, struct err *err, ...)
+{
+    char *argv[16];
+    const char **arguments = NULL;
+    size_t count;
+    int argc = 0;
+    va_list words;
+    va_start(words, err);
+    for (char *word; (word = va_arg(words, char *));) {
+        if (strcmp(word, "@") == 0)
+            argv[argc++] = (char *)"--config";
+        argv[argc++] = strcmp(word, "@") == 0 ? path : word;
+    }
+    va_end(words);
+    int result = options_parse(&COMMAND, argc, argv, values, &arguments, &count, err);
+    if (result == 0)
+        free(arguments);
+    return result;
+}
+
+static void write_config(const char *text)
+{
+    snprintf(path, sizeof(path), "/tmp/test_options_config.XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(file_write_all(fd, text, strlen(text), NULL), 0);
+    close(fd);
+}
+
+static int remove_config(void **state)
+{
+    unlink(path);
+    path[0] = '\0';
+    unsetenv("TEST_STEPS"), unsetenv("TF_TEST_STEPS"), unsetenv("TF_TEST_RATE");
+    unsetenv("TEST_DIR"), unsetenv("TEST_CONFIG");
+    return 0;
+}
+
+static void an_option_has_further_names(void **state)
+{
+    struct values values;
+    assert_int_equal(parse(&values, NULL, "--lr", "0.25", "--checkpoint_dir=/a", NULL), 0);
+    assert_true(values.rate == 0.25);
+    assert_string_equal(values.directory, "/a");
+    assert_int_equal(parse(&values, NULL, "--rate=2", "--model_dir", "/b", NULL), 0);
+    assert_true(values.rate == 2);
+    assert_string_equal(values.directory, "/b");
+    struct err err = ERR_INIT;
+    assert_int_equal(parse(&values, &err, "--lr", "fast", NULL), -ERR_USAGE);
+    assert_non_null(strstr(err.message, "option '--learning-rate': "));
+    assert_int_equal(parse(&values, &err, "--l", "1", NULL), -ERR_USAGE); /* no part of a name */
+    assert_int_equal(parse(&values, &err, "--lr|rate", "1", NULL), -ERR_USAGE);
+}
+
+static void the_first_variable_counts(void **state)
+{
+    struct values values;
+    struct err err = ERR_INIT;
+    setenv("TF_TEST_STEPS", "7", 1);
+    assert_int_equal(parse(&values, NULL, NULL), 0);
+    assert_int_equal(values.steps, 7);
+    setenv("TEST_STEPS", "8", 1);
+    assert_int_equal(parse(&values, NULL, NULL), 0);
+    assert_int_equal(values.steps, 8);
+    setenv("TEST_STEPS", "", 1);
+    setenv("TF_TEST_STEPS", "many", 1);
+    assert_int_equal(parse(&values, &err, NULL), -ERR_USAGE);
+    assert_non_null(strstr(err.message, "environment variable TF_TEST_STEPS: "));
+}
+
+static void a_url_is_no_path(void **state)
+{
+    static const char *const URLS[] = {"s3://bucket/a", "gs://bucket", "hdfs://host:1/x"};
+    for (size_t i = 0; i < ARRAY_SIZE(URLS); i++) {
+        struct values values;
+        struct err err = ERR_INIT;
+        assert_int_equal(parse(&values, &err, "--checkpoint-dir", URLS[i], NULL), -ERR_USAGE);
+        _cleanup_free_ char *expected =
+            mem_printf("option '--model-dir': '%s' is not on a file system: mount a volume (a "
+                       "PersistentVolumeClaim) and give a path on it",
+                       URLS[i]);
+        assert_string_equal(err.message, expected);
+    }
+    struct values values;
+    struct err err = ERR_INIT;
+    setenv("TEST_DIR", "s3://bucket", 1);
+    assert_int_equal(parse(&values, &err, NULL), -ERR_USAGE);
+    assert_non_null(strstr(err.message, "environment variable TEST_DIR: 's3://bucket' is not"));
+}
+
+static void a_file_gives_values(void **state)
+{
+    struct values values;
+    write_config("# how to train\nsteps: 20\nlr: 1e-3\noptimizer: sgd\nplain: true\n"
+                 "model_dir: /model\nname: \"007\"\nlabel: [a, 2]\n");
+    assert_int_equal(parse(&values, NULL, "@", NULL), 0);
+    assert_int_equal(values.steps, 20);
+    assert_true(values.rate == 1e-3 && values.plain);
+    assert_string_equal(values.optimizer, "sgd");
+    assert_string_equal(values.directory, "/model");
+    assert_string_equal(values.name, "007");
+    assert_int_equal(values.labels.count, 2);
+    assert_string_equal(values.labels.items[1], "2");
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_free_ char *expected = mem_printf(
+        "{\"config\":\"%s\",\"plain\":true,\"steps\":20,\"learning-rate\":0.001,"
+        "\"optimizer\":\"sgd\",\"model-dir\":\"/model\",\"name\":\"007\",\"label\":[\"a\","
+        "\"2\"]}",
+        path);
+    assert_string_equal(json_to_string(arena, options_to_json(arena, &COMMAND, &values)), expected);
+    options_release(&COMMAND, &values);
+}
+
+static void what_is_nearer_wins(void **state)
+{
+    struct values values;
+    write_config("{\"steps\": 20, \"learning-rate\": 0.125, \"optimizer\": \"sgd\"}");
+    setenv("TF_TEST_STEPS", "30", 1);
+    setenv("TF_TEST_RATE", "0.75", 1);
+    setenv("TEST_CONFIG", path, 1);
+    assert_int_equal(parse(&values, NULL, "--lr", "0.25", NULL), 0);
+    assert_true(values.rate == 0.25);             /* the command line */
+    assert_int_equal(values.steps, 30);           /* the environment */
+    assert_string_equal(values.optimizer, "sgd"); /* the file */
+    assert_null(values.directory);                /* nobody */
+    options_release(&COMMAND, &values);
+}
+
+static void what_is_wrong_in_a_file_is_said(void **state)
+{
+    static const struct {
+        const char *text, *sentence;
+    } ROWS[] = {
+        {"steps: 20\nstep: 3\n", "', line 2: unknown option 'step': did you mean 'steps'?"},
+        {"steps: 2000\n", "': steps: '2000' is "},
+        {"optimizer: best\n", "': optimizer: 'best' is none of adam|sgd"},
+        {"model-dir: s3://bucket\n", "': model-dir: 's3://bucket' is not on a file system"},
+        {"lr: 1\nrate: 2\n", "', line 1: 'lr' and 'rate' are the same option"},
+        {"steps:\n  of: 3\n", "', line 2: 'steps' takes a value, not an object"},
+        {"steps: [1, 2]\n", "', line 1: 'steps' takes a value, not an array"},
+        {"steps:\n", "', line 1: 'steps' takes a value, not null"},
+        {"config: other.yaml\n", "', line 1: 'config' cannot stand in such a file"},
+        {"- steps\n", "' is no list of options and their values"},
+        {"", "' is no list of options and their values"},
+        {"steps: 1\n---\nsteps: 2\n", "' is no list of options and their values"},
+        {"steps: {\n", path},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        struct values values;
+        struct err err = ERR_INIT;
+        write_config(ROWS[i].text);
+        int result = parse(&values, &err, "@", NULL);
+        if (result >= 0 || !strstr(err.message, ROWS[i].sentence))
+            fail_msg("%s: '%s', not '%s'", ROWS[i].text, err.message, ROWS[i].sentence);
+        unlink(path);
+    }
+    struct values values;
+    struct err err = ERR_INIT;
+    assert_int_equal(parse(&values, &err, "--config", "/nowhere/x.yaml", NULL), -ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "/nowhere/x.yaml"));
+}
+
+static void help_names_all(void **state)
+{
+    static const struct command *const COMMANDS[] = {&COMMAND, NULL};
+    static const struct program PROGRAM = {.name = "tool", .commands = COMMANDS};
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 1 << 16);
+    options_write_help(&PROGRAM, &COMMAND, &text);
+    assert_non_null(strstr(text.data, "how fast (default 0.5; also --lr, --rate,"));
+    assert_non_null(strstr(text.data, "TF_TEST_RATE)"));
+    assert_non_null(strstr(text.data, "how many (default 10; also TEST_STEPS,"));
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, remove_config)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_option_has_further_names),
+        TEST(the_first_variable_counts),
+        TEST(a_url_is_no_path),
+        TEST(a_file_gives_values),
+        TEST(what_is_nearer_wins),
+        TEST(what_is_wrong_in_a_file_is_said),
+        TEST(help_names_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
