@@ -1,0 +1,166 @@
+/* A training run as others see it; see monitor.h. */
+#include "serve/monitor.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "loop/loop.h"
+#include "net/http_server.h"
+#include "net/prometheus.h"
+#include "serve/page.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+
+enum { CONNECTIONS_MAX = 64, BODY_MAX = 4096, METRICS_MAX = 64 << 10 };
+
+struct monitor {
+    struct loop *loop;
+    struct http_server *server;
+    struct run_state *state;
+    struct loop_task stop;
+    pthread_t thread;
+};
+
+/* ---- Answers */
+
+static void put(struct prometheus *registry, const char *name, const char *help, double value)
+{
+    if (!isfinite(value))
+        return; /* not known */
+    if (str_has_suffix(name, "_total"))
+        prometheus_add(prometheus_counter(registry, name, help, NULL), value, NULL);
+    else
+        prometheus_set(prometheus_gauge(registry, name, help, NULL), value, NULL);
+}
+
+void monitor_write_metrics(const struct run_state_view *view, struct buf *text)
+{
+    _cleanup_(cleanup_prometheus) struct prometheus *all = prometheus_new();
+    put(all, "trainer_step", "The last step that was done.", (double)view->step);
+    put(all, "trainer_steps", "Steps to be done in all.", (double)view->total);
+    if (view->epoch > 0)
+        put(all, "trainer_epoch", "Passes over the data.", view->epoch);
+    put(all, "trainer_loss", "Loss of the last step.", view->loss);
+    put(all, "trainer_accuracy", "Accuracy on the pictures of the last step, or on held out ones.",
+        view->accuracy);
+    put(all, "trainer_examples_per_second", "Examples of all workers in a second, smoothed.",
+        view->rate);
+    put(all, "trainer_examples_total", "Examples of all workers since this process started.",
+        (double)view->examples);
+    put(all, "trainer_worker_losses_total", "Workers lost since this process started.",
+        (double)view->losses);
+    put(all, "trainer_checkpoints_total", "Checkpoints written since this process started.",
+        (double)view->saves);
+    put(all, "trainer_checkpoint_failures_total", "Checkpoints that could not be written.",
+        (double)view->failed_saves);
+    put(all, "trainer_checkpoint_step", "Step of the last checkpoint, 0 before the first.",
+        (double)view->saved);
+    put(all, "trainer_waiting", "Whether other processes are waited for now.",
+        view->waiting_for[0] ? 1 : 0);
+    put(all, "trainer_waiting_seconds_total", "Time spent waiting for other processes.",
+        view->waited);
+    prometheus_write(all, text);
+}
+
+static void answer_metrics(struct http_exchange *exchange, const struct run_state_view *view)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, METRICS_MAX);
+    monitor_write_metrics(view, &text);
+    http_respond(exchange, 200, PROMETHEUS_CONTENT_TYPE, text.data, text.size);
+}
+
+static void handle(struct http_exchange *exchange, void *context)
+{
+    struct monitor *monitor = context;
+    const struct http_request *request = exchange->request;
+    struct run_state_view view;
+    if (!str_eq(request->method, "GET") && !str_eq(request->method, "HEAD")) {
+        page_respond_refusal(exchange, ERR_METHOD, "only GET is answered here");
+        return;
+    }
+    run_state_look(monitor->state, moment_monotonic_ns(), &view);
+    if (str_eq(request->path, "/progress"))
+        page_respond_json(exchange, 200, run_state_document(exchange->arena, &view));
+    else if (str_eq(request->path, "/metrics"))
+        answer_metrics(exchange, &view);
+    else if (str_eq(request->path, "/healthz"))
+        http_respond(exchange, 200, "text/plain; charset=utf-8", "ok\n", 3);
+    else
+        page_respond_refusal(exchange, ERR_NOT_FOUND, "there is /progress, /metrics and /healthz");
+}
+
+/* ---- Its thread */
+
+static void on_closed(void *context)
+{
+    struct monitor *monitor = context;
+    loop_stop(monitor->loop);
+}
+
+static void on_stop(struct loop_task *task)
+{
+    struct monitor *monitor = CONTAINER_OF(task, struct monitor, stop);
+    http_server_close(monitor->server, on_closed, monitor);
+}
+
+static void *run(void *context)
+{
+    struct monitor *monitor = context;
+    loop_run(monitor->loop);
+    return NULL;
+}
+
+static int start_thread(struct monitor *monitor, struct err *err)
+{
+    sigset_t all, before; /* signals are for the thread that trains, SIGPIPE for nobody */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int problem = pthread_create(&monitor->thread, NULL, run, monitor);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return problem ? err_set_errno(err, problem, "cannot start a thread") : 0;
+}
+
+int monitor_start(const char *address, int port, struct run_state *state, struct monitor **ret,
+                  int *ret_port, struct err *err)
+{
+    struct monitor *monitor = mem_zalloc(sizeof(*monitor));
+    *monitor = (struct monitor){.state = state, .stop = {.callback = on_stop}};
+    struct http_server_options options = {.body_max = BODY_MAX, .connections_max = CONNECTIONS_MAX};
+    int result = http_listen(address, port, &options.listen_fd, ret_port, err);
+    if (result < 0) {
+        free(monitor);
+        return result;
+    }
+    result = loop_new(&monitor->loop, err);
+    if (result == 0)
+        result = http_server_new(monitor->loop, &options, handle, monitor, &monitor->server, err);
+    if (result < 0)
+        close(options.listen_fd);
+    if (result == 0)
+        result = start_thread(monitor, err);
+    if (result == 0) {
+        *ret = monitor;
+        return 0;
+    }
+    if (monitor->server) {
+        http_server_close(monitor->server, on_closed, monitor);
+        loop_run(monitor->loop);
+    }
+    loop_free(monitor->loop);
+    free(monitor);
+    return result;
+}
+
+struct monitor *monitor_stop(struct monitor *monitor)
+{
+    if (!monitor)
+        return NULL;
+    loop_post(monitor->loop, &monitor->stop);
+    pthread_join(monitor->thread, NULL);
+    loop_free(monitor->loop);
+    free(monitor);
+    return NULL;
+}

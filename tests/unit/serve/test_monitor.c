@@ -1,0 +1,175 @@
+/* What is answered about a run, over real connections, while another thread trains. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "serve/monitor.h"
+
+#include <arpa/inet.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+static int connect_to(int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    return fd;
+}
+
+/* The whole answer, head and body. */
+static char *ask(int port, const char *method, const char *path)
+{
+    _cleanup_fd_ int fd = connect_to(port);
+    dprintf(fd, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", method, path);
+    struct buf answer;
+    buf_init(&answer, 1 << 20);
+    char part[4096];
+    for (ssize_t size; (size = read(fd, part, sizeof(part))) > 0;)
+        buf_append(&answer, part, (size_t)size);
+    char *text = buf_take(&answer);
+    buf_release(&answer);
+    return text;
+}
+
+static void assert_answer(int port, const char *method, const char *path, const char *status,
+                          const char *part)
+{
+    _cleanup_free_ char *answer = ask(port, method, path);
+    if (!str_has_prefix(answer, status) || !strstr(answer, part))
+        fail_msg("%s %s: no '%s' with '%s' in:\n%s", method, path, status, part, answer);
+}
+
+static struct monitor *start(struct run_state *state, int *ret_port)
+{
+    struct monitor *monitor = NULL;
+    struct err err = ERR_INIT;
+    if (monitor_start("127.0.0.1", 0, state, &monitor, ret_port, &err) < 0)
+        fail_msg("%s", err.message);
+    return monitor;
+}
+
+static void it_answers(void **unused)
+{
+    _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
+    int port = 0;
+    _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port);
+    run_state_begin(state, 0, 100, 0);
+    run_state_wait(state, "worker 1 (b:2222)", 1);
+    assert_answer(port, "GET", "/progress", "HTTP/1.1 200 ",
+                  "{\"step\":0,\"total\":100,\"waiting-for\":\"worker 1 (b:2222)\"}");
+    run_state_step(state, 7, 0.5, 64, 2);
+    assert_answer(port, "GET", "/progress?pretty=1", "HTTP/1.1 200 ",
+                  "{\"step\":7,\"total\":100,\"loss\":0.5}");
+    assert_answer(port, "GET", "/metrics", "HTTP/1.1 200 ", "\ntrainer_step 7\n");
+    assert_answer(port, "GET", "/healthz", "HTTP/1.1 200 ", "ok");
+    assert_answer(port, "POST", "/progress", "HTTP/1.1 405 ", "only GET");
+    assert_answer(port, "GET", "/", "HTTP/1.1 404 ", "there is /progress, /metrics and /healthz");
+}
+
+static void metrics_are_what_prometheus_reads(void **unused)
+{
+    struct run_state_view view = {.step = 7,
+                                  .total = 100,
+                                  .loss = 0.5,
+                                  .accuracy = (double)NAN,
+                                  .rate = 12.5,
+                                  .examples = 448,
+                                  .losses = 2,
+                                  .waited = 1.5};
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 1 << 16);
+    monitor_write_metrics(&view, &text);
+    static const char *const PARTS[] = {
+        "# HELP trainer_loss Loss of the last step.\n# TYPE trainer_loss gauge\ntrainer_loss 0.5\n",
+        "# TYPE trainer_worker_losses_total counter\ntrainer_worker_losses_total 2\n",
+        "\ntrainer_examples_per_second 12.5\n",
+        "\ntrainer_waiting_seconds_total 1.5\n",
+        "\ntrainer_waiting 0\n",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(PARTS); i++)
+        if (!strstr(text.data, PARTS[i]))
+            fail_msg("'%s' is not in:\n%s", PARTS[i], text.data);
+    assert_null(strstr(text.data, "trainer_accuracy")); /* not known */
+    assert_null(strstr(text.data, "trainer_epoch"));
+}
+
+static void a_port_in_use_is_a_sentence(void **unused)
+{
+    _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
+    int port = 0, other = 0;
+    _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port), *second = NULL;
+    struct err err = ERR_INIT;
+    assert_true(monitor_start("127.0.0.1", port, state, &second, &other, &err) < 0);
+    assert_null(second);
+    _cleanup_free_ char *expected =
+        mem_printf("cannot listen on 127.0.0.1 port %d: Address already in use", port);
+    assert_string_equal(err.message, expected);
+}
+
+/* Peers that stay, and peers that leave in the middle of it, hold up nobody and kill nothing. */
+static void bad_company_is_borne(void **unused)
+{
+    _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
+    int port = 0;
+    struct monitor *monitor = start(state, &port);
+    int silent = connect_to(port), half = connect_to(port);
+    dprintf(half, "GET /prog");
+    for (int i = 0; i < 50; i++) {
+        int fd = connect_to(port);
+        dprintf(fd,
+                "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\nGET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        struct linger reset = {.l_onoff = 1};
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+        close(fd);
+    }
+    assert_answer(port, "GET", "/healthz", "HTTP/1.1 200 ", "ok");
+    assert_null(monitor_stop(monitor));
+    close(silent), close(half);
+}
+
+static atomic_bool done;
+
+static void *train(void *argument)
+{
+    for (uint64_t step = 1; !done; step++)
+        run_state_step(argument, step, 0.5, 1, (int64_t)step);
+    return NULL;
+}
+
+static void it_is_asked_while_steps_go_on(void **unused)
+{
+    _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
+    int port = 0;
+    _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port);
+    pthread_t thread;
+    done = false;
+    assert_int_equal(pthread_create(&thread, NULL, train, state), 0);
+    for (int i = 0; i < 20; i++) {
+        assert_answer(port, "GET", "/progress", "HTTP/1.1 200 ", "\"total\":0");
+        assert_answer(port, "GET", "/metrics", "HTTP/1.1 200 ", "trainer_step");
+    }
+    done = true;
+    pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_answers),
+        cmocka_unit_test(metrics_are_what_prometheus_reads),
+        cmocka_unit_test(a_port_in_use_is_a_sentence),
+        cmocka_unit_test(bad_company_is_borne),
+        cmocka_unit_test(it_is_asked_while_steps_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
