@@ -116,6 +116,7 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
         .timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS,
         .report_ms = options->report_ms ? options->report_ms : REPORT_MS,
         .report = options->report,
+        .waiting = options->waiting,
         .context = options->context,
     };
     struct transport_tcp *tcp = NULL;

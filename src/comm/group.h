@@ -38,7 +38,8 @@ struct comm_options {
     int64_t join_timeout_ms;           /* how long to wait for all members; 0: 5 minutes */
     int64_t timeout_ms;                /* how long a call waits for a member; 0: 5 minutes */
     int64_t report_ms;                 /* between lines about who is missing; 0: 5 seconds */
-    void (*report)(void *context, const char *line); /* may be NULL */
+    void (*report)(void *context, const char *line);  /* may be NULL */
+    void (*waiting)(void *context, const char *whom); /* see rendezvous.h; may be NULL */
     void *context;
 };
 

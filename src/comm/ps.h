@@ -50,7 +50,8 @@ struct ps_options {
     int64_t report_ms;                 /* between lines about who is missing; 0: 5 seconds */
     const volatile sig_atomic_t *stop; /* not 0: a call that would wait for a lost server ends with
                                           ERR_CANCELED instead; NULL: never */
-    void (*report)(void *context, const char *line); /* may be NULL */
+    void (*report)(void *context, const char *line);  /* may be NULL */
+    void (*waiting)(void *context, const char *whom); /* see rendezvous.h; may be NULL */
     void *context;
 };
 

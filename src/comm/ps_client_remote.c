@@ -401,6 +401,7 @@ int ps_client_remote_init(struct ps_client *client, const struct ps_options *opt
     meeting->report_ms = options->report_ms ? options->report_ms : REPORT_MS;
     meeting->stop = options->stop;
     meeting->report = options->report;
+    meeting->waiting = options->waiting;
     meeting->context = options->context;
     return connect_all(client, options->timeout_ms ? options->timeout_ms : TIMEOUT_MS, err);
 }

@@ -150,6 +150,28 @@ static int give_up(struct rendezvous *r, struct err *err)
                    r->wanted, (double)r->options->timeout_ms / 1000, text.data);
 }
 
+static void append_name(void *context, const char *name, const char *reason)
+{
+    struct buf *text = context;
+    (void)reason;
+    buf_printf(text, "%s%s", text->size ? ", " : "", name);
+}
+
+static void tell_missing(struct rendezvous *r)
+{
+    if (!r->options->waiting)
+        return;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, MISSING_MAX - 1);
+    int missing = each_missing(r, append_name, &text);
+    if (missing > NAMED_MAX)
+        buf_printf(&text, " and %d more", missing - NAMED_MAX);
+    if (str_eq(text.data, r->missing))
+        return;
+    str_copy(r->missing, sizeof(r->missing), text.data);
+    r->options->waiting(r->options->context, missing ? text.data : NULL);
+}
+
 static void wait_for_something(struct rendezvous *r, int64_t now)
 {
     r->polls.count = 0;
@@ -190,6 +212,7 @@ static int meet(struct rendezvous *r, struct err *err)
         int result = rendezvous_progress_guests(r, now, err);
         if (result < 0 || (result = rendezvous_progress_bonds(r, now, err)) < 0)
             return result;
+        tell_missing(r);
         if (is_complete(r))
             return 0;
         if (r->options->stop && *r->options->stop)

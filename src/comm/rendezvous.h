@@ -28,6 +28,9 @@ struct rendezvous_options {
     int64_t timeout_ms, report_ms;
     const volatile sig_atomic_t *stop;               /* not 0: wait for nobody; may be NULL */
     void (*report)(void *context, const char *line); /* may be NULL */
+    /* Who is missing, whenever that changes, as "worker 1 (host:port), …"; NULL when nobody is any
+     * more. May be NULL. */
+    void (*waiting)(void *context, const char *whom);
     void *context;
 };
 

@@ -42,6 +42,8 @@ struct guest {
     int64_t ends;
 };
 
+enum { MISSING_MAX = 1024 };
+
 struct rendezvous {
     const struct rendezvous_options *options;
     struct handshake_identity identity;
@@ -52,6 +54,7 @@ struct rendezvous {
     VEC(struct guest *) guests;
     struct wire_address *addresses; /* by rank, in the master form; port 0: not known yet */
     bool told;                      /* the addresses of all are known to this member */
+    char missing[MISSING_MAX];      /* who was, when that was told last */
     VEC(struct pollfd) polls;
     char stranger[REASON_MAX]; /* why the last one was refused: the same is not said twice */
 };

@@ -162,13 +162,26 @@ static int fit_start(struct fit *fit, struct err *err)
     return result;
 }
 
-/* An epoch shows as many pictures as there are to train on. */
-static double steps_an_epoch(const struct fit *fit)
+static double steps_an_epoch(const struct face_fit_options *options, const struct dataset *dataset,
+                             const struct dataset_split *split)
 {
     size_t pictures = 0;
-    for (size_t i = 0; i < fit->split.train.count; i++)
-        pictures += dataset_pictures(fit->dataset, fit->split.train.items[i]);
-    return (double)pictures / (double)(fit->options->batch_persons * fit->options->batch_pictures);
+    for (size_t i = 0; i < split->train.count; i++)
+        pictures += dataset_pictures(dataset, split->train.items[i]);
+    return (double)pictures / (double)(options->batch_persons * options->batch_pictures);
+}
+
+int face_fit_epochs_to_steps(const struct face_fit_options *options, const struct dataset *dataset,
+                             uint64_t epochs, uint64_t *ret, struct err *err)
+{
+    struct dataset_split split = {0};
+    int result = dataset_split_persons(dataset, options->seed, options->held_out, &split, err);
+    if (result < 0)
+        return result;
+    double steps = (double)epochs * steps_an_epoch(options, dataset, &split);
+    *ret = steps < 1 ? 1 : (uint64_t)(steps + 0.5);
+    dataset_split_release(&split);
+    return 0;
 }
 
 static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
@@ -243,8 +256,9 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
              options->model.side, fit->split.train.count, fit->split.held_out.count,
              fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels);
     fit->log = run_log_new(
-        &options->log,
-        &(struct run_log_subject){.unit = "images", .steps_an_epoch = steps_an_epoch(fit)});
+        &options->log, &(struct run_log_subject){
+                           .unit = "images",
+                           .steps_an_epoch = steps_an_epoch(options, fit->dataset, &fit->split)});
     struct fit_loop loop = {
         .model = "face",
         .seed = options->seed,

@@ -73,6 +73,11 @@ struct face_fit_result {
  * the course of the run. */
 uint64_t face_fit_hash(const struct face_fit_options *options, const struct dataset *dataset);
 
+/* How many steps go through the pictures to train on so often: an epoch shows as many as there
+ * are, not each of them once, for a batch is drawn by persons. */
+int face_fit_epochs_to_steps(const struct face_fit_options *options, const struct dataset *dataset,
+                             uint64_t epochs, uint64_t *ret, struct err *err);
+
 int face_fit(const struct face_fit_options *options, const struct dataset *dataset,
              struct reducer *reducer, struct face_fit_result *ret, struct err *err);
 void face_fit_result_release(struct face_fit_result *result);

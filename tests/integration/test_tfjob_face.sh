@@ -1,13 +1,13 @@
 #!/bin/bash
 # The road of the demo, as root and as an ordinary user: a TFJob with three workers on three nodes trains the face model,
-# and its losses are those of one worker within rounding.
+# and its losses are those of one worker within rounding. While one trains, the job says how far it is.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
 STEPS=12
-ARGUMENTS="[fit, face, --data=procedural, --seed=5, --steps=$STEPS, --model-dir=/model, --log=plain]"
+ARGUMENTS="fit, face, --data=procedural, --seed=5, --steps=$STEPS, --model-dir=/model, --log=plain, --monitor=9100"
 
-manifest() { # NAME REPLICAS
+manifest() { # NAME REPLICAS [ARGUMENT]
     cat <<YAML
 apiVersion: v1
 kind: PersistentVolumeClaim
@@ -31,13 +31,17 @@ spec:
           containers:
           - name: tensorflow
             image: trainyard/trainer
-            args: $ARGUMENTS
+            args: [$ARGUMENTS${3:+, $3}]
+            ports: [{name: progress, containerPort: 9100}]
             volumeMounts: [{name: model, mountPath: /model}]
 YAML
 }
 
 # "STEP LOSS" lines of a job's worker 0.
 losses() { kubectl logs "$1-worker-0" | sed -n 's/.*step *\([0-9]*\).*loss *\([0-9.]*\).*/\1 \2/p'; }
+
+progress_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}'; }
+is_told() { progress_of "$1" | finds -E '^step [0-9]+/100000, epoch [0-9.]+, loss 0\.[0-9]+, [0-9]+/s$'; }
 
 check() {
     cluster_up --nodes 3
@@ -59,6 +63,12 @@ check() {
         { difference = $2 - $4; if (difference < 0) difference = -difference
           if ($1 != $3 || difference > 0.0005 + 0.002 * $2) { print "step " $1 ": one worker " $2 ", three workers " $4; bad = 1 } }
         END { exit bad }' || fail "three workers differ from one"
+
+    manifest long 2 --steps=100000 | kubectl apply -f -
+    wait_until "progress on the job" is_told long
+    echo "progress of a job: $(progress_of long)"
+    kubectl get tfjob long | finds 'loss 0' || fail "no progress in: $(kubectl get tfjob long)"
+    kubectl delete tfjob long
     echo "three workers, $STEPS steps, last loss $(tail -1 "$SCRATCH/three"); one worker $(tail -1 "$SCRATCH/one")"
     cluster_wipe
 }

@@ -71,12 +71,12 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 
 static const struct option OPTIONS[] = {
     {.name = "gallery",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      .offset = offsetof(struct data_values, gallery),
      .value = "DIR",
      .help = "where the pictures go: one folder a person"},
     {.name = "samples",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      .offset = offsetof(struct data_values, samples),
      .value = "DIR",
      .help = "where further pictures of the same people go"},

@@ -60,12 +60,12 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 
 static const struct option OPTIONS[] = {
     {.name = "model",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
      .help = "model of a classifier, as training writes and exports it"},
     {.name = "data",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(data),
      .environment = "TF_DATA_DIR",
      .fallback = IDX_DIRECTORY_DEFAULT,

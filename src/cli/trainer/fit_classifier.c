@@ -6,16 +6,18 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/trainer/fit_cluster.h"
+#include "cli/trainer/fit_watch.h"
 #include "models/classifier_fit.h"
 #include "train/reducer_comm.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct fit_values {
+    struct option_config config;
     struct fit_cluster_values cluster;
+    struct fit_watch_values watch;
     const char *data, *model, *optimizer, *schedule, *precision, *model_dir, *export_dir;
-    int64_t steps, batch, seed, threads, loaders, checkpoint_every, keep, warm_up;
+    int64_t steps, epochs, batch, seed, threads, loaders, checkpoint_every, keep, warm_up;
     double rate, clip;
 };
 
@@ -29,15 +31,16 @@ static int kind_of(const char *name, enum classifier_kind *ret, struct err *err)
     return err_set(err, ERR_USAGE, "no such model type '%s': use --model cnn or linear", name);
 }
 
-/* The workshop keeps its models in an object store; a volume does the same here. */
-static int check_path(const char *option, const char *path, struct err *err)
+/* Every process must know how many steps there are, so a parameter server needs the data, too. */
+static int steps_of_epochs(const struct fit_values *values, uint64_t *ret, struct err *err)
 {
-    if (!path || !strstr(path, "://"))
-        return 0;
-    return err_set(err, ERR_UNSUPPORTED,
-                   "--%s '%s' is in an object store, which trainer does not reach: mount a volume "
-                   "(a PersistentVolumeClaim) and give the path of a directory on it",
-                   option, path);
+    _cleanup_(cleanup_idx) struct idx *train = NULL;
+    int result = idx_open(values->data, IDX_TRAIN, &train, err);
+    if (result < 0)
+        return err_wrap(err, "cannot tell how long --epochs %lld are", (long long)values->epochs);
+    double steps = (double)values->epochs * (double)train->count / (double)values->batch;
+    *ret = steps < 1 ? 1 : (uint64_t)(steps + 0.5);
+    return 0;
 }
 
 static int options_of(const struct fit_values *values, bool servers,
@@ -68,12 +71,8 @@ static int options_of(const struct fit_values *values, bool servers,
     options.log.stream = stdout;
     options.stop = &fit_stop_asked;
     int result = kind_of(values->model, &options.kind, err);
-    if (result == 0)
-        result = check_path("data", options.data, err);
-    if (result == 0)
-        result = check_path("model-dir", options.model_dir, err);
-    if (result == 0)
-        result = check_path("export-dir", options.export_dir, err);
+    if (result == 0 && values->epochs)
+        result = steps_of_epochs(values, &options.steps, err);
     if (result == 0)
         result = classifier_fit_check(&options, servers, err);
     if (result == 0)
@@ -161,6 +160,8 @@ static int train_with_servers(const struct fit_values *values,
         .join_timeout_ms = values->cluster.join_timeout * 1000,
         .stop = &fit_stop_asked,
         .report = fit_say_line,
+        .waiting = fit_watch_wait,
+        .context = options->log.state,
     };
     fit_joining = 1; /* nothing is lost when a signal ends the wait */
     int result = ps_client_open(&ps, &client, err);
@@ -185,6 +186,8 @@ static int train_in_step(const struct fit_values *values,
             .shape = classifier_fit_hash(options),
             .join_timeout_ms = values->cluster.join_timeout * 1000,
             .report = fit_say_line,
+            .waiting = fit_watch_wait,
+            .context = options->log.state,
         };
         result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;
@@ -208,6 +211,10 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
     if (role == TY_ROLE_PS)
         return serve_variables(&options, config, err);
     size_t workers = tf_config_workers(config);
+    _cleanup_(fit_watch_close) struct fit_watch watch = {0};
+    result = fit_watch_open(&values->watch, options.model_dir, &options.log, &watch, err);
+    if (result < 0)
+        return result;
     announce(&options, ty_tf_config_is_chief(config));
     struct classifier_fit_result done = {0};
     result = servers ? train_with_servers(values, &options, config, workers, &done, err)
@@ -236,10 +243,18 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 #define FIELD(name) .offset = offsetof(struct fit_values, name)
 
 static const struct option OPTIONS[] = {
+    {.name = "config",
+     .type = OPTION_CONFIG,
+     FIELD(config),
+     .environment = "TRAINER_CONFIG",
+     .value = "FILE",
+     .help = "YAML or JSON file with values of these options, as 'steps: 400'; the command line "
+             "and the environment count more"},
     {.name = "data",
-     .type = OPTION_STRING,
+     .aliases = "data-dir",
+     .type = OPTION_PATH,
      FIELD(data),
-     .environment = "TF_DATA_DIR",
+     .environment = "TRAINER_DATA|TF_DATA_DIR",
      .fallback = IDX_DIRECTORY_DEFAULT,
      .value = "DIR",
      .help = "directory with the four IDX files of MNIST or of a data set like it"},
@@ -251,6 +266,7 @@ static const struct option OPTIONS[] = {
      .value = "cnn|linear",
      .help = "two convolutions and a hidden layer, or no hidden layer at all"},
     {.name = "steps",
+     .aliases = "train-steps",
      .type = OPTION_INT,
      FIELD(steps),
      .environment = "TF_TRAIN_STEPS",
@@ -259,7 +275,16 @@ static const struct option OPTIONS[] = {
      .max = 100000000,
      .value = "N",
      .help = "steps of all workers together, those of a run that is resumed included"},
+    {.name = "epochs",
+     .type = OPTION_INT,
+     FIELD(epochs),
+     .fallback = "0",
+     .min = 0,
+     .max = 1000000,
+     .value = "N",
+     .help = "instead of --steps: how often to go through the training pictures"},
     {.name = "batch",
+     .aliases = "batch-size",
      .type = OPTION_INT,
      FIELD(batch),
      .environment = "TF_BATCH_SIZE",
@@ -276,6 +301,7 @@ static const struct option OPTIONS[] = {
      .value = "KIND",
      .help = "how a gradient changes the parameters; adam not with parameter servers"},
     {.name = "learning-rate",
+     .aliases = "lr|rate",
      .type = OPTION_REAL,
      FIELD(rate),
      .environment = "TF_LEARNING_RATE",
@@ -338,13 +364,14 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "threads that make the next batches ahead; 0: none. The result is the same"},
     {.name = "model-dir",
-     .type = OPTION_STRING,
+     .aliases = "checkpoint-dir",
+     .type = OPTION_PATH,
      FIELD(model_dir),
-     .environment = "TF_MODEL_DIR",
+     .environment = "TRAINER_MODEL_DIR|TF_MODEL_DIR",
      .value = "DIR",
      .help = "where checkpoints and the model go; a run that was broken off goes on from there"},
     {.name = "export-dir",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(export_dir),
      .environment = "TF_EXPORT_DIR",
      .value = "DIR",
@@ -365,6 +392,7 @@ static const struct option OPTIONS[] = {
      .max = 1000,
      .value = "N",
      .help = "checkpoints to keep"},
+    FIT_WATCH_OPTIONS(struct fit_values),
     FIT_CLUSTER_OPTIONS(struct fit_values),
     {0},
 };

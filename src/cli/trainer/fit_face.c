@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cli/trainer/fit_cluster.h"
+#include "cli/trainer/fit_watch.h"
 #include "cli/trainer/people.h"
 #include "models/face_fit.h"
 #include "train/reducer_comm.h"
@@ -10,9 +11,11 @@
 #include <stdio.h>
 
 struct fit_values {
+    struct option_config config;
     struct fit_cluster_values cluster;
+    struct fit_watch_values watch;
     const char *data, *crop, *optimizer, *schedule, *precision, *mining, *norm, *model_dir;
-    int64_t persons, pictures, held_out, steps, epochs, batch_persons, batch_pictures, side,
+    int64_t persons, pictures, held_out, steps, epochs, batch, batch_persons, batch_pictures, side,
         channels, embedding, width, seed, threads, loaders, checkpoint_every, keep, warm_up;
     double margin, rate, weight_decay, clip;
     bool plain_pictures;
@@ -57,14 +60,19 @@ static struct face_fit_options options_of(const struct fit_values *values)
     return options;
 }
 
-/* An epoch shows as many pictures as there are to train on. */
-static uint64_t steps_of_epochs(const struct fit_values *values, const struct dataset *dataset)
+/* --batch counts pictures, of which every person of the batch has the same number. */
+static int take_batch(const struct fit_values *values, struct face_fit_options *options,
+                      struct err *err)
 {
-    double train = (double)dataset_total(dataset) *
-                   (1 - (double)values->held_out / (double)dataset_persons(dataset));
-    double steps =
-        (double)values->epochs * train / (double)(values->batch_persons * values->batch_pictures);
-    return steps < 1 ? 1 : (uint64_t)(steps + 0.5);
+    if (!values->batch)
+        return 0;
+    if (values->batch % values->batch_pictures != 0)
+        return err_set(err, ERR_USAGE,
+                       "a batch of %lld pictures is no multiple of the %lld of each person: change "
+                       "--batch (TF_BATCH_SIZE) or --batch-pictures",
+                       (long long)values->batch, (long long)values->batch_pictures);
+    options->batch_persons = (size_t)(values->batch / values->batch_pictures);
+    return 0;
 }
 
 static int check_roles(const struct ty_tf_config *config, struct err *err)
@@ -117,11 +125,14 @@ static int open_crop(const struct fit_values *values, struct people_crop *ret, s
 static int train(const struct fit_values *values, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
+    _cleanup_(fit_watch_close) struct fit_watch watch = {0};
     _cleanup_(reducer_comm_close) struct reducer_comm several = {0};
     struct ty_tf_config *config = NULL;
     struct face_fit_options options = options_of(values);
     _cleanup_(people_crop_release) struct people_crop crop = {0};
     int result = face_config_check(&options.model, err);
+    if (result == 0)
+        result = take_batch(values, &options, err);
     if (result == 0)
         result = fit_cluster_read(&values->cluster, &config, err);
     if (result == 0)
@@ -133,7 +144,10 @@ static int train(const struct fit_values *values, struct err *err)
         result = people_open_data(values->data, &crop, options.threads, options.seed,
                                   values->persons, values->pictures, &dataset, err);
     if (result == 0 && values->epochs)
-        options.steps = steps_of_epochs(values, dataset);
+        result = face_fit_epochs_to_steps(&options, dataset, (uint64_t)values->epochs,
+                                          &options.steps, err);
+    if (result == 0)
+        result = fit_watch_open(&values->watch, options.model_dir, &options.log, &watch, err);
     struct reducer alone = reducer_single(), *reducer = &alone;
     size_t workers = result == 0 ? tf_config_workers(config) : 0;
     if (workers > 1) {
@@ -142,6 +156,8 @@ static int train(const struct fit_values *values, struct err *err)
             .shape = face_fit_hash(&options, dataset),
             .join_timeout_ms = values->cluster.join_timeout * 1000,
             .report = fit_say_line,
+            .waiting = fit_watch_wait,
+            .context = watch.state,
         };
         result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;
@@ -167,10 +183,18 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 #define FIELD(name) .offset = offsetof(struct fit_values, name)
 
 static const struct option OPTIONS[] = {
+    {.name = "config",
+     .type = OPTION_CONFIG,
+     FIELD(config),
+     .environment = "TRAINER_CONFIG",
+     .value = "FILE",
+     .help = "YAML or JSON file with values of these options, as 'steps: 400'; the command line "
+             "and the environment count more"},
     {.name = "data",
-     .type = OPTION_STRING,
+     .aliases = "data-dir",
+     .type = OPTION_PATH,
      FIELD(data),
-     .environment = "TRAINER_DATA",
+     .environment = "TRAINER_DATA|TF_DATA_DIR",
      .fallback = "procedural",
      .value = "DIR",
      .help = "folder with one folder a person, or 'procedural' for drawn people"},
@@ -200,8 +224,10 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "people kept out of training, to judge the model by"},
     {.name = "steps",
+     .aliases = "train-steps",
      .type = OPTION_INT,
      FIELD(steps),
+     .environment = "TF_TRAIN_STEPS",
      .fallback = "400",
      .min = 1,
      .max = 100000000,
@@ -214,7 +240,19 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = 1000000,
      .value = "N",
-     .help = "instead of --steps: how often to go through the data"},
+     .help = "instead of --steps: as many steps as show each training picture so often, on "
+             "average"},
+    {.name = "batch",
+     .aliases = "batch-size",
+     .type = OPTION_INT,
+     FIELD(batch),
+     .environment = "TF_BATCH_SIZE",
+     .fallback = "0",
+     .min = 0,
+     .max = 65536,
+     .value = "N",
+     .help = "pictures in a batch of all workers together, instead of --batch-persons; 0: those of "
+             "--batch-persons people"},
     {.name = "batch-persons",
      .type = OPTION_INT,
      FIELD(batch_persons),
@@ -292,8 +330,10 @@ static const struct option OPTIONS[] = {
      .value = "KIND",
      .help = "how a gradient changes the parameters"},
     {.name = "learning-rate",
+     .aliases = "lr|rate",
      .type = OPTION_REAL,
      FIELD(rate),
+     .environment = "TF_LEARNING_RATE",
      .fallback = "0.003",
      .value = "X",
      .help = "at its highest"},
@@ -363,9 +403,10 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "threads that make the next batches ahead; 0: none. The result is the same"},
     {.name = "model-dir",
-     .type = OPTION_STRING,
+     .aliases = "checkpoint-dir",
+     .type = OPTION_PATH,
      FIELD(model_dir),
-     .environment = "TRAINER_MODEL_DIR",
+     .environment = "TRAINER_MODEL_DIR|TF_MODEL_DIR",
      .value = "DIR",
      .help = "where checkpoints and the model go; a run that was broken off goes on from there"},
     {.name = "checkpoint-every",
@@ -384,6 +425,7 @@ static const struct option OPTIONS[] = {
      .max = 1000,
      .value = "N",
      .help = "checkpoints to keep"},
+    FIT_WATCH_OPTIONS(struct fit_values),
     FIT_CLUSTER_OPTIONS(struct fit_values),
     {0},
 };

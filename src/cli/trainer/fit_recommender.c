@@ -5,12 +5,15 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/trainer/fit_cluster.h"
+#include "cli/trainer/fit_watch.h"
 #include "models/recommender_fit.h"
 
 #include <stdio.h>
 
 struct fit_values {
+    struct option_config config;
     struct fit_cluster_values cluster;
+    struct fit_watch_values watch;
     const char *data, *kind, *label, *model_dir;
     int64_t dimensions, buckets, epochs, batch, test_percent, seed, snapshot_every;
     double rate;
@@ -90,9 +93,10 @@ static int serve(const struct fit_values *values, const struct recommender_fit_o
     return result < 0 ? result : ps_server_run(&server, ret_stopped, err);
 }
 
-static int train(const struct fit_values *values, const struct recommender_fit_options *options,
+static int train(const struct fit_values *values, struct recommender_fit_options *options,
                  const struct ty_tf_config *config, bool *ret_stopped, struct err *err)
 {
+    _cleanup_(fit_watch_close) struct fit_watch watch = {0};
     _cleanup_(cleanup_ratings) struct ratings *ratings = NULL;
     _cleanup_(cleanup_ps_client) struct ps_client *client = NULL;
     if (str_is_empty(values->data))
@@ -100,6 +104,8 @@ static int train(const struct fit_values *values, const struct recommender_fit_o
                        "say with --data where the ratings are: a CSV file of "
                        "userId,movieId,rating,timestamp ('tools/get-data movielens' fetches one)");
     int result = ratings_open(values->data, &ratings, err);
+    if (result == 0)
+        result = fit_watch_open(&values->watch, options->model_dir, &options->log, &watch, err);
     if (result < 0)
         return result;
     struct ps_options ps = {
@@ -109,6 +115,8 @@ static int train(const struct fit_values *values, const struct recommender_fit_o
         .timeout_ms = values->cluster.join_timeout * 1000,
         .stop = &fit_stop_asked,
         .report = fit_say_line,
+        .waiting = fit_watch_wait,
+        .context = watch.state,
     };
     fit_joining = 1;
     result = ps_client_open(&ps, &client, err);
@@ -170,10 +178,17 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 #define FIELD(name) .offset = offsetof(struct fit_values, name)
 
 static const struct option OPTIONS[] = {
+    {.name = "config",
+     .type = OPTION_CONFIG,
+     FIELD(config),
+     .environment = "TRAINER_CONFIG",
+     .value = "FILE",
+     .help = "YAML or JSON file with values of these options, as 'steps: 400'; the command line "
+             "and the environment count more"},
     {.name = "data",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(data),
-     .environment = "TRAINER_DATA",
+     .environment = "TRAINER_DATA|TF_DATA_DIR",
      .value = "FILE",
      .help = "CSV file of userId,movieId,rating,timestamp, or a folder with ratings.csv in it"},
     {.name = "kind",
@@ -217,6 +232,7 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "how often to go through the ratings"},
     {.name = "batch",
+     .aliases = "batch-size",
      .type = OPTION_INT,
      FIELD(batch),
      .fallback = "512",
@@ -233,6 +249,7 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "part of the ratings kept out of training, to judge the model by, in percent"},
     {.name = "learning-rate",
+     .aliases = "lr|rate",
      .type = OPTION_REAL,
      FIELD(rate),
      .fallback = "0.05",
@@ -247,9 +264,10 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "of everything drawn by chance, and of what is kept out of training"},
     {.name = "model-dir",
-     .type = OPTION_STRING,
+     .aliases = "checkpoint-dir",
+     .type = OPTION_PATH,
      FIELD(model_dir),
-     .environment = "TRAINER_MODEL_DIR",
+     .environment = "TRAINER_MODEL_DIR|TF_MODEL_DIR",
      .value = "DIR",
      .help =
          "where servers keep their snapshots and the chief writes recommender.model; a run that "
@@ -262,6 +280,7 @@ static const struct option OPTIONS[] = {
      .max = 86400,
      .value = "SECONDS",
      .help = "time between snapshots of a parameter server, in seconds"},
+    FIT_WATCH_OPTIONS(struct fit_values),
     FIT_CLUSTER_OPTIONS(struct fit_values),
     {0},
 };

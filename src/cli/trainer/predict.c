@@ -170,12 +170,12 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 
 static const struct option OPTIONS[] = {
     {.name = "model",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
      .help = "model file or checkpoint"},
     {.name = "data",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(data),
      .environment = "TRAINER_DATA",
      .fallback = "procedural",
@@ -215,7 +215,7 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help = "of the drawn people and of who is held out"},
     {.name = "gallery",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(gallery),
      .value = "DIR",
      .help = "name the nearest of these people, one folder each, for every PICTURE"},

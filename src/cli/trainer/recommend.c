@@ -78,12 +78,12 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 
 static const struct option OPTIONS[] = {
     {.name = "model",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
      .help = "recommender.model of a training run"},
     {.name = "data",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(data),
      .environment = "TRAINER_DATA",
      .value = "FILE",

@@ -1,0 +1,82 @@
+/* What of a run others may see; see fit_watch.h. */
+#include "cli/trainer/fit_watch.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "cli/trainer/fit_cluster.h"
+#include "serve/monitor.h"
+
+#include <string.h>
+
+int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
+                    struct err *err)
+{
+    int64_t port = -1;
+    str_copy(address, FIT_WATCH_ADDRESS_MAX, "0.0.0.0");
+    /* YAML reads a plain `off` as false. */
+    bool off = str_is_empty(text) || str_eq(text, "off") || str_eq(text, "false");
+    const char *colon = off ? NULL : strrchr(text, ':'), *host = text;
+    size_t size = colon ? (size_t)(colon - text) : 0;
+    if (size > 1 && text[0] == '[' && colon[-1] == ']') {
+        host++;
+        size -= 2;
+    }
+    if ((!off && str_to_int64(colon ? colon + 1 : text, 0, 65535, &port, NULL) < 0) ||
+        size >= FIT_WATCH_ADDRESS_MAX)
+        return err_set(err, ERR_USAGE,
+                       "--monitor '%s' is no place to listen at: write PORT, IP:PORT or off", text);
+    if (size) {
+        memcpy(address, host, size);
+        address[size] = '\0';
+    }
+    if (str_eq(address, "localhost"))
+        str_copy(address, FIT_WATCH_ADDRESS_MAX, "127.0.0.1");
+    *ret_port = (int)port;
+    return 0;
+}
+
+/* Training is worth more than being watched. */
+static void start_monitor(struct fit_watch *watch, const char *address, int port)
+{
+    struct err err = ERR_INIT;
+    int result = monitor_start(address, port, watch->state, &watch->monitor, &port, &err);
+    bool v6 = strchr(address, ':');
+    _cleanup_free_ char *line =
+        result < 0
+            ? mem_printf("%s; training goes on, but nobody can ask for its progress", err.message)
+            : mem_printf("progress is told at http://%s%s%s:%d/progress, metrics at /metrics",
+                         v6 ? "[" : "", address, v6 ? "]" : "", port);
+    fit_say_line(NULL, line);
+}
+
+int fit_watch_open(const struct fit_watch_values *values, const char *model_dir,
+                   struct run_log_options *log, struct fit_watch *ret, struct err *err)
+{
+    char address[FIT_WATCH_ADDRESS_MAX];
+    int port = -1, result = fit_watch_parse(values->monitor, address, &port, err);
+    if (result < 0)
+        return result;
+    *ret = (struct fit_watch){.state = run_state_new()};
+    if (port >= 0)
+        start_monitor(ret, address, port);
+    if (str_is_empty(values->events))
+        ret->events_dir = model_dir ? mem_printf("%s/events", model_dir) : NULL;
+    else if (!str_eq(values->events, "off") && !str_eq(values->events, "false"))
+        ret->events_dir = mem_strdup(values->events);
+    log->state = ret->state;
+    log->events_dir = ret->events_dir;
+    return 0;
+}
+
+void fit_watch_wait(void *state, const char *whom)
+{
+    run_state_wait(state, whom, moment_monotonic_ns());
+}
+
+void fit_watch_close(struct fit_watch *watch)
+{
+    watch->monitor = monitor_stop(watch->monitor);
+    watch->state = run_state_free(watch->state);
+    free(TAKE(watch->events_dir));
+}

@@ -1,0 +1,50 @@
+/* What of a run others may see: while it goes on, at a port (serve/monitor), and afterwards, in
+ * files for TensorBoard. Made before anybody is waited for, so that the waiting is seen, too. */
+#ifndef TRAINYARD_CLI_TRAINER_FIT_WATCH_H
+#define TRAINYARD_CLI_TRAINER_FIT_WATCH_H
+
+#include "base/options.h"
+#include "train/run_log.h"
+
+#include <stddef.h>
+
+struct fit_watch_values {
+    const char *monitor, *events;
+};
+
+/* Rows of an option table, for a struct that has a `struct fit_watch_values watch`. */
+#define FIT_WATCH_OPTIONS(values)                                                                  \
+    {.name = "monitor",                                                                            \
+     .type = OPTION_STRING,                                                                        \
+     .offset = offsetof(values, watch.monitor),                                                    \
+     .environment = "TRAINER_MONITOR|TRAINER_MONITOR_PORT",                                        \
+     .fallback = "off",                                                                            \
+     .value = "PORT|IP:PORT|off",                                                                  \
+     .help = "where to answer /progress, /metrics and /healthz meanwhile; PORT alone is that of "  \
+             "all addresses"},                                                                     \
+    {                                                                                              \
+        .name = "events", .aliases = "log-dir", .type = OPTION_PATH,                               \
+        .offset = offsetof(values, watch.events), .value = "DIR|off",                              \
+        .help = "where files for TensorBoard go; without it 'events' in --model-dir"               \
+    }
+
+struct fit_watch {
+    struct run_state *state;
+    struct monitor *monitor; /* NULL: nobody can ask */
+    char *events_dir;        /* NULL: nothing is written */
+};
+
+/* Fills in `log`, too; model_dir may be NULL. A port that is in use is said, and nothing else. */
+int fit_watch_open(const struct fit_watch_values *values, const char *model_dir,
+                   struct run_log_options *log, struct fit_watch *ret, struct err *err);
+void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
+
+/* For comm, whose context is the state: who is missing. */
+void fit_watch_wait(void *state, const char *whom);
+
+/* "9100", ":9100", "127.0.0.1:9100", "[::1]:9100", or "off": port -1. */
+enum { FIT_WATCH_ADDRESS_MAX = 64 };
+int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
+                    struct err *err);
+
+#endif

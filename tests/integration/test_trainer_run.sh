@@ -1,0 +1,148 @@
+#!/bin/bash
+# What a person sees of a training run and what is kept of it, with the real trainer: answers at its port, files for
+# TensorBoard, values from a file, a disk that is full for a while or to the end, and a run that is taken over by other numbers
+# of workers without a trace in its losses.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+cat >"$SCRATCH/small.yaml" <<YAML
+# The same for all runs here.
+data: procedural
+persons: 40
+pictures: 6
+held-out: 10
+image_size: 32
+log: plain
+YAML
+export TRAINER_CONFIG=$SCRATCH/small.yaml
+losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$@"; }
+progress() { curl -sf --max-time 5 "http://127.0.0.1:$1/progress"; }
+has_said() { grep -q "$2" "$1"; }
+port_of() { sed -n 's|^trainer: progress is told at http://127.0.0.1:\([0-9]*\)/progress.*|\1|p' "$1"; }
+has_port() { [ -n "$(port_of "$1")" ]; }
+stopped() { # PID
+    local code=0
+    wait "$1" || code=$?
+    assert_eq "code of a run that SIGTERM stopped" 143 $code
+}
+
+# A worker waits for another: whoever asks hears for whom. Then both train, and each answers for itself.
+LIST='"127.0.0.1:28701","127.0.0.1:28702"'
+start() { # INDEX
+    TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" TRAINER_MONITOR=127.0.0.1:0 \
+        "$TRAINER" fit face --steps 100000 --model-dir "$SCRATCH/watched" >"$SCRATCH/watched-$1" 2>&1 &
+    pids[$1]=$!
+}
+pids=()
+start 0
+wait_until "a monitor" has_port "$SCRATCH/watched-0"
+first=$(port_of "$SCRATCH/watched-0")
+is_waiting() { progress "$first" | grep -q '"waiting-for":"worker 1 (127.0.0.1:28702)"'; }
+wait_until "a word about who is missing" is_waiting
+start 1
+is_training() { [ "$(progress "$1" | jq -r .step)" -ge 3 ]; }
+wait_until "steps" is_training "$first"
+second=$(port_of "$SCRATCH/watched-1")
+wait_until "steps of the other worker" is_training "$second"
+document=$(progress "$first")
+for member in step total epoch loss rate; do
+    [ "$(jq -r ".$member | type" <<<"$document")" = number ] || fail "no $member in $document"
+done
+metrics=$(curl -sf "http://127.0.0.1:$second/metrics")
+assert_contains "metrics of a worker that does not speak" "trainer_examples_per_second" "$metrics"
+assert_contains "the time it waited" "trainer_waiting_seconds_total" "$metrics"
+assert_eq "health" ok "$(curl -sf "http://127.0.0.1:$second/healthz")"
+kill -TERM "${pids[@]}"
+for pid in "${pids[@]}"; do stopped "$pid"; done
+
+# A port in use is a sentence.
+"$TRAINER" fit face --steps 100000 --monitor 127.0.0.1:0 >"$SCRATCH/holder" 2>&1 &
+holder=$!
+wait_until "a monitor" has_port "$SCRATCH/holder"
+"$TRAINER" fit face --steps 2 --monitor "127.0.0.1:$(port_of "$SCRATCH/holder")" >"$SCRATCH/guest" 2>&1
+assert_contains "a port in use" "Address already in use; training goes on" "$(cat "$SCRATCH/guest")"
+assert_contains "its end" "step 2/2" "$(cat "$SCRATCH/guest")"
+kill -TERM $holder
+stopped $holder
+
+# One worker, then three, then two: the losses of a run that nobody disturbed, within rounding. The events of all three say the same.
+same() { # WHAT STEP-AND-LOSS-FILE STEP-AND-LOSS-FILE
+    paste "$2" "$3" | awk '
+        { difference = $2 - $4; if (difference < 0) difference = -difference
+          if ($1 != $3 || difference > 0.0005 + 0.002 * $2) { print "step " $1 ": " $2 " and " $4; bad = 1 } }
+        END { exit bad || NR != 15 }' || fail "$1"
+}
+together() { # WORKERS PORT STEPS
+    local list="" i
+    pids=()
+    for ((i = 0; i < $1; i++)); do list+="${list:+,}\"127.0.0.1:$(($2 + i))\""; done
+    for ((i = 0; i < $1; i++)); do
+        TF_CONFIG="{\"cluster\":{\"worker\":[$list]},\"task\":{\"type\":\"worker\",\"index\":$i}}" "$TRAINER" fit face --schedule constant \
+            --steps "$3" --checkpoint-every 2 --checkpoint_dir "$SCRATCH/changing" >"$SCRATCH/changing-$1-$i" 2>&1 &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" || fail "a worker failed: $(tail -n 3 "$SCRATCH/changing-$1"-*)"; done
+}
+"$TRAINER" fit face --schedule constant --steps 15 --events "$SCRATCH/undisturbed" >"$SCRATCH/alone"
+together 1 28710 5
+together 3 28711 10
+together 2 28715 15
+losses "$SCRATCH/changing-1-0" "$SCRATCH/changing-3-0" "$SCRATCH/changing-2-0" >"$SCRATCH/changing-losses"
+losses "$SCRATCH/alone" >"$SCRATCH/alone-losses"
+same "other numbers of workers change the losses" "$SCRATCH/alone-losses" "$SCRATCH/changing-losses"
+python3 "$ROOT/tests/lib/read_events.py" "$SCRATCH/undisturbed"/* >"$SCRATCH/events-alone"
+python3 "$ROOT/tests/lib/read_events.py" "$SCRATCH/changing/events"/* >"$SCRATCH/events-changing"
+assert_eq "files of events" 3 "$(grep -c ' version brain.Event:2' "$SCRATCH/events-changing")"
+assert_eq "where runs went on" "6 11" "$(sed -n 's/.* start //p' "$SCRATCH/events-changing" | xargs)"
+scalars() { awk -v tag="$2" '$3 == tag { print $2, $4 }' "$1" | sort -n; }
+assert_eq "steps in the events" 15 "$(scalars "$SCRATCH/events-alone" loss | wc -l)"
+same "the events differ" <(scalars "$SCRATCH/events-alone" loss) <(scalars "$SCRATCH/events-changing" loss)
+assert_eq "learning rates" 15 "$(scalars "$SCRATCH/events-alone" learning-rate | wc -l)"
+[ "$(scalars "$SCRATCH/events-alone" images-per-second | wc -l)" -ge 13 ] || fail "no speed in $(cat "$SCRATCH/events-alone")"
+assert_eq "the judgement" 1 "$(scalars "$SCRATCH/events-alone" auc | wc -l)"
+
+# A limit on the size of files is a full disk that anybody may have. It is said, lasts a while, and passes.
+"$TRAINER" fit face --steps 100000 --checkpoint-every 1 --model-dir "$SCRATCH/full" --events off > >(cat >"$SCRATCH/full-log") 2>&1 &
+full=$!
+wait_until "a checkpoint" has_said "$SCRATCH/full-log" '^step 2/'
+prlimit --pid $full --fsize=100000:
+wait_until "a word about the disk" has_said "$SCRATCH/full-log" "cannot write '.*': File too large; going on, the last good checkpoint is of step"
+said=$(grep -c 'File too large' "$SCRATCH/full-log")
+has_repeated() { [ "$(grep -c 'File too large' "$SCRATCH/full-log")" -gt "$said" ]; }
+wait_until "another try" has_repeated
+prlimit --pid $full --fsize=unlimited:
+newest() { find "$SCRATCH/full" -name 'step-*.ckpt' | sort | tail -n 1; }
+stuck=$(newest)
+has_moved() { [[ "$(newest)" > "$stuck" ]]; }
+wait_until "checkpoints again" has_moved
+kill -TERM $full
+stopped $full
+assert_eq "what is left beside" "" "$(find "$SCRATCH/full" -name '*.ckpt.*')"
+last=$(losses "$SCRATCH/full-log" | tail -n 1 | cut -d ' ' -f 1)
+assert_eq "the last checkpoint" "$SCRATCH/full/step-$(printf %08d "$last").ckpt" "$(newest)"
+# To the end it is an error, and what was there stays.
+"$TRAINER" fit face --steps 100000 --checkpoint-every 0 --model-dir "$SCRATCH/full" --events off > >(cat >"$SCRATCH/fuller-log") 2>"$SCRATCH/fuller-error" &
+full=$!
+wait_until "more steps" has_said "$SCRATCH/fuller-log" '^step '
+prlimit --pid $full --fsize=100000:
+kill -TERM $full
+code=0
+wait $full || code=$?
+case $code in 0 | 143) fail "a run whose last checkpoint cannot be written ended with $code" ;; esac
+assert_contains "its error" "File too large" "$(cat "$SCRATCH/fuller-error")"
+assert_eq "what is left beside" "" "$(find "$SCRATCH/full" -name '*.ckpt.*')"
+assert_eq "the last checkpoint" "$SCRATCH/full/step-$(printf %08d "$last").ckpt" "$(newest)"
+
+refused() { # WHAT SENTENCE COMMAND…
+    local what=$1 sentence=$2 answer
+    shift 2
+    if answer=$("$@" 2>&1); then fail "$what was not refused"; fi
+    assert_contains "$what" "$sentence" "$answer"
+}
+refused "a wrong variable" "environment variable TF_TRAIN_STEPS: 'many' is no whole number" env TF_TRAIN_STEPS=many "$TRAINER" fit face
+refused "half a person" "no multiple of the 4 of each person" env TF_BATCH_SIZE=50 "$TRAINER" fit face
+refused "a bucket" "mount a volume (a PersistentVolumeClaim)" env TF_MODEL_DIR=s3://bucket/model "$TRAINER" fit face
+refused "a bucket to read" "mount a volume" "$TRAINER" predict --model gs://bucket/face.model
+refused "a monitor nowhere" "write PORT, IP:PORT or off" "$TRAINER" fit face --monitor everywhere
+printf 'steps: 20\nbatch_persns: 3\n' >"$SCRATCH/wrong.yaml"
+refused "a wrong file" "line 2: unknown option 'batch_persns': did you mean 'batch-persons'?" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
