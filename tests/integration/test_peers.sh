@@ -55,6 +55,12 @@ job() { # NAME <REPLICAS
     cat
 }
 directory_of() { echo "$TRAINYARD_STATE/peers/default.$(kubectl get tfjob "$1" -o jsonpath='{.metadata.uid}')"; }
+# The memory files that a pod's trainer maps, by their numbers.
+memory_of() {
+    local pids
+    pids=$(pod_processes "$1" trainer)
+    awk '/\/memfd:/ { print $5 }' "/proc/${pids%%$'\n'*}/maps" | sort -u
+}
 is_removed() { [ ! -e "$1" ]; }
 
 check() {
@@ -84,6 +90,28 @@ check() {
         --command -- sh -c 'ls /run/trainyard; echo looked'
     wait_for_phase loner Succeeded
     assert_eq "what a pod without a job sees" "bin looked" "$(kubectl logs loner | paste -sd ' ')"
+
+    # The trainer finds it: two workers have memory in common.
+    kubectl apply -f - <<'YAML'
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: trains}
+spec:
+  tfReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          terminationGracePeriodSeconds: 1
+          containers:
+          - name: tensorflow
+            image: trainyard/trainer
+            args: [fit, face, --persons=12, --held-out=2, --pictures=4, --batch-persons=4, --steps=1000000, --log=plain, --model-dir=/tmp/model]
+YAML
+    wait_for_log trains-worker-0 'step 2/'
+    memory_of trains-worker-0 >"$SCRATCH/memory"
+    [ -n "$(memory_of trains-worker-1 | comm -12 - "$SCRATCH/memory")" ] || fail "two workers of one job have no memory in common"
+    kubectl delete tfjob trains
 
     # It goes with the last pod, not with the first.
     kubectl delete pod pair-worker-0
