@@ -1,6 +1,7 @@
 #!/bin/bash
 # The trainer in real containers, from the image of `make image-trainer`: three workers train the face embedding in step, find each
-# other by the names in TF_CONFIG, and their losses are those of one worker within rounding.
+# other by the names in TF_CONFIG, and their losses are those of one worker within rounding. Where they are given a directory of the
+# node in common, they share their memory.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
@@ -8,8 +9,9 @@ with_operator
 with_trainer
 
 STEPS=12
-face_job() { # NAME WORKERS
-    mkdir -m 777 "$SHARED/$1"
+PEERS=/nothing # where the containers have the directory in common
+face_job() { # NAME WORKERS [STEPS]
+    mkdir -m 777 "$SHARED/$1" "$SHARED/$1.peers"
     cat <<YAML
 apiVersion: kubeflow.org/v1
 kind: TFJob
@@ -22,13 +24,14 @@ spec:
       restartPolicy: Never
       template:
         spec:
-          volumes: [{name: model, hostPath: {path: /var/lib/$NAMESPACE/$1}}]
+          terminationGracePeriodSeconds: 1
+          volumes: [{name: model, hostPath: {path: /var/lib/$NAMESPACE/$1}}, {name: peers, hostPath: {path: /var/lib/$NAMESPACE/$1.peers}}]
           containers:
           - name: tensorflow
             image: $TRAINER_IMAGE
-            args: [fit, face, --data=procedural, --seed=5, --persons=24, --held-out=8, --pictures=6, --batch-persons=6, --steps=$STEPS,
+            args: [fit, face, --data=procedural, --seed=5, --persons=24, --held-out=8, --pictures=6, --batch-persons=6, --steps=${3:-$STEPS},
                    --model-dir=/model, --log=plain]
-            volumeMounts: [{name: model, mountPath: /model}]
+            volumeMounts: [{name: model, mountPath: /model}, {name: peers, mountPath: $PEERS}]
 YAML
 }
 # "STEP LOSS" lines of a pod.
@@ -56,5 +59,19 @@ for job in three one; do
 done
 
 echo "three workers, $STEPS steps, last loss $(tail -1 "$SCRATCH/three-worker-0"); one worker $(tail -1 "$SCRATCH/one-worker-0")"
+
+echo 'two workers with memory in common'
+# "INODE PROCESS" of every memory file that a trainer maps.
+memories() { node_run sh -c "awk '/\\/memfd:/ { print \$5, FILENAME }' \$(pgrep -x trainer | sed 's,.*,/proc/&/maps,')" | sort -u; }
+has_common_memory() { memories | cut -d ' ' -f 1 | uniq -d | finds .; }
+face_job apart 2 1000000 | kubectl apply -f -
+wait_for_log apart-worker-0 'step 2/'
+! has_common_memory || fail 'workers without a directory in common share memory'
+kubectl delete tfjob apart
+wait_until 'its pods to go' is_gone pods -l training.kubeflow.org/job-name=apart
+PEERS=/run/trainyard/peers
+face_job together 2 1000000 | kubectl apply -f -
+wait_for_log together-worker-0 'step 2/'
+has_common_memory || fail "workers with a directory in common share no memory: $(memories)"
 
 assert_nothing_left
