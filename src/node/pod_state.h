@@ -34,10 +34,10 @@ struct container_state {
     enum container_phase phase;
     char reason[POD_REASON_MAX]; /* of waiting: "CrashLoopBackOff" */
     char message[POD_MESSAGE_MAX];
-    int64_t started_ms;    /* of running */
-    int64_t next_start_ms; /* of waiting: wall time of the next attempt, or 0 */
-    int64_t pid;           /* of the sandbox's first process, while running */
-    int64_t restarts;
+    int64_t started_ms;        /* of running */
+    int64_t next_start_ms;     /* of waiting: wall time of the next attempt, or 0 */
+    int64_t pid;               /* of the sandbox's first process, while running */
+    int64_t restarts;          /* number of the run that runs, or ended, or comes next */
     int level;                 /* of the back-off */
     struct container_end end;  /* of terminated */
     struct container_end last; /* the run before this one */

@@ -90,6 +90,14 @@ static struct json *current_state(const struct builder *b, const struct containe
     }
 }
 
+/* A restart counts when it comes: who waits for it has not been restarted yet. Controllers compare
+ * the sum with how many tries a job has. */
+static int64_t newest_run(const struct container_state *state)
+{
+    bool is_to_come = state->phase == CONTAINER_WAITING && !state->pid && state->last.known;
+    return is_to_come ? state->restarts - 1 : state->restarts;
+}
+
 static struct json *container_status(struct builder *b, const struct json *container, bool init)
 {
     struct arena *arena = b->arena;
@@ -105,12 +113,12 @@ static struct json *container_status(struct builder *b, const struct json *conta
     json_set(arena, status, "lastState",
              state ? terminated(b, name, state->restarts - 1, &state->last) : json_object(arena));
     json_set_bool(arena, status, "ready", ready);
-    json_set_int(arena, status, "restartCount", state ? state->restarts : 0);
+    json_set_int(arena, status, "restartCount", state ? newest_run(state) : 0);
     json_set_string(arena, status, "image", image);
     json_set_string(arena, status, "imageID", "");
     bool started = state && (running || state->end.known || state->last.known);
     if (started)
-        json_set_string(arena, status, "containerID", container_id(b, name, state->restarts));
+        json_set_string(arena, status, "containerID", container_id(b, name, newest_run(state)));
     json_set_bool(arena, status, "started", running);
     if (!init) {
         b->any_started = b->any_started || started;

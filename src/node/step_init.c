@@ -4,6 +4,7 @@
  * inside the sandbox and holds nothing of the outside but three pipes. */
 #include "node/step.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -52,6 +53,28 @@ static int keep_pipes(int report_fd, int stdout_fd, int stderr_fd)
     return close_range(REPORT_FD + 1, ~0U, 0);
 }
 
+/* Why the kernel takes no such list: each word has a limit of its own, which TF_CONFIG of a very
+ * large job exceeds, and there is one for all of them. */
+static void explain_too_long(const struct pod_container *container, struct err *err)
+{
+    const long word_max = 32 * sysconf(_SC_PAGESIZE); /* MAX_ARG_STRLEN */
+    const struct pod_strings *lists[] = {&container->arguments, &container->environment};
+    const char *longest = "";
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (strlen(lists[i]->items[k]) > strlen(longest))
+                longest = lists[i]->items[k];
+    const char *equals = strchr(longest, '=');
+    int shown = equals && equals - longest < 64 ? (int)(equals - longest) : 16;
+    if ((long)strlen(longest) >= word_max)
+        err_set(err, ERR_TOO_LARGE,
+                "cannot run '%s': '%.*s' has %zu bytes, and one argument or variable may have %ld",
+                container->arguments.items[0], shown, longest, strlen(longest) + 1, word_max);
+    else
+        err_set_errno(err, E2BIG, "cannot run '%s' with so many arguments and variables",
+                      container->arguments.items[0]);
+}
+
 /* In the child: become the command, or say through the pipe why not. */
 static void run_command(const struct pod_container *container, int error_fd)
     __attribute__((noreturn));
@@ -71,7 +94,10 @@ static void run_command(const struct pod_container *container, int error_fd)
         err_set_errno(&err, errno, "cannot change to working directory '%s'", container->directory);
     } else {
         execvp(arguments[0], (char *const *)arguments);
-        err_set_errno(&err, errno, "cannot run '%s'", arguments[0]);
+        if (errno == E2BIG)
+            explain_too_long(container, &err);
+        else
+            err_set_errno(&err, errno, "cannot run '%s'", arguments[0]);
     }
     ssize_t written = write(error_fd, &err, sizeof(err));
     (void)written;

@@ -156,6 +156,16 @@ static void run_job(struct training_pass *pass)
         pass->plan->autoscaler = training_autoscaler_new(pass->arena, &pass->job);
 }
 
+static int validate(const struct training_pass *pass, struct err *err)
+{
+    const struct training_kind *kind = pass->job.kind;
+    int r = training_job_validate(kind, pass->job.json, err);
+
+    if (r == 0 && kind->check)
+        r = kind->check(pass->arena, &pass->job, pass->observed->cluster_domain, err);
+    return r;
+}
+
 static void decide(struct training_pass *pass)
 {
     struct err why = ERR_INIT;
@@ -168,7 +178,7 @@ static void decide(struct training_pass *pass)
         training_pass_note_created(pass);
     /* The definitions of Kubeflow 1.6 and before refuse a status without. */
     json_ensure_object(pass->arena, pass->status, "replicaStatuses");
-    if (training_job_validate(pass->job.kind, pass->job.json, &why) < 0) {
+    if (validate(pass, &why) < 0) {
         fail_invalid(pass, &why);
         return;
     }

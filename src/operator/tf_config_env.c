@@ -4,6 +4,15 @@
 
 #include "base/str.h"
 
+#include <string.h>
+
+enum {
+    /* MAX_ARG_STRLEN of Linux: 32 pages, which are of 4 KiB nearly everywhere. */
+    VARIABLE_MAX = 32 * 4096,
+    /* With fewer replicas it fits, however long the names are. */
+    REPLICAS_SAFE = 256,
+};
+
 /* The cluster's members sorted by name, as a map is written in the incumbent's language. */
 static const enum training_replica_type sorted_types[] = {
     TRAINING_CHIEF, TRAINING_EVALUATOR, TRAINING_MASTER, TRAINING_PS, TRAINING_WORKER,
@@ -93,4 +102,36 @@ char *training_tf_config(struct arena *arena, const struct training_job *job,
     return arena_printf(arena, "{\"cluster\":%s,\"task\":{\"type\":\"%s\",\"index\":%d}%s}",
                         cluster, training_replica_type_lower(type), index,
                         job->dynamic_worker ? "" : ",\"environment\":\"cloud\"");
+}
+
+int training_tf_config_check(struct arena *arena, const struct training_job *job,
+                             const char *cluster_domain, struct err *err)
+{
+    struct training_job counted = *job;
+    size_t longest = 0;
+
+    if (training_job_total_replicas(job) < REPLICAS_SAFE)
+        return 0;
+    training_tf_config_prepare(arena, &counted, cluster_domain);
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
+        int replicas = job->replicas[type].present ? job->replicas[type].replicas : 0;
+        size_t size;
+
+        if (replicas == 0)
+            continue;
+        size = strlen("TF_CONFIG=") +
+               strlen(training_tf_config(arena, &counted, (enum training_replica_type)type,
+                                         replicas - 1, cluster_domain)) +
+               1;
+        if (size > longest)
+            longest = size;
+    }
+    if (longest > VARIABLE_MAX)
+        return err_set(err, ERR_INVALID,
+                       "spec.%s: %d replicas are too many: TF_CONFIG, which names them all, would "
+                       "have %zu bytes, and no program can be started with a variable of more than "
+                       "%d; ask for fewer, shorten the names of the job and its namespace, or use "
+                       "enableDynamicWorker",
+                       job->kind->specs, training_job_total_replicas(job), longest, VARIABLE_MAX);
+    return 0;
 }

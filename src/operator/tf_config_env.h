@@ -15,4 +15,8 @@ char *training_tf_config(struct arena *arena, const struct training_job *job,
 void training_tf_config_prepare(struct arena *arena, struct training_job *job,
                                 const char *cluster_domain);
 
+/* Whether a program can be given it: the kernel refuses to start one with a longer variable. */
+int training_tf_config_check(struct arena *arena, const struct training_job *job,
+                             const char *cluster_domain, struct err *err);
+
 #endif

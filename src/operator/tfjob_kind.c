@@ -81,6 +81,7 @@ const struct training_kind TRAINING_TFJOB = {
         },
     .read = read_fields,
     .validate = validate_fields,
+    .check = training_tf_config_check,
     .prepare = training_tf_config_prepare,
     .set_environment = set_environment,
 };

@@ -59,6 +59,9 @@ struct training_kind {
     int (*validate)(const struct json *object, struct err *err);
     /* Tell, as events, what of the spec is not done as it is written. NULL: nothing. */
     void (*advise)(const struct training_job *job, struct training_plan *plan);
+    /* Whether the replicas can be told who their peers are. NULL: always. */
+    int (*check)(struct arena *arena, const struct training_job *job, const char *cluster_domain,
+                 struct err *err);
     /* Make what all replicas are told alike, before the first of them is made. NULL: nothing. */
     void (*prepare)(struct arena *arena, struct training_job *job, const char *cluster_domain);
     /* Tell the replica who its peers are: into the containers of its pod's spec. */

@@ -48,10 +48,11 @@ check() {
     wait_for_phase needs Succeeded
     assert_eq "the config map's word" "foundfound" "$(kubectl logs needs)"
 
-    # The first restart comes at once, the next after a while; the log before is kept.
-    pod crash Always 'echo run; exit 1'
+    # The first restart comes at once, the next after a while, and is counted when it comes; the log before is kept.
+    pod crash Always 'echo run | tee -a /v/runs; exit 1' '  volumes: [{name: v, emptyDir: {}}]' '    volumeMounts: [{name: v, mountPath: /v}]'
     wait_until "the pod to crash twice" waits_for crash CrashLoopBackOff
-    wait_until "the restart to be counted" restarted crash 2
+    assert_eq "restarts of a pod that waits for the next" 1 "$(field crash .status.containerStatuses[0].restartCount)"
+    assert_eq "its runs" 2 "$(wc -l <"$TRAINYARD_STATE/pods/$(field crash .metadata.uid)/volumes/v/runs")"
     assert_eq "the log before" run "$(kubectl logs crash --previous)"
     assert_eq "the last exit code" 1 "$(field crash .status.containerStatuses[0].lastState.terminated.exitCode)"
     assert_contains "the event" "Back-off restarting failed container" "$(kubectl describe pod crash)"

@@ -78,9 +78,15 @@ static void phases_of_one_container(void **state)
     assert_string_equal(phase_of(now), "Running");
     assert_false(kube_condition_is_true(now, "Ready"));
     const struct json *entry = container_of(now, "containerStatuses", 0);
-    assert_int_equal(json_get_int(entry, "restartCount", 0), 3);
+    assert_int_equal(json_get_int(entry, "restartCount", 0), 2); /* the third is still to come */
+    assert_string_equal(json_get_string(entry, "containerID", ""), "trainyard://u/m/2");
     assert_int_equal(json_get_int(json_at(entry, "lastState", "terminated", NULL), "exitCode", 0),
                      1);
+
+    container->pid = 1; /* on its way */
+    assert_int_equal(
+        json_get_int(container_of(status(arena, ONE), "containerStatuses", 0), "restartCount", 0),
+        3);
 
     container = set("m", CONTAINER_TERMINATED);
     set_end(&container->end, 0);

@@ -213,6 +213,28 @@ static void what_cannot_start_says_why(void **state)
     drop(&pod);
 }
 
+/* What the kernel would only call "Argument list too long". */
+static void what_is_too_long_is_named(void **state)
+{
+    struct pod pod = make_pod("large", "10.244.1.1", "true");
+    size_t size = 32 * (size_t)sysconf(_SC_PAGESIZE);
+    char *variable = mem_zalloc(size + 1);
+    memset(variable, 'x', size);
+    memcpy(variable, "TF_CONFIG=", strlen("TF_CONFIG="));
+    pod_strings_add(pod.arena, &pod.main->environment, variable);
+    start(&pod);
+    const struct container_end *end = finish(&pod);
+    assert_string_equal(end->reason, "StartError");
+    char *wanted = arena_printf(
+        pod.arena,
+        "cannot run '/bin/sh': 'TF_CONFIG' has %zu bytes, and one argument or variable "
+        "may have %zu",
+        size + 1, size);
+    assert_string_equal(end->message, wanted);
+    free(variable);
+    drop(&pod);
+}
+
 /* Each line of the script says BAD if the sandbox leaks. */
 static void the_machine_is_read_only_and_hidden(void **state)
 {
@@ -538,6 +560,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(two_pods_on_one_port),
         cmocka_unit_test(containers_share_the_pod),
         cmocka_unit_test(ending_with_grace),
+        cmocka_unit_test(what_is_too_long_is_named),
         cmocka_unit_test(restarts_keep_the_log_before),
         cmocka_unit_test(a_killed_supervisor_takes_its_pod_along),
         cmocka_unit_test(a_pause_goes_on_by_policy),

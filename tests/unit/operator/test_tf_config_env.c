@@ -1,6 +1,7 @@
 /* TF_CONFIG, byte for byte. */
 #include "job_fixture.h"
 
+#include "operator/conditions.h"
 #include "operator/tf_config_env.h"
 
 #include "base/mem.h"
@@ -8,9 +9,12 @@
 #include "read_json.h"
 
 #include <setjmp.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -132,13 +136,91 @@ static void test_evaluator_can_be_left_out(void **state)
     fixture_release(&fixture);
 }
 
+static const char *tf_config_of(struct job_fixture *fixture, int replicas, const char *domain,
+                                struct err *ret_err)
+{
+    struct training_job job;
+
+    fixture_set_replicas(fixture, "Worker", replicas);
+    training_job_read(&TRAINING_TFJOB, fixture->job, &job);
+    err_clear(ret_err);
+    (void)training_tf_config_check(fixture->arena, &job, domain, ret_err);
+    return training_tf_config(fixture->arena, &job, TRAINING_WORKER, replicas - 1, domain);
+}
+
+/* Whether the kernel starts a program with it. */
+static bool is_startable(struct arena *arena, const char *tf_config)
+{
+    char *arguments[] = {(char *)"true", NULL};
+    char *environment[] = {arena_printf(arena, "TF_CONFIG=%s", tf_config), NULL};
+    pid_t pid;
+
+    if (posix_spawn(&pid, "/bin/true", NULL, NULL, arguments, environment) != 0)
+        return false;
+    waitpid(pid, NULL, 0);
+    return true;
+}
+
+static void test_what_no_program_can_be_given_is_refused(void **state)
+{
+    static const char *const DOMAINS[] = {NULL, "cluster.local"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(DOMAINS); i++) {
+        struct job_fixture fixture;
+        struct err err = ERR_INIT;
+        int fits = 1, large = 10000;
+
+        fixture_init(&fixture, "Worker 1, PS 3", NULL);
+        while (large - fits > 1) {
+            int middle = (fits + large) / 2;
+            bool refused = (tf_config_of(&fixture, middle, DOMAINS[i], &err), err.code != 0);
+            *(refused ? &large : &fits) = middle;
+        }
+        assert_true(fits > 2000 && fits < 4000);
+        if (sysconf(_SC_PAGESIZE) == 4096) {
+            assert_true(
+                is_startable(fixture.arena, tf_config_of(&fixture, fits, DOMAINS[i], &err)));
+            assert_false(
+                is_startable(fixture.arena, tf_config_of(&fixture, large, DOMAINS[i], &err)));
+        }
+        fixture_release(&fixture);
+    }
+}
+
+/* It is said before anything is made. */
+static void test_too_large_a_job_fails_at_once(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 6000", NULL);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    assert_string_equal(
+        fixture_message(&fixture, TRAINING_FAILED),
+        "TFJob default/mnist is not valid: spec.tfReplicaSpecs: 6000 replicas are too many: "
+        "TF_CONFIG, which names them all, would have 220985 bytes, and no program can be started "
+        "with a variable of more than 131072; ask for fewer, shorten the names of the job and its "
+        "namespace, or use enableDynamicWorker");
+    fixture_release(&fixture);
+    fixture_init(&fixture, "Worker 6000", NULL);
+    fixture_set_spec(&fixture, "{'enableDynamicWorker': true}");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created");
+    fixture_release(&fixture);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + 1];
+    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + 3];
 
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++)
         tests[i] = (struct CMUnitTest){
             .name = ROWS[i].rule, .test_func = test_row, .initial_state = (void *)&ROWS[i]};
     tests[ARRAY_SIZE(ROWS)] = (struct CMUnitTest)cmocka_unit_test(test_evaluator_can_be_left_out);
+    tests[ARRAY_SIZE(ROWS) + 1] =
+        (struct CMUnitTest)cmocka_unit_test(test_what_no_program_can_be_given_is_refused);
+    tests[ARRAY_SIZE(ROWS) + 2] =
+        (struct CMUnitTest)cmocka_unit_test(test_too_large_a_job_fails_at_once);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
