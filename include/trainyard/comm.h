@@ -29,14 +29,22 @@ enum ty_comm_transport {
     TY_COMM_TCP,  /* TCP between all */
 };
 
+enum ty_comm_wire {
+    TY_COMM_F32,
+    TY_COMM_BF16, /* sums of more than some KiB travel over TCP rounded to 8 bits of mantissa, in
+                   * half the bytes; they are added as floats, and all processes end with the same
+                   * bits */
+};
+
 struct ty_comm_options {
     uint64_t shape;     /* hash of the model's shape; processes with another are refused */
     const char *secret; /* NULL: from the environment */
     int channels;       /* connections between neighbours, 1 to 8; 0: 1 */
-    enum ty_comm_transport transport; /* the same for all processes */
-    int join_timeout_ms;              /* for all to come; 0: 5 minutes */
-    int timeout_ms;                   /* for a call that makes no progress; 0: 5 minutes */
-    int report_ms;                    /* between lines about who is missing; 0: 5 seconds */
+    enum ty_comm_transport transport; /* this and the next: the same for all processes */
+    enum ty_comm_wire wire;
+    int join_timeout_ms; /* for all to come; 0: 5 minutes */
+    int timeout_ms;      /* for a call that makes no progress; 0: 5 minutes */
+    int report_ms;       /* between lines about who is missing; 0: 5 seconds */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };

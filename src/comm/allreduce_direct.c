@@ -1,22 +1,18 @@
 /* All-reduce for small data: everybody gives everything to everybody, and each adds it up in the
- * order of ranks. More bytes than the ring, but one hop instead of 2 (n-1). */
+ * order of ranks. More bytes than any other, but one hop. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective.h"
 
 #include <string.h>
 
-/* What a member sends in all; above this the ring's fewer bytes win over its more hops. */
-enum { DIRECT_BYTES_MAX = 64 * 1024 };
-
-static bool fits_small(const struct comm_links *links, size_t count)
+static bool can(const struct comm_links *links, size_t count)
 {
-    size_t bytes = count * sizeof(float);
-    return count <= WIRE_FRAME_MAX / sizeof(float) &&
-           bytes * (size_t)(transport_tcp_size(links->tcp) - 1) <= DIRECT_BYTES_MAX;
+    return count <= WIRE_FRAME_MAX / sizeof(float);
 }
 
-static int run(const struct comm_links *links, float *data, size_t count, struct err *err)
+static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
+               size_t count, struct err *err)
 {
     struct transport_tcp *tcp = links->tcp;
     size_t members = (size_t)transport_tcp_size(tcp);
@@ -33,7 +29,7 @@ static int run(const struct comm_links *links, float *data, size_t count, struct
 
 const struct collective_allreduce collective_allreduce_direct = {
     .name = "direct",
-    .fits = fits_small,
+    .can = can,
     .run = run,
 };
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "comm/collective.h"
 
-static bool fits_any(const struct comm_links *links, size_t count)
+static bool can(const struct comm_links *links, size_t count)
 {
     return true;
 }
@@ -20,25 +20,37 @@ static struct ring_piece chunk_of(float *data, size_t count, size_t members, siz
     return (struct ring_piece){.at = (char *)(data + first), .size = floats * sizeof(float)};
 }
 
-static int run(const struct comm_links *links, float *data, size_t count, struct err *err)
+static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
+               size_t count, struct err *err)
 {
-    struct transport_tcp *tcp = links->tcp;
-    size_t members = (size_t)transport_tcp_size(tcp), rank = (size_t)transport_tcp_rank(tcp);
+    size_t members = (size_t)(among ? among->count : transport_tcp_size(links->tcp));
+    size_t index = (size_t)(among ? among->index : transport_tcp_rank(links->tcp));
+    if (members == 1)
+        return 0;
     size_t hops = 2 * (members - 1);
     _cleanup_free_ struct ring_piece *pieces = mem_calloc(2 * hops, sizeof(*pieces));
-    struct ring_plan plan = {
-        .send = pieces, .recv = pieces + hops, .send_count = hops, .recv_count = hops};
+    struct ring_plan plan = {.send = pieces,
+                             .recv = pieces + hops,
+                             .send_count = hops,
+                             .recv_count = hops,
+                             .narrow = links->narrow,
+                             .pairs = among != NULL};
+    if (among) {
+        plan.to = among->ranks[(index + 1) % members];
+        plan.from = among->ranks[(index + members - 1) % members];
+    }
     for (size_t hop = 0; hop < hops; hop++) {
-        plan.send[hop] = chunk_of(data, count, members, (rank + 2 * members - hop) % members);
-        plan.recv[hop] = chunk_of(data, count, members, (rank + 2 * members - hop - 1) % members);
+        plan.send[hop] = chunk_of(data, count, members, (index + 2 * members - hop) % members);
+        plan.recv[hop] = chunk_of(data, count, members, (index + 2 * members - hop - 1) % members);
         plan.recv[hop].add = hop < members - 1;
     }
+    plan.send[members - 1].settle = links->narrow; /* where the sum of a chunk is complete */
     plan.head = plan.send[0].size;
-    return transport_tcp_run_ring(tcp, &plan, err);
+    return transport_tcp_run_ring(links->tcp, &plan, err);
 }
 
 const struct collective_allreduce collective_allreduce_ring = {
     .name = "ring",
-    .fits = fits_any,
+    .can = can,
     .run = run,
 };

@@ -14,7 +14,7 @@ enum {
     SMALL = 4 * 1024 / (int)sizeof(float),           /* floats: added up by all, one meeting less */
 };
 
-static bool fits_shared(const struct comm_links *links, size_t count)
+static bool can(const struct comm_links *links, size_t count)
 {
     return comm_links_all_shared(links);
 }
@@ -111,7 +111,8 @@ static int sum_small(struct transport_shm *shm, float *data, size_t count, struc
     return result;
 }
 
-static int run(const struct comm_links *links, float *data, size_t count, struct err *err)
+static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
+               size_t count, struct err *err)
 {
     struct transport_shm *shm = links->shm;
     if (count <= SMALL)
@@ -125,6 +126,6 @@ static int run(const struct comm_links *links, float *data, size_t count, struct
 
 const struct collective_allreduce collective_allreduce_shared = {
     .name = "shared",
-    .fits = fits_shared,
+    .can = can,
     .run = run,
 };

@@ -12,7 +12,14 @@
 
 #include <string.h>
 
-enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
+enum {
+    TIMEOUT_MS = 5 * 60 * 1000,
+    REPORT_MS = 5000,
+    /* Connections between any two: two members are neighbours anyway, and for very many the
+     * algorithms that use them gain nothing that is worth so many sockets. */
+    PAIRS_MEMBERS_MIN = 3,
+    PAIRS_MEMBERS_MAX = 64,
+};
 
 struct comm_group {
     struct comm_links links;
@@ -109,6 +116,7 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
         .rank = (int)options->config->self,
         .size = size,
         .channels = channels,
+        .pairs = size >= PAIRS_MEMBERS_MIN && size <= PAIRS_MEMBERS_MAX,
         .master_form = options->config->master_form,
         .shape = options->shape,
         .secret = secret.data,
@@ -125,6 +133,7 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
     transport_tcp_set_timeout(tcp, options->timeout_ms ? options->timeout_ms : TIMEOUT_MS);
     struct comm_group *group = mem_zalloc(sizeof(*group));
     group->links.tcp = tcp;
+    group->links.narrow = options->wire == COMM_WIRE_BF16;
     if (size > 1 && options->transport == COMM_TRANSPORT_AUTO)
         result = transport_shm_open(tcp, options->pretended_host, &group->links.shm, err);
     if (result < 0)
@@ -179,7 +188,22 @@ int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, 
         transport_tcp_begin(group->links.tcp, TRANSPORT_ALLREDUCE, count * sizeof(float), err);
     if (result < 0 || is_alone(group))
         return result;
-    return collective_allreduce_choose(&group->links, count)->run(&group->links, data, count, err);
+    return collective_allreduce_choose(&group->links, count)
+        ->run(&group->links, NULL, data, count, err);
+}
+
+int comm_allreduce_by_name(struct comm_group *group, const char *name, float *data, size_t count,
+                           struct err *err)
+{
+    const struct collective_allreduce *algorithm = collective_allreduce_by_name(name);
+    if (!algorithm || !algorithm->can(&group->links, count))
+        return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here", name);
+    int result = data ? transport_tcp_begin(group->links.tcp, TRANSPORT_ALLREDUCE,
+                                            count * sizeof(float), err)
+                      : 0;
+    if (result < 0 || !data || is_alone(group))
+        return result;
+    return algorithm->run(&group->links, NULL, data, count, err);
 }
 
 const char *comm_allreduce_name(const struct comm_group *group, size_t count)

@@ -23,6 +23,11 @@ struct shared_memory;
 
 enum { COMM_CHANNELS_MAX = 8 };
 
+enum comm_wire {
+    COMM_WIRE_F32,
+    COMM_WIRE_BF16, /* large sums travel rounded to 8 bits of mantissa, in half the bytes */
+};
+
 enum comm_transport {
     COMM_TRANSPORT_AUTO, /* shared memory between members on one machine, TCP between others */
     COMM_TRANSPORT_TCP,  /* TCP between all */
@@ -34,6 +39,7 @@ struct comm_options {
     const char *secret;                /* proves membership; NULL: from the environment */
     int channels;                      /* connections between neighbours; 0: 1 */
     enum comm_transport transport;     /* the same for all members */
+    enum comm_wire wire;               /* between machines; the same for all members */
     const char *pretended_host;        /* for tests: splits one machine into several hosts */
     int64_t join_timeout_ms;           /* how long to wait for all members; 0: 5 minutes */
     int64_t timeout_ms;                /* how long a call waits for a member; 0: 5 minutes */
@@ -66,8 +72,14 @@ void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank);
  * rank and position: the result is the same bits on every member and in every run. */
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err);
 
-/* Which algorithm it takes for so many floats: "shared", "direct", "ring". */
+/* Which algorithm it takes for so many floats: a name of comm/collective.h. */
 const char *comm_allreduce_name(const struct comm_group *group, size_t count);
+
+/* The same sum with an algorithm of the caller's choice, for tests and measurements;
+ * ERR_UNSUPPORTED if it cannot be used in this group for so many floats. `data` NULL: only whether
+ * it can. */
+int comm_allreduce_by_name(struct comm_group *group, const char *name, float *data, size_t count,
+                           struct err *err);
 
 /* What rank 0 has in `data` comes to be in every member's. */
 int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err *err);

@@ -84,6 +84,7 @@ int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options
         .secret = options->secret,
         .channels = options->channels,
         .transport = options->transport == TY_COMM_TCP ? COMM_TRANSPORT_TCP : COMM_TRANSPORT_AUTO,
+        .wire = options->wire == TY_COMM_BF16 ? COMM_WIRE_BF16 : COMM_WIRE_F32,
         .join_timeout_ms = options->join_timeout_ms,
         .timeout_ms = options->timeout_ms,
         .report_ms = options->report_ms,

@@ -76,3 +76,32 @@ void reduce_rows_in_place_f32(float *const *rows, size_t row_count, size_t count
             memcpy(rows[row] + at, block, here * sizeof(float));
     }
 }
+
+WIDEST void reduce_narrow_bf16(uint16_t *restrict bits, const float *restrict from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t word;
+        memcpy(&word, &from[i], sizeof(word));
+        uint32_t rounded = (word + 0x7fff + (word >> 16 & 1)) >> 16;
+        uint32_t quiet = word >> 16 | 0x40; /* rounding could make an infinity of a NaN */
+        bits[i] = (uint16_t)((word & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
+    }
+}
+
+WIDEST void reduce_widen_bf16(float *restrict to, const uint16_t *restrict bits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t word = (uint32_t)bits[i] << 16;
+        memcpy(&to[i], &word, sizeof(word));
+    }
+}
+
+WIDEST void reduce_add_bf16(float *restrict sum, const uint16_t *restrict bits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t word = (uint32_t)bits[i] << 16;
+        float value;
+        memcpy(&value, &word, sizeof(value));
+        sum[i] += value;
+    }
+}

@@ -75,6 +75,9 @@ static void plan_bonds(struct rendezvous *r)
     for (int peer = 0; peer < size; peer++)
         if (peer != rank)
             add_bond(r, peer, 0, peer < rank);
+    for (int peer = 0; peer < size && r->options->pairs; peer++)
+        if (peer != rank)
+            add_bond(r, peer, r->options->channels + 1, peer < rank);
     for (int channel = 1; size > 1 && channel <= r->options->channels; channel++) {
         add_bond(r, (rank + 1) % size, channel, true);
         add_bond(r, (rank + size - 1) % size, channel, false);
@@ -234,16 +237,20 @@ static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
         .control = mem_calloc((size_t)options->size, sizeof(int)),
         .left = mem_calloc((size_t)options->channels, sizeof(int)),
         .right = mem_calloc((size_t)options->channels, sizeof(int)),
+        .pairs = options->pairs ? mem_calloc((size_t)options->size, sizeof(int)) : NULL,
     };
     for (int i = 0; i < options->size; i++)
         links.control[i] = -1;
+    for (int i = 0; links.pairs && i < options->size; i++)
+        links.pairs[i] = -1;
     for (int i = 0; i < options->channels; i++)
         links.left[i] = links.right[i] = -1;
     for (size_t i = 0; i < r->bonds.count; i++) {
         struct bond *bond = &r->bonds.items[i];
-        int *place = bond->channel == 0 ? &links.control[bond->peer]
-                     : bond->outgoing   ? &links.right[bond->channel - 1]
-                                        : &links.left[bond->channel - 1];
+        int *place = bond->channel == 0                  ? &links.control[bond->peer]
+                     : bond->channel > options->channels ? &links.pairs[bond->peer]
+                     : bond->outgoing                    ? &links.right[bond->channel - 1]
+                                                         : &links.left[bond->channel - 1];
         *place = TAKE_FD(bond->fd);
     }
     *ret = links;
@@ -327,6 +334,9 @@ void rendezvous_links_release(struct rendezvous_links *links, int size, int chan
     for (int i = 0; links->control && i < size; i++)
         if (links->control[i] >= 0)
             close(links->control[i]);
+    for (int i = 0; links->pairs && i < size; i++)
+        if (links->pairs[i] >= 0)
+            close(links->pairs[i]);
     for (int i = 0; links->left && i < channels; i++) {
         if (links->left[i] >= 0)
             close(links->left[i]);
@@ -334,6 +344,7 @@ void rendezvous_links_release(struct rendezvous_links *links, int size, int chan
             close(links->right[i]);
     }
     free(links->control);
+    free(links->pairs);
     free(links->left);
     free(links->right);
     *links = (struct rendezvous_links){0};

@@ -21,6 +21,7 @@ struct rendezvous_options {
     const struct ty_task *tasks; /* by rank */
     int rank, size;
     int channels;
+    bool pairs; /* one more data connection between each two members, as the control ones are */
     bool master_form; /* only rank 0's address is known; it tells the others those of all */
     uint64_t shape;
     const char *secret; /* may be "" */
@@ -37,6 +38,7 @@ struct rendezvous_options {
 /* The connections; whoever gets them closes them. */
 struct rendezvous_links {
     int *control;      /* by rank; the own is -1 */
+    int *pairs;        /* by rank; NULL: there are none */
     int *left, *right; /* `channels` each: what we receive from and send to; none in a group of 1 */
 };
 

@@ -1,7 +1,7 @@
-/* What a member does in a collective that runs around the ring, as data: the pieces of memory it
- * sends to the next rank and those it receives from the previous one, each list in order and as one
- * stream of bytes. An algorithm fills a plan; a transport runs it. Because a plan fixes the order
- * of all additions, its result does not depend on timing. */
+/* What a member does in a collective, or in one step of it, as data: the pieces of memory it sends
+ * to one member (around the ring: the next rank) and those it receives from one (the previous
+ * rank), each list in order and as one stream of bytes. An algorithm fills a plan; a transport runs
+ * it. Because a plan fixes the order of all additions, its result does not depend on timing. */
 #ifndef TRAINYARD_COMM_RING_H
 #define TRAINYARD_COMM_RING_H
 
@@ -13,6 +13,7 @@ struct ring_piece {
     char *at;
     size_t size; /* a multiple of 4 where `add` */
     bool add;    /* received floats are added to what is there, else they replace it */
+    bool settle; /* what is sent rounded is rounded here too: all members end with the same bits */
 };
 
 struct ring_plan {
@@ -21,10 +22,12 @@ struct ring_plan {
     /* The stream's first bytes to send depend on nothing; after them, what is sent at position
      * head + n may leave once n bytes have been received (and added). */
     size_t head;
+    /* Floats travel as bfloat16, half as many bytes; they are added as floats. */
+    bool narrow;
+    /* Not around the ring but over the connections of pairs: `to` whom, `from` whom (ranks). */
+    bool pairs;
+    int to, from;
 };
-
-/* Bytes of all pieces. */
-size_t ring_pieces_size(const struct ring_piece *pieces, size_t count);
 
 /* A walk along a stream of pieces that several connections share in turns of `stripe` bytes; the
  * cursor of connection `channel` of `channels` stands on its own share only. */
@@ -37,16 +40,18 @@ struct ring_cursor {
     size_t total;
     size_t stripe;
     int channels;
+    bool narrow; /* positions and sizes are those of the stream: half of the memory's */
 };
 
-enum { RING_STRIPE = 64 * 1024 };
+enum { RING_STRIPE = 64 * 1024, RING_CHANNELS_MAX = 8 };
 
 void ring_cursor_init(struct ring_cursor *cursor, const struct ring_piece *pieces, size_t count,
-                      int channel, int channels);
+                      bool narrow, int channel, int channels);
 /* How many bytes lie together where it stands, in one piece and one turn; 0 at the end. */
 size_t ring_cursor_run(const struct ring_cursor *cursor);
 char *ring_cursor_at(const struct ring_cursor *cursor);
-bool ring_cursor_adds(const struct ring_cursor *cursor);
+/* The piece it stands in; not at the end. */
+const struct ring_piece *ring_cursor_piece(const struct ring_cursor *cursor);
 void ring_cursor_advance(struct ring_cursor *cursor, size_t size);
 
 #endif

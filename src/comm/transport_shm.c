@@ -49,7 +49,8 @@ struct transport_shm {
     struct arena arenas[TRANSPORT_SHM_ARENAS];
     size_t arena_count;
     uint32_t meetings;
-    size_t turn; /* of the slots: the one that is written now */
+    size_t calls; /* begun here: not all calls of the group are */
+    size_t turn;  /* of the slots: the one that is written now */
     int64_t spin_ns;
     float *rows[HOST_MEMBERS_MAX]; /* of the current call */
     bool in_place;
@@ -306,7 +307,7 @@ static struct call_note note_of(const struct transport_shm *shm, const void *dat
 int transport_shm_begin(struct transport_shm *shm, const void *data, struct err *err)
 {
     const struct call_note own = note_of(shm, data);
-    size_t which = own.mark.sequence % CALLS;
+    size_t which = shm->calls++ % CALLS;
     line_of(shm, shm->host->index)->calls[which] = own;
     int result = transport_shm_meet(shm, err);
     if (result < 0)

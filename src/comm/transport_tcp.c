@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "comm/socket.h"
+#include "comm/transport_tcp_lane.h"
 #include "comm/transport_tcp_private.h"
 
 #include <errno.h>
@@ -29,6 +30,11 @@ int transport_tcp_rank(const struct transport_tcp *tcp)
 int transport_tcp_size(const struct transport_tcp *tcp)
 {
     return tcp->options.size;
+}
+
+bool transport_tcp_has_pairs(const struct transport_tcp *tcp)
+{
+    return tcp->links.pairs != NULL;
 }
 
 int transport_tcp_left(const struct transport_tcp *tcp)
@@ -71,11 +77,9 @@ struct transport_tcp *transport_tcp_new(const struct transport_tcp_options *opti
     }
     tcp->polls = mem_calloc(size + 2 * channels, sizeof(*tcp->polls));
     tcp->scratch = mem_calloc(channels, sizeof(*tcp->scratch));
-    for (size_t i = 0; i < channels; i++) {
-        transport_tcp_left_polls(tcp)[i].fd = tcp->links.left[i];
-        transport_tcp_right_polls(tcp)[i].fd = tcp->links.right[i];
-        tcp->scratch[i] = size > 1 ? mem_alloc(SCRATCH_SIZE) : NULL;
-    }
+    tcp->send_scratch = mem_calloc(channels, sizeof(*tcp->send_scratch));
+    for (size_t i = 0; i < channels; i++)
+        tcp->scratch[i] = size > 1 ? mem_alloc(TRANSPORT_TCP_SCRATCH) : NULL;
     return tcp;
 }
 
@@ -93,9 +97,12 @@ struct transport_tcp *transport_tcp_free(struct transport_tcp *tcp)
         for (int slot = 0; slot < PENDING_SLOTS; slot++)
             free(peer->pending[slot].bytes);
     }
-    for (int i = 0; i < tcp->options.channels; i++)
+    for (int i = 0; i < tcp->options.channels; i++) {
         free(tcp->scratch[i]);
+        free(tcp->send_scratch[i]);
+    }
     free(tcp->scratch);
+    free(tcp->send_scratch);
     free(tcp->peers);
     free(tcp->polls);
     rendezvous_links_release(&tcp->links, tcp->options.size, tcp->options.channels);
@@ -151,9 +158,8 @@ static void name_missing(const struct transport_tcp *tcp, struct buf *text)
     }
     if (missing > NAMED_MAX)
         buf_printf(text, " and %d more", missing - NAMED_MAX);
-    int awaited = tcp->awaited >= 0 ? tcp->awaited : transport_tcp_left(tcp);
     if (!missing)
-        buf_printf(text, "data from %s", tcp->peers[awaited].name);
+        buf_printf(text, "data from %s", tcp->peers[tcp->awaited].name);
 }
 
 static void report(struct transport_tcp *tcp, int64_t idle_ms)
@@ -216,7 +222,6 @@ static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct
 
 int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
 {
-    tcp->awaited = -1;
     return wait_once(tcp, (size_t)tcp->options.size + 2 * (size_t)tcp->options.channels, true, err);
 }
 
@@ -291,7 +296,7 @@ int transport_tcp_exchange(struct transport_tcp *tcp, const void *data, size_t s
     transport_tcp_send_all(tcp, WIRE_FRAME_DATA, tcp->sequence, (uint64_t)tcp->call, data, size);
     struct pollfd *data_polls = transport_tcp_left_polls(tcp);
     for (int i = 0; i < 2 * tcp->options.channels; i++)
-        data_polls[i].events = 0;
+        data_polls[i].fd = -1;
     for (int rank = 0; rank < tcp->options.size; rank++) {
         char *place = (char *)ret_all + (size_t)rank * size;
         struct peer *peer = &tcp->peers[rank];
@@ -301,6 +306,7 @@ int transport_tcp_exchange(struct transport_tcp *tcp, const void *data, size_t s
             continue;
         }
         struct pending *found;
+        tcp->awaited = rank;
         while (!(found = transport_tcp_find_pending(tcp, peer))) {
             int result = transport_tcp_wait(tcp, err);
             if (result < 0)

@@ -37,6 +37,7 @@ void transport_tcp_set_timeout(struct transport_tcp *tcp, int64_t timeout_ms);
 
 int transport_tcp_rank(const struct transport_tcp *tcp);
 int transport_tcp_size(const struct transport_tcp *tcp);
+bool transport_tcp_has_pairs(const struct transport_tcp *tcp); /* data may go between any two */
 
 /* What a call is, told to the peers so that two different calls never meet unnoticed. */
 enum transport_call {
@@ -74,7 +75,7 @@ int transport_tcp_differs(struct transport_tcp *tcp, int rank, const struct tran
 void transport_tcp_say(const struct transport_tcp *tcp, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Run a plan to its end. */
+/* Run a plan to its end; one over pairs only where there are such connections. */
 int transport_tcp_run_ring(struct transport_tcp *tcp, const struct ring_plan *plan,
                            struct err *err);
 

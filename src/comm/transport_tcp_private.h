@@ -1,5 +1,5 @@
 /* What the files of the TCP transport share: the peers, the waiting, the ways to fail. Included by
- * transport_tcp.c (waiting), transport_tcp_frames.c and transport_tcp_ring.c (streams) only. */
+ * transport_tcp*.c only. */
 #ifndef TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
 #define TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
 
@@ -41,13 +41,11 @@ struct transport_tcp {
     enum transport_call call;
     size_t call_size;
     bool exchanging;
-    int awaited; /* rank, whose data a wait is for when all have come; -1: the left one's */
+    int awaited; /* rank, whose data a wait is for when all have come */
     int64_t idle_since_ms, pinged_ms, reported_ms; /* monotonic; 0: not now */
     struct err broken;                             /* code 0: whole */
-    uint8_t **scratch;                             /* one a channel */
+    uint8_t **scratch, **send_scratch;             /* one a channel; the latter when first needed */
 };
-
-enum { SCRATCH_SIZE = 256 * 1024 };
 
 int transport_tcp_left(const struct transport_tcp *tcp);  /* rank */
 int transport_tcp_right(const struct transport_tcp *tcp); /* rank */

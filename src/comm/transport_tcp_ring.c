@@ -1,8 +1,8 @@
-/* Streams around the ring over TCP; see transport_tcp.h. Sending, receiving and adding take turns
- * in one thread: what was received and added is passed on at once, so all links are busy while the
- * sum is made. Each stream begins with a head that says which call it belongs to. */
-#include "comm/reduce.h"
+/* Streams of pieces over TCP; see transport_tcp.h. Sending, receiving and adding take turns in one
+ * thread: what was received and added is passed on at once, so all links are busy while the sum is
+ * made. Each stream begins with a head that says which call it belongs to. */
 #include "comm/socket.h"
+#include "comm/transport_tcp_lane.h"
 #include "comm/transport_tcp_private.h"
 
 #include "base/mem.h"
@@ -11,174 +11,98 @@
 #include <errno.h>
 #include <string.h>
 
-enum {
-    TURN_MAX = 1024 * 1024, /* bytes sent before receiving gets its turn, and the other way round */
-    SEND_MIN = 64 * 1024,   /* less than this is held back while more of its piece is to come */
-    STREAM_HEAD_SIZE = 24,
-};
-
-/* What a lane is: one data connection's share of the stream. */
-struct lane {
-    struct ring_cursor cursor;
-    size_t held; /* bytes of a float that is not complete yet, at the start of the scratch */
-};
+enum { STREAM_HEAD_SIZE = 24, STREAM_NARROW = 0x100 /* beside the kind of call */ };
 
 struct run {
     struct transport_tcp *tcp;
     const struct ring_plan *plan;
-    struct lane send[8], recv[8];
+    int lanes;    /* connections each way */
+    int to, from; /* ranks */
+    struct transport_tcp_lane send[RING_CHANNELS_MAX], recv[RING_CHANNELS_MAX];
     uint8_t head_out[STREAM_HEAD_SIZE], head_in[STREAM_HEAD_SIZE];
     size_t head_sent, head_got;
     bool moved;
 };
 
-static void encode_head(const struct transport_tcp *tcp, uint8_t head[STREAM_HEAD_SIZE])
+static void encode_head(const struct transport_tcp *tcp, bool narrow,
+                        uint8_t head[STREAM_HEAD_SIZE])
 {
-    const uint64_t words[3] = {htole64(tcp->sequence), htole64((uint64_t)tcp->call),
-                               htole64(tcp->call_size)};
+    uint64_t call = (uint64_t)tcp->call | (narrow ? STREAM_NARROW : 0);
+    const uint64_t words[3] = {htole64(tcp->sequence), htole64(call), htole64(tcp->call_size)};
     memcpy(head, words, sizeof(words));
 }
 
 static int check_head(struct run *run, struct err *err)
 {
-    struct transport_tcp *tcp = run->tcp;
     uint64_t words[3];
     if (memcmp(run->head_in, run->head_out, STREAM_HEAD_SIZE) == 0)
         return 0;
     memcpy(words, run->head_in, sizeof(words));
-    return transport_tcp_mismatch(tcp, transport_tcp_left(tcp), le64toh(words[0]),
-                                  le64toh(words[1]), le64toh(words[2]), err);
+    bool narrow = le64toh(words[1]) & STREAM_NARROW;
+    words[1] &= htole64(~(uint64_t)STREAM_NARROW);
+    if (narrow != run->plan->narrow && le64toh(words[1]) == (uint64_t)run->tcp->call) {
+        transport_tcp_break(run->tcp, ERR_INVALID,
+                            "%s sends sums %s and this task %s: all tasks must send them alike",
+                            run->tcp->peers[run->from].name, narrow ? "as bfloat16" : "as floats",
+                            narrow ? "as floats" : "as bfloat16");
+        return transport_tcp_broken(run->tcp, err);
+    }
+    return transport_tcp_mismatch(run->tcp, run->from, le64toh(words[0]), le64toh(words[1]),
+                                  le64toh(words[2]), err);
 }
 
-/* All bytes before this one have been received, on every lane. */
-static size_t received(const struct run *run)
+/* Everything before this may be sent: all bytes it depends on have been received, on every lane. */
+static size_t limit_of(const struct run *run)
 {
-    size_t least = SIZE_MAX;
-    for (int i = 0; i < run->tcp->options.channels; i++)
+    size_t least = SIZE_MAX / 2;
+    for (int i = 0; i < run->lanes; i++)
         if (run->recv[i].cursor.position < least)
             least = run->recv[i].cursor.position;
-    return least;
-}
-
-/* How many bytes of a lane may leave now. Little is held back until its piece is complete, so that
- * a slow link upstream does not make many small packets downstream. */
-static size_t sendable(const struct run *run, const struct lane *lane, size_t limit)
-{
-    const struct ring_cursor *cursor = &lane->cursor;
-    size_t size = ring_cursor_run(cursor);
-    if (size == 0 || cursor->position >= limit)
-        return 0;
-    size_t ready = limit - cursor->position;
-    if (ready >= size)
-        return size;
-    return ready < SEND_MIN ? 0 : ready;
-}
-
-static int push_lane(struct run *run, int channel, size_t limit, struct err *err)
-{
-    struct lane *lane = &run->send[channel];
-    size_t turn = 0;
-    for (size_t size; turn < TURN_MAX && (size = sendable(run, lane, limit));) {
-        if (size > TURN_MAX)
-            size = TURN_MAX;
-        ssize_t sent =
-            socket_send(run->tcp->links.right[channel], ring_cursor_at(&lane->cursor), size);
-        if (sent == -EAGAIN)
-            return 0;
-        if (sent < 0)
-            return transport_tcp_data_failed(run->tcp, transport_tcp_right(run->tcp), (int)-sent,
-                                             err);
-        ring_cursor_advance(&lane->cursor, (size_t)sent);
-        turn += (size_t)sent;
-        run->moved = true;
-        if ((size_t)sent < size)
-            return 0;
-    }
-    return 0;
+    return least + (run->plan->head >> run->plan->narrow);
 }
 
 static int push(struct run *run, struct err *err)
 {
-    struct transport_tcp *tcp = run->tcp;
     while (run->head_sent < STREAM_HEAD_SIZE) {
-        ssize_t sent = socket_send(tcp->links.right[0], run->head_out + run->head_sent,
+        ssize_t sent = socket_send(run->send[0].fd, run->head_out + run->head_sent,
                                    STREAM_HEAD_SIZE - run->head_sent);
         if (sent == -EAGAIN)
             return 0;
         if (sent < 0)
-            return transport_tcp_data_failed(tcp, transport_tcp_right(tcp), (int)-sent, err);
+            return transport_tcp_data_failed(run->tcp, run->to, (int)-sent, err);
         run->head_sent += (size_t)sent;
         run->moved = true;
     }
-    size_t limit = run->plan->head + received(run);
-    for (int i = 0; i < tcp->options.channels; i++) {
-        int result = push_lane(run, i, limit, err);
-        if (result < 0)
-            return result;
-    }
-    return 0;
-}
-
-/* Receive into the scratch and add whole floats to their place. */
-static ssize_t receive_and_add(struct lane *lane, int fd, uint8_t *scratch, size_t size)
-{
-    size_t room = size < SCRATCH_SIZE ? size : SCRATCH_SIZE;
-    ssize_t got = socket_recv(fd, scratch + lane->held, room - lane->held);
-    if (got < 0)
-        return got;
-    size_t have = lane->held + (size_t)got, floats = have / sizeof(float);
-    reduce_add_f32((float *)(void *)ring_cursor_at(&lane->cursor), scratch, floats);
-    lane->held = have % sizeof(float);
-    memmove(scratch, scratch + floats * sizeof(float), lane->held);
-    ring_cursor_advance(&lane->cursor, floats * sizeof(float));
-    return got;
-}
-
-static int pull_lane(struct run *run, int channel, struct err *err)
-{
-    struct transport_tcp *tcp = run->tcp;
-    struct lane *lane = &run->recv[channel];
-    int fd = tcp->links.left[channel];
-    size_t turn = 0;
-    for (size_t size; turn < TURN_MAX && (size = ring_cursor_run(&lane->cursor));) {
-        ssize_t got;
-        if (ring_cursor_adds(&lane->cursor)) {
-            got = receive_and_add(lane, fd, tcp->scratch[channel], size);
-        } else {
-            got = socket_recv(fd, ring_cursor_at(&lane->cursor), size < TURN_MAX ? size : TURN_MAX);
-            if (got > 0)
-                ring_cursor_advance(&lane->cursor, (size_t)got);
-        }
-        if (got == -EAGAIN)
-            return 0;
-        if (got < 0)
-            return transport_tcp_data_failed(tcp, transport_tcp_left(tcp), (int)-got, err);
-        turn += (size_t)got;
-        run->moved = true;
+    size_t limit = limit_of(run);
+    for (int i = 0; i < run->lanes; i++) {
+        int moved = transport_tcp_lane_send(&run->send[i], limit);
+        if (moved < 0)
+            return transport_tcp_data_failed(run->tcp, run->to, -moved, err);
+        run->moved |= moved > 0;
     }
     return 0;
 }
 
 static int pull(struct run *run, struct err *err)
 {
-    struct transport_tcp *tcp = run->tcp;
     while (run->head_got < STREAM_HEAD_SIZE) {
-        ssize_t got = socket_recv(tcp->links.left[0], run->head_in + run->head_got,
+        ssize_t got = socket_recv(run->recv[0].fd, run->head_in + run->head_got,
                                   STREAM_HEAD_SIZE - run->head_got);
         if (got == -EAGAIN)
             return 0;
         if (got < 0)
-            return transport_tcp_data_failed(tcp, transport_tcp_left(tcp), (int)-got, err);
+            return transport_tcp_data_failed(run->tcp, run->from, (int)-got, err);
         run->head_got += (size_t)got;
         run->moved = true;
         int result = run->head_got == STREAM_HEAD_SIZE ? check_head(run, err) : 0;
         if (result < 0)
             return result;
     }
-    for (int i = 0; i < tcp->options.channels; i++) {
-        int result = pull_lane(run, i, err);
-        if (result < 0)
-            return result;
+    for (int i = 0; i < run->lanes; i++) {
+        int moved = transport_tcp_lane_receive(&run->recv[i]);
+        if (moved < 0)
+            return transport_tcp_data_failed(run->tcp, run->from, -moved, err);
+        run->moved |= moved > 0;
     }
     return 0;
 }
@@ -187,8 +111,9 @@ static bool is_complete(const struct run *run)
 {
     if (run->head_sent < STREAM_HEAD_SIZE || run->head_got < STREAM_HEAD_SIZE)
         return false;
-    for (int i = 0; i < run->tcp->options.channels; i++)
-        if (ring_cursor_run(&run->send[i].cursor) || ring_cursor_run(&run->recv[i].cursor))
+    for (int i = 0; i < run->lanes; i++)
+        if (!transport_tcp_lane_is_done(&run->send[i]) ||
+            !transport_tcp_lane_is_done(&run->recv[i]))
             return false;
     return true;
 }
@@ -198,15 +123,20 @@ static bool is_complete(const struct run *run)
 static void mark_polls(struct run *run)
 {
     struct transport_tcp *tcp = run->tcp;
-    struct pollfd *left = transport_tcp_left_polls(tcp), *right = transport_tcp_right_polls(tcp);
-    size_t limit = run->plan->head + received(run);
-    for (int i = 0; i < tcp->options.channels; i++) {
+    struct pollfd *in = transport_tcp_left_polls(tcp), *out = transport_tcp_right_polls(tcp);
+    size_t limit = limit_of(run);
+    for (int i = 0; i < tcp->options.channels; i++)
+        in[i].fd = out[i].fd = -1;
+    for (int i = 0; i < run->lanes; i++) {
         bool head_in = i == 0 && run->head_got < STREAM_HEAD_SIZE;
         bool head_out = i == 0 && run->head_sent < STREAM_HEAD_SIZE;
-        bool body_in = run->head_got == STREAM_HEAD_SIZE && ring_cursor_run(&run->recv[i].cursor);
-        bool body_out = run->head_sent == STREAM_HEAD_SIZE && sendable(run, &run->send[i], limit);
-        left[i].events = head_in || body_in ? POLLIN : 0;
-        right[i].events = head_out || body_out ? POLLOUT : 0;
+        bool body_in =
+            run->head_got == STREAM_HEAD_SIZE && !transport_tcp_lane_is_done(&run->recv[i]);
+        bool body_out =
+            run->head_sent == STREAM_HEAD_SIZE && transport_tcp_lane_can_send(&run->send[i], limit);
+        in[i] = (struct pollfd){.fd = run->recv[i].fd, .events = head_in || body_in ? POLLIN : 0};
+        out[i] =
+            (struct pollfd){.fd = run->send[i].fd, .events = head_out || body_out ? POLLOUT : 0};
     }
 }
 
@@ -223,18 +153,35 @@ static int check_contributions(struct transport_tcp *tcp, struct err *err)
     return 0;
 }
 
+/* Around the ring all channels are used; a pair has one connection. */
+static void lay_lanes(struct run *run)
+{
+    struct transport_tcp *tcp = run->tcp;
+    const struct ring_plan *plan = run->plan;
+    run->lanes = plan->pairs ? 1 : tcp->options.channels;
+    run->to = plan->pairs ? plan->to : transport_tcp_right(tcp);
+    run->from = plan->pairs ? plan->from : transport_tcp_left(tcp);
+    for (int i = 0; i < run->lanes; i++) {
+        struct transport_tcp_lane *send = &run->send[i], *recv = &run->recv[i];
+        send->fd = plan->pairs ? tcp->links.pairs[run->to] : tcp->links.right[i];
+        recv->fd = plan->pairs ? tcp->links.pairs[run->from] : tcp->links.left[i];
+        ring_cursor_init(&send->cursor, plan->send, plan->send_count, plan->narrow, i, run->lanes);
+        ring_cursor_init(&recv->cursor, plan->recv, plan->recv_count, plan->narrow, i, run->lanes);
+        if (!tcp->send_scratch[i] && plan->narrow)
+            tcp->send_scratch[i] = mem_alloc(TRANSPORT_TCP_SCRATCH);
+        send->scratch = tcp->send_scratch[i];
+        recv->scratch = tcp->scratch[i];
+    }
+}
+
 int transport_tcp_run_ring(struct transport_tcp *tcp, const struct ring_plan *plan, struct err *err)
 {
     struct run run = {.tcp = tcp, .plan = plan};
-    encode_head(tcp, run.head_out);
+    encode_head(tcp, plan->narrow, run.head_out);
     run.head_sent = plan->send_count ? 0 : STREAM_HEAD_SIZE;
     run.head_got = plan->recv_count ? 0 : STREAM_HEAD_SIZE;
-    for (int i = 0; i < tcp->options.channels; i++) {
-        ring_cursor_init(&run.send[i].cursor, plan->send, plan->send_count, i,
-                         tcp->options.channels);
-        ring_cursor_init(&run.recv[i].cursor, plan->recv, plan->recv_count, i,
-                         tcp->options.channels);
-    }
+    lay_lanes(&run);
+    tcp->awaited = run.from;
     int result = check_contributions(tcp, err);
     if (result < 0)
         return result;

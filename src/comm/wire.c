@@ -144,8 +144,8 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
     hello.shape = get64(&bytes);
     get_bytes(&bytes, hello.job, sizeof(hello.job));
     get_bytes(&bytes, hello.nonce, sizeof(hello.nonce));
-    if (hello.channel > hello.channels || hello.rank >= hello.size || hello.target >= hello.size ||
-        hello.rank == hello.target)
+    if (hello.channel > hello.channels + 1 || hello.rank >= hello.size ||
+        hello.target >= hello.size || hello.rank == hello.target)
         return err_set(err, ERR_BAD_REQUEST, "its greeting contradicts itself");
     *ret = hello;
     return 0;

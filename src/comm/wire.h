@@ -41,7 +41,7 @@ enum wire_verdict {
 
 struct wire_hello {
     uint16_t version; /* the peer's, which may not be ours: then nothing else is set */
-    uint16_t channel; /* 0: control; 1 … channels: data */
+    uint16_t channel; /* 0: control; 1 … channels: data; and one more: data of pairs */
     uint16_t channels;
     uint16_t listen_port;
     uint32_t rank, target; /* the connector's, and the one it wants to reach */

@@ -22,16 +22,43 @@ static void fill(float *data, size_t count, int rank, size_t round)
         data[i] = (float)(rand_unit(&rand) * 2 - 1) * (float)(1 << (rand_next(&rand) % 20));
 }
 
-/* The specification: chunk c of the ring starts at rank c; all others start at rank 0. */
+/* Halving and doubling: where members are no power of two, the first ones pair up; then those whose
+ * index differs in the highest bit, in the next …; for doubling from the lowest bit on. */
+static float paired_sum(const float *all, size_t count, size_t at, int members, bool doubling)
+{
+    float values[MEMBERS_MAX];
+    int core = 1;
+    while (core * 2 <= members)
+        core *= 2;
+    int pairs = members - core;
+    for (int i = 0; i < core; i++)
+        values[i] = i < pairs
+                        ? all[(size_t)(2 * i) * count + at] + all[(size_t)(2 * i + 1) * count + at]
+                        : all[(size_t)(i + pairs) * count + at];
+    for (int step = 1; step < core; step *= 2) {
+        int bit = doubling ? step : core / 2 / step;
+        float before[MEMBERS_MAX];
+        memcpy(before, values, sizeof(before));
+        for (int i = 0; i < core; i++)
+            values[i] = before[i] + before[i ^ bit];
+    }
+    return values[0];
+}
+
+/* The specification: chunk c of the ring starts at rank c; shared and direct start at rank 0. */
 static void reference_sum(const struct comm_group *group, float *sum, size_t count, size_t round)
 {
     int members = comm_group_size(group);
     float *all = mem_calloc((size_t)members * count, sizeof(*all));
     for (int rank = 0; rank < members; rank++)
         fill(all + (size_t)rank * count, count, rank, round);
-    bool ring = strcmp(comm_allreduce_name(group, count), "ring") == 0;
+    const char *name = comm_allreduce_name(group, count);
+    bool ring = strcmp(name, "ring") == 0, doubling = strcmp(name, "doubling") == 0;
+    bool paired = doubling || strcmp(name, "halving") == 0;
+    for (size_t i = 0; paired && i < count; i++)
+        sum[i] = paired_sum(all, count, i, members, doubling);
     size_t base = count / (size_t)members, more = count % (size_t)members, at = 0;
-    for (int chunk = 0; chunk < members; chunk++) {
+    for (int chunk = 0; !paired && chunk < members; chunk++) {
         size_t end = at + base + ((size_t)chunk < more);
         for (; at < end; at++) {
             int first = ring ? chunk : 0;

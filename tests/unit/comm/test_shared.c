@@ -159,7 +159,7 @@ static void where_sharing_fails_tcp_is_used_and_said(void **state)
     char dir[] = "/tmp/trainyard-peers.XXXXXX";
     assert_non_null(mkdtemp(dir));
     memset(&plan, 0, sizeof(plan));
-    plan.algorithm = "ring";
+    plan.algorithm = "halving";
     plan.line = "they talk over TCP";
     plan.dirs[0] = dir;
     plan.dirs[1] = plan.dirs[2] = "/nonexistent";
