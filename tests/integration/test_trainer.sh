@@ -96,3 +96,20 @@ refused "a worker that is not there" "task index 5 is out of range" "$TRAINER" f
 refused "no such data" "$SCRATCH/nowhere" "$TRAINER" fit face --data "$SCRATCH/nowhere"
 refused "no model" "--model FILE" "$TRAINER" predict
 refused "a file that is no model" "is not a model or checkpoint file" "$TRAINER" predict --model "$0"
+
+# Measurements: workers on one machine, as if on two, and as members of a cluster, where the first one prints.
+table=$("$TRAINER" bench allreduce --workers 3 --sizes 4KiB,1MiB 2>&1)
+assert_contains "the table" "all-reduce among 3 workers" "$table"
+assert_eq "what is chosen" 2 "$(tail -n +3 <<<"$table" | grep -c '\*')"
+table=$("$TRAINER" bench allreduce --workers 3 --pretend-hosts 2 --wire bf16 --sizes 1MiB --algorithm hierarchical 2>&1)
+assert_contains "between machines" "*" "$(tail -n 1 <<<"$table")"
+benches=()
+for i in 0 1; do
+    TF_CONFIG="{\"cluster\":{\"worker\":[\"127.0.0.1:28541\",\"127.0.0.1:28542\"]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
+        "$TRAINER" bench allreduce --transport tcp --sizes 64KiB >"$SCRATCH/bench-$i" 2>&1 &
+    benches[i]=$!
+done
+for i in 0 1; do wait "${benches[i]}" || fail "a measurement failed: $(cat "$SCRATCH"/bench-*)"; done
+assert_contains "what the first says" "64 KiB" "$(cat "$SCRATCH/bench-0")"
+assert_eq "what the second says" "" "$(cat "$SCRATCH/bench-1")"
+assert_contains "a size that is none" "'3' is no size" "$("$TRAINER" bench allreduce --workers 2 --sizes 3 2>&1 || true)"

@@ -9,8 +9,10 @@
 #include <stddef.h>
 
 extern const struct command COMMAND_FIT, COMMAND_EVALUATE, COMMAND_EXPORT, COMMAND_PREDICT,
-    COMMAND_RECOMMEND, COMMAND_DATA, COMMAND_SERVE;
+    COMMAND_RECOMMEND, COMMAND_DATA, COMMAND_SERVE, COMMAND_BENCH;
 /* One a model, under COMMAND_FIT. */
 extern const struct command COMMAND_FIT_CLASSIFIER, COMMAND_FIT_FACE, COMMAND_FIT_RECOMMENDER;
+/* One a measurement, under COMMAND_BENCH. */
+extern const struct command COMMAND_BENCH_ALLREDUCE;
 
 #endif

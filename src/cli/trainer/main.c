@@ -2,8 +2,9 @@
 #include "cli/trainer/commands.h"
 
 static const struct command *const COMMANDS[] = {
-    &COMMAND_FIT,  &COMMAND_EVALUATE, &COMMAND_PREDICT, &COMMAND_RECOMMEND,
-    &COMMAND_DATA, &COMMAND_EXPORT,   &COMMAND_SERVE,   NULL,
+    &COMMAND_FIT,       &COMMAND_EVALUATE, &COMMAND_PREDICT,
+    &COMMAND_RECOMMEND, &COMMAND_DATA,     &COMMAND_EXPORT,
+    &COMMAND_SERVE,     &COMMAND_BENCH,    NULL,
 };
 
 static const struct program PROGRAM = {

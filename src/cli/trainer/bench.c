@@ -1,0 +1,15 @@
+/* trainer bench: a table of what can be measured, one file each. */
+#include "cli/trainer/commands.h"
+
+static const struct command *const MEASUREMENTS[] = {
+    &COMMAND_BENCH_ALLREDUCE,
+    NULL,
+};
+
+const struct command COMMAND_BENCH = {
+    .name = "bench",
+    .summary = "measure what training with several workers rests on",
+    .description = "Measures on the machines and the network at hand, with the code that training "
+                   "uses.",
+    .subcommands = MEASUREMENTS,
+};

@@ -1,0 +1,308 @@
+/* trainer bench allreduce: how long the sum over all workers takes, by size and algorithm. */
+#include "cli/trainer/commands.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "cli/trainer/bench_workers.h"
+#include "cli/trainer/fit_cluster.h"
+#include "comm/group.h"
+#include "comm/shared_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bench_values {
+    const char *sizes, *transport, *wire, *algorithm;
+    int64_t workers, hosts, join_timeout;
+};
+
+enum {
+    SIZES_MAX = 32,
+    CALLS_MIN = 8,
+    CALLS_MAX = 1000,
+    WARM_UP = 3,
+    BYTES_A_CELL = 256 << 20, /* about so much is summed for one figure */
+    BYTES_MAX = 1 << 30,
+};
+
+static const char *const ALGORITHMS[] = {"shared",   "hierarchical", "direct",
+                                         "doubling", "halving",      "ring"};
+
+static int parse_size(const char *text, size_t length, size_t *ret, struct err *err)
+{
+    static const struct {
+        const char *name;
+        unsigned shift;
+    } UNITS[] = {{"", 0},   {"B", 0},    {"K", 10}, {"KiB", 10},
+                 {"M", 20}, {"MiB", 20}, {"G", 30}, {"GiB", 30}};
+    char word[32], *end;
+    if (length > 0 && length < sizeof(word)) {
+        memcpy(word, text, length);
+        word[length] = '\0';
+        unsigned long long number = strtoull(word, &end, 10);
+        for (size_t i = 0; i < ARRAY_SIZE(UNITS) && end > word; i++)
+            if (str_eq(end, UNITS[i].name) && number > 0 &&
+                number <= (unsigned)BYTES_MAX >> UNITS[i].shift &&
+                ((number << UNITS[i].shift) % sizeof(float)) == 0) {
+                *ret = (size_t)number << UNITS[i].shift;
+                return 0;
+            }
+    }
+    return err_set(err, ERR_USAGE,
+                   "--sizes: '%.*s' is no size: write 4KiB, 25MiB …, whole floats, up to 1GiB",
+                   (int)length, text);
+}
+
+static int parse_sizes(const char *text, size_t sizes[SIZES_MAX], size_t *ret_count,
+                       struct err *err)
+{
+    size_t count = 0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        if (count == SIZES_MAX)
+            return err_set(err, ERR_USAGE, "--sizes: more than %d of them", SIZES_MAX);
+        int result = parse_size(at, length, &sizes[count++], err);
+        if (result < 0)
+            return result;
+        at += length;
+        if (!*at)
+            break;
+    }
+    *ret_count = count;
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The median call, in nanoseconds. All workers begin each call together. */
+static int measure(struct comm_group *group, const char *algorithm, float *data, size_t bytes,
+                   int64_t *ret_ns, struct err *err)
+{
+    static int64_t times[CALLS_MAX];
+    size_t calls = BYTES_A_CELL / bytes;
+    calls = calls < CALLS_MIN ? CALLS_MIN : calls > CALLS_MAX ? CALLS_MAX : calls;
+    for (size_t call = 0; call < calls + WARM_UP; call++) {
+        int result = comm_barrier(group, err);
+        int64_t start = moment_monotonic_ns();
+        if (result == 0)
+            result = comm_allreduce_by_name(group, algorithm, data, bytes / sizeof(float), err);
+        if (result < 0)
+            return result;
+        if (call >= WARM_UP)
+            times[call - WARM_UP] = moment_monotonic_ns() - start;
+    }
+    qsort(times, calls, sizeof(times[0]), compare);
+    *ret_ns = times[calls / 2];
+    return 0;
+}
+
+static void print_size(size_t bytes)
+{
+    if (bytes % (1 << 20) == 0)
+        printf("%6zu MiB", bytes >> 20);
+    else if (bytes % (1 << 10) == 0)
+        printf("%6zu KiB", bytes >> 10);
+    else
+        printf("%8zu B", bytes);
+}
+
+/* Which columns the table has: those that can be used for one of the sizes at least. */
+static size_t list_columns(struct comm_group *group, const struct bench_values *values,
+                           const size_t *sizes, size_t count, const char **columns)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(ALGORITHMS); i++) {
+        bool usable = false;
+        for (size_t j = 0; j < count; j++)
+            usable |= comm_allreduce_by_name(group, ALGORITHMS[i], NULL, sizes[j] / sizeof(float),
+                                             NULL) == 0;
+        if (usable && (str_is_empty(values->algorithm) || str_eq(values->algorithm, ALGORITHMS[i])))
+            columns[found++] = ALGORITHMS[i];
+    }
+    return found;
+}
+
+static int print_row(struct comm_group *group, const char *const *columns, size_t column_count,
+                     float *data, size_t bytes, struct err *err)
+{
+    bool speaks = comm_group_rank(group) == 0;
+    double members = comm_group_size(group);
+    const char *chosen = comm_allreduce_name(group, bytes / sizeof(float));
+    if (speaks)
+        print_size(bytes);
+    for (size_t i = 0; i < column_count; i++) {
+        int64_t ns = 0;
+        bool usable =
+            comm_allreduce_by_name(group, columns[i], NULL, bytes / sizeof(float), NULL) == 0;
+        int result = usable ? measure(group, columns[i], data, bytes, &ns, err) : 0;
+        if (result < 0)
+            return result;
+        if (speaks && usable)
+            printf("  %9.1f %7.2f%c", (double)ns / 1e3,
+                   (double)bytes / (double)(ns ? ns : 1) * 2 * (members - 1) / members,
+                   str_eq(columns[i], chosen) ? '*' : ' ');
+        else if (speaks)
+            printf("  %9s %7s ", "-", "-");
+    }
+    if (speaks) {
+        printf("\n");
+        fflush(stdout);
+    }
+    return 0;
+}
+
+static int print_table(struct comm_group *group, const struct bench_values *values,
+                       const size_t *sizes, size_t count, float *data, struct err *err)
+{
+    const char *columns[ARRAY_SIZE(ALGORITHMS)];
+    size_t column_count = list_columns(group, values, sizes, count, columns);
+    if (!column_count)
+        return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here: it needs %s",
+                       values->algorithm,
+                       str_eq(values->algorithm, "shared") ? "one machine for all workers"
+                       : str_eq(values->algorithm, "hierarchical")
+                           ? "several machines, one of them "
+                             "with several workers"
+                           : "3 to 64 workers, or less data");
+    if (comm_group_rank(group) == 0) {
+        printf(
+            "all-reduce among %d workers: median in µs, bus bandwidth in GB/s, * what is chosen\n",
+            comm_group_size(group));
+        printf("%10s", "");
+        for (size_t i = 0; i < column_count; i++)
+            printf("  %17s ", columns[i]);
+        printf("\n");
+    }
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = print_row(group, columns, column_count, data, sizes[i], err);
+    return result;
+}
+
+static int join_and_measure(const struct bench_values *values, const struct ty_tf_config *config,
+                            const size_t *sizes, size_t count, struct err *err)
+{
+    _cleanup_(cleanup_shared_memory) struct shared_memory *memory = NULL;
+    _cleanup_(cleanup_comm_group) struct comm_group *group = NULL;
+    char host[32];
+    size_t workers = tf_config_workers(config), most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = sizes[i] > most ? sizes[i] : most;
+    snprintf(host, sizeof(host), "%zu", config->self * (size_t)values->hosts / workers);
+    const struct comm_options options = {
+        .config = config,
+        .transport = str_eq(values->transport, "tcp") ? COMM_TRANSPORT_TCP : COMM_TRANSPORT_AUTO,
+        .wire = str_eq(values->wire, "bf16") ? COMM_WIRE_BF16 : COMM_WIRE_F32,
+        .pretended_host = values->hosts > 1 ? host : NULL,
+        .join_timeout_ms = values->join_timeout * 1000,
+        .report = fit_say_line,
+    };
+    int result = shared_memory_new("bench", most, &memory, err);
+    if (result == 0)
+        result = comm_group_open(&options, &group, err);
+    if (result == 0)
+        result = comm_group_share(group, memory, err);
+    if (result == 0)
+        result = print_table(group, values, sizes, count, memory->at, err);
+    group = comm_group_free(group); /* before the memory it shares */
+    return result;
+}
+
+static int run(const void *untyped, size_t argument_count, const char *const *arguments,
+               struct err *err)
+{
+    const struct bench_values *values = untyped;
+    struct bench_workers local = {0};
+    struct ty_tf_config *config = NULL;
+    size_t sizes[SIZES_MAX], count = 0;
+    int result = parse_sizes(values->sizes, sizes, &count, err);
+    if (result == 0)
+        result = values->workers ? bench_workers_start(&local, (int)values->workers, &config, err)
+                                 : tf_config_from_process_environment(&config, err);
+    if (result == 0 && tf_config_workers(config) < 2)
+        result = err_set(err, ERR_USAGE,
+                         "one worker has nobody to sum with: give --workers, or run it where "
+                         "TF_CONFIG names several");
+    if (result == 0)
+        result = join_and_measure(values, config, sizes, count, err);
+    ty_tf_config_free(config);
+    return bench_workers_end(&local, result, err);
+}
+
+#define FIELD(name) .offset = offsetof(struct bench_values, name)
+
+static const struct option OPTIONS[] = {
+    {.name = "workers",
+     .type = OPTION_INT,
+     FIELD(workers),
+     .fallback = "0",
+     .min = 0,
+     .max = BENCH_WORKERS_MAX,
+     .value = "N",
+     .help = "start so many workers here; 0: be one of those that TF_CONFIG names"},
+    {.name = "sizes",
+     .type = OPTION_STRING,
+     FIELD(sizes),
+     .fallback = "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,25MiB",
+     .value = "SIZE,…",
+     .help = "how much each worker has to sum"},
+    {.name = "algorithm",
+     .type = OPTION_CHOICE,
+     FIELD(algorithm),
+     .choices = "shared|hierarchical|direct|doubling|halving|ring",
+     .value = "NAME",
+     .help = "only this one; otherwise all that can be used"},
+    {.name = "transport",
+     .type = OPTION_CHOICE,
+     FIELD(transport),
+     .fallback = "auto",
+     .choices = "auto|tcp",
+     .value = "NAME",
+     .help = "shared memory between workers on one machine, or TCP between all"},
+    {.name = "wire",
+     .type = OPTION_CHOICE,
+     FIELD(wire),
+     .fallback = "f32",
+     .choices = "f32|bf16",
+     .value = "FORM",
+     .help = "how numbers travel over TCP; bf16 are half the bytes and 8 bits of mantissa"},
+    {.name = "pretend-hosts",
+     .type = OPTION_INT,
+     FIELD(hosts),
+     .fallback = "1",
+     .min = 1,
+     .max = BENCH_WORKERS_MAX,
+     .value = "N",
+     .help = "with --workers: as if they were spread over so many machines"},
+    {.name = "join-timeout",
+     .type = OPTION_INT,
+     FIELD(join_timeout),
+     .fallback = "300",
+     .min = 1,
+     .max = 86400,
+     .value = "SECONDS",
+     .help = "how long to wait for the other workers, in seconds"},
+    {0},
+};
+
+const struct command COMMAND_BENCH_ALLREDUCE = {
+    .name = "allreduce",
+    .summary = "how fast the workers sum their gradients",
+    .description =
+        "Measures the sum over all workers for each size and each algorithm that can be used "
+        "between them, and shows which one training takes. Bus bandwidth is what each worker "
+        "sends in a second, whatever the algorithm: size / time × 2 (n-1)/n.\n\n"
+        "With --workers it starts processes on this machine. In the pods of a job, or wherever "
+        "TF_CONFIG is set, each process is one worker and the first one prints.",
+    .examples = "trainer bench allreduce --workers 2\n"
+                "trainer bench allreduce --workers 4 --transport tcp --sizes 64KiB,1MiB",
+    .options = OPTIONS,
+    .values_size = sizeof(struct bench_values),
+    .run = run,
+};

@@ -1,0 +1,86 @@
+/* Several processes of this program on this machine; see bench_workers.h. */
+#include "cli/trainer/bench_workers.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "comm/tf_config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Ports that are free now; all are held until all are found, so that none comes twice. */
+static int find_ports(int *ports, int count, struct err *err)
+{
+    int fds[BENCH_WORKERS_MAX], found = 0, result = 0;
+    for (; found < count && result == 0; found++) {
+        struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t size = sizeof(any);
+        fds[found] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fds[found] < 0 || bind(fds[found], (struct sockaddr *)&any, sizeof(any)) < 0 ||
+            getsockname(fds[found], (struct sockaddr *)&any, &size) < 0)
+            result = err_set_errno(err, errno, "cannot find a free port");
+        ports[found] = ntohs(any.sin_port);
+    }
+    for (int i = 0; i < found; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return result;
+}
+
+static int view_of(const int *ports, int count, int index, struct ty_tf_config **ret,
+                   struct err *err)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 4096);
+    buf_append_str(&text, "{\"cluster\":{\"worker\":[");
+    for (int i = 0; i < count; i++)
+        buf_printf(&text, "%s\"127.0.0.1:%d\"", i ? "," : "", ports[i]);
+    buf_printf(&text, "]},\"task\":{\"type\":\"worker\",\"index\":%d}}", index);
+    return tf_config_parse(text.data, text.size, ret, err);
+}
+
+int bench_workers_start(struct bench_workers *workers, int count, struct ty_tf_config **ret,
+                        struct err *err)
+{
+    int ports[BENCH_WORKERS_MAX];
+    *workers = (struct bench_workers){.count = count};
+    int result = find_ports(ports, count, err);
+    if (result < 0)
+        return result;
+    fflush(NULL);
+    for (int i = 1; i < count && workers->index == 0; i++) {
+        workers->children[i] = fork();
+        if (workers->children[i] < 0)
+            return bench_workers_end(workers, err_set_errno(err, errno, "cannot start a worker"),
+                                     err);
+        if (workers->children[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            workers->index = i;
+        }
+    }
+    return view_of(ports, count, workers->index, ret, err);
+}
+
+int bench_workers_end(struct bench_workers *workers, int result, struct err *err)
+{
+    if (workers->index > 0)
+        _exit(result < 0);
+    for (int i = 1; i < workers->count; i++) {
+        int status = 0;
+        if (workers->children[i] <= 0)
+            continue;
+        if (result < 0)
+            kill(workers->children[i], SIGKILL);
+        if (waitpid(workers->children[i], &status, 0) < 0 || (result == 0 && status != 0))
+            result = err_set(err, ERR_INTERNAL, "worker %d did not end well", i);
+    }
+    return result;
+}
