@@ -58,6 +58,14 @@ void ty_comm_close(struct ty_comm *comm); /* NULL-safe */
 int ty_comm_rank(const struct ty_comm *comm);
 int ty_comm_size(const struct ty_comm *comm);
 
+/* What is broken after a call has failed; all processes come to the same answer. */
+enum ty_comm_broken {
+    TY_COMM_BROKEN_MESSAGE, /* this call only: it was not begun, others can be made */
+    TY_COMM_BROKEN_PEER, /* a process is lost, left or did not come: close, and open to form anew */
+    TY_COMM_BROKEN_GROUP, /* the processes do not fit together: opening again will not help */
+};
+enum ty_comm_broken ty_comm_broken(const struct ty_comm *comm);
+
 /* Zeroed memory of `size` bytes, the same for all processes, which all call this. An all-reduce of
  * data in it, at the same place for all, is the fastest: processes on one machine sum it in place,
  * without a copy. It is there until the group is closed. */

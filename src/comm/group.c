@@ -12,14 +12,7 @@
 
 #include <string.h>
 
-enum {
-    TIMEOUT_MS = 5 * 60 * 1000,
-    REPORT_MS = 5000,
-    /* Connections between any two: two members are neighbours anyway, and for very many the
-     * algorithms that use them gain nothing that is worth so many sockets. */
-    PAIRS_MEMBERS_MIN = 3,
-    PAIRS_MEMBERS_MAX = 64,
-};
+enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
 
 struct comm_group {
     struct comm_links links;
@@ -116,7 +109,6 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
         .rank = (int)options->config->self,
         .size = size,
         .channels = channels,
-        .pairs = size >= PAIRS_MEMBERS_MIN && size <= PAIRS_MEMBERS_MAX,
         .master_form = options->config->master_form,
         .shape = options->shape,
         .secret = secret.data,
@@ -174,6 +166,19 @@ int comm_group_share(struct comm_group *group, struct shared_memory *memory, str
 void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank)
 {
     return group->links.shm ? transport_shm_arena_at(group->links.shm, memory, rank) : NULL;
+}
+
+enum comm_broken comm_group_broken(const struct comm_group *group)
+{
+    switch (transport_tcp_broken_by(group->links.tcp)) {
+    case ERR_NONE:
+        return COMM_BROKEN_MESSAGE;
+    case ERR_UNAVAILABLE:
+    case ERR_TIMEOUT:
+        return COMM_BROKEN_PEER;
+    default:
+        return COMM_BROKEN_GROUP;
+    }
 }
 
 /* Groups of one have nobody to talk to, but count their calls like all. */

@@ -59,6 +59,15 @@ DEFINE_CLEANUP(comm_group)
 int comm_group_rank(const struct comm_group *group);
 int comm_group_size(const struct comm_group *group);
 
+/* What is broken after a call has failed. Every member of a broken group comes to the same answer,
+ * whoever noticed it first. */
+enum comm_broken {
+    COMM_BROKEN_MESSAGE, /* this call only: it was not begun, and the group is whole */
+    COMM_BROKEN_PEER,    /* a member is lost, left, or did not come: forming anew may help */
+    COMM_BROKEN_GROUP, /* members do not fit together, or this process cannot go on: it will not */
+};
+enum comm_broken comm_group_broken(const struct comm_group *group);
+
 /* Let members on the same machine write into each other's `memory`, so that an all-reduce of data
  * in it happens in place. All members call it, with memory of the same size, which outlives the
  * group; its contents are lost. Once after every opening of a group: whoever was in an earlier one

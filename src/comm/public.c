@@ -123,6 +123,18 @@ int ty_comm_size(const struct ty_comm *comm)
     return comm_group_size(comm->group);
 }
 
+enum ty_comm_broken ty_comm_broken(const struct ty_comm *comm)
+{
+    switch (comm_group_broken(comm->group)) {
+    case COMM_BROKEN_PEER:
+        return TY_COMM_BROKEN_PEER;
+    case COMM_BROKEN_GROUP:
+        return TY_COMM_BROKEN_GROUP;
+    default:
+        return TY_COMM_BROKEN_MESSAGE;
+    }
+}
+
 int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_error *error)
 {
     struct err err = ERR_INIT;

@@ -69,13 +69,21 @@ static void add_bond(struct rendezvous *r, int peer, int channel, bool outgoing)
     vec_push(&r->bonds, bond);
 }
 
+/* Two members are neighbours anyway, and for very many the algorithms that use connections between
+ * any two gain nothing that is worth so many sockets. */
+static bool has_pairs(const struct rendezvous_options *options)
+{
+    enum { PAIRS_MEMBERS_MIN = 3, PAIRS_MEMBERS_MAX = 64 };
+    return options->size >= PAIRS_MEMBERS_MIN && options->size <= PAIRS_MEMBERS_MAX;
+}
+
 static void plan_bonds(struct rendezvous *r)
 {
     int rank = r->options->rank, size = r->options->size;
     for (int peer = 0; peer < size; peer++)
         if (peer != rank)
             add_bond(r, peer, 0, peer < rank);
-    for (int peer = 0; peer < size && r->options->pairs; peer++)
+    for (int peer = 0; peer < size && has_pairs(r->options); peer++)
         if (peer != rank)
             add_bond(r, peer, r->options->channels + 1, peer < rank);
     for (int channel = 1; size > 1 && channel <= r->options->channels; channel++) {
@@ -237,7 +245,7 @@ static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
         .control = mem_calloc((size_t)options->size, sizeof(int)),
         .left = mem_calloc((size_t)options->channels, sizeof(int)),
         .right = mem_calloc((size_t)options->channels, sizeof(int)),
-        .pairs = options->pairs ? mem_calloc((size_t)options->size, sizeof(int)) : NULL,
+        .pairs = has_pairs(options) ? mem_calloc((size_t)options->size, sizeof(int)) : NULL,
     };
     for (int i = 0; i < options->size; i++)
         links.control[i] = -1;

@@ -1,8 +1,8 @@
 /* How the members of a group find each other. Every member listens on its own port and connects to
  * the others, again and again until they are there: names may not resolve yet, processes may start
  * in any order, die and come back. Between each two members there is one control connection, made
- * by the higher rank; each member makes its data connections to the next rank, so that all form a
- * ring. Called by comm/group and, for connections
+ * by the higher rank, and one more for data; each member makes its data connections to the next
+ * rank, so that all form a ring. Called by comm/group and, for connections
  * to parameter servers, by ps; it never waits longer than it is told, and says for whom it waits.
  */
 #ifndef TRAINYARD_COMM_RENDEZVOUS_H
@@ -21,7 +21,6 @@ struct rendezvous_options {
     const struct ty_task *tasks; /* by rank */
     int rank, size;
     int channels;
-    bool pairs; /* one more data connection between each two members, as the control ones are */
     bool master_form; /* only rank 0's address is known; it tells the others those of all */
     uint64_t shape;
     const char *secret; /* may be "" */
@@ -38,7 +37,7 @@ struct rendezvous_options {
 /* The connections; whoever gets them closes them. */
 struct rendezvous_links {
     int *control;      /* by rank; the own is -1 */
-    int *pairs;        /* by rank; NULL: there are none */
+    int *pairs;        /* by rank; NULL: there are none, in groups of less than 3 or very many */
     int *left, *right; /* `channels` each: what we receive from and send to; none in a group of 1 */
 };
 

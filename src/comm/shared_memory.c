@@ -12,16 +12,6 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Every page is there before it is used: a machine without memory says so here. Older kernels do
- * not know the advice; reserving the file's space gives the same certainty. */
-static int populate(void *at, size_t size, int fd)
-{
-    (void)madvise(at, size, MADV_HUGEPAGE); /* advice: a refusal costs speed */
-    if (madvise(at, size, MADV_POPULATE_WRITE) == 0)
-        return 0;
-    return errno == EINVAL ? -posix_fallocate(fd, 0, (off_t)size) : -errno;
-}
-
 /* A memfd of `size` bytes, mapped at `where` in place of what is there (NULL: anywhere). */
 static int make(const char *name, size_t size, void *where, int *ret_fd, void **ret_at,
                 struct err *err)
@@ -33,14 +23,12 @@ static int make(const char *name, size_t size, void *where, int *ret_fd, void **
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         return err_set_errno(err, errno, "cannot map %zu bytes of shared memory", size);
-    int result = populate(at, size, fd);
-    if (result == 0 && where &&
-        mremap(at, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, where) != where)
-        result = -errno;
-    if (result < 0) {
+    if (where && mremap(at, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, where) != where) {
+        int failed = errno;
         munmap(at, size);
-        return err_set_errno(err, -result, "cannot get %zu bytes of shared memory", size);
+        return err_set_errno(err, failed, "cannot map %zu bytes of shared memory in place", size);
     }
+    (void)madvise(where ? where : at, size, MADV_HUGEPAGE); /* advice: a refusal costs speed */
     *ret_at = where ? where : at;
     *ret_fd = TAKE_FD(fd);
     return 0;
@@ -50,6 +38,8 @@ int shared_memory_new(const char *name, size_t size, struct shared_memory **ret,
 {
     int fd;
     void *at;
+    if (size == 0)
+        return err_set(err, ERR_INVALID, "shared memory of no bytes");
     int result = make(name, size, NULL, &fd, &at, err);
     if (result < 0)
         return result;
@@ -80,6 +70,17 @@ int shared_memory_renew(struct shared_memory *memory, struct err *err)
     memory->fd = fd;
     memory->handed = false;
     return 0;
+}
+
+/* Older kernels do not know the advice; reserving the file's space gives the same certainty. */
+int shared_memory_populate(struct shared_memory *memory, struct err *err)
+{
+    int failed = 0;
+    if (madvise(memory->at, memory->size, MADV_POPULATE_WRITE) < 0)
+        failed = errno == EINVAL ? posix_fallocate(memory->fd, 0, (off_t)memory->size) : errno;
+    return failed
+               ? err_set_errno(err, failed, "cannot get %zu bytes of shared memory", memory->size)
+               : 0;
 }
 
 int shared_memory_map_peer(int fd, size_t size, void **ret, struct err *err)

@@ -19,13 +19,17 @@ struct shared_memory {
     bool handed; /* somebody else may have it: to be renewed before it is relied on anew */
 };
 
-/* Zeroed, and present: what the machine cannot give is an error now, not a crash later. */
+/* Zeroed; it takes up room when it is first used. */
 int shared_memory_new(const char *name, size_t size, struct shared_memory **ret, struct err *err);
 struct shared_memory *shared_memory_free(struct shared_memory *memory); /* NULL-safe */
 DEFINE_CLEANUP(shared_memory)
 
 /* The contents are zero afterwards; on failure nothing has changed. */
 int shared_memory_renew(struct shared_memory *memory, struct err *err);
+
+/* Every page is there afterwards: what the machine cannot give is an error now, not a crash later.
+ */
+int shared_memory_populate(struct shared_memory *memory, struct err *err);
 
 /* Map what a peer has handed over, for reading and writing; refused if it can shrink or has less
  * than `size` bytes. Does not keep `fd`; ended with munmap(). */

@@ -113,10 +113,12 @@ static int swap_and_map(struct transport_shm *shm, struct shared_memory *own, vo
 {
     struct host_links *host = shm->host;
     int fds[HOST_MEMBERS_MAX];
+    int populated = shared_memory_populate(own, err);
     own->handed = true;
-    int result = host_links_swap(host, own->fd, fds, err);
+    int result = host_links_swap(host, own->fd, fds, populated < 0 ? NULL : err);
     if (result < 0)
-        return result;
+        return populated < 0 ? populated : result;
+    result = populated;
     for (int i = 0; i < host->count; i++) {
         ret_at[i] = i == host->index ? own->at : NULL;
         if (i != host->index && result == 0)

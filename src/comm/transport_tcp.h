@@ -50,6 +50,9 @@ enum transport_call {
     TRANSPORT_CALLS,
 };
 
+/* The code of the error that broke the group; ERR_NONE: it is whole. */
+enum err_code transport_tcp_broken_by(const struct transport_tcp *tcp);
+
 /* Every collective begins with this: it counts calls, and answers a broken group's error. */
 int transport_tcp_begin(struct transport_tcp *tcp, enum transport_call call, size_t size,
                         struct err *err);

@@ -68,6 +68,11 @@ int transport_tcp_broken(const struct transport_tcp *tcp, struct err *err)
     return err_set(err, tcp->broken.code, "%s", tcp->broken.message);
 }
 
+enum err_code transport_tcp_broken_by(const struct transport_tcp *tcp)
+{
+    return tcp->broken.code;
+}
+
 int transport_tcp_mismatch(struct transport_tcp *tcp, int rank, uint64_t sequence, uint64_t call,
                            uint64_t size, struct err *err)
 {

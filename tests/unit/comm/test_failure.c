@@ -61,6 +61,7 @@ static void dies_in_the_middle(const struct members *members, int rank)
     text_of(members, 2, "lost ", wanted);
     CHECK_TEXT(err.message, wanted);
     CHECK(err.code == ERR_UNAVAILABLE);
+    CHECK(comm_group_broken(group) == COMM_BROKEN_PEER);
     /* A broken group stays broken, with the same words. */
     struct err again = ERR_INIT;
     CHECK(comm_barrier(group, &again) < 0);
@@ -130,6 +131,7 @@ static void does_not_come(const struct members *members, int rank)
         CHECK_TEXT(err.message, wanted);
         text_of(members, 2, " s for ", wanted);
         CHECK_TEXT(line, "all-reduce (call ");
+        CHECK(comm_group_broken(group) == COMM_BROKEN_PEER);
         CHECK_TEXT(line, wanted);
     }
     comm_group_free(group);
@@ -202,6 +204,7 @@ static void calls_another(const struct members *members, int rank)
         result = call_differently(group, rank, which_call, data, &err);
     CHECK(result < 0);
     CHECK_TEXT(err.message, "all tasks must make the same calls in the same order");
+    CHECK(comm_group_broken(group) == COMM_BROKEN_GROUP);
     comm_group_free(group);
     free(data);
 }

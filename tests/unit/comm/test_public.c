@@ -39,6 +39,10 @@ static void a_process_alone_needs_no_network(void **state)
     assert_int_equal(ty_comm_allocate(comm, 4 * sizeof(float), &memory, &error), 0);
     assert_int_equal(ty_comm_allreduce_sum_f32(comm, memory, 4, &error), 0);
     assert_true(*(float *)memory == 0);
+    /* A call that cannot be begun leaves the group whole. */
+    assert_int_not_equal(ty_comm_allocate(comm, 0, &memory, &error), 0);
+    assert_int_equal(ty_comm_broken(comm), TY_COMM_BROKEN_MESSAGE);
+    assert_int_equal(ty_comm_barrier(comm, &error), 0);
     ty_comm_close(comm);
     ty_comm_close(NULL);
 }
