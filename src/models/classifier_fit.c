@@ -87,7 +87,9 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
                                                  .loaders = fit->reducer ? options->loaders : 0};
     fit->log = run_log_new(
         &options->log,
-        &(struct run_log_subject){.unit = "images",
+        &(struct run_log_subject){.model = "classifier",
+                                  .directory = options->model_dir,
+                                  .unit = "images",
                                   .steps_an_epoch = (double)fit->train->count / options->batch});
     return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
 }
@@ -149,6 +151,9 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
         return failed;
     result->judged = true;
     run_log_judged(fit->log, result->last, "test-accuracy", result->eval.accuracy);
+    char text[128];
+    classifier_eval_sentence(&result->eval, text, sizeof(text));
+    run_log_result(fit->log, text);
     classifier_model_set_accuracy(fit->model, result->eval.accuracy);
     if (options->model_dir) {
         char path[CHECKPOINT_PATH_MAX];

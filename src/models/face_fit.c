@@ -226,6 +226,9 @@ static int conclude(struct fit *fit, struct face_fit_result *result, struct err 
         result->judged = true;
         run_log_judged(fit->log, result->last, "accuracy", result->eval.model.accuracy);
         run_log_judged(fit->log, result->last, "auc", result->eval.model.auc);
+        char text[512];
+        face_eval_sentence(&result->eval, text, sizeof(text));
+        run_log_result(fit->log, text);
         notes = json_object(arena);
         json_set(arena, notes, "heldOut", face_eval_to_json(arena, &result->eval));
     }
@@ -257,6 +260,8 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
              fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels);
     fit->log = run_log_new(
         &options->log, &(struct run_log_subject){
+                           .model = "face",
+                           .directory = options->model_dir,
                            .unit = "images",
                            .steps_an_epoch = steps_an_epoch(options, fit->dataset, &fit->split)});
     struct fit_loop loop = {

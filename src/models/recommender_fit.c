@@ -265,8 +265,12 @@ static int conclude(struct fit *fit, struct recommender_fit_result *result, stru
                                       fit->table, fit->ratings, fit->split.test,
                                       fit->split.test_count, &result->eval, err);
     result->judged = failed == 0 && fit->split.test_count > 0;
-    if (result->judged)
+    if (result->judged) {
+        char text[512];
         run_log_judged(fit->log, result->steps, "auc", result->eval.auc);
+        recommender_eval_sentence(&result->eval, text, sizeof(text));
+        run_log_result(fit->log, text);
+    }
     if (failed == 0 && fit->options->model_dir)
         failed = write_model(fit, result, err);
     return failed;
@@ -275,9 +279,11 @@ static int conclude(struct fit *fit, struct recommender_fit_result *result, stru
 static void tell_start(struct fit *fit, uint64_t first)
 {
     const struct recommender_fit_options *options = fit->options;
-    fit->log = run_log_new(
-        &options->log,
-        &(struct run_log_subject){.unit = "ratings", .steps_an_epoch = (double)fit->in_epoch});
+    fit->log = run_log_new(&options->log,
+                           &(struct run_log_subject){.model = "recommender",
+                                                     .directory = options->model_dir,
+                                                     .unit = "ratings",
+                                                     .steps_an_epoch = (double)fit->in_epoch});
     run_log_speak(fit->log, true, fit->place->chief);
     run_log_begin(fit->log, first, fit->steps);
     if (fit->place->chief) {

@@ -153,6 +153,7 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     if (failed < 0)
         return failed;
     result.last = result.first;
+    run_log_begin(loop->log, result.first, loop->steps);
     run_log_note(loop->log, "start", "%s", loop->start);
     if (result.first)
         run_log_note(loop->log, "resumed", "resumed after step %llu",
@@ -162,7 +163,6 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
                      "all %llu steps were done before: to train further raise --steps, to train "
                      "anew use another --model-dir",
                      (unsigned long long)loop->steps);
-    run_log_begin(loop->log, result.first, loop->steps);
     failed = run_steps(loop, &result, err);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (failed == 0)

@@ -6,6 +6,8 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "train/event_file.h"
+#include "train/run_history.h"
+#include "train/run_report.h"
 
 #include <math.h>
 
@@ -18,9 +20,12 @@ struct run_log {
     struct progress progress;
     bool speaks, keeps;
     uint64_t first, steps;
+    uint64_t last; /* step */
     struct event_file *events;
-    bool events_failed; /* and it was said */
-    double loss_sum;    /* of the steps since the last point */
+    struct run_history *history;
+    bool events_failed, history_failed; /* and it was said */
+    uint64_t saved;                     /* the last checkpoint the history tells of */
+    double loss_sum;                    /* of the steps since the last point */
     uint64_t loss_count;
     char *rate_tag;
 };
@@ -35,19 +40,6 @@ struct run_log *run_log_new(const struct run_log_options *options,
         log->options.state = log->own = run_state_new();
     log->rate_tag = mem_printf("%s-per-second", subject->unit);
     return log;
-}
-
-struct run_log *run_log_free(struct run_log *log)
-{
-    if (!log)
-        return NULL;
-    if (log->speaks)
-        progress_finish(&log->progress);
-    event_file_close(log->events);
-    run_state_free(log->own);
-    free(log->rate_tag);
-    free(log);
-    return NULL;
 }
 
 static void start_progress(struct run_log *log)
@@ -68,24 +60,57 @@ void run_log_speak(struct run_log *log, bool speaks, bool keeps)
         start_progress(log);
 }
 
-void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
-{
-    if (!log)
-        return;
-    log->first = first;
-    log->steps = steps;
-    run_state_begin(log->options.state, first, steps, log->subject.steps_an_epoch);
-    if (log->speaks)
-        start_progress(log);
-}
-
 /* ---- Files */
 
 static void tell_once(struct run_log *log, bool *told, const struct err *err)
 {
-    if (!*told)
-        run_log_note(log, "warning", "%s; going on without", err->message);
+    if (!*told && log->speaks)
+        progress_note(&log->progress, "warning", "%s; going on without", err->message);
     *told = true;
+}
+
+/* A line of the history. The first one of this process says so: the time before it was a pause. */
+static void put_line(struct run_log *log, struct arena *arena, struct json *line)
+{
+    struct err err = ERR_INIT;
+    int result = 0;
+    if (!log->keeps || !log->subject.directory)
+        return;
+    json_set_int(arena, line, "time", moment_wall_ms());
+    if (!log->history) {
+        result = run_history_open(log->subject.directory, &log->history, &err);
+        json_set_bool(arena, line, "opened", true);
+    }
+    if (result == 0)
+        result = run_history_add(log->history, line, &err);
+    if (result < 0)
+        tell_once(log, &log->history_failed, &err);
+}
+
+static void put_event(struct run_log *log, const char *event, uint64_t step, const char *message)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *line = json_object(arena);
+    json_set_string(arena, line, "event", event);
+    json_set_int(arena, line, "step", (int64_t)step);
+    json_set_string(arena, line, "message", message);
+    put_line(log, arena, line);
+}
+
+static void put_begin(struct run_log *log)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *line = json_object(arena);
+    json_set_string(arena, line, "event", "begin");
+    json_set_string(arena, line, "message", log->first ? "the run goes on" : "the run begins");
+    json_set_int(arena, line, "step", (int64_t)log->first);
+    json_set_int(arena, line, "first", (int64_t)log->first);
+    json_set_int(arena, line, "steps", (int64_t)log->steps);
+    json_set_string(arena, line, "model", log->subject.model);
+    json_set_string(arena, line, "unit", log->subject.unit);
+    if (log->options.settings)
+        json_set(arena, line, "options", json_clone(arena, log->options.settings));
+    put_line(log, arena, line);
 }
 
 static void put_events(struct run_log *log, uint64_t step, const struct event_scalar *scalars,
@@ -121,17 +146,64 @@ static void put_point(struct run_log *log, const struct progress_step *step)
     if (isfinite(step->accuracy))
         scalars[count++] = (struct event_scalar){"accuracy", step->accuracy};
     put_events(log, step->step, scalars, count);
+
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *line = json_object(arena);
+    json_set_int(arena, line, "step", (int64_t)step->step);
+    json_set(arena, line, "loss", json_real(arena, scalars[0].value));
+    json_set(arena, line, "learningRate", json_real(arena, step->rate));
+    if (isfinite(view.rate))
+        json_set(arena, line, "rate", json_real(arena, view.rate));
+    if (isfinite(step->accuracy))
+        json_set(arena, line, "accuracy", json_real(arena, step->accuracy));
+    put_line(log, arena, line);
     log->loss_sum = 0;
     log->loss_count = 0;
 }
 
+/* Where nothing began there is nothing to report. */
+static void write_report(struct run_log *log)
+{
+    struct err err = ERR_INIT;
+    if (log->history && run_report_write(log->subject.directory, &err) < 0 && log->speaks)
+        progress_note(&log->progress, "warning", "no report of this run: %s", err.message);
+}
+
+struct run_log *run_log_free(struct run_log *log)
+{
+    if (!log)
+        return NULL;
+    if (log->speaks)
+        progress_finish(&log->progress);
+    write_report(log);
+    event_file_close(log->events);
+    run_history_close(log->history);
+    run_state_free(log->own);
+    free(log->rate_tag);
+    free(log);
+    return NULL;
+}
+
 /* ---- What is said */
+
+void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
+{
+    if (!log)
+        return;
+    log->first = log->last = first;
+    log->steps = steps;
+    run_state_begin(log->options.state, first, steps, log->subject.steps_an_epoch);
+    if (log->speaks)
+        start_progress(log);
+    put_begin(log);
+}
 
 void run_log_step(struct run_log *log, const struct progress_step *step)
 {
     if (!log)
         return;
     int64_t now_ns = moment_monotonic_ns();
+    log->last = step->step;
     run_state_step(log->options.state, step->step, step->loss, step->pictures, now_ns);
     if (isfinite(step->accuracy))
         run_state_accuracy(log->options.state, step->accuracy);
@@ -146,8 +218,10 @@ void run_log_step(struct run_log *log, const struct progress_step *step)
 static void note(struct run_log *log, const char *event, const char *format, va_list args)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *text = arena_vprintf(arena, format, args);
     if (log->speaks)
-        progress_note(&log->progress, event, "%s", arena_vprintf(arena, format, args));
+        progress_note(&log->progress, event, "%s", text);
+    put_event(log, event, log->last, text);
 }
 
 void run_log_note(struct run_log *log, const char *event, const char *format, ...)
@@ -173,8 +247,13 @@ void run_log_lost(struct run_log *log, const char *format, ...)
 
 void run_log_saved(struct run_log *log, uint64_t step)
 {
-    if (log)
-        run_state_saved(log->options.state, step);
+    if (!log)
+        return;
+    run_state_saved(log->options.state, step);
+    if (log->saved && step - log->saved < log->steps / POINTS)
+        return; /* as often as there are points */
+    log->saved = step;
+    put_event(log, "saved", step, "checkpoint written");
 }
 
 void run_log_save_failed(struct run_log *log)
@@ -190,4 +269,10 @@ void run_log_judged(struct run_log *log, uint64_t step, const char *what, double
     if (str_eq(what, "accuracy"))
         run_state_accuracy(log->options.state, value);
     put_events(log, step, &(struct event_scalar){what, value}, 1);
+}
+
+void run_log_result(struct run_log *log, const char *sentence)
+{
+    if (log)
+        put_event(log, "result", log->last, sentence);
 }

@@ -54,6 +54,7 @@ assert_contains "the time it waited" "trainer_waiting_seconds_total" "$metrics"
 assert_eq "health" ok "$(curl -sf "http://127.0.0.1:$second/healthz")"
 kill -TERM "${pids[@]}"
 for pid in "${pids[@]}"; do stopped "$pid"; done
+assert_contains "the report of a run that was stopped" "stopped after step" "$(jq -r '.events[].message' "$SCRATCH/watched/report.json")"
 
 # A port in use is a sentence.
 "$TRAINER" fit face --steps 100000 --monitor 127.0.0.1:0 >"$SCRATCH/holder" 2>&1 &
@@ -100,6 +101,14 @@ same "the events differ" <(scalars "$SCRATCH/events-alone" loss) <(scalars "$SCR
 assert_eq "learning rates" 15 "$(scalars "$SCRATCH/events-alone" learning-rate | wc -l)"
 [ "$(scalars "$SCRATCH/events-alone" images-per-second | wc -l)" -ge 13 ] || fail "no speed in $(cat "$SCRATCH/events-alone")"
 assert_eq "the judgement" 1 "$(scalars "$SCRATCH/events-alone" auc | wc -l)"
+
+# So does the report: three runs are one, with its curves, its options and its result.
+report=$SCRATCH/changing/report.json
+assert_eq "runs, steps and points in the report" "3 15 15 15" "$(jq -r '[.runs, .done, .steps, (.points | length)] | join(" ")' "$report")"
+same "the report differs" "$SCRATCH/alone-losses" <(jq -r '.points[] | "\(.step) \(.loss)"' "$report")
+assert_contains "its result" "pair AUC" "$(jq -r .result "$report")"
+assert_eq "an option in it" 2 "$(jq -r '.options["checkpoint-every"]' "$report")"
+assert_contains "the page" "<polyline" "$(cat "$SCRATCH/changing/report.html")"
 
 # A limit on the size of files is a full disk that anybody may have. It is said, lasts a while, and passes.
 "$TRAINER" fit face --steps 100000 --checkpoint-every 1 --model-dir "$SCRATCH/full" --events off > >(cat >"$SCRATCH/full-log") 2>&1 &

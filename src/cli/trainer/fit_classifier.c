@@ -212,7 +212,8 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
         return serve_variables(&options, config, err);
     size_t workers = tf_config_workers(config);
     _cleanup_(fit_watch_close) struct fit_watch watch = {0};
-    result = fit_watch_open(&values->watch, options.model_dir, &options.log, &watch, err);
+    result = fit_watch_open(&values->watch, &COMMAND_FIT_CLASSIFIER, values, options.model_dir,
+                            &options.log, &watch, err);
     if (result < 0)
         return result;
     announce(&options, ty_tf_config_is_chief(config));

@@ -147,7 +147,8 @@ static int train(const struct fit_values *values, struct err *err)
         result = face_fit_epochs_to_steps(&options, dataset, (uint64_t)values->epochs,
                                           &options.steps, err);
     if (result == 0)
-        result = fit_watch_open(&values->watch, options.model_dir, &options.log, &watch, err);
+        result = fit_watch_open(&values->watch, &COMMAND_FIT_FACE, values, options.model_dir,
+                                &options.log, &watch, err);
     struct reducer alone = reducer_single(), *reducer = &alone;
     size_t workers = result == 0 ? tf_config_workers(config) : 0;
     if (workers > 1) {

@@ -105,7 +105,8 @@ static int train(const struct fit_values *values, struct recommender_fit_options
                        "userId,movieId,rating,timestamp ('tools/get-data movielens' fetches one)");
     int result = ratings_open(values->data, &ratings, err);
     if (result == 0)
-        result = fit_watch_open(&values->watch, options->model_dir, &options->log, &watch, err);
+        result = fit_watch_open(&values->watch, &COMMAND_FIT_RECOMMENDER, values,
+                                options->model_dir, &options->log, &watch, err);
     if (result < 0)
         return result;
     struct ps_options ps = {

@@ -50,14 +50,15 @@ static void start_monitor(struct fit_watch *watch, const char *address, int port
     fit_say_line(NULL, line);
 }
 
-int fit_watch_open(const struct fit_watch_values *values, const char *model_dir,
-                   struct run_log_options *log, struct fit_watch *ret, struct err *err)
+int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
+                   const void *all, const char *model_dir, struct run_log_options *log,
+                   struct fit_watch *ret, struct err *err)
 {
     char address[FIT_WATCH_ADDRESS_MAX];
     int port = -1, result = fit_watch_parse(values->monitor, address, &port, err);
     if (result < 0)
         return result;
-    *ret = (struct fit_watch){.state = run_state_new()};
+    *ret = (struct fit_watch){.state = run_state_new(), .arena = arena_new()};
     if (port >= 0)
         start_monitor(ret, address, port);
     if (str_is_empty(values->events))
@@ -66,6 +67,7 @@ int fit_watch_open(const struct fit_watch_values *values, const char *model_dir,
         ret->events_dir = mem_strdup(values->events);
     log->state = ret->state;
     log->events_dir = ret->events_dir;
+    log->settings = options_to_json(ret->arena, command, all);
     return 0;
 }
 
@@ -78,5 +80,6 @@ void fit_watch_close(struct fit_watch *watch)
 {
     watch->monitor = monitor_stop(watch->monitor);
     watch->state = run_state_free(watch->state);
+    watch->arena = arena_free(watch->arena);
     free(TAKE(watch->events_dir));
 }

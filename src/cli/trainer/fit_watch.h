@@ -32,11 +32,14 @@ struct fit_watch {
     struct run_state *state;
     struct monitor *monitor; /* NULL: nobody can ask */
     char *events_dir;        /* NULL: nothing is written */
+    struct arena *arena;     /* of the options, as the report tells them */
 };
 
-/* Fills in `log`, too; model_dir may be NULL. A port that is in use is said, and nothing else. */
-int fit_watch_open(const struct fit_watch_values *values, const char *model_dir,
-                   struct run_log_options *log, struct fit_watch *ret, struct err *err);
+/* Fills in `log`, too; model_dir may be NULL. `all` are the values of the whole command. A port
+ * that is in use is said, and nothing else. */
+int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
+                   const void *all, const char *model_dir, struct run_log_options *log,
+                   struct fit_watch *ret, struct err *err);
 void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 
 /* For comm, whose context is the state: who is missing. */

@@ -1,0 +1,313 @@
+/* What is kept of a run comes back, whatever a crash left of it, and its report says so: numbers of
+ * a known history, names that would be markup, and curves with round axes. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "train/run_chart.h"
+#include "train/run_history.h"
+#include "train/run_log.h"
+#include "train/run_report.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/test_run_report.XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    return file_remove_tree(directory, NULL);
+}
+
+static void add_lines(int first, int count)
+{
+    struct run_history *history = NULL;
+    struct err err = ERR_INIT;
+    if (run_history_open(directory, &history, &err) < 0)
+        fail_msg("%s", err.message);
+    for (int i = 0; i < count; i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct json *line = json_object(arena);
+        json_set_int(arena, line, "step", first + i);
+        assert_int_equal(run_history_add(history, line, NULL), 0);
+    }
+    assert_null(run_history_close(history));
+}
+
+static struct json *read_lines(struct arena *arena, size_t *ret_unread)
+{
+    struct json *lines = NULL;
+    struct err err = ERR_INIT;
+    if (run_history_read(arena, directory, &lines, ret_unread, &err) < 0)
+        fail_msg("%s", err.message);
+    return lines;
+}
+
+static void append_raw(const char *text)
+{
+    _cleanup_free_ char *path = mem_printf("%s/%s", directory, RUN_HISTORY_FILE);
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void a_history_is_appended_to(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    size_t unread;
+    assert_int_equal(json_count(read_lines(arena, &unread)), 0);
+    add_lines(1, 3);
+    add_lines(4, 2);
+    struct json *lines = read_lines(arena, &unread);
+    assert_int_equal(json_count(lines), 5);
+    assert_int_equal(unread, 0);
+    assert_int_equal(json_get_int(json_element(lines, 4), "step", 0), 5);
+}
+
+/* Wherever a crash cut the last line, what was there before and what comes after is read. */
+static void a_line_cut_off_is_passed_over(void **state)
+{
+    static const char LINE[] = "{\"step\":2,\"loss\":0.5}";
+    for (size_t cut = 1; cut < strlen(LINE); cut++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        _cleanup_free_ char *part = mem_strndup(LINE, cut);
+        _cleanup_free_ char *path = mem_printf("%s/%s", directory, RUN_HISTORY_FILE);
+        size_t unread;
+        add_lines(1, 1);
+        append_raw(part);
+        assert_int_equal(json_count(read_lines(arena, &unread)), 1);
+        add_lines(3, 1);
+        struct json *lines = read_lines(arena, &unread);
+        assert_int_equal(json_count(lines), 2);
+        assert_int_equal(unread, 1);
+        assert_int_equal(json_get_int(json_element(lines, 1), "step", 0), 3);
+        unlink(path);
+    }
+}
+
+/* No room for a whole line: none of it stays. */
+static void half_a_line_is_taken_back(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct run_history *history = NULL;
+    struct rlimit old, small;
+    size_t unread;
+    add_lines(1, 1);
+    assert_int_equal(run_history_open(directory, &history, NULL), 0);
+    struct json *line = json_object(arena);
+    json_set_string(arena, line, "message", "longer than there is room for");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = (struct rlimit){20, old.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_true(run_history_add(history, line, NULL) < 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(run_history_add(history, line, NULL), 0);
+    run_history_close(history);
+    assert_int_equal(json_count(read_lines(arena, &unread)), 2);
+    assert_int_equal(unread, 0);
+}
+
+static struct json *document_of(struct arena *arena, const char *const *texts, size_t count)
+{
+    struct json *lines = json_array(arena);
+    for (size_t i = 0; i < count; i++) {
+        struct json *line = NULL;
+        assert_int_equal(json_parse(arena, texts[i], strlen(texts[i]), NULL, &line, NULL), 0);
+        json_append(lines, line);
+    }
+    return run_report_document(arena, lines);
+}
+
+/* Two runs: the first got to step 3 but only step 2 was saved, and the second did it again. */
+static const char *const TWO_RUNS[] = {
+    "{\"event\":\"begin\",\"first\":0,\"steps\":4,\"model\":\"face\",\"unit\":\"images\","
+    "\"options\":"
+    "{\"data\":\"<b>&\\\"x\\\"\",\"steps\":4,\"events\":null},\"time\":1000000,\"opened\":true}",
+    "{\"event\":\"start\",\"message\":\"old\",\"step\":0,\"time\":1000000}",
+    "{\"step\":1,\"loss\":4,\"rate\":100,\"time\":1001000}",
+    "{\"step\":2,\"loss\":3,\"rate\":100,\"time\":1002000}",
+    "{\"event\":\"saved\",\"step\":1,\"message\":\"checkpoint written\",\"time\":1002000}",
+    "{\"event\":\"saved\",\"step\":2,\"message\":\"checkpoint written\",\"time\":1002000}",
+    "{\"step\":3,\"loss\":99,\"rate\":100,\"time\":1003000}",
+    "{\"event\":\"result\",\"message\":\"of the first run\",\"step\":3,\"time\":1003000}",
+    "{\"event\":\"warning\",\"message\":\"'<script>alert(1)</script>' is damaged\",\"step\":0,"
+    "\"time\":9000000,\"opened\":true}",
+    "{\"event\":\"begin\",\"first\":2,\"steps\":4,\"model\":\"face\",\"unit\":\"images\",\"time\":"
+    "9000000}",
+    "{\"event\":\"start\",\"message\":\"a model & more\",\"step\":2,\"time\":9000000}",
+    "{\"event\":\"resumed\",\"message\":\"resumed after step 2\",\"step\":2,\"time\":9000000}",
+    "{\"step\":3,\"loss\":2,\"rate\":200,\"time\":9001000}",
+    "{\"event\":\"lost\",\"message\":\"lost worker 1\",\"step\":3,\"time\":9001000}",
+    "{\"step\":4,\"loss\":1,\"rate\":250,\"accuracy\":0.75,\"time\":9002000}",
+    "{\"event\":\"result\",\"message\":\"AUC 0.9\",\"step\":4,\"time\":9002500}",
+};
+
+static void a_resumed_run_is_one_run(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *document = document_of(arena, TWO_RUNS, ARRAY_SIZE(TWO_RUNS));
+    assert_string_equal(json_get_string(document, "model", ""), "face");
+    assert_string_equal(json_get_string(document, "about", ""), "a model & more");
+    assert_string_equal(json_get_string(document, "result", ""), "AUC 0.9");
+    assert_int_equal(json_get_int(document, "done", 0), 4);
+    assert_int_equal(json_get_int(document, "runs", 0), 2);
+    assert_true(json_number(json_get(document, "seconds"), 0) == 5.5);
+    struct json *points = json_get(document, "points");
+    assert_int_equal(json_count(points), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(json_number(json_get(json_element(points, i), "loss"), 0) == 4.0 - (double)i);
+    struct json *events = json_get(document, "events");
+    assert_int_equal(json_count(events), 10); /* of two checkpoints in a row the last */
+    assert_int_equal(json_get_int(json_element(events, 2), "step", 0), 2);
+}
+
+static void the_page_shows_it_and_escapes_it(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf html;
+    buf_init(&html, 1 << 20);
+    run_report_page(document_of(arena, TWO_RUNS, ARRAY_SIZE(TWO_RUNS)), &html);
+    static const char *const PARTS[] = {
+        "4 / 4",
+        "1.0000",
+        "75.0 %",
+        "a model &amp; more",
+        "AUC 0.9",
+        "in 2 runs",
+        "&lt;b&gt;&amp;&quot;x&quot;",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "class=\"lost\"",
+        "class=\"resumed\"",
+        "<polyline",
+        "images a second",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(PARTS); i++)
+        if (!strstr(html.data, PARTS[i]))
+            fail_msg("no '%s' in:\n%s", PARTS[i], html.data);
+    assert_null(strstr(html.data, "<script"));
+    assert_null(strstr(html.data, "<b>"));
+    assert_null(strstr(html.data, "http"));     /* nothing from elsewhere */
+    assert_null(strstr(html.data, "--events")); /* not given */
+}
+
+static void nothing_is_a_report_as_well(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf html;
+    buf_init(&html, 1 << 20);
+    run_report_page(document_of(arena, NULL, 0), &html);
+    assert_non_null(strstr(html.data, "</html>"));
+    assert_int_equal(run_report_write(directory, NULL), 0);
+}
+
+static void axes_have_round_numbers(void **state)
+{
+    static const struct {
+        double low, high, step;
+    } ROWS[] = {{0, 4, 1}, {0, 1, 0.5}, {0, 0.35, 0.1}, {0, 900, 500}, {3, 3, 1}, {0, 1e9, 5e8}};
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++)
+        assert_true(fabs(run_chart_step(ROWS[i].low, ROWS[i].high, 4) - ROWS[i].step) <
+                    1e-9 * ROWS[i].step);
+    static const struct {
+        double value, step;
+        const char *text;
+    } NUMBERS[] = {{0.25, 0.05, "0.25"}, {1200, 200, "1200"}, {2e6, 5e5, "2e+06"},
+                   {-1e-17, 0.1, "0.0"}, {0.3, 0.1, "0.3"},   {1e-9, 1e-9, "1e-09"}};
+    for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++) {
+        char text[32];
+        run_chart_number(NUMBERS[i].value, NUMBERS[i].step, text, sizeof(text));
+        assert_string_equal(text, NUMBERS[i].text);
+    }
+}
+
+static void curves_that_cannot_be_drawn_are_left_out(void **state)
+{
+    const double nothing = (double)NAN;
+    const double x[] = {1, 2, 3}, flat[] = {5, 5, 5}, holes[] = {nothing, 2, nothing},
+                 wild[] = {1, (double)INFINITY, -1e300};
+    const struct {
+        const double *y;
+        bool drawn;
+    } ROWS[] = {{flat, true}, {holes, false}, {wild, true}};
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        _cleanup_buf_ struct buf html;
+        buf_init(&html, 1 << 20);
+        struct run_chart chart = {.title = "loss", .x = x, .y = ROWS[i].y, .count = 3};
+        run_chart_write(&chart, &html);
+        assert_int_equal(strstr(html.data, "<svg") != NULL, ROWS[i].drawn);
+        assert_null(strstr(html.data, "nan"));
+        assert_null(strstr(html.data, "inf"));
+    }
+}
+
+/* From the log to the files. */
+static void a_log_leaves_a_report(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *settings = json_object(arena);
+    json_set_int(arena, settings, "steps", 3);
+    for (uint64_t first = 0; first < 3; first += 2) {
+        struct run_log *log =
+            run_log_new(&(struct run_log_options){.settings = settings},
+                        &(struct run_log_subject){
+                            .model = "counting", .directory = directory, .unit = "images"});
+        run_log_speak(log, true, true);
+        run_log_begin(log, first, 3);
+        run_log_note(log, "start", "of %d numbers", 4);
+        for (uint64_t step = first + 1; step <= first + 2 && step <= 3; step++)
+            run_log_step(log, &(struct progress_step){.step = step,
+                                                      .loss = 1.0 / (double)step,
+                                                      .pictures = 8,
+                                                      .accuracy = (double)NAN});
+        run_log_saved(log, first + 1);
+        run_log_lost(log, "lost worker %d", 1);
+        run_log_result(log, "counted");
+        run_log_free(log);
+    }
+    _cleanup_free_ char *json_path = mem_printf("%s/report.json", directory);
+    _cleanup_free_ char *html_path = mem_printf("%s/report.html", directory);
+    _cleanup_buf_ struct buf text;
+    struct json *document = NULL;
+    buf_init(&text, 1 << 20);
+    assert_true(file_exists(html_path));
+    assert_int_equal(file_read(json_path, &text, NULL), 0);
+    assert_int_equal(json_parse(arena, text.data, text.size, NULL, &document, NULL), 0);
+    assert_string_equal(json_get_string(document, "model", ""), "counting");
+    assert_string_equal(json_get_string(document, "about", ""), "of 4 numbers");
+    assert_string_equal(json_get_string(document, "result", ""), "counted");
+    assert_int_equal(json_get_int(document, "runs", 0), 2);
+    assert_int_equal(json_count(json_get(document, "points")), 3);
+    assert_int_equal(json_get_int(json_get(document, "options"), "steps", 0), 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_history_is_appended_to),
+        TEST(a_line_cut_off_is_passed_over),
+        TEST(half_a_line_is_taken_back),
+        TEST(a_resumed_run_is_one_run),
+        TEST(the_page_shows_it_and_escapes_it),
+        TEST(nothing_is_a_report_as_well),
+        TEST(axes_have_round_numbers),
+        TEST(curves_that_cannot_be_drawn_are_left_out),
+        TEST(a_log_leaves_a_report),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
