@@ -65,19 +65,25 @@ const struct conv_kernels *conv_kernels_bf16_at(size_t position)
     const struct conv_kernels *found[3];
     size_t count = 0;
 #ifdef __x86_64__
+    /* Intel's processors do pairs at half the rate of float32 products, AMD's at twice it. */
+    bool pairs = have_avx512_bf16(), slow_pairs = pairs && __builtin_cpu_is("intel");
     if (have_amx())
         found[count++] = &conv_amx;
-    if (have_avx512_bf16())
+    if (pairs && !slow_pairs)
         found[count++] = &conv_avx512_bf16;
-#endif
     found[count++] = &conv_kernels_rounded;
+    if (slow_pairs)
+        found[count++] = &conv_avx512_bf16;
+#else
+    found[count++] = &conv_kernels_rounded;
+#endif
     return position < count ? found[position] : NULL;
 }
 
 const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s, enum precision precision)
 {
     if (precision == PRECISION_BF16)
-        for (size_t i = 0;; i++) /* the last one fits every shape */
+        for (size_t i = 0;; i++) /* one of them fits every shape */
             if (conv_kernels_bf16_at(i)->fits(s))
                 return conv_kernels_bf16_at(i);
     for (size_t i = 0; kernels_at(i); i++)
