@@ -1,0 +1,202 @@
+/* What it costs two workers to train together: two processes with one thread each, first each for
+ * itself at the same time, then as one group through the usual reducer, in turn and again. The
+ * model is the face model, every worker has a batch of 96 pictures of its own, so a step in the
+ * group has 192 and sums the gradients. Both ways run side by side on the same cores, memory and
+ * clock: what is left is the price of being together. Prints steps a second of one worker in the
+ * group, and alone as its peer; wall-clock, the best of several rounds.
+ *
+ *   bench_workers [fp32|bf16] */
+#include "base/mem.h"
+#include "base/rand.h"
+#include "models/face_trainer.h"
+#include "train/reducer_comm.h"
+
+#include <trainyard/tf_config.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    WORKERS = 2,
+    PERSONS = 24, /* of one worker's batch */
+    PICTURES = 4,
+    BATCH = PERSONS * PICTURES,
+    SIDE = 64,
+    ROUNDS = 8,
+    STEPS = 6, /* of a round; the first one does not count */
+};
+
+enum way { ALONE, TOGETHER, WAYS };
+
+/* What both processes see: a place to wait for each other, and each one's best step. */
+struct common {
+    pthread_barrier_t barrier;
+    double best[WORKERS][WAYS];
+};
+
+struct side {
+    struct face_model *model;
+    struct face_trainer *trainer;
+    uint64_t step;
+};
+
+static double now_s(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void must(int result, const struct err *err)
+{
+    if (result == 0)
+        return;
+    fprintf(stderr, "bench_workers: %s\n", err->message);
+    exit(1);
+}
+
+static int free_port(void)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    socklen_t size = sizeof(any);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof(any)) < 0 ||
+        getsockname(fd, (struct sockaddr *)&any, &size) < 0) {
+        perror("bench_workers: port");
+        exit(1);
+    }
+    close(fd);
+    return ntohs(any.sin_port);
+}
+
+static struct side side_new(struct reducer *reducer, enum precision precision)
+{
+    struct err err = ERR_INIT;
+    struct side side = {0};
+    struct face_config config = FACE_CONFIG_DEFAULT;
+    config.side = SIDE;
+    config.precision = precision;
+    must(face_model_new(&config, &side.model, &err), &err);
+    struct params *params = face_model_params(side.model);
+    if (reducer->share)
+        must(reducer->share(reducer, params->gradients_memory, &err), &err);
+    params_initialise(params, 1);
+    face_model_changed(side.model);
+    struct face_trainer_options options = {
+        .batch = BATCH * reducer->size,
+        .threads = 1,
+        .triplet = {.mining = TRIPLET_SEMI_HARD, .margin = 0.4f},
+        .optimizer = OPTIMIZER_ADAM,
+        .schedule = {.rate = 1e-3f},
+        .reducer = reducer,
+    };
+    must(face_trainer_new(&options, side.model, &side.trainer, &err), &err);
+    return side;
+}
+
+static void side_release(struct side *side)
+{
+    face_trainer_free(side->trainer);
+    face_model_free(side->model);
+}
+
+/* Seconds of a step, over one round. */
+static double run_round(struct side *side, const float *pictures, const int *labels)
+{
+    struct err err = ERR_INIT;
+    double start = 0;
+    for (int i = 0; i < STEPS; i++) {
+        struct face_trainer_step done;
+        if (i == 1)
+            start = now_s();
+        must(face_trainer_step(side->trainer, ++side->step, pictures, labels, false, &done, &err),
+             &err);
+    }
+    return (now_s() - start) / (STEPS - 1);
+}
+
+static void work(struct common *common, const int *ports, int rank, enum precision precision)
+{
+    struct err err = ERR_INIT;
+    struct ty_error error;
+    char text[256];
+    snprintf(text, sizeof(text),
+             "{\"cluster\":{\"worker\":[\"127.0.0.1:%d\",\"127.0.0.1:%d\"]},"
+             "\"task\":{\"type\":\"worker\",\"index\":%d}}",
+             ports[0], ports[1], rank);
+    struct ty_tf_config *config;
+    if (ty_tf_config_parse(text, &config, &error) < 0) {
+        fprintf(stderr, "bench_workers: %s\n", error.message);
+        exit(1);
+    }
+    kernels_set_blas_threads(1);
+    struct reducer single = reducer_single();
+    struct reducer_comm group = {0};
+    struct comm_options options = {.config = config, .secret = "bench"};
+    must(reducer_comm_open(&group, &options, NULL, &err), &err);
+    struct side sides[WAYS] = {
+        [ALONE] = side_new(&single, precision), [TOGETHER] = side_new(&group.reducer, precision)};
+    struct rand rand;
+    rand_init(&rand, 2 + (uint64_t)rank);
+    float *pictures = mem_calloc((size_t)BATCH * SIDE * SIDE, sizeof(*pictures));
+    for (size_t i = 0; i < (size_t)BATCH * SIDE * SIDE; i++)
+        pictures[i] = (float)rand_normal(&rand);
+    int labels[WORKERS * BATCH];
+    for (int i = 0; i < WORKERS * BATCH; i++)
+        labels[i] = i / PICTURES;
+    for (int round = 0; round < ROUNDS; round++)
+        for (enum way way = ALONE; way < WAYS; way++) {
+            pthread_barrier_wait(&common->barrier);
+            double took = run_round(&sides[way], pictures, labels);
+            if (round == 0 || took < common->best[rank][way])
+                common->best[rank][way] = took;
+        }
+    for (enum way way = ALONE; way < WAYS; way++)
+        side_release(&sides[way]);
+    reducer_comm_close(&group);
+    ty_tf_config_free(config);
+    free(pictures);
+}
+
+int main(int argc, char **argv)
+{
+    enum precision precision =
+        argc > 1 && strcmp(argv[1], "bf16") == 0 ? PRECISION_BF16 : PRECISION_FP32;
+    struct common *common =
+        mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (common == MAP_FAILED) {
+        perror("bench_workers: memory");
+        return 1;
+    }
+    pthread_barrierattr_t attributes;
+    pthread_barrierattr_init(&attributes);
+    pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_barrier_init(&common->barrier, &attributes, WORKERS);
+    int ports[WORKERS] = {free_port(), free_port()};
+    pid_t child = fork();
+    work(common, ports, child == 0 ? 1 : 0, precision);
+    if (child == 0)
+        return 0;
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return 1;
+    double alone = 0, together = 0; /* the sum of both workers' rates */
+    for (int i = 0; i < WORKERS; i++) {
+        alone += 1 / common->best[i][ALONE];
+        together += 1 / common->best[i][TOGETHER];
+    }
+    printf("{\"name\":\"face 2 workers × 1 thread %s\",\"value\":%.1f,\"unit\":\"images/s\","
+           "\"peer\":\"2 processes, each alone\",\"peer_value\":%.1f}\n",
+           precision_name(precision), together * BATCH, alone * BATCH);
+    return 0;
+}
