@@ -30,7 +30,8 @@ spec:
           - name: tensorflow
             image: $TRAINER_IMAGE
             args: [fit, face, --data=procedural, --seed=5, --persons=24, --held-out=8, --pictures=6, --batch-persons=6, --steps=${3:-$STEPS},
-                   --model-dir=/model, --log=plain]
+                   --model-dir=/model, --log=plain, --monitor=9100]
+            ports: [{name: progress, containerPort: 9100}]
             volumeMounts: [{name: model, mountPath: /model}, {name: peers, mountPath: $PEERS}]
 YAML
 }
@@ -73,5 +74,10 @@ PEERS=/run/trainyard/peers
 face_job together 2 1000000 | kubectl apply -f -
 wait_for_log together-worker-0 'step 2/'
 has_common_memory || fail "workers with a directory in common share no memory: $(memories)"
+
+echo 'how far it has come, on the job'
+has_progress() { [[ $(progress_of together) == step\ [1-9]*/1000000,*loss\ [0-9]* ]]; }
+wait_until 'the progress of the job' has_progress
+kubectl get tfjob together
 
 assert_nothing_left
