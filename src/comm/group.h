@@ -4,8 +4,11 @@
  * inside of <trainyard/comm.h>, called by train and by the benches.
  *
  * A group is used by one thread at a time; progress is made inside the calls. After an error the
- * group is broken and every later call answers with the same error: free it, and open it again to
- * form anew with whoever is there.
+ * group is broken and every later call answers with the same error, until it is formed anew.
+ *
+ * A group needs all tasks of the cluster, or, with `min_members`, as many as are left: then a
+ * member that is lost is left out when the group is formed anew, and one that comes (back) is let
+ * in at the next forming. Ranks are always 0, 1, … in the order of the tasks that are in it.
  */
 #ifndef TRAINYARD_COMM_GROUP_H
 #define TRAINYARD_COMM_GROUP_H
@@ -15,6 +18,7 @@
 
 #include <trainyard/tf_config.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,17 +48,37 @@ struct comm_options {
     int64_t join_timeout_ms;           /* how long to wait for all members; 0: 5 minutes */
     int64_t timeout_ms;                /* how long a call waits for a member; 0: 5 minutes */
     int64_t report_ms;                 /* between lines about who is missing; 0: 5 seconds */
+    int min_members;         /* how many are enough to go on after a loss; 0: all, always */
+    int start_members;       /* how many are enough to begin with; 0: all */
+    int64_t start_after_ms;  /* until then all are waited for, at the first start */
+    int64_t peer_timeout_ms; /* with min_members: who does not answer for so long is lost; 0: 5 s */
     void (*report)(void *context, const char *line);  /* may be NULL */
     void (*waiting)(void *context, const char *whom); /* see rendezvous.h; may be NULL */
     void *context;
 };
 
-/* Returns when every member is connected with every other. */
+/* Returns when every member is connected with every other. Nothing the options point to is kept
+ * but `report` and its context. */
 int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err);
 
 /* Says goodbye, so that the others do not take it for a loss. */
 struct comm_group *comm_group_free(struct comm_group *group);
 DEFINE_CLEANUP(comm_group)
+
+/* After an error, or because somebody waits to be let in, which all members must know of each
+ * other: form the group anew. Its size and the ranks may be others then. With ERR_UNAVAILABLE or
+ * another error there is no group; it may be tried again. */
+int comm_group_reform(struct comm_group *group, struct err *err);
+
+/* This task has the state that the group works on: from now on it can go on with it after a loss,
+ * and hand it to newcomers. To be called after every forming. */
+void comm_group_settle(struct comm_group *group);
+
+/* Whether a task that is not a member waits to be let in; cheap, never blocks. */
+bool comm_group_is_wanted(struct comm_group *group);
+
+/* "2 of 3 workers, without worker 1 (host:port)", or "all 3 workers". */
+void comm_group_describe(const struct comm_group *group, char *text, size_t size);
 
 int comm_group_rank(const struct comm_group *group);
 int comm_group_size(const struct comm_group *group);

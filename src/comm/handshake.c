@@ -55,6 +55,7 @@ void handshake_init_connector(struct handshake *handshake, int fd,
                                  .rank = identity->rank,
                                  .target = target,
                                  .size = identity->size,
+                                 .generation = identity->generation,
                                  .shape = identity->shape};
     memcpy(hello->job, identity->job, sizeof(hello->job));
     rand_secure(hello->nonce, sizeof(hello->nonce));
@@ -82,6 +83,12 @@ void handshake_release(struct handshake *handshake)
 int handshake_take_fd(struct handshake *handshake)
 {
     return TAKE_FD(handshake->fd);
+}
+
+void handshake_adopt(struct handshake *handshake, const struct handshake_identity *identity)
+{
+    if (handshake->state == HANDSHAKE_READ_HELLO || handshake->state == HANDSHAKE_EARLY)
+        handshake->identity = identity;
 }
 
 short handshake_events(const struct handshake *handshake)
@@ -144,11 +151,8 @@ static enum wire_verdict judge(const struct handshake_identity *identity,
     return WIRE_ACCEPTED;
 }
 
-static int on_hello(struct handshake *handshake, const uint8_t *bytes, size_t size, struct err *err)
+static int answer_hello(struct handshake *handshake, struct err *err)
 {
-    int result = wire_hello_decode(bytes, size, &handshake->hello, err);
-    if (result < 0)
-        return result;
     struct wire_welcome *welcome = &handshake->welcome;
     *welcome = (struct wire_welcome){.version = WIRE_VERSION,
                                      .verdict = judge(handshake->identity, &handshake->hello),
@@ -161,12 +165,26 @@ static int on_hello(struct handshake *handshake, const uint8_t *bytes, size_t si
         (void)socket_send(handshake->fd, answer, sizeof(answer));
         return refuse(handshake, welcome->verdict, err);
     }
-    memcpy(handshake->hello_bytes, bytes, sizeof(handshake->hello_bytes));
     sign_welcome(handshake, welcome);
     wire_welcome_encode(welcome, answer);
     buf_append(&handshake->out, answer, sizeof(answer));
     handshake->state = HANDSHAKE_READ_PROOF;
     return 0;
+}
+
+static int on_hello(struct handshake *handshake, const uint8_t *bytes, size_t size, struct err *err)
+{
+    int result = wire_hello_decode(bytes, size, &handshake->hello, err);
+    if (result < 0)
+        return result;
+    bool ours = handshake->hello.version == WIRE_VERSION;
+    if (ours)
+        memcpy(handshake->hello_bytes, bytes, sizeof(handshake->hello_bytes));
+    if (ours && handshake->hello.generation != handshake->identity->generation) {
+        handshake->state = HANDSHAKE_EARLY;
+        return 0;
+    }
+    return answer_hello(handshake, err);
 }
 
 static int on_welcome(struct handshake *handshake, const uint8_t *bytes, size_t size,
@@ -236,8 +254,9 @@ void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,
     handshake->state = HANDSHAKE_WRITE_VERDICT;
 }
 
-static int broken(int errnum, struct err *err)
+static int broken(struct handshake *handshake, int errnum, struct err *err)
 {
+    handshake->errnum = errnum;
     return err_set(err, ERR_UNAVAILABLE, "%s", socket_reason(errnum));
 }
 
@@ -251,7 +270,7 @@ static int fill(struct handshake *handshake, size_t wanted, struct err *err)
         if (got == -EAGAIN)
             return 0;
         if (got < 0)
-            return broken((int)-got, err);
+            return broken(handshake, (int)-got, err);
         buf_commit(&handshake->in, (size_t)got);
     }
     return 0;
@@ -280,7 +299,7 @@ static int flush(struct handshake *handshake, struct err *err)
         if (sent == -EAGAIN)
             return 0;
         if (sent < 0)
-            return broken((int)-sent, err);
+            return broken(handshake, (int)-sent, err);
         buf_consume(&handshake->out, (size_t)sent);
     }
     return 0;
@@ -293,7 +312,7 @@ static int finish_connecting(struct handshake *handshake, struct err *err)
         return 0;
     int errnum = socket_error(handshake->fd);
     if (errnum)
-        return broken(errnum, err);
+        return broken(handshake, errnum, err);
     buf_append(&handshake->out, handshake->hello_bytes, sizeof(handshake->hello_bytes));
     handshake->state = HANDSHAKE_READ_WELCOME;
     return 0;
@@ -309,6 +328,9 @@ int handshake_progress(struct handshake *handshake, struct err *err)
     int result = 0;
     if (handshake->state == HANDSHAKE_CONNECTING)
         result = finish_connecting(handshake, err);
+    if (handshake->state == HANDSHAKE_EARLY &&
+        handshake->hello.generation == handshake->identity->generation)
+        result = answer_hello(handshake, err);
     for (;;) {
         if (result < 0 || (result = flush(handshake, err)) < 0)
             return result;

@@ -16,6 +16,7 @@ struct handshake_identity {
     uint32_t rank, size;
     uint16_t channels;
     uint16_t listen_port;
+    uint64_t generation; /* 0: outside of any group */
     uint64_t shape;
     uint8_t job[SECRET_MAC_SIZE];
     const char *secret;
@@ -25,6 +26,7 @@ struct handshake_identity {
 enum handshake_state {
     HANDSHAKE_CONNECTING,    /* connector: the connection is not there yet */
     HANDSHAKE_READ_HELLO,    /* acceptor */
+    HANDSHAKE_EARLY,         /* acceptor: of another generation than ours, which may come */
     HANDSHAKE_READ_WELCOME,  /* connector */
     HANDSHAKE_READ_PROOF,    /* acceptor */
     HANDSHAKE_PROVEN,        /* acceptor: the caller gives its verdict now or later */
@@ -44,6 +46,7 @@ struct handshake {
     bool refused;                   /* by the peer; the verdict says why */
     struct wire_address *addresses; /* connector: `identity->size` of room, filled by a verdict */
     size_t address_count;
+    int errnum; /* why the connection broke; 0: it did not */
     struct buf in, out;
 };
 
@@ -55,6 +58,10 @@ void handshake_init_acceptor(struct handshake *handshake, int fd,
                              const struct handshake_identity *identity);
 void handshake_release(struct handshake *handshake); /* closes; safe on zeroed memory */
 int handshake_take_fd(struct handshake *handshake);  /* of one that is done */
+
+/* Acceptor: what this process is has changed; a peer that has said nothing yet, or that came too
+ * early, is judged by this. */
+void handshake_adopt(struct handshake *handshake, const struct handshake_identity *identity);
 
 /* What to poll for. */
 short handshake_events(const struct handshake *handshake);

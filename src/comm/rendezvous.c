@@ -50,7 +50,10 @@ static void hash_job(const struct rendezvous_options *options, uint8_t ret[SECRE
 {
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
-    buf_printf(&text, "trainyard job, %d tasks\n", options->size);
+    buf_printf(&text, "trainyard job, %d tasks%s\n", options->size,
+               options->elastic ? ", elastic" : "");
+    if (options->generation)
+        buf_printf(&text, "generation %llu\n", (unsigned long long)options->generation);
     for (int i = 0; !options->master_form && i < options->size; i++) {
         const struct ty_task *task = &options->tasks[i];
         buf_printf(&text, "%s %d ", ty_role_name(task->role), task->index);
@@ -62,7 +65,7 @@ static void hash_job(const struct rendezvous_options *options, uint8_t ret[SECRE
     buf_release(&text);
 }
 
-static void add_bond(struct rendezvous *r, int peer, int channel, bool outgoing)
+void rendezvous_add_bond(struct rendezvous *r, int peer, int channel, bool outgoing)
 {
     struct bond bond = {.peer = peer, .channel = channel, .outgoing = outgoing, .fd = -1};
     str_copy(bond.reason, sizeof(bond.reason), "has not connected yet");
@@ -82,13 +85,13 @@ static void plan_bonds(struct rendezvous *r)
     int rank = r->options->rank, size = r->options->size;
     for (int peer = 0; peer < size; peer++)
         if (peer != rank)
-            add_bond(r, peer, 0, peer < rank);
+            rendezvous_add_bond(r, peer, 0, peer < rank);
     for (int peer = 0; peer < size && has_pairs(r->options); peer++)
         if (peer != rank)
-            add_bond(r, peer, r->options->channels + 1, peer < rank);
+            rendezvous_add_bond(r, peer, r->options->channels + 1, peer < rank);
     for (int channel = 1; size > 1 && channel <= r->options->channels; channel++) {
-        add_bond(r, (rank + 1) % size, channel, true);
-        add_bond(r, (rank + size - 1) % size, channel, false);
+        rendezvous_add_bond(r, (rank + 1) % size, channel, true);
+        rendezvous_add_bond(r, (rank + size - 1) % size, channel, false);
     }
 }
 
@@ -108,13 +111,15 @@ static int each_missing(struct rendezvous *r, void (*visit)(void *, const char *
     int missing = 0;
     for (int peer = 0; peer < r->options->size; peer++) {
         const struct bond *found = NULL; /* one that we make tells more than one we wait for */
+        bool linked = false;
         for (size_t i = 0; i < r->bonds.count; i++) {
             const struct bond *bond = &r->bonds.items[i];
+            linked |= r->lobby && bond->peer == peer && bond->state == BOND_READY;
             if (bond->peer == peer && bond->state != BOND_READY &&
                 (!found || (bond->outgoing && !found->outgoing)))
                 found = bond;
         }
-        if (!found)
+        if (!found || linked) /* in a lobby either of two connections is enough */
             continue;
         if (missing++ < NAMED_MAX) {
             char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -134,7 +139,7 @@ static void report_one(void *context, const char *name, const char *reason)
     rendezvous_say(r, line);
 }
 
-static void report_missing(struct rendezvous *r)
+void rendezvous_report_missing(struct rendezvous *r)
 {
     int missing = each_missing(r, report_one, r);
     if (missing > NAMED_MAX) {
@@ -150,7 +155,7 @@ static void append_one(void *context, const char *name, const char *reason)
     buf_printf(text, "%s%s: %s", text->size ? "; " : "", name, reason);
 }
 
-static int give_up(struct rendezvous *r, struct err *err)
+int rendezvous_give_up(struct rendezvous *r, struct err *err)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, 4096);
@@ -168,7 +173,7 @@ static void append_name(void *context, const char *name, const char *reason)
     buf_printf(text, "%s%s", text->size ? ", " : "", name);
 }
 
-static void tell_missing(struct rendezvous *r)
+void rendezvous_tell_missing(struct rendezvous *r)
 {
     if (!r->options->waiting)
         return;
@@ -183,14 +188,17 @@ static void tell_missing(struct rendezvous *r)
     r->options->waiting(r->options->context, missing ? text.data : NULL);
 }
 
-static void wait_for_something(struct rendezvous *r, int64_t now)
+void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until)
 {
     r->polls.count = 0;
-    vec_push(&r->polls, ((struct pollfd){.fd = r->listener, .events = POLLIN}));
-    int64_t until = r->deadline < r->next_report ? r->deadline : r->next_report;
+    vec_push(&r->polls, ((struct pollfd){.fd = r->door->listener, .events = POLLIN}));
+    until = r->deadline < until ? r->deadline : until;
+    until = r->next_report < until ? r->next_report : until;
     for (size_t i = 0; i < r->bonds.count; i++) {
         struct bond *bond = &r->bonds.items[i];
         struct pollfd watch = {.fd = bond->fd, .events = POLLRDHUP};
+        if (r->lobby && bond->state == BOND_READY)
+            watch.events = bond->out.size ? POLLIN | POLLOUT : POLLIN;
         if (bond->state == BOND_WAITING) {
             until = bond->retry_at < until ? bond->retry_at : until;
             continue;
@@ -205,15 +213,44 @@ static void wait_for_something(struct rendezvous *r, int64_t now)
         }
         vec_push(&r->polls, watch);
     }
-    for (size_t i = 0; i < r->guests.count; i++) {
-        struct guest *guest = r->guests.items[i];
+    for (size_t i = 0; i < r->door->guests.count; i++) {
+        struct guest *guest = r->door->guests.items[i];
+        bool idle =
+            guest->handshake.state == HANDSHAKE_PROVEN || guest->handshake.state == HANDSHAKE_EARLY;
         until = guest->ends > now && guest->ends < until ? guest->ends : until;
-        vec_push(&r->polls, ((struct pollfd){.fd = guest->handshake.fd,
-                                             .events = guest->handshake.state == HANDSHAKE_PROVEN
-                                                           ? POLLRDHUP
-                                                           : handshake_events(&guest->handshake)}));
+        vec_push(&r->polls, ((struct pollfd){
+                                .fd = guest->handshake.fd,
+                                .events = idle ? POLLRDHUP : handshake_events(&guest->handshake)}));
     }
     (void)poll(r->polls.items, (nfds_t)r->polls.count, until > now ? (int)(until - now) : 0);
+}
+
+/* A generation is not waited for: whoever has agreed to it is there, or the next one does without.
+ */
+static int check_generation(struct rendezvous *r, int64_t now, struct err *err)
+{
+    char name[TF_CONFIG_TASK_TEXT_MAX];
+    for (size_t i = 0; i < r->bonds.count; i++) {
+        const struct bond *bond = &r->bonds.items[i];
+        if (!bond->failure && now < r->deadline)
+            continue;
+        if (!bond->failure && bond->state == BOND_READY)
+            continue;
+        rendezvous_describe(r, bond->peer, name);
+        return err_set(err, ERR_UNAVAILABLE, "lost %s while the group was formed: %s", name,
+                       bond->reason);
+    }
+    for (size_t i = 0; i < r->door->guests.count; i++) {
+        const struct handshake *handshake = &r->door->guests.items[i]->handshake;
+        for (int rank = 0; rank < r->options->size; rank++)
+            if (handshake->state == HANDSHAKE_PROVEN && handshake->hello.generation == 0 &&
+                (int)handshake->hello.rank == r->options->numbers[rank]) {
+                rendezvous_describe(r, rank, name);
+                return err_set(err, ERR_UNAVAILABLE, "%s began anew while the group was formed",
+                               name);
+            }
+    }
+    return 0;
 }
 
 static int meet(struct rendezvous *r, struct err *err)
@@ -223,18 +260,20 @@ static int meet(struct rendezvous *r, struct err *err)
         int result = rendezvous_progress_guests(r, now, err);
         if (result < 0 || (result = rendezvous_progress_bonds(r, now, err)) < 0)
             return result;
-        tell_missing(r);
+        rendezvous_tell_missing(r);
         if (is_complete(r))
             return 0;
+        if (r->options->generation && (result = check_generation(r, now, err)) < 0)
+            return result;
         if (r->options->stop && *r->options->stop)
             return err_set(err, ERR_CANCELED, "told to stop while others were waited for");
         if (now >= r->deadline)
-            return give_up(r, err);
+            return rendezvous_give_up(r, err);
         if (now >= r->next_report) {
-            report_missing(r);
+            rendezvous_report_missing(r);
             r->next_report = now + r->options->report_ms;
         }
-        wait_for_something(r, now);
+        rendezvous_wait(r, now, INT64_MAX);
     }
 }
 
@@ -264,20 +303,35 @@ static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
     *ret = links;
 }
 
-static void release(struct rendezvous *r)
+/* Guests of this meeting go with it; those that wait for the next one, or have not said anything
+ * yet, stay at a door that stays open. */
+static void release_guests(struct rendezvous *r)
 {
-    if (r->listener >= 0)
-        close(r->listener);
+    if (r->door == &r->own_door)
+        return door_close(r->door);
+    for (size_t i = 0; i < r->door->guests.count;) {
+        struct handshake *handshake = &r->door->guests.items[i]->handshake;
+        handshake_adopt(handshake, &r->door->identity);
+        if (handshake->identity != &r->door->identity)
+            door_dismiss(r->door, i);
+        else
+            i++;
+    }
+}
+
+void rendezvous_release(struct rendezvous *r)
+{
+    release_guests(r);
     for (size_t i = 0; i < r->bonds.count; i++) {
         struct bond *bond = &r->bonds.items[i];
         resolve_free(bond->resolve);
         handshake_release(&bond->handshake);
         if (bond->fd >= 0)
             close(bond->fd);
+        buf_release(&bond->in);
+        buf_release(&bond->out);
     }
-    rendezvous_dismiss_guests(r);
     vec_release(&r->bonds);
-    vec_release(&r->guests);
     vec_release(&r->polls);
     free(r->addresses);
 }
@@ -287,53 +341,58 @@ void rendezvous_identify(const struct rendezvous_options *options, struct handsh
     *ret = (struct handshake_identity){.rank = (uint32_t)options->rank,
                                        .size = (uint32_t)options->size,
                                        .channels = (uint16_t)options->channels,
+                                       .generation = options->generation,
                                        .shape = options->shape,
                                        .secret = options->secret,
                                        .secret_size = options->secret_size};
     hash_job(options, ret->job);
 }
 
-static struct rendezvous begin(const struct rendezvous_options *options, int wanted)
+void rendezvous_init(struct rendezvous *r, const struct rendezvous_options *options, int wanted)
 {
-    struct rendezvous r = {
-        .options = options, .wanted = wanted, .listener = -1, .started = moment_monotonic_ms()};
-    r.deadline = r.started + options->timeout_ms;
-    r.next_report = r.started + options->report_ms;
-    r.addresses = mem_calloc((size_t)options->size, sizeof(*r.addresses));
-    rendezvous_identify(options, &r.identity);
-    return r;
+    *r = (struct rendezvous){.options = options,
+                             .wanted = wanted,
+                             .door = options->door ? options->door : &r->own_door,
+                             .own_door = {.listener = -1},
+                             .identity = &r->own_identity,
+                             .started = moment_monotonic_ms()};
+    r->deadline = r->started + options->timeout_ms;
+    r->next_report = r->started + options->report_ms;
+    r->addresses = mem_calloc((size_t)options->size, sizeof(*r->addresses));
+    rendezvous_identify(options, &r->own_identity);
 }
 
 int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
                     struct err *err)
 {
     const struct ty_task *self = &options->tasks[options->rank];
-    struct rendezvous r = begin(options, options->size);
+    struct rendezvous r;
+    rendezvous_init(&r, options, options->size);
     int result = 0;
-    if (options->size > 1)
-        result = socket_listen(self->port, strchr(self->host, ':') != NULL, options->size + 64,
-                               &r.listener, err);
+    if (options->size > 1 && !options->door)
+        result = door_open(r.door, self, options->size, err);
     if (result == 0) {
-        r.identity.listen_port = (uint16_t)(r.listener < 0 ? 0 : socket_local_port(r.listener));
+        r.own_identity.listen_port = r.door->identity.listen_port;
         plan_bonds(&r);
         result = meet(&r, err);
     }
     if (result == 0)
         hand_over(&r, ret);
-    release(&r);
+    rendezvous_release(&r);
     return result;
 }
 
 int rendezvous_call(const struct rendezvous_options *options, const int *peers, int count,
                     int *ret_fds, struct err *err)
 {
-    struct rendezvous r = begin(options, count);
+    struct rendezvous r;
+    rendezvous_init(&r, options, count);
     for (int i = 0; i < count; i++)
-        add_bond(&r, peers[i], 0, true);
+        rendezvous_add_bond(&r, peers[i], 0, true);
     int result = meet(&r, err);
     for (int i = 0; result == 0 && i < count; i++)
         ret_fds[i] = TAKE_FD(r.bonds.items[i].fd);
-    release(&r);
+    rendezvous_release(&r);
     return result;
 }
 

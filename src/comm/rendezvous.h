@@ -9,7 +9,7 @@
 #define TRAINYARD_COMM_RENDEZVOUS_H
 
 #include "base/err.h"
-#include "comm/handshake.h"
+#include "comm/door.h"
 
 #include <trainyard/tf_config.h>
 
@@ -21,7 +21,13 @@ struct rendezvous_options {
     const struct ty_task *tasks; /* by rank */
     int rank, size;
     int channels;
-    bool master_form; /* only rank 0's address is known; it tells the others those of all */
+    bool master_form;  /* only rank 0's address is known; it tells the others those of all */
+    bool elastic;      /* the group may be formed by some of the tasks */
+    struct door *door; /* open already, and stays so; NULL: opened for this meeting */
+    /* Not 0: links of this generation, whose members are tasks with these numbers in the cluster.
+     * One that cannot be reached, or that looks for another group, ends it with ERR_UNAVAILABLE. */
+    uint64_t generation;
+    const int *numbers;
     uint64_t shape;
     const char *secret; /* may be "" */
     size_t secret_size;

@@ -10,14 +10,17 @@
 
 enum { RETRY_FIRST_MS = 50, RETRY_MAX_MS = 1000 };
 
-/* Give up this attempt; try again later, slower each time. */
-static void postpone(struct bond *bond, int64_t now, const char *reason)
+void rendezvous_postpone(struct bond *bond, int64_t now, int failure, const char *reason)
 {
     bond->resolve = resolve_free(bond->resolve);
     handshake_release(&bond->handshake);
     if (bond->fd >= 0)
         close(bond->fd);
     bond->fd = -1;
+    bond->talking = false;
+    buf_release(&bond->in);
+    buf_release(&bond->out);
+    bond->failure = failure;
     int delay = RETRY_FIRST_MS << (bond->attempts < 5 ? bond->attempts : 5);
     bond->attempts++;
     bond->retry_at = now + (delay < RETRY_MAX_MS ? delay : RETRY_MAX_MS);
@@ -30,10 +33,11 @@ static void start_handshake(struct rendezvous *r, struct bond *bond, const struc
 {
     int fd = socket_connect(address, size);
     if (fd < 0) {
-        postpone(bond, now, socket_reason(errno));
+        int errnum = errno;
+        rendezvous_postpone(bond, now, errnum, socket_reason(errnum));
         return;
     }
-    handshake_init_connector(&bond->handshake, fd, &r->identity, (uint32_t)bond->peer,
+    handshake_init_connector(&bond->handshake, fd, r->identity, (uint32_t)bond->peer,
                              (uint16_t)bond->channel);
     bond->state = BOND_SHAKING;
     bond->attempt_ends = now + ATTEMPT_MAX_MS;
@@ -80,11 +84,11 @@ static void on_resolved(struct rendezvous *r, struct bond *bond, int64_t now)
     const char *reason = NULL;
     const struct addrinfo *addresses = resolve_addresses(bond->resolve, &reason);
     if (!bond->outgoing) {
-        postpone(bond, now, addresses ? "has not connected yet" : reason);
+        rendezvous_postpone(bond, now, 0, addresses ? "has not connected yet" : reason);
         return;
     }
     if (!addresses) {
-        postpone(bond, now, reason);
+        rendezvous_postpone(bond, now, -1, reason);
         return;
     }
     int count = 0;
@@ -122,17 +126,22 @@ static int progress_outgoing(struct rendezvous *r, struct bond *bond, int64_t no
         bond->state = BOND_READY;
         return 0;
     }
-    if (result < 0 && failure.code == ERR_FORBIDDEN && is_final(&bond->handshake)) {
+    if (result < 0 && failure.code == ERR_FORBIDDEN && is_final(&bond->handshake) && !r->tolerant) {
         char peer[TF_CONFIG_TASK_TEXT_MAX];
         rendezvous_describe(r, bond->peer, peer);
         return err_set(err, ERR_FORBIDDEN, "cannot join %s: %s", peer, failure.message);
     }
     if (result < 0)
-        postpone(bond, now, failure.message);
+        rendezvous_postpone(bond, now,
+                            bond->handshake.errnum ? bond->handshake.errnum : ECONNREFUSED,
+                            failure.message);
     else if (now >= bond->attempt_ends && bond->handshake.state == HANDSHAKE_CONNECTING)
-        postpone(bond, now, socket_reason(ETIMEDOUT));
+        rendezvous_postpone(bond, now, ETIMEDOUT, socket_reason(ETIMEDOUT));
+    else if (r->lobby && bond->handshake.state != HANDSHAKE_CONNECTING)
+        str_copy(bond->reason, sizeof(bond->reason),
+                 "it is there, and lets this task in at the end of a step");
     else if (now >= bond->attempt_ends && bond->handshake.state == HANDSHAKE_READ_WELCOME)
-        postpone(bond, now, "connected, but it does not answer");
+        rendezvous_postpone(bond, now, ETIMEDOUT, "connected, but it does not answer");
     else if (bond->handshake.state == HANDSHAKE_READ_VERDICT)
         str_copy(bond->reason, sizeof(bond->reason), "it waits for the others to come");
     return 0;
@@ -144,7 +153,8 @@ static void check_ready(struct bond *bond, int64_t now)
 {
     struct pollfd state = {.fd = bond->fd, .events = POLLRDHUP};
     if (poll(&state, 1, 0) > 0)
-        postpone(bond, now, "it closed the connection and has not come back yet");
+        rendezvous_postpone(bond, now, ECONNRESET,
+                            "it closed the connection and has not come back yet");
 }
 
 int rendezvous_progress_bonds(struct rendezvous *r, int64_t now, struct err *err)
@@ -152,7 +162,7 @@ int rendezvous_progress_bonds(struct rendezvous *r, int64_t now, struct err *err
     for (size_t i = 0; i < r->bonds.count; i++) {
         struct bond *bond = &r->bonds.items[i];
         int result = 0;
-        if (bond->state == BOND_READY)
+        if (bond->state == BOND_READY && !r->lobby)
             check_ready(bond, now);
         if (bond->state == BOND_WAITING && now >= bond->retry_at)
             start_attempt(r, bond, now);

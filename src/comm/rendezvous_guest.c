@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GUESTS_MAX = 256 }; /* beside one for each member */
-
 /* A proven peer: refuse it for good, or give the connection its place. */
 static int admit(struct rendezvous *r, struct guest *guest, struct err *err)
 {
@@ -23,6 +21,8 @@ static int admit(struct rendezvous *r, struct guest *guest, struct err *err)
         rendezvous_describe(r, (int)hello->rank, peer);
         handshake_decide(handshake, WIRE_OTHER_SHAPE, NULL, 0);
         (void)handshake_progress(handshake, NULL);
+        if (r->tolerant)
+            return 0;
         return err_set(err, ERR_FORBIDDEN, "refused %s: %s", peer,
                        handshake_verdict_text(WIRE_OTHER_SHAPE));
     }
@@ -58,24 +58,17 @@ static void tell_addresses(struct rendezvous *r)
         return;
     for (int rank = 1; rank < r->options->size; rank++) {
         bool waits = false;
-        for (size_t i = 0; i < r->guests.count; i++)
-            waits |= r->guests.items[i]->handshake.state == HANDSHAKE_PROVEN &&
-                     (int)r->guests.items[i]->handshake.hello.rank == rank;
+        for (size_t i = 0; i < r->door->guests.count; i++)
+            waits |= r->door->guests.items[i]->handshake.state == HANDSHAKE_PROVEN &&
+                     (int)r->door->guests.items[i]->handshake.hello.rank == rank;
         if (!waits && rendezvous_find_bond(r, rank, 0, false)->state != BOND_READY)
             return;
     }
     rendezvous_addresses_told(r);
-    for (size_t i = 0; i < r->guests.count; i++)
-        if (r->guests.items[i]->handshake.state == HANDSHAKE_PROVEN)
-            handshake_decide(&r->guests.items[i]->handshake, WIRE_ACCEPTED, r->addresses,
+    for (size_t i = 0; i < r->door->guests.count; i++)
+        if (r->door->guests.items[i]->handshake.state == HANDSHAKE_PROVEN)
+            handshake_decide(&r->door->guests.items[i]->handshake, WIRE_ACCEPTED, r->addresses,
                              (size_t)r->options->size);
-}
-
-static void dismiss(struct rendezvous *r, size_t position)
-{
-    handshake_release(&r->guests.items[position]->handshake);
-    free(r->guests.items[position]);
-    vec_remove(&r->guests, position);
 }
 
 static void settle(struct rendezvous *r, struct guest *guest)
@@ -87,6 +80,9 @@ static void settle(struct rendezvous *r, struct guest *guest)
     bond->resolve = resolve_free(bond->resolve);
     if (bond->fd >= 0)
         close(bond->fd);
+    bond->talking = false;
+    buf_release(&bond->in);
+    buf_release(&bond->out);
     bond->fd = handshake_take_fd(&guest->handshake);
     bond->state = BOND_READY;
 }
@@ -98,19 +94,32 @@ static void note_stranger(struct rendezvous *r, const struct guest *guest, const
     char line[ERR_MESSAGE_MAX + SOCKET_ADDRESS_TEXT_MAX + 32];
     snprintf(line, sizeof(line), "refused a connection from %s: %s", from, why->message);
     /* A peer that tries again comes from another port: the reason makes it new or not. */
-    if (!str_eq(why->message, r->stranger))
+    if (!str_eq(why->message, r->door->stranger))
         rendezvous_say(r, line);
-    str_copy(r->stranger, sizeof(r->stranger), why->message);
+    str_copy(r->door->stranger, sizeof(r->door->stranger), why->message);
+}
+
+/* Links of a generation are made while a task may come that looks for another one: it proves
+ * itself to the door, and waits there. */
+static const struct handshake_identity *identity_for(const struct rendezvous *r,
+                                                     const struct guest *guest)
+{
+    bool early = guest->handshake.state == HANDSHAKE_EARLY;
+    return r->options->generation && early && guest->handshake.hello.generation == 0
+               ? &r->door->identity
+               : r->identity;
 }
 
 static int progress_each(struct rendezvous *r, int64_t now, struct err *err)
 {
-    for (size_t i = 0; i < r->guests.count;) {
-        struct guest *guest = r->guests.items[i];
+    for (size_t i = 0; i < r->door->guests.count;) {
+        struct guest *guest = r->door->guests.items[i];
         struct err failure = ERR_INIT;
-        bool was_proven = guest->handshake.state == HANDSHAKE_PROVEN;
+        handshake_adopt(&guest->handshake, identity_for(r, guest));
         int result = handshake_progress(&guest->handshake, &failure);
-        if (result == 0 && !was_proven && guest->handshake.state == HANDSHAKE_PROVEN) {
+        bool ours = guest->handshake.identity == r->identity; /* not of the next meeting */
+        if (result == 0 && ours && !guest->admitted && guest->handshake.state == HANDSHAKE_PROVEN) {
+            guest->admitted = true;
             if ((result = admit(r, guest, err)) < 0)
                 return result;
             result = handshake_progress(&guest->handshake, &failure);
@@ -124,48 +133,17 @@ static int progress_each(struct rendezvous *r, int64_t now, struct err *err)
             i++;
             continue;
         }
-        dismiss(r, i);
+        door_dismiss(r->door, i);
     }
     return 0;
 }
 
-static void accept_guests(struct rendezvous *r, int64_t now)
-{
-    while (r->listener >= 0 && r->guests.count < GUESTS_MAX + (size_t)r->options->size) {
-        int fd = socket_accept(r->listener);
-        if (fd < 0)
-            return;
-        struct guest *guest = mem_zalloc(sizeof(*guest));
-        handshake_init_acceptor(&guest->handshake, fd, &r->identity);
-        guest->ends = now + ATTEMPT_MAX_MS;
-        vec_push(&r->guests, guest);
-    }
-}
-
-/* A member that proved itself and left before all came must not be taken for present. */
-static void drop_departed(struct rendezvous *r)
-{
-    for (size_t i = 0; i < r->guests.count;) {
-        struct pollfd state = {.fd = r->guests.items[i]->handshake.fd, .events = POLLRDHUP};
-        if (r->guests.items[i]->handshake.state == HANDSHAKE_PROVEN && poll(&state, 1, 0) > 0)
-            dismiss(r, i);
-        else
-            i++;
-    }
-}
-
 int rendezvous_progress_guests(struct rendezvous *r, int64_t now, struct err *err)
 {
-    accept_guests(r, now);
-    drop_departed(r);
+    door_accept(r->door, r->identity, now);
+    door_drop_departed(r->door);
     int result = progress_each(r, now, err);
     if (result == 0)
         tell_addresses(r);
     return result;
-}
-
-void rendezvous_dismiss_guests(struct rendezvous *r)
-{
-    while (r->guests.count)
-        dismiss(r, r->guests.count - 1);
 }

@@ -1,6 +1,7 @@
 /* What the files of the rendezvous share. A `bond` is one connection that must exist: made by us
- * (outgoing) or by the peer (incoming). A `guest` is an accepted connection that has not proved yet
- * whose it is; it becomes the bond it claims to be. Included by rendezvous*.c only. */
+ * (outgoing) or by the peer (incoming). A `guest` (door.h) is an accepted connection that has not
+ * proved yet whose it is; it becomes the bond it claims to be. Included by rendezvous*.c and
+ * lobby.c only. */
 #ifndef TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
 #define TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
 
@@ -12,10 +13,7 @@
 
 #include <poll.h>
 
-enum {
-    ATTEMPT_MAX_MS = 10000, /* from connecting to the end of a handshake */
-    REASON_MAX = 256,
-};
+enum { ATTEMPT_MAX_MS = DOOR_ATTEMPT_MAX_MS, REASON_MAX = DOOR_REASON_MAX };
 
 enum bond_state {
     BOND_WAITING,   /* outgoing: until retry_at; incoming: for the peer */
@@ -33,31 +31,41 @@ struct bond {
     struct resolve *resolve;
     struct handshake handshake;
     int attempts;
+    int failure; /* errno of the last attempt; 0: none has failed; -1: its name is not known */
     int64_t retry_at, attempt_ends;
     char reason[REASON_MAX];
-};
-
-struct guest {
-    struct handshake handshake;
-    int64_t ends;
+    bool talking;       /* in a lobby, when ready */
+    struct buf in, out; /* of one that is talking */
 };
 
 enum { MISSING_MAX = 1024 };
 
 struct rendezvous {
     const struct rendezvous_options *options;
-    struct handshake_identity identity;
-    int wanted;   /* how many others there are to meet, and this one */
-    int listener; /* -1: nobody is expected to connect */
+    const struct handshake_identity *identity;
+    struct handshake_identity own_identity;
+    int wanted; /* how many others there are to meet, and this one */
+    struct door *door;
+    struct door own_door;
+    bool lobby;    /* bonds that are ready carry messages, which the lobby reads */
+    bool tolerant; /* a task that is not like this one is refused, and the rest goes on */
     int64_t started, deadline, next_report;
     VEC(struct bond) bonds;
-    VEC(struct guest *) guests;
     struct wire_address *addresses; /* by rank, in the master form; port 0: not known yet */
     bool told;                      /* the addresses of all are known to this member */
     char missing[MISSING_MAX];      /* who was, when that was told last */
     VEC(struct pollfd) polls;
-    char stranger[REASON_MAX]; /* why the last one was refused: the same is not said twice */
 };
+
+void rendezvous_init(struct rendezvous *r, const struct rendezvous_options *options, int wanted);
+void rendezvous_release(struct rendezvous *r);
+void rendezvous_add_bond(struct rendezvous *r, int peer, int channel, bool outgoing);
+
+/* Until something moves, a bond is to be tried again, a line is due, or `until`. */
+void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until);
+void rendezvous_report_missing(struct rendezvous *r);
+void rendezvous_tell_missing(struct rendezvous *r); /* whenever they may be others */
+int rendezvous_give_up(struct rendezvous *r, struct err *err);
 
 struct bond *rendezvous_find_bond(struct rendezvous *r, int peer, int channel, bool outgoing);
 void rendezvous_describe(const struct rendezvous *r, int rank, char text[TF_CONFIG_TASK_TEXT_MAX]);
@@ -68,9 +76,10 @@ void rendezvous_addresses_told(struct rendezvous *r);
 
 /* rendezvous_bond.c: start, drive and watch every bond. */
 int rendezvous_progress_bonds(struct rendezvous *r, int64_t now, struct err *err);
+/* Give up this attempt; try again later, slower each time. */
+void rendezvous_postpone(struct bond *bond, int64_t now, int failure, const char *reason);
 
 /* rendezvous_guest.c: take in whoever connects, and seat those who prove themselves. */
 int rendezvous_progress_guests(struct rendezvous *r, int64_t now, struct err *err);
-void rendezvous_dismiss_guests(struct rendezvous *r);
 
 #endif

@@ -15,11 +15,29 @@
 enum {
     PING_MS = 1000,       /* asking who is missing begins after this and is repeated */
     EXPLANATION_MS = 500, /* how long a broken data connection waits for a reason */
+    HICCUP_MS = 200,      /* longer than asked for in poll(): this process itself was stopped */
 };
 
 void transport_tcp_set_timeout(struct transport_tcp *tcp, int64_t timeout_ms)
 {
     tcp->options.timeout_ms = timeout_ms;
+}
+
+enum lobby_fate transport_tcp_fate(struct transport_tcp *tcp, int rank)
+{
+    struct peer *peer = &tcp->peers[rank];
+    if (peer->control >= 0)
+        transport_tcp_read(tcp, peer);
+    if (peer->left || peer->aborted)
+        return LOBBY_LEFT;
+    if (peer->silent)
+        return LOBBY_SILENT;
+    return peer->control < 0 && rank != tcp->options.rank ? LOBBY_LOST : LOBBY_OPEN;
+}
+
+bool transport_tcp_expelled(const struct transport_tcp *tcp)
+{
+    return tcp->expelled || tcp->away;
 }
 
 int transport_tcp_rank(const struct transport_tcp *tcp)
@@ -187,6 +205,59 @@ static int give_up(struct transport_tcp *tcp, struct err *err)
     return transport_tcp_broken(tcp, err);
 }
 
+static bool is_silent(const struct transport_tcp *tcp, int rank, int64_t now, int64_t limit_ms)
+{
+    const struct peer *peer = &tcp->peers[rank];
+    int64_t since = peer->heard_ms > tcp->idle_since_ms ? peer->heard_ms : tcp->idle_since_ms;
+    return rank != tcp->options.rank && !peer->left && now - since >= limit_ms;
+}
+
+/* Who did not answer a question for long, though others did or nobody did: the slowest is named
+ * first in a line, and taken for dead in the end. */
+static int judge_silence(struct transport_tcp *tcp, int64_t now, struct err *err)
+{
+    int64_t limit = tcp->options.peer_timeout_ms;
+    for (int rank = 0; rank < tcp->options.size; rank++)
+        if (is_silent(tcp, rank, now, limit)) {
+            tcp->peers[rank].silent = true;
+            tcp->accused = rank + 1;
+            transport_tcp_break(tcp, ERR_UNAVAILABLE, "lost %s: it has not answered for %g s",
+                                tcp->peers[rank].name, (double)limit / 1000);
+            return transport_tcp_broken(tcp, err);
+        }
+    return 0;
+}
+
+static void report_stragglers(struct transport_tcp *tcp, int64_t now)
+{
+    for (int rank = 0; tcp->options.report && rank < tcp->options.size; rank++) {
+        char line[TF_CONFIG_TASK_TEXT_MAX + 64];
+        if (!is_silent(tcp, rank, now, tcp->options.report_ms))
+            continue;
+        snprintf(line, sizeof(line), "waiting for %s: %.1f s behind the others",
+                 tcp->peers[rank].name, (double)(now - tcp->idle_since_ms) / 1000);
+        tcp->options.report(tcp->options.context, line);
+    }
+}
+
+/* Time in which this process was stopped, or not let run, does not count against the others. */
+static void forgive(struct transport_tcp *tcp, int64_t excess_ms)
+{
+    if (tcp->options.peer_timeout_ms && excess_ms > tcp->options.peer_timeout_ms / 2)
+        tcp->away = true;
+    tcp->idle_since_ms += excess_ms;
+    tcp->pinged_ms += excess_ms;
+    tcp->reported_ms += excess_ms;
+    for (int i = 0; i < tcp->options.size; i++)
+        tcp->peers[i].heard_ms += excess_ms;
+}
+
+static int64_t ping_ms(const struct transport_tcp *tcp)
+{
+    int64_t often = tcp->options.peer_timeout_ms / 4;
+    return often && often < PING_MS ? often : PING_MS;
+}
+
 /* One poll of `count` connections, blocking or not, and what is due by the clock. */
 static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct err *err)
 {
@@ -197,24 +268,36 @@ static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct
     int64_t now = moment_monotonic_ms();
     if (!tcp->idle_since_ms)
         tcp->idle_since_ms = tcp->pinged_ms = tcp->reported_ms = now;
-    int64_t next = tcp->pinged_ms + PING_MS,
+    int64_t next = tcp->pinged_ms + ping_ms(tcp),
             deadline = tcp->idle_since_ms + tcp->options.timeout_ms;
     if (tcp->reported_ms + tcp->options.report_ms < next)
         next = tcp->reported_ms + tcp->options.report_ms;
     if (deadline < next)
         next = deadline;
-    poll_once(tcp, count, block && next > now ? (int)(next - now) : 0);
+    int wait_ms = block && next > now ? (int)(next - now) : 0;
+    poll_once(tcp, count, wait_ms);
     if (!block && tcp->broken.code)
         return transport_tcp_broken(tcp, err);
+    int64_t before = now;
     now = moment_monotonic_ms();
+    if (now - before > wait_ms + HICCUP_MS) {
+        forgive(tcp, now - before - wait_ms);
+        return 0;
+    }
     if (now >= deadline)
         return give_up(tcp, err);
-    if (now >= tcp->pinged_ms + PING_MS) {
+    int result = tcp->options.peer_timeout_ms ? judge_silence(tcp, now, err) : 0;
+    if (result < 0)
+        return result;
+    if (now >= tcp->pinged_ms + ping_ms(tcp)) {
         transport_tcp_send_all(tcp, WIRE_FRAME_PING, tcp->sequence, 0, NULL, 0);
         tcp->pinged_ms = now;
     }
     if (now >= tcp->reported_ms + tcp->options.report_ms) {
-        report(tcp, now - tcp->idle_since_ms);
+        if (tcp->options.peer_timeout_ms)
+            report_stragglers(tcp, now);
+        else
+            report(tcp, now - tcp->idle_since_ms);
         tcp->reported_ms = now;
     }
     return 0;
@@ -280,6 +363,7 @@ int transport_tcp_begin(struct transport_tcp *tcp, enum transport_call call, siz
     tcp->call = call;
     tcp->call_size = size;
     tcp->exchanging = false;
+    tcp->away = false; /* all were in the last call after it */
     tcp->idle_since_ms = 0;
     for (int i = 0; i < tcp->options.size; i++)
         if (tcp->peers[i].left && tcp->peers[i].completed < tcp->sequence)

@@ -7,7 +7,7 @@
 #define TRAINYARD_COMM_TRANSPORT_TCP_H
 
 #include "base/err.h"
-#include "comm/rendezvous.h"
+#include "comm/lobby.h"
 #include "comm/ring.h"
 #include "comm/wire.h"
 
@@ -22,6 +22,7 @@ struct transport_tcp_options {
     const struct ty_task *tasks; /* by rank; copied */
     int rank, size, channels;
     int64_t timeout_ms, report_ms;
+    int64_t peer_timeout_ms; /* a member that does not answer for so long is lost; 0: timeout_ms */
     void (*report)(void *context, const char *line);
     void *context;
 };
@@ -34,6 +35,11 @@ struct transport_tcp *transport_tcp_free(struct transport_tcp *tcp);
 
 /* How long a call may make no progress, from now on. */
 void transport_tcp_set_timeout(struct transport_tcp *tcp, int64_t timeout_ms);
+
+/* What became of a member, as far as its connection tells; asked when the group is broken. */
+enum lobby_fate transport_tcp_fate(struct transport_tcp *tcp, int rank);
+/* The others go on without this task, which did not answer, or may do so. */
+bool transport_tcp_expelled(const struct transport_tcp *tcp);
 
 int transport_tcp_rank(const struct transport_tcp *tcp);
 int transport_tcp_size(const struct transport_tcp *tcp);

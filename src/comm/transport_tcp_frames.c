@@ -2,6 +2,7 @@
  * transport_tcp_private.h. */
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "base/moment.h"
 #include "comm/socket.h"
 #include "comm/transport_tcp_private.h"
 
@@ -59,8 +60,9 @@ void transport_tcp_break(struct transport_tcp *tcp, enum err_code code, const ch
     va_start(args, format);
     err_vset(&tcp->broken, code, format, args);
     va_end(args);
-    transport_tcp_send_all(tcp, WIRE_FRAME_ABORT, tcp->sequence, (uint64_t)code,
-                           tcp->broken.message, strlen(tcp->broken.message));
+    uint64_t detail = (uint64_t)code | (uint64_t)tcp->accused << WIRE_ABORT_RANK_SHIFT;
+    transport_tcp_send_all(tcp, WIRE_FRAME_ABORT, tcp->sequence, detail, tcp->broken.message,
+                           strlen(tcp->broken.message));
 }
 
 int transport_tcp_broken(const struct transport_tcp *tcp, struct err *err)
@@ -119,14 +121,26 @@ static void on_data(struct transport_tcp *tcp, struct peer *peer, const struct w
 
 /* The group is broken, as another member found out. It is told on, so that whoever sees this
  * process go before it hears from the first still learns the cause. */
-static void on_abort(struct transport_tcp *tcp, const struct peer *peer,
-                     const struct wire_frame *frame, const uint8_t *bytes)
+static void on_abort(struct transport_tcp *tcp, struct peer *peer, const struct wire_frame *frame,
+                     const uint8_t *bytes)
 {
+    peer->aborted = true;
     if (tcp->broken.code)
         return;
-    bool known = frame->detail > ERR_NONE && frame->detail < ERR_CODES;
+    uint64_t code = frame->detail & WIRE_ABORT_CODE;
+    uint64_t silent = frame->detail >> WIRE_ABORT_RANK_SHIFT; /* from 1 */
+    bool known = code > ERR_NONE && code < ERR_CODES;
     transport_tcp_send_all(tcp, WIRE_FRAME_ABORT, tcp->sequence, frame->detail, bytes, frame->size);
-    err_set(&tcp->broken, known ? (enum err_code)frame->detail : ERR_INTERNAL, "%.*s (told by %s)",
+    if (silent == (uint64_t)tcp->options.rank + 1) {
+        tcp->expelled = true;
+        err_set(&tcp->broken, ERR_UNAVAILABLE,
+                "the others went on without this task, which did not answer (told by %s)",
+                peer->name);
+        return;
+    }
+    if (silent && silent <= (uint64_t)tcp->options.size)
+        tcp->peers[silent - 1].silent = true;
+    err_set(&tcp->broken, known ? (enum err_code)code : ERR_INTERNAL, "%.*s (told by %s)",
             (int)frame->size, (const char *)bytes, peer->name);
 }
 
@@ -194,9 +208,11 @@ void transport_tcp_read(struct transport_tcp *tcp, struct peer *peer)
         if (got == -EAGAIN)
             return;
         if (got < 0) {
+            peer->silent = got == -ETIMEDOUT || got == -EHOSTUNREACH || got == -ENETUNREACH;
             on_closed(tcp, peer, socket_reason((int)-got));
             return;
         }
+        peer->heard_ms = moment_monotonic_ms();
         peer->in_size += (size_t)got;
         parse_frames(tcp, peer);
     }

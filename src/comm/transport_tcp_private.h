@@ -24,6 +24,9 @@ struct peer {
     char name[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1 (host:port)" */
     int control;                        /* -1: the own, or closed after a goodbye */
     bool left;
+    bool aborted;       /* it said that the group is broken */
+    bool silent;        /* it does not answer, or its machine does not */
+    int64_t heard_ms;   /* when it last said anything */
     uint64_t completed; /* calls the peer had finished when it left */
     uint64_t seen;      /* the latest call it is known to have reached */
     size_t in_size;
@@ -42,6 +45,9 @@ struct transport_tcp {
     size_t call_size;
     bool exchanging;
     int awaited; /* rank, whose data a wait is for when all have come */
+    bool expelled;
+    bool away; /* this process was stopped in the current call, for so long that others may go on */
+    int accused; /* rank, from 1, that the group broke over because it was silent; 0: nobody */
     int64_t idle_since_ms, pinged_ms, reported_ms; /* monotonic; 0: not now */
     struct err broken;                             /* code 0: whole */
     uint8_t **scratch, **send_scratch;             /* one a channel; the latter when first needed */

@@ -112,6 +112,7 @@ void wire_hello_encode(const struct wire_hello *hello, uint8_t bytes[WIRE_HELLO_
     put32(&bytes, hello->target);
     put32(&bytes, hello->size);
     put32(&bytes, 0);
+    put64(&bytes, hello->generation);
     put64(&bytes, hello->shape);
     put_bytes(&bytes, hello->job, sizeof(hello->job));
     put_bytes(&bytes, hello->nonce, sizeof(hello->nonce));
@@ -141,6 +142,7 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
     hello.target = get32(&bytes);
     hello.size = get32(&bytes);
     get32(&bytes);
+    hello.generation = get64(&bytes);
     hello.shape = get64(&bytes);
     get_bytes(&bytes, hello.job, sizeof(hello.job));
     get_bytes(&bytes, hello.nonce, sizeof(hello.nonce));

@@ -17,10 +17,10 @@
 #include <stdint.h>
 
 enum {
-    WIRE_VERSION = 1,
+    WIRE_VERSION = 2,
     WIRE_NONCE_SIZE = 32,
-    WIRE_HEAD_SIZE = 8,       /* magic, version, size of the whole message */
-    WIRE_HELLO_SIZE = 8 + 96, /* this and the next: what version 1 sends */
+    WIRE_HEAD_SIZE = 8,        /* magic, version, size of the whole message */
+    WIRE_HELLO_SIZE = 8 + 104, /* this and the next: what version 2 sends */
     WIRE_WELCOME_SIZE = 8 + 80,
     WIRE_PROOF_SIZE = 8 + 32,
     WIRE_VERDICT_SIZE = 8 + 8, /* and 18 an address */
@@ -46,6 +46,7 @@ struct wire_hello {
     uint16_t listen_port;
     uint32_t rank, target; /* the connector's, and the one it wants to reach */
     uint32_t size;
+    uint64_t generation; /* of the group this is a link of; 0: of none, one is to be formed */
     uint64_t shape;
     uint8_t job[SECRET_MAC_SIZE];
     uint8_t nonce[WIRE_NONCE_SIZE];
@@ -91,12 +92,17 @@ enum wire_frame_type {
     WIRE_FRAME_DATA = 1, /* a small collective's contribution; kind in `detail` */
     WIRE_FRAME_PING,     /* where are you? */
     WIRE_FRAME_PONG,     /* in collective `sequence` */
-    WIRE_FRAME_ABORT,    /* the group is broken: `detail` is the rank lost, the bytes say why */
+    WIRE_FRAME_ABORT,    /* the group is broken: the bytes say why; see WIRE_ABORT_… */
     WIRE_FRAME_BYE,      /* leaving in peace */
+    WIRE_FRAME_FORMING,  /* before there is a group: see membership_message.h */
     WIRE_FRAME_TYPES,
 };
 
 enum { WIRE_FRAME_HEAD_SIZE = 24, WIRE_FRAME_MAX = 16384 };
+
+/* The detail of an abort: the code of the error, and the rank that stopped answering, plus 1, or 0.
+ */
+enum { WIRE_ABORT_CODE = 0xffff, WIRE_ABORT_RANK_SHIFT = 16 };
 
 struct wire_frame {
     enum wire_frame_type type;

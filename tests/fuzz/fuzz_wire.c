@@ -1,12 +1,31 @@
 /* Any bytes as each message of the handshake and as a frame; what is accepted must be written back
  * as the same bytes. */
 #include "base/mem.h"
+#include "comm/membership_message.h"
 #include "comm/wire.h"
 
 #include <stdint.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A message between tasks that form a group; an even number of them leaves no bits unused. */
+static void check_forming(const struct wire_frame *frame, const uint8_t *data, size_t size)
+{
+    enum { TASKS = 6 };
+    uint8_t tasks[TASKS];
+    struct membership_message message = {.tasks = tasks};
+    struct err err = ERR_INIT;
+    const uint8_t *bytes = data + WIRE_FRAME_HEAD_SIZE;
+    if (membership_message_decode(frame, bytes, TASKS, &message, &err) < 0)
+        return;
+    struct buf again;
+    buf_init(&again, WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX);
+    membership_message_encode(&message, TASKS, &again);
+    if (again.size != size || memcmp(again.data, data, size) != 0)
+        mem_panic("fuzz: a message of a forming changes");
+    buf_release(&again);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -41,6 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         wire_frame_encode(&frame, bytes);
         if (memcmp(bytes, data, sizeof(bytes)) != 0)
             mem_panic("fuzz: a frame changes");
+        if (size == WIRE_FRAME_HEAD_SIZE + (size_t)frame.size)
+            check_forming(&frame, data, size);
     }
     return 0;
 }

@@ -1,0 +1,33 @@
+/* How a group comes about, at the start and again after every change: who belongs to it (lobby),
+ * how its members are linked (rendezvous), and the first call that all make together. What a task
+ * knows from one group to the next lives here. Where a group needs all tasks of the cluster the
+ * lobby is left out. Called by comm/group only. */
+#ifndef TRAINYARD_COMM_ASSEMBLY_H
+#define TRAINYARD_COMM_ASSEMBLY_H
+
+#include "comm/group.h"
+#include "comm/transport_tcp.h"
+
+struct assembly;
+
+/* `options` as of comm_group_open(); nothing it points to is kept but report and context. */
+int assembly_new(const struct comm_options *options, struct assembly **ret, struct err *err);
+struct assembly *assembly_free(struct assembly *assembly); /* NULL-safe; returns NULL */
+DEFINE_CLEANUP(assembly)
+
+int assembly_form(struct assembly *assembly, struct transport_tcp **ret, struct err *err);
+
+/* The group is over, by decision or by a loss: keep in mind what became of its members, and free
+ * the transport. */
+void assembly_part(struct assembly *assembly, struct transport_tcp *tcp);
+
+/* This task has all that is needed to go on from: it counts from now on. */
+void assembly_settle(struct assembly *assembly);
+
+/* Whether somebody waits to be let in. */
+bool assembly_is_wanted(struct assembly *assembly);
+
+/* "2 of 3 tasks, without worker 1 (host:port)" or "all 3 tasks". */
+void assembly_describe(const struct assembly *assembly, char *text, size_t size);
+
+#endif

@@ -1,0 +1,86 @@
+/* Where others knock; see door.h. */
+#include "comm/door.h"
+
+#include "comm/socket.h"
+
+#include <poll.h>
+#include <string.h>
+
+enum { GUESTS_MAX = 256 }; /* beside one for each member */
+
+int door_open(struct door *door, const struct ty_task *self, int size, struct err *err)
+{
+    int result =
+        socket_listen(self->port, strchr(self->host, ':') != NULL, size + 64, &door->listener, err);
+    if (result == 0)
+        door->identity.listen_port = (uint16_t)socket_local_port(door->listener);
+    return result;
+}
+
+void door_close(struct door *door)
+{
+    while (door->guests.count)
+        door_dismiss(door, door->guests.count - 1);
+    vec_release(&door->guests);
+    if (door->listener >= 0)
+        close(door->listener);
+    door->listener = -1;
+}
+
+void door_accept(struct door *door, const struct handshake_identity *identity, int64_t now)
+{
+    while (door->listener >= 0 && door->guests.count < GUESTS_MAX + identity->size) {
+        int fd = socket_accept(door->listener);
+        if (fd < 0)
+            return;
+        struct guest *guest = mem_zalloc(sizeof(*guest));
+        handshake_init_acceptor(&guest->handshake, fd, identity);
+        guest->ends = now + DOOR_ATTEMPT_MAX_MS;
+        vec_push(&door->guests, guest);
+    }
+}
+
+void door_dismiss(struct door *door, size_t position)
+{
+    handshake_release(&door->guests.items[position]->handshake);
+    free(door->guests.items[position]);
+    vec_remove(&door->guests, position);
+}
+
+void door_drop_departed(struct door *door)
+{
+    for (size_t i = 0; i < door->guests.count;) {
+        const struct handshake *handshake = &door->guests.items[i]->handshake;
+        struct pollfd state = {.fd = handshake->fd, .events = POLLRDHUP};
+        if ((handshake->state == HANDSHAKE_PROVEN || handshake->state == HANDSHAKE_EARLY) &&
+            poll(&state, 1, 0) > 0)
+            door_dismiss(door, i);
+        else
+            i++;
+    }
+}
+
+bool door_is_wanted(struct door *door, int64_t now)
+{
+    bool wanted = false;
+    door_accept(door, &door->identity, now);
+    door_drop_departed(door);
+    for (size_t i = 0; i < door->guests.count;) {
+        struct guest *guest = door->guests.items[i];
+        handshake_adopt(&guest->handshake, &door->identity);
+        int result = handshake_progress(&guest->handshake, NULL);
+        bool proven = guest->handshake.state == HANDSHAKE_PROVEN;
+        if (proven && guest->handshake.hello.shape != door->identity.shape) {
+            handshake_decide(&guest->handshake, WIRE_OTHER_SHAPE, NULL, 0);
+            (void)handshake_progress(&guest->handshake, NULL);
+            result = -ERR_FORBIDDEN;
+        }
+        if (result < 0 || (!proven && now >= guest->ends)) {
+            door_dismiss(door, i);
+            continue;
+        }
+        wanted |= proven;
+        i++;
+    }
+    return wanted;
+}

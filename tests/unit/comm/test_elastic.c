@@ -1,0 +1,222 @@
+/* A group that goes on without those it lost, and lets others in: real processes that count steps
+ * together, die, stop, come back and come late. */
+#include "base/mem.h"
+#include "members.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* What a member tells the test, one line a write. */
+static int told[2];
+
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void tell(const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int size = vsnprintf(line, sizeof(line) - 1, format, args);
+    va_end(args);
+    line[size++] = '\n';
+    CHECK(write(told[1], line, (size_t)size) == size);
+}
+
+static void note_line(void *context, const char *line)
+{
+    tell("%d says %s", *(const int *)context, line);
+}
+
+/* Each step all members add 1: the sum is how many they are. The count of steps is the state, and
+ * the farthest has it. */
+static int one_step(struct comm_group *group, float *steps, struct err *err)
+{
+    float sums[2] = {1, comm_group_is_wanted(group) ? 1 : 0};
+    int result = comm_allreduce_sum_f32(group, sums, 2, err);
+    if (result < 0)
+        return result;
+    *steps += 1;
+    return sums[1] > 0 ? 1 : 0;
+}
+
+static int take_over(struct comm_group *group, float *steps, struct err *err)
+{
+    float all[MEMBERS_MAX];
+    int result = comm_allgather(group, steps, sizeof(*steps), all, err);
+    for (int i = 0; result == 0 && i < comm_group_size(group); i++)
+        *steps = all[i] > *steps ? all[i] : *steps;
+    return result;
+}
+
+static int min_members = 1;
+
+static void counts(const struct members *members, int rank)
+{
+    struct ty_tf_config *config = members_config(members, true, rank);
+    struct comm_options options = members_options(config);
+    options.min_members = min_members;
+    options.peer_timeout_ms = 400;
+    options.report = note_line;
+    options.context = &rank;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    float steps = 0;
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    ty_tf_config_free(config);
+    for (int result = 1;;) {
+        char who[256];
+        while (result != 0) {
+            if (result < 0)
+                tell("%d lost %s", rank, err.message);
+            if (result < 0 || steps > 0)
+                result = comm_group_reform(group, &err);
+            else
+                result = 0;
+            CHECK(result == 0 || err.code == ERR_UNAVAILABLE);
+            if (result == 0)
+                result = take_over(group, &steps, &err);
+            if (result == 0) {
+                comm_group_settle(group);
+                comm_group_describe(group, who, sizeof(who));
+                tell("%d is %d of %d after %g: %s", rank, comm_group_rank(group),
+                     comm_group_size(group), (double)steps, who);
+            }
+        }
+        result = one_step(group, &steps, &err);
+    }
+}
+
+/* Lines are read until one of each member holds its text. */
+static void expect(int count, const char *const texts[])
+{
+    static char text[65536];
+    static size_t used;
+    bool seen[MEMBERS_MAX] = {false};
+    for (int left = count; left > 0;) {
+        char *end = memchr(text, '\n', used);
+        if (!end) {
+            struct pollfd ready = {.fd = told[0], .events = POLLIN};
+            if (poll(&ready, 1, 20000) != 1)
+                fail_msg("nobody says '%s'", texts[0]);
+            ssize_t got = read(told[0], text + used, sizeof(text) - used);
+            assert_true(got > 0);
+            used += (size_t)got;
+            continue;
+        }
+        *end = '\0';
+        for (int i = 0; i < count; i++)
+            if (!seen[i] && strstr(text, texts[i])) {
+                seen[i] = true;
+                left--;
+                break;
+            }
+        used -= (size_t)(end + 1 - text);
+        memmove(text, end + 1, used);
+    }
+}
+
+#define EXPECT(...)                                                                                \
+    expect((int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(const char *)),                    \
+           (const char *[]){__VA_ARGS__})
+
+static void end(struct members *members)
+{
+    for (int rank = 0; rank < members->size; rank++)
+        if (members->children[rank] > 0) {
+            kill(members->children[rank], SIGKILL);
+            waitpid(members->children[rank], NULL, 0);
+        }
+    close(told[0]);
+    close(told[1]);
+}
+
+static void lose(struct members *members, int rank)
+{
+    kill(members->children[rank], SIGKILL);
+    waitpid(members->children[rank], NULL, 0);
+    members->children[rank] = 0;
+}
+
+static void those_left_go_on_and_the_lost_comes_back(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    assert_int_equal(pipe(told), 0);
+    members_start_all(&members, counts);
+    EXPECT("0 is 0 of 3 after 0: all 3", "1 is 1 of 3 after 0", "2 is 2 of 3 after 0");
+    for (int victim = 2; victim >= 0; victim--) {
+        lose(&members, victim);
+        if (victim == 2)
+            EXPECT("0 is 0 of 2 after", "1 is 1 of 2 after");
+        if (victim == 1)
+            EXPECT("0 is 0 of 2 after", "2 is 1 of 2 after");
+        if (victim == 0)
+            EXPECT("1 is 0 of 2 after", "2 is 1 of 2 after");
+        members_start(&members, victim, counts);
+        EXPECT("0 is 0 of 3 after", "1 is 1 of 3 after", "2 is 2 of 3 after");
+    }
+    /* Down to one, and all again. */
+    lose(&members, 0);
+    lose(&members, 1);
+    EXPECT("2 is 0 of 1 after");
+    members_start(&members, 1, counts);
+    EXPECT("1 is 0 of 2 after", "2 is 1 of 2 after");
+    members_start(&members, 0, counts);
+    EXPECT("0 is 0 of 3 after", "1 is 1 of 3 after", "2 is 2 of 3 after");
+    end(&members);
+}
+
+static void a_stopped_one_is_named_left_out_and_rejoins(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    assert_int_equal(pipe(told), 0);
+    members_start_all(&members, counts);
+    EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
+    for (int victim = 0; victim < 2; victim++) {
+        char named[64], lost[64], out[64];
+        kill(members.children[victim], SIGSTOP);
+        snprintf(named, sizeof(named),
+                 "says waiting for %s (127.0.0.1:", victim == 0 ? "chief" : "worker 0");
+        EXPECT(named);
+        snprintf(lost, sizeof(lost), "lost %s (127.0.0.1:", victim == 0 ? "chief" : "worker 0");
+        EXPECT(lost);
+        EXPECT(victim == 0 ? "1 is 0 of 2" : "0 is 0 of 2", "2 is 1 of 2");
+        kill(members.children[victim], SIGCONT);
+        snprintf(out, sizeof(out), "%d lost the others went on without this task", victim);
+        EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3", out);
+    }
+    end(&members);
+}
+
+static void too_few_wait(void **state)
+{
+    struct members members;
+    min_members = 2;
+    members_init(&members, 2);
+    assert_int_equal(pipe(told), 0);
+    members_start_all(&members, counts);
+    EXPECT("0 is 0 of 2", "1 is 1 of 2");
+    lose(&members, 1);
+    EXPECT("0 says waiting with what has been trained: fewer tasks are there than");
+    members_start(&members, 1, counts);
+    EXPECT("0 is 0 of 2", "1 is 1 of 2");
+    end(&members);
+    min_members = 1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_left_go_on_and_the_lost_comes_back),
+        cmocka_unit_test(a_stopped_one_is_named_left_out_and_rejoins),
+        cmocka_unit_test(too_few_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

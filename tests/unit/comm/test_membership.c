@@ -1,0 +1,528 @@
+/* The agreement about who belongs to a group, in simulation: tasks with random losses, stops, cuts
+ * of the network, restarts and orders of messages. A generation has one list, in the eyes of all
+ * its members; at no time two of them are at work; and when nothing goes wrong any more, all tasks
+ * end up in one. */
+#include "base/mem.h"
+#include "base/rand.h"
+#include "base/vec.h"
+#include "comm/membership.h"
+#include "comm/membership_message.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TASKS_MAX = 5, SEEDS = 300 };
+
+enum place { DEAD, LOBBY, LINKING, AT_WORK };
+
+struct letter {
+    struct membership_message message;
+    uint8_t tasks[TASKS_MAX];
+};
+
+/* One direction of a connection between two that are in the lobby. */
+struct pipe {
+    bool open; /* at the end that receives */
+    VEC(struct letter) letters;
+};
+
+struct task {
+    enum place place;
+    bool frozen;
+    struct membership *membership;
+    uint64_t generation, live, highest;
+    bool list[TASKS_MAX], mates[TASKS_MAX];
+    bool silent[TASKS_MAX]; /* given up, until met */
+    bool lives[TASKS_MAX];  /* it went away alive: never given up, as it may be at work */
+    bool left_behind;
+    bool over; /* the group it works in is to be formed anew */
+    uint64_t machines[TASKS_MAX];
+};
+
+struct world {
+    struct rand rand;
+    int tasks;
+    bool one_machine;
+    struct task task[TASKS_MAX];
+    struct pipe pipe[TASKS_MAX][TASKS_MAX]; /* from, to */
+    bool cut[TASKS_MAX][TASKS_MAX];
+    VEC(struct letter) lists; /* of every generation that began to work: generation and tasks */
+};
+
+struct self {
+    struct world *world;
+    int task;
+} selves[TASKS_MAX];
+
+static int draw(struct world *world, int below)
+{
+    return (int)(rand_next(&world->rand) % (uint64_t)below);
+}
+
+static void post(void *context, int to, const struct membership_message *message)
+{
+    const struct self *self = context;
+    struct letter letter = {.message = *message};
+    if (message->tasks)
+        memcpy(letter.tasks, message->tasks, (size_t)self->world->tasks);
+    if (self->world->pipe[self->task][to].open)
+        vec_push(&self->world->pipe[self->task][to].letters, letter);
+}
+
+static void enter(struct world *world, int i)
+{
+    struct task *task = &world->task[i];
+    selves[i] = (struct self){world, i};
+    const struct membership_options options = {
+        .tasks = world->tasks,
+        .self = i,
+        .min = 1,
+        .start = world->tasks,
+        .live = task->live,
+        .left_behind = task->left_behind,
+        .highest = task->highest,
+        .salt = (uint32_t)rand_next(&world->rand),
+        .mates = task->live ? task->mates : NULL,
+        .machine = world->one_machine ? 1 : (uint64_t)i + 1,
+        .machines = task->machines,
+        .send = post,
+        .context = &selves[i],
+    };
+    task->place = LOBBY;
+    task->over = false;
+    task->membership = membership_new(&options);
+}
+
+/* What was sent before still arrives; what was not read is lost. */
+static void leave(struct world *world, int i)
+{
+    struct task *task = &world->task[i];
+    task->highest = membership_highest(task->membership);
+    task->left_behind = membership_left_behind(task->membership);
+    task->membership = membership_free(task->membership);
+    for (int j = 0; j < world->tasks; j++) {
+        world->pipe[j][i].open = false;
+        world->pipe[j][i].letters.count = 0;
+    }
+}
+
+static void die(struct world *world, int i)
+{
+    struct task *task = &world->task[i];
+    if (task->place == LOBBY)
+        leave(world, i);
+    *task = (struct task){.place = DEAD};
+}
+
+static bool can_talk(const struct world *world, int i, int j)
+{
+    return !world->cut[i][j];
+}
+
+static bool linked(const struct world *world, int i, int j)
+{
+    return world->pipe[j][i].open; /* as i knows */
+}
+
+static void hang_up(struct world *world, int i, int j)
+{
+    world->pipe[j][i].open = false;
+    world->pipe[j][i].letters.count = 0;
+}
+
+/* Task i looks at task j, as the lobby would. */
+static void look(struct world *world, int i, int j)
+{
+    struct task *self = &world->task[i], *other = &world->task[j];
+    if (linked(world, i, j)) {
+        bool both = world->pipe[i][j].open && other->place == LOBBY;
+        if ((other->frozen || !can_talk(world, i, j)) && draw(world, 3) == 0) {
+            hang_up(world, i, j);
+            self->silent[j] = true;
+            membership_see(self->membership, j, MEMBERSHIP_SILENT);
+        } else if (!both && can_talk(world, i, j) && world->pipe[j][i].letters.count == 0) {
+            hang_up(world, i, j); /* it closed its end */
+            self->lives[j] = true;
+            membership_see(self->membership, j, MEMBERSHIP_UNKNOWN);
+        }
+        return;
+    }
+    bool reaches = can_talk(world, i, j);
+    if (reaches && other->place == LOBBY && !other->frozen && !world->pipe[i][j].open) {
+        world->pipe[i][j].open = world->pipe[j][i].open = true;
+        world->pipe[i][j].letters.count = world->pipe[j][i].letters.count = 0;
+        self->silent[j] = other->silent[i] = false;
+        membership_see(other->membership, i, MEMBERSHIP_UNKNOWN);
+        membership_see(self->membership, j, MEMBERSHIP_UNKNOWN);
+        membership_see(self->membership, j, MEMBERSHIP_PRESENT);
+        membership_see(other->membership, i, MEMBERSHIP_PRESENT);
+    } else if (reaches && other->place == DEAD) {
+        self->lives[j] = self->silent[j] = false;
+        membership_see(self->membership, j, MEMBERSHIP_GONE);
+    } else if (self->silent[j] || !reaches ||
+               (other->frozen && !self->lives[j] && draw(world, 5) == 0)) {
+        self->silent[j] = true;
+        membership_see(self->membership, j, MEMBERSHIP_SILENT);
+    } else {
+        membership_see(self->membership, j, MEMBERSHIP_UNKNOWN);
+    }
+}
+
+static void read_one(struct world *world, int i, int j)
+{
+    struct pipe *pipe = &world->pipe[j][i];
+    if (!pipe->letters.count || !can_talk(world, i, j))
+        return;
+    struct letter letter = pipe->letters.items[0];
+    vec_remove(&pipe->letters, 0);
+    letter.message.tasks = letter.tasks;
+    membership_receive(world->task[i].membership, j, &letter.message);
+}
+
+static void in_lobby(struct world *world, int i)
+{
+    struct task *task = &world->task[i];
+    const bool *list;
+    int j = draw(world, world->tasks);
+    if (j != i && draw(world, 2))
+        look(world, i, j);
+    else if (j != i)
+        read_one(world, i, j);
+    else if (draw(world, 4) == 0)
+        membership_remind(task->membership);
+    uint64_t decided = membership_decided(task->membership, &list);
+    if (!decided)
+        return;
+    assert_true(list[i]);
+    task->generation = decided;
+    memcpy(task->list, list, sizeof(task->list[0]) * (size_t)world->tasks);
+    for (int k = 0; k < world->tasks; k++)
+        task->mates[k] |= list[k] && task->live;
+    leave(world, i);
+    task->place = LINKING;
+}
+
+static bool member_is_there(const struct world *world, int i, int j, enum place at_least)
+{
+    const struct task *self = &world->task[i], *other = &world->task[j];
+    return !self->list[j] || (other->generation == self->generation && other->place >= at_least &&
+                              can_talk(world, i, j));
+}
+
+static void check_list(struct world *world, const struct task *task)
+{
+    struct letter entry = {.message.generation = task->generation};
+    for (int j = 0; j < world->tasks; j++)
+        entry.tasks[j] = task->list[j];
+    for (size_t k = 0; k < world->lists.count; k++)
+        if (world->lists.items[k].message.generation == task->generation) {
+            assert_memory_equal(world->lists.items[k].tasks, entry.tasks, TASKS_MAX);
+            return;
+        }
+    vec_push(&world->lists, entry);
+}
+
+/* A generation is at work when all its members are. */
+static void check_one_at_work(const struct world *world)
+{
+    uint64_t found = 0;
+    for (int i = 0; i < world->tasks; i++) {
+        const struct task *task = &world->task[i];
+        bool works = task->place == AT_WORK && !task->frozen && !task->over;
+        for (int j = 0; works && j < world->tasks; j++)
+            works =
+                member_is_there(world, i, j, AT_WORK) && (!task->list[j] || !world->task[j].frozen);
+        if (!works)
+            continue;
+        if (found && found != task->generation)
+            fail_msg("generations %llx and %llx are at work", (unsigned long long)found,
+                     (unsigned long long)task->generation);
+        found = task->generation;
+    }
+}
+
+/* One that is in the lobby though it agreed began anew, unless the leader's word is on its way. */
+static bool began_anew(const struct world *world, int i, uint64_t generation)
+{
+    const struct pipe *pipe = &world->pipe[generation & 0xffff][i];
+    return world->task[i].place == LOBBY && !(pipe->open && pipe->letters.count);
+}
+
+static void linking(struct world *world, int i)
+{
+    struct task *task = &world->task[i];
+    bool all = true, lost = false;
+    for (int j = 0; j < world->tasks; j++) {
+        all &= member_is_there(world, i, j, LINKING);
+        lost |= task->list[j] &&
+                (world->task[j].place == DEAD || began_anew(world, j, task->generation) ||
+                 world->task[j].frozen || !can_talk(world, i, j) ||
+                 world->task[j].generation > task->generation);
+    }
+    if (all && draw(world, 2)) {
+        task->place = AT_WORK;
+        task->live = task->generation;
+        task->left_behind = false;
+        memcpy(task->mates, task->list, sizeof(task->mates));
+        memset(task->silent, 0, sizeof(task->silent));
+        memset(task->lives, 0, sizeof(task->lives));
+        check_list(world, task);
+    } else if (lost && draw(world, 2)) {
+        enter(world, i);
+    }
+}
+
+static void at_work(struct world *world, int i)
+{
+    struct task *task = &world->task[i];
+    bool wanted = false, lost = false;
+    for (int j = 0; j < world->tasks; j++) {
+        const struct task *other = &world->task[j];
+        wanted |=
+            !task->list[j] && other->place == LOBBY && !other->frozen && can_talk(world, i, j);
+        if (!task->list[j] || i == j)
+            continue;
+        /* One that left said so, also if it is stopped by now. */
+        bool gone = can_talk(world, i, j) &&
+                    (other->generation != task->generation || other->place < LINKING);
+        bool silent = !gone && (other->frozen || !can_talk(world, i, j));
+        if (silent && draw(world, 10) == 0)
+            task->silent[j] = lost = true;
+        task->lives[j] = gone && other->place != DEAD;
+        lost |= gone;
+    }
+    wanted = wanted && draw(world, 20) == 0;
+    for (int j = 0; wanted && j < world->tasks; j++)
+        if (task->list[j] && world->task[j].generation == task->generation)
+            world->task[j].over = true;
+    if (lost || task->over)
+        enter(world, i);
+}
+
+static void happen(struct world *world)
+{
+    static void (*const LIVES[])(struct world *, int) = {
+        [LOBBY] = in_lobby, [LINKING] = linking, [AT_WORK] = at_work};
+    int i = draw(world, world->tasks);
+    if (world->task[i].place != DEAD && !world->task[i].frozen)
+        LIVES[world->task[i].place](world, i);
+    check_one_at_work(world);
+}
+
+/* One that was stopped does not believe what it knew of others any more. */
+static void thaw(struct world *world, int i)
+{
+    struct task *task = &world->task[i];
+    if (task->frozen && task->place == LOBBY)
+        membership_was_away(task->membership);
+    task->left_behind |= task->frozen && task->live;
+    task->frozen = false;
+    for (int j = 0; j < world->tasks; j++) {
+        if (j != i && task->place == LOBBY && !linked(world, i, j))
+            membership_see(task->membership, j, MEMBERSHIP_UNKNOWN);
+        task->silent[j] = false;
+        task->lives[j] = true;
+    }
+}
+
+static void go_wrong(struct world *world)
+{
+    int i = draw(world, world->tasks);
+    struct task *task = &world->task[i];
+    switch (draw(world, world->one_machine ? 6 : 8)) {
+    case 0:
+    case 1:
+        if (task->place != DEAD)
+            die(world, i);
+        break;
+    case 2:
+    case 3:
+        if (task->place == DEAD)
+            enter(world, i);
+        break;
+    case 4:
+        task->frozen = task->place != DEAD && world->one_machine;
+        break;
+    case 5:
+        thaw(world, i);
+        break;
+    case 6: { /* the network falls into two parts */
+        int side[TASKS_MAX];
+        for (int j = 0; j < world->tasks; j++)
+            side[j] = draw(world, 2);
+        for (int j = 0; j < world->tasks; j++)
+            for (int k = 0; k < world->tasks; k++)
+                world->cut[j][k] = side[j] != side[k];
+        break;
+    }
+    default:
+        memset(world->cut, 0, sizeof(world->cut));
+    }
+}
+
+static bool all_work_together(const struct world *world)
+{
+    for (int i = 0; i < world->tasks; i++) {
+        if (world->task[i].place != AT_WORK || world->task[i].over)
+            return false;
+        for (int j = 0; j < world->tasks; j++)
+            if (!world->task[i].list[j] || !member_is_there(world, i, j, AT_WORK))
+                return false;
+    }
+    return true;
+}
+
+static void describe(const struct world *world)
+{
+    for (int i = 0; i < world->tasks; i++) {
+        const struct task *task = &world->task[i];
+        printf("task %d: place %d generation %llx live %llx over %d list", i, task->place,
+               (unsigned long long)task->generation, (unsigned long long)task->live, task->over);
+        for (int j = 0; j < world->tasks; j++)
+            printf(" %d/%d", task->list[j], linked(world, i, j));
+        printf(" %s\n",
+               task->membership ? membership_obstacle(task->membership) : "not in the lobby");
+    }
+}
+
+static void simulate(uint64_t seed, int tasks, bool one_machine)
+{
+    struct world world = {.tasks = tasks, .one_machine = one_machine};
+    rand_init(&world.rand, seed);
+    for (int i = 0; i < tasks; i++)
+        enter(&world, i);
+    for (int event = 0; event < 6000; event++) {
+        happen(&world);
+        if (draw(&world, 100) == 0)
+            go_wrong(&world);
+    }
+    memset(world.cut, 0, sizeof(world.cut));
+    for (int i = 0; i < tasks; i++) {
+        thaw(&world, i);
+        if (world.task[i].place == DEAD)
+            enter(&world, i);
+    }
+    int patience = 200000;
+    while (!all_work_together(&world) && patience-- > 0)
+        happen(&world);
+    if (patience <= 0)
+        describe(&world);
+    if (patience <= 0)
+        fail_msg("seed %llu, %d tasks: they do not find together", (unsigned long long)seed, tasks);
+    for (int i = 0; i < tasks; i++) {
+        die(&world, i);
+        for (int j = 0; j < tasks; j++)
+            vec_release(&world.pipe[i][j].letters);
+    }
+    vec_release(&world.lists);
+}
+
+static void tasks_on_one_machine_find_together(void **state)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        simulate(seed, 2 + (int)(seed % (TASKS_MAX - 1)), true);
+}
+
+static void tasks_on_many_machines_find_together(void **state)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        simulate(seed, 2 + (int)(seed % (TASKS_MAX - 1)), false);
+}
+
+/* Who may go on when others are silent. */
+static void ignore(void *context, int task, const struct membership_message *message)
+{
+}
+
+static const char *obstacle(int self, const char *sights, bool near, int min)
+{
+    static const bool ALL[TASKS_MAX] = {true, true, true, true, true};
+    uint64_t machines[TASKS_MAX] = {0};
+    int tasks = (int)strlen(sights);
+    for (int i = 0; i < tasks; i++)
+        machines[i] = near ? 7 : (uint64_t)i + 10;
+    const struct membership_options options = {.tasks = tasks,
+                                               .self = self,
+                                               .min = min,
+                                               .start = tasks,
+                                               .live = 1,
+                                               .mates = ALL,
+                                               .machine = near ? 7 : (uint64_t)self + 10,
+                                               .machines = machines,
+                                               .send = ignore};
+    struct membership *m = membership_new(&options);
+    for (int i = 0; i < tasks; i++)
+        membership_see(m, i,
+                       sights[i] == 'p'   ? MEMBERSHIP_PRESENT
+                       : sights[i] == 'g' ? MEMBERSHIP_GONE
+                       : sights[i] == 's' ? MEMBERSHIP_SILENT
+                                          : MEMBERSHIP_UNKNOWN);
+    const char *text = membership_obstacle(m);
+    membership_free(m);
+    return text;
+}
+
+static void silent_ones_elsewhere_may_be_at_work(void **state)
+{
+    assert_null(obstacle(0, "pg", false, 1));
+    assert_null(obstacle(1, "gp", false, 1));
+    assert_null(obstacle(0, "ps", false, 1)); /* equal parts: the lowest goes on */
+    assert_non_null(obstacle(1, "sp", false, 1));
+    assert_null(obstacle(1, "sp", true, 1)); /* on one machine nobody is cut off */
+    assert_non_null(obstacle(0, "pss", false, 1));
+    assert_null(obstacle(0, "psg", false, 1));
+    assert_null(obstacle(1, "gps", false, 1));
+    assert_non_null(obstacle(2, "gsp", false, 1));
+    assert_non_null(obstacle(0, "pu", true, 1));
+    assert_non_null(obstacle(0, "pgg", true, 2));
+    assert_null(obstacle(0, "pss", true, 1));
+}
+
+static void messages_are_read_back(void **state)
+{
+    for (int tasks = 1; tasks <= TASKS_MAX; tasks++)
+        for (int kind = MEMBERSHIP_HERE; kind < MEMBERSHIP_KINDS; kind++) {
+            uint8_t told[TASKS_MAX] = {1, 15, 6, 0, 9}, heard[TASKS_MAX] = {0};
+            struct membership_message message = {.kind = (enum membership_kind)kind,
+                                                 .generation = 0x123456789abc,
+                                                 .live = 77,
+                                                 .machine = 88,
+                                                 .tasks = told};
+            struct membership_message again = {.tasks = heard};
+            struct buf bytes;
+            buf_init(&bytes, 1024);
+            membership_message_encode(&message, tasks, &bytes);
+            const uint8_t *at = (const uint8_t *)bytes.data;
+            struct wire_frame frame;
+            struct err err = ERR_INIT;
+            assert_int_equal(wire_frame_decode(at, &frame, &err), 0);
+            assert_int_equal(bytes.size, WIRE_FRAME_HEAD_SIZE + frame.size);
+            at += WIRE_FRAME_HEAD_SIZE;
+            assert_int_equal(membership_message_decode(&frame, at, tasks, &again, &err), 0);
+            assert_int_equal(again.kind, kind);
+            assert_true(again.generation == message.generation);
+            if (kind == MEMBERSHIP_HERE)
+                assert_true(again.live == 77 && again.machine == 88);
+            if (kind <= MEMBERSHIP_PROPOSE)
+                assert_memory_equal(told, heard, (size_t)tasks);
+            if (kind <= MEMBERSHIP_PROPOSE)
+                assert_int_equal(membership_message_decode(&frame, at, tasks + 2, &again, &err),
+                                 -ERR_BAD_REQUEST);
+            buf_release(&bytes);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tasks_on_one_machine_find_together),
+        cmocka_unit_test(tasks_on_many_machines_find_together),
+        cmocka_unit_test(silent_ones_elsewhere_may_be_at_work),
+        cmocka_unit_test(messages_are_read_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
