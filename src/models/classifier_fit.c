@@ -172,9 +172,10 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
 
 /* ---- In step */
 
-/* What is summed with the gradients: whether a worker wants to end, how many pictures it got right,
- * and the loss, in digits small enough that their sum over the workers is exact. */
-enum { TAIL_STOP, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
+/* What is summed with the gradients: whether a worker wants to end or knows of one that waits, how
+ * many pictures it got right, and the loss, in digits small enough that their sum over the workers
+ * is exact. */
+enum { TAIL_STOP, TAIL_WANTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
 static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                     struct err *err)
@@ -187,6 +188,7 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
+    tail[TAIL_WANTED] = reducer_wanted(fit->reducer);
     tail[TAIL_RIGHT] = (float)own.right;
     for (int i = 0; i < TAIL_DIGITS; i++)
         tail[TAIL_LOSS + i] = (float)(own.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
@@ -209,7 +211,8 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     *ret = (struct fit_loop_step){.loss = loss,
                                   .rate = rate,
                                   .accuracy = (double)tail[TAIL_RIGHT] / fit->options->batch,
-                                  .stop = tail[TAIL_STOP] > 0};
+                                  .stop = tail[TAIL_STOP] > 0,
+                                  .wanted = tail[TAIL_WANTED] > 0};
     return 0;
 }
 
@@ -217,7 +220,18 @@ static void values_changed(void *context)
 {
     struct classifier_fit *fit = context;
     classifier_model_changed(fit->model);
-    classifier_trainer_restart(fit->trainer);
+}
+
+static float *learned(void *context, size_t *ret_count)
+{
+    struct classifier_fit *fit = context;
+    return classifier_trainer_learned(fit->trainer, ret_count);
+}
+
+static int regroup(void *context, struct err *err)
+{
+    struct classifier_fit *fit = context;
+    return classifier_trainer_regroup(fit->trainer, fit->reducer->rank, fit->reducer->size, err);
 }
 
 static struct json *config_of(void *context, struct arena *arena)
@@ -255,6 +269,8 @@ static int run(struct classifier_fit *fit, struct classifier_fit_result *result,
         .context = fit,
         .step = one_step,
         .changed = values_changed,
+        .learned = learned,
+        .regroup = regroup,
         .config = config_of,
     };
     struct fit_loop_result done;

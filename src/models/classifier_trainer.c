@@ -55,15 +55,28 @@ static int fill_batch(void *context, uint64_t step, size_t first, size_t count, 
     return 0;
 }
 
+static int take_share(struct classifier_trainer *trainer, int rank, int size, struct err *err)
+{
+    int batch = trainer->options.batch, rows = (batch + size - 1) / size;
+    if (batch < size || batch < 1)
+        return err_set(err, ERR_INVALID,
+                       "a batch of %d pictures cannot be shared by %d workers: make it larger",
+                       batch, size);
+    trainer->first = rank * rows < batch ? rank * rows : batch;
+    trainer->count = batch - trainer->first < rows ? batch - trainer->first : rows;
+    size_t count = (size_t)trainer->count + 1;
+    size_t logits = count * (size_t)classifier_model_config(trainer->model)->classes;
+    trainer->labels = mem_realloc(trainer->labels, count);
+    trainer->logits = mem_realloc(trainer->logits, logits * sizeof(float));
+    trainer->d_logits = mem_realloc(trainer->d_logits, logits * sizeof(float));
+    return 0;
+}
+
 int classifier_trainer_new(const struct classifier_trainer_options *options,
                            struct classifier_model *model, const struct idx *data,
                            struct classifier_trainer **ret, struct err *err)
 {
     int batch = options->batch;
-    if (batch < options->size || batch < 1)
-        return err_set(err, ERR_INVALID,
-                       "a batch of %d pictures cannot be shared by %d workers: make it larger",
-                       batch, options->size);
     if (batch > CLASSIFIER_BATCH_MAX)
         return err_set(err, ERR_INVALID, "a batch of %d pictures is larger than %d", batch,
                        CLASSIFIER_BATCH_MAX);
@@ -74,22 +87,18 @@ int classifier_trainer_new(const struct classifier_trainer_options *options,
     trainer->options = *options;
     trainer->model = model;
     trainer->data = data;
-    int rows = (batch + options->size - 1) / options->size;
-    trainer->first = options->rank * rows < batch ? options->rank * rows : batch;
-    trainer->count = batch - trainer->first < rows ? batch - trainer->first : rows;
+    int result = take_share(trainer, options->rank, options->size, err);
+    if (result < 0)
+        return result;
     struct team_options team = {.network = classifier_model_network(model),
                                 .params = classifier_model_params(model),
                                 .samples = trainer->count,
                                 .part = part_of(batch),
                                 .threads = options->threads};
-    int result = team_new(&team, &trainer->team, err);
+    result = team_new(&team, &trainer->team, err);
     if (result < 0)
         return result;
-    size_t count = (size_t)trainer->count + 1, classes = (size_t)config->classes;
     shuffle_init(&trainer->shuffle, options->seed, data->count);
-    trainer->labels = mem_calloc(count, sizeof(*trainer->labels));
-    trainer->logits = mem_calloc(count * classes, sizeof(float));
-    trainer->d_logits = mem_calloc(count * classes, sizeof(float));
     struct batch_feed_options feed = {.batch = (size_t)batch,
                                       .sample = classifier_config_sample(config),
                                       .loaders = options->loaders,
@@ -142,7 +151,18 @@ void classifier_trainer_learn(struct classifier_trainer *trainer)
     team_learn(trainer->team);
 }
 
-void classifier_trainer_restart(struct classifier_trainer *trainer)
+float *classifier_trainer_learned(struct classifier_trainer *trainer, size_t *ret_count)
 {
-    team_restart(trainer->team);
+    return team_learned(trainer->team, ret_count);
+}
+
+int classifier_trainer_regroup(struct classifier_trainer *trainer, int rank, int size,
+                               struct err *err)
+{
+    int result = take_share(trainer, rank, size, err);
+    if (result == 0)
+        result = team_share(&trainer->team, trainer->count, trainer->count, err);
+    if (result == 0)
+        batch_feed_share(trainer->feed, (size_t)trainer->first, (size_t)trainer->count);
+    return result;
 }

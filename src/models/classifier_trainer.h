@@ -34,8 +34,12 @@ DEFINE_CLEANUP(classifier_trainer)
 int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t step,
                                 struct softmax_result *ret, struct err *err);
 
-/* See team_learn() and team_restart(). */
+/* See team_learn() and team_learned(). */
 void classifier_trainer_learn(struct classifier_trainer *trainer);
-void classifier_trainer_restart(struct classifier_trainer *trainer);
+float *classifier_trainer_learned(struct classifier_trainer *trainer, size_t *ret_count);
+
+/* Another share from now on. */
+int classifier_trainer_regroup(struct classifier_trainer *trainer, int rank, int size,
+                               struct err *err);
 
 #endif

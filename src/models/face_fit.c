@@ -196,7 +196,12 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     result = face_trainer_step(fit->trainer, step, batch->inputs, batch->labels, stop, &done, err);
     if (result == 0)
         *ret = (struct fit_loop_step){
-            .loss = done.loss.loss, .rate = done.rate, .accuracy = (double)NAN, .stop = done.stop};
+            .loss = done.loss.loss,
+            .rate = done.rate,
+            .accuracy = (double)NAN,
+            .stop = done.stop,
+            .wanted = done.wanted,
+        };
     return result;
 }
 
@@ -204,7 +209,21 @@ static void values_changed(void *context)
 {
     struct fit *fit = context;
     face_model_changed(fit->model);
-    face_trainer_restart(fit->trainer);
+}
+
+static float *learned(void *context, size_t *ret_count)
+{
+    struct fit *fit = context;
+    return face_trainer_learned(fit->trainer, ret_count);
+}
+
+static int regroup(void *context, struct err *err)
+{
+    struct fit *fit = context;
+    int result = face_trainer_regroup(fit->trainer, err);
+    if (result == 0)
+        take_share(fit);
+    return result;
 }
 
 static struct json *config_of(void *context, struct arena *arena)
@@ -281,6 +300,8 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
         .context = fit,
         .step = one_step,
         .changed = values_changed,
+        .learned = learned,
+        .regroup = regroup,
         .config = config_of,
     };
     struct fit_loop_result done;

@@ -5,9 +5,13 @@
 #include "train/team.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Pictures in one part of the batch: the smallest pictures still fill the kernels' tiles. */
 enum { PART = 8 };
+
+/* What is summed with the gradients: whether a worker wants to end, or knows of one that waits. */
+enum { TAIL_STOP, TAIL_WANTED };
 
 struct face_trainer {
     struct face_trainer_options options;
@@ -21,14 +25,32 @@ struct face_trainer {
     float *d_gathered;
 };
 
-int face_trainer_new(const struct face_trainer_options *options, struct face_model *model,
-                     struct face_trainer **ret, struct err *err)
+/* Full shares first, so that the gathered rows are the batch in order without a gap. */
+static int take_share(struct face_trainer *trainer, struct err *err)
 {
-    int workers = options->reducer->size, rank = options->reducer->rank, batch = options->batch;
+    int workers = trainer->options.reducer->size, rank = trainer->options.reducer->rank;
+    int batch = trainer->options.batch;
     if (batch < workers)
         return err_set(err, ERR_INVALID,
                        "a batch of %d pictures cannot be shared by %d workers: make it larger",
                        batch, workers);
+    trainer->rows = (batch + workers - 1) / workers;
+    trainer->first = rank * trainer->rows < batch ? rank * trainer->rows : batch;
+    trainer->count =
+        batch - trainer->first < trainer->rows ? batch - trainer->first : trainer->rows;
+    size_t dimensions = face_model_dimensions(trainer->model);
+    size_t rows = (size_t)trainer->rows, all = (size_t)workers * rows;
+    trainer->own = mem_realloc(trainer->own, rows * dimensions * sizeof(float));
+    trainer->gathered = mem_realloc(trainer->gathered, all * dimensions * sizeof(float));
+    trainer->d_gathered = mem_realloc(trainer->d_gathered, all * dimensions * sizeof(float));
+    memset(trainer->own, 0, rows * dimensions * sizeof(float)); /* a short share's last rows */
+    return 0;
+}
+
+int face_trainer_new(const struct face_trainer_options *options, struct face_model *model,
+                     struct face_trainer **ret, struct err *err)
+{
+    int batch = options->batch;
     if (batch > TRIPLET_BATCH_MAX)
         return err_set(err, ERR_INVALID, "a batch of %d pictures is larger than %d", batch,
                        TRIPLET_BATCH_MAX);
@@ -37,11 +59,9 @@ int face_trainer_new(const struct face_trainer_options *options, struct face_mod
     trainer->options = *options;
     trainer->model = model;
     trainer->optimizer = optimizer_new(options->optimizer, options->weight_decay, params);
-    /* Full shares first, so that the gathered rows are the batch in order without a gap. */
-    trainer->rows = (batch + workers - 1) / workers;
-    trainer->first = rank * trainer->rows < batch ? rank * trainer->rows : batch;
-    trainer->count =
-        batch - trainer->first < trainer->rows ? batch - trainer->first : trainer->rows;
+    int result = take_share(trainer, err);
+    if (result < 0)
+        return result;
     struct team_options team = {.network = face_model_network(model),
                                 .params = params,
                                 .samples = trainer->count,
@@ -49,16 +69,10 @@ int face_trainer_new(const struct face_trainer_options *options, struct face_mod
                                 .part = PART,
                                 .threads = options->threads,
                                 .reducer = options->reducer};
-    int result = team_new(&team, &trainer->team, err);
-    if (result < 0)
-        return result;
-    size_t dimensions = face_model_dimensions(model);
-    size_t all = (size_t)workers * (size_t)trainer->rows * dimensions;
-    trainer->own = mem_calloc((size_t)trainer->rows * dimensions, sizeof(float));
-    trainer->gathered = mem_calloc(all, sizeof(float));
-    trainer->d_gathered = mem_calloc(all, sizeof(float));
-    *ret = TAKE(trainer);
-    return 0;
+    result = team_new(&team, &trainer->team, err);
+    if (result == 0)
+        *ret = TAKE(trainer);
+    return result;
 }
 
 struct face_trainer *face_trainer_free(struct face_trainer *trainer)
@@ -79,9 +93,15 @@ struct optimizer *face_trainer_optimizer(struct face_trainer *trainer)
     return trainer->optimizer;
 }
 
-void face_trainer_restart(struct face_trainer *trainer)
+float *face_trainer_learned(struct face_trainer *trainer, size_t *ret_count)
 {
-    team_restart(trainer->team);
+    return team_learned(trainer->team, ret_count);
+}
+
+int face_trainer_regroup(struct face_trainer *trainer, struct err *err)
+{
+    int result = take_share(trainer, err);
+    return result < 0 ? result : team_share(&trainer->team, trainer->count, trainer->rows, err);
 }
 
 void face_trainer_share(const struct face_trainer *trainer, int *ret_first, int *ret_count)
@@ -114,7 +134,9 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
                            trainer->d_gathered + (size_t)trainer->first * (size_t)dimensions, err);
     if (result < 0)
         return result;
-    params->gradients[params->floats] = stop ? 1 : 0;
+    float *tail = params->gradients + params->floats;
+    tail[TAIL_STOP] = stop ? 1 : 0;
+    tail[TAIL_WANTED] = reducer_wanted(reducer);
     result = reducer->allreduce(reducer, params->gradients, params->floats + PARAMS_TAIL, err);
     if (result < 0)
         return result;
@@ -124,6 +146,6 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     optimizer_step(trainer->optimizer, params, step, rate);
     face_model_changed(trainer->model);
     *ret = (struct face_trainer_step){
-        .loss = loss, .rate = rate, .stop = params->gradients[params->floats] > 0};
+        .loss = loss, .rate = rate, .stop = tail[TAIL_STOP] > 0, .wanted = tail[TAIL_WANTED] > 0};
     return 0;
 }

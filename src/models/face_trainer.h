@@ -32,8 +32,11 @@ DEFINE_CLEANUP(face_trainer)
 
 struct optimizer *face_trainer_optimizer(struct face_trainer *trainer);
 
-/* Forget what was learned from steps that another worker may not have seen. */
-void face_trainer_restart(struct face_trainer *trainer);
+/* See team_learned(). */
+float *face_trainer_learned(struct face_trainer *trainer, size_t *ret_count);
+
+/* The reducer's rank or size is another one now: so is the share. */
+int face_trainer_regroup(struct face_trainer *trainer, struct err *err);
 
 /* Which pictures of the global batch are this worker's: by position, so that a batch does not
  * depend on the number of workers. */
@@ -43,6 +46,7 @@ struct face_trainer_step {
     struct triplet_result loss; /* of the global batch, before the step */
     float rate;                 /* learning rate used */
     bool stop;                  /* some worker wants to end: all do, after this step */
+    bool wanted;                /* somebody waits to be let in */
 };
 
 /* `step` counts from 1. `pictures` are this worker's prepared ones; `labels` those of the whole

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "train/checkpoint_writer.h"
+#include "train/fit_agree.h"
 #include "train/fit_save.h"
 
 #include <math.h>
@@ -19,84 +20,65 @@ static bool is_stopping(const struct fit_loop *loop)
     return loop->stop && *loop->stop;
 }
 
-/* All workers take over the state of the one that came farthest: at the start that is rank 0 with
- * its checkpoint, after a loss any that lived on. */
-static int agree(struct fit_loop *loop, bool ready, uint64_t *step, struct err *err)
+/* Whoever is rank 0 now speaks and writes. */
+static void take_role(struct fit_loop *loop)
 {
-    enum { HALF = 20 }; /* bits of a step in one float, which holds 24 exactly */
+    run_log_speak(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
+}
+
+static void tell_loss(struct fit_loop *loop, const struct err *loss)
+{
+    run_log_lost(loop->log, "%s; %s", loss->message,
+                 loop->reducer->elastic ? "the others go on"
+                                        : "waiting for all workers to be there again");
+}
+
+/* Form the group anew, as often as it takes, and go on together after the last step of the one that
+ * came farthest. */
+static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *result,
+                   struct err *err)
+{
     struct reducer *reducer = loop->reducer;
-    float own[3] = {ready ? 1 : 0, (float)(*step >> HALF), (float)(*step & ((1 << HALF) - 1))};
-    _cleanup_free_ float *all = mem_calloc((size_t)reducer->size * ARRAY_SIZE(own), sizeof(*all));
-    int result = reducer->allgather(reducer, own, ARRAY_SIZE(own), all, err);
-    if (result < 0)
-        return result;
-    int holder = 0;
-    uint64_t farthest = 0;
-    for (int rank = 0; rank < reducer->size; rank++) {
-        const float *theirs = all + (size_t)rank * ARRAY_SIZE(own);
-        uint64_t there = ((uint64_t)theirs[1] << HALF) + (uint64_t)theirs[2];
-        if (theirs[0] == 0)
-            return err_set(err, ERR_UNAVAILABLE, "the first worker cannot start; its log says why");
-        if (there > farthest) {
-            farthest = there;
-            holder = rank;
-        }
-    }
-    struct params *params = loop->params;
-    struct optimizer *optimizer = loop->optimizer;
-    size_t slots = (size_t)optimizer->slot_count * optimizer->floats;
-    if (reducer->rank != holder) { /* so that the sum over all is what the holder has */
-        memset(params->values, 0, params->floats * sizeof(float));
-        memset(optimizer->slots, 0, slots * sizeof(float));
-    }
-    result = reducer->allreduce(reducer, params->values, params->floats, err);
-    if (result == 0)
-        result = reducer->allreduce(reducer, optimizer->slots, slots, err);
-    if (result < 0)
-        return result;
-    loop->changed(loop->context);
-    *step = farthest;
+    bool spoke = reducer->rank == 0;
+    struct err loss = ERR_INIT;
+    do {
+        if (failed < 0 && err)
+            loss = *err;
+        if (failed < 0)
+            tell_loss(loop, &loss);
+        failed = reducer->reform(reducer, err);
+        if (failed == 0 && loop->regroup)
+            failed = loop->regroup(loop->context, err);
+        if (failed == 0)
+            failed = fit_agree(loop, &result->last, err);
+    } while (failed == -ERR_UNAVAILABLE && !is_stopping(loop));
+    if (failed < 0)
+        return failed;
+    char who[512] = "all workers";
+    if (reducer->describe)
+        reducer->describe(reducer, who, sizeof(who));
+    take_role(loop);
+    if (loss.code && !spoke) /* the one that spoke before may have been the one that was lost */
+        tell_loss(loop, &loss);
+    run_log_note(loop->log, "reformed", "going on after step %llu with %s",
+                 (unsigned long long)result->last, who);
     return 0;
 }
 
-/* Rank 0 reads the newest checkpoint, and the others hear of it, also if that fails. */
-static int resume(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
-{
-    struct err problem = ERR_INIT;
-    int restored = 0;
-    uint64_t step = 0;
-    if (is_writer(loop))
-        restored = fit_save_restore(loop, &step, &problem);
-    struct reducer *reducer = loop->reducer;
-    int result = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
-    if (result == 0)
-        result = agree(loop, restored == 0, &step, err);
-    if (restored < 0)
-        return err_set(err, problem.code, "%s", problem.message);
-    if (result == 0)
-        *ret_step = step;
-    return result;
-}
-
 /* A step that failed has changed nothing here, though it may have succeeded elsewhere. What was
- * done is saved, in case nobody comes back; then the workers find together and go on. */
+ * done is saved, in case nobody comes back; where the others go on at once, in the background. */
 static int recover(struct fit_loop *loop, int failed, struct fit_loop_result *result,
                    struct err *err)
 {
-    if (is_writer(loop) && result->last > result->first)
-        (void)fit_save_now(loop, result->last, NULL);
-    bool stopping = is_stopping(loop);
-    while (failed == -ERR_UNAVAILABLE && loop->reducer->reform && !stopping) {
-        run_log_lost(loop->log, "%s; waiting for all workers to be there again", err->message);
-        failed = loop->reducer->reform(loop->reducer, err);
-        if (failed == 0)
-            failed = agree(loop, true, &result->last, err);
-        stopping = is_stopping(loop);
+    if (is_writer(loop) && result->last > result->first) {
+        if (loop->reducer->elastic)
+            fit_save_put(loop, result->last);
+        else
+            (void)fit_save_now(loop, result->last, NULL);
     }
-    if (failed == 0)
-        run_log_note(loop->log, "reformed", "all workers are there; going on after step %llu",
-                     (unsigned long long)result->last);
-    return failed;
+    if (failed != -ERR_UNAVAILABLE || !loop->reducer->reform || is_stopping(loop))
+        return failed;
+    return regroup(loop, failed, result, err);
 }
 
 /* After a step: who asked to end has it on disk before the run does, else it may take its time. */
@@ -141,18 +123,36 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, stru
                          (unsigned long long)step);
             return 0;
         }
+        if (done.wanted && step < loop->steps && loop->reducer->reform) {
+            failed = regroup(loop, 0, result, err);
+            if (failed < 0)
+                return failed;
+            step = result->last;
+        }
     }
     return 0;
+}
+
+/* The first forming has been made. One that breaks before all have a common state is made again. */
+static int begin(struct fit_loop *loop, struct fit_loop_result *result, struct err *err)
+{
+    struct reducer *reducer = loop->reducer;
+    take_role(loop);
+    int failed = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
+    if (failed == 0)
+        failed = fit_agree(loop, &result->last, err);
+    if (failed == -ERR_UNAVAILABLE && reducer->elastic)
+        failed = regroup(loop, failed, result, err);
+    result->first = result->last;
+    return failed;
 }
 
 int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err *err)
 {
     struct fit_loop_result result = {0};
-    run_log_speak(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
-    int failed = resume(loop, &result.first, err);
+    int failed = begin(loop, &result, err);
     if (failed < 0)
         return failed;
-    result.last = result.first;
     run_log_begin(loop->log, result.first, loop->steps);
     run_log_note(loop->log, "start", "%s", loop->start);
     if (result.first)

@@ -1,7 +1,7 @@
 /* The course of synchronous training, whatever the model: resumption from the newest checkpoint,
  * steps, progress, checkpoints, an end when asked, and the way on after a worker was lost. Every
- * worker runs it with its own reducer; rank 0 speaks and writes for all. The model brings one
- * function for a step and owns everything else. */
+ * worker runs it with its own reducer; the one of rank 0, whichever that is after a loss, speaks
+ * and writes for all. The model brings one function for a step and owns everything else. */
 #ifndef TRAINYARD_TRAIN_FIT_LOOP_H
 #define TRAINYARD_TRAIN_FIT_LOOP_H
 
@@ -18,6 +18,7 @@ struct fit_loop_step {
     float rate;      /* learning rate used */
     double accuracy; /* of the global batch; NAN: not known */
     bool stop;       /* some worker wants to end: all do, after this step */
+    bool wanted;     /* somebody waits to be let in: all workers let it, after this step */
 };
 
 struct fit_loop {
@@ -41,9 +42,16 @@ struct fit_loop {
     int (*step)(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                 struct err *err);
     void (*changed)(void *context); /* the values are others now, without a step */
+    /* What the model keeps from step to step beside parameters and optimizer, and all workers have
+     * alike; to be read and written. NULL: nothing. */
+    float *(*learned)(void *context, size_t *ret_count);
+    /* The reducer's rank or size may be another one: so is this worker's share of a batch. NULL:
+     * it has no share. */
+    int (*regroup)(void *context, struct err *err);
     struct json *(*config)(void *context, struct arena *arena); /* of the model, for checkpoints */
 
     /* Its own. */
+    bool settled;                     /* this worker has the state of the run */
     struct checkpoint_writer *writer; /* NULL before the first checkpoint */
     uint64_t saved;                   /* the step of the last one on disk; 0: none in this run */
     bool slow_disk;                   /* and it was said */

@@ -7,12 +7,14 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct shared_memory;
 
 struct reducer {
-    int rank, size;
+    int rank, size; /* others after every forming, maybe */
+    bool elastic;   /* those that are left go on, and others may come */
     /* Sum in place; bit-identical on every rank. */
     int (*allreduce)(struct reducer *reducer, float *data, size_t count, struct err *err);
     /* `own` (count floats) of every rank, in order of rank, into `all` (size · count floats). */
@@ -22,12 +24,26 @@ struct reducer {
      * contents are lost, now and at each forming anew. All workers call it, before the first sum.
      * NULL: nothing is gained by it. */
     int (*share)(struct reducer *reducer, struct shared_memory *memory, struct err *err);
-    /* After ERR_UNAVAILABLE: wait until all workers are there again, those that were lost having
-     * been started anew. NULL: this cannot be done. */
+    /* After ERR_UNAVAILABLE, or when all know that somebody waits to be let in: find together anew.
+     * Where the reducer is elastic that is with those that are there, else it is waited for until
+     * all are, those that were lost having been started again. NULL: this cannot be done. */
     int (*reform)(struct reducer *reducer, struct err *err);
+    /* After every forming, once this worker has the state of the run: it can go on with it. NULL:
+     * nobody asks. */
+    void (*settle)(struct reducer *reducer);
+    /* Whether somebody waits to be let in, as far as this worker knows; cheap. NULL: nobody can. */
+    bool (*wanted)(struct reducer *reducer);
+    /* "2 of 3 workers, without worker 1 (host:port)". NULL: there is nothing to say. */
+    void (*describe)(struct reducer *reducer, char *text, size_t size);
 };
 
 /* One worker alone. */
 struct reducer reducer_single(void);
+
+/* What is summed with the gradients, so that all workers know of it at the same step. */
+static inline float reducer_wanted(struct reducer *reducer)
+{
+    return reducer->wanted && reducer->wanted(reducer) ? 1 : 0;
+}
 
 #endif

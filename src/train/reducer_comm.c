@@ -23,10 +23,15 @@ static int form(struct reducer_comm *self, struct err *err)
 {
     if (self->joining)
         *self->joining = 1;
-    int result = comm_group_open(&self->options, &self->group, err);
+    int result = self->group ? comm_group_reform(self->group, err)
+                             : comm_group_open(&self->options, &self->group, err);
     if (self->joining)
         *self->joining = 0;
-    if (result == 0 && self->memory)
+    if (result < 0)
+        return result;
+    self->reducer.rank = comm_group_rank(self->group);
+    self->reducer.size = comm_group_size(self->group);
+    if (self->memory)
         result = comm_group_share(self->group, self->memory, err);
     return result;
 }
@@ -40,27 +45,39 @@ static int share(struct reducer *reducer, struct shared_memory *memory, struct e
 
 static int reform(struct reducer *reducer, struct err *err)
 {
-    struct reducer_comm *self = self_of(reducer);
-    self->group = comm_group_free(self->group);
-    return form(self, err);
+    return form(self_of(reducer), err);
+}
+
+static void settle(struct reducer *reducer)
+{
+    comm_group_settle(self_of(reducer)->group);
+}
+
+static bool wanted(struct reducer *reducer)
+{
+    return comm_group_is_wanted(self_of(reducer)->group);
+}
+
+static void describe(struct reducer *reducer, char *text, size_t size)
+{
+    comm_group_describe(self_of(reducer)->group, text, size);
 }
 
 int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *options,
                       volatile sig_atomic_t *joining, struct err *err)
 {
     *reducer = (struct reducer_comm){.options = *options, .joining = joining};
-    int result = form(reducer, err);
-    if (result < 0)
-        return result;
     reducer->reducer = (struct reducer){
-        .rank = comm_group_rank(reducer->group),
-        .size = comm_group_size(reducer->group),
+        .elastic = options->min_members > 0,
         .allreduce = allreduce,
         .allgather = allgather,
         .share = share,
         .reform = reform,
+        .settle = settle,
+        .wanted = wanted,
+        .describe = describe,
     };
-    return 0;
+    return form(reducer, err);
 }
 
 void reducer_comm_close(struct reducer_comm *reducer)

@@ -1,5 +1,5 @@
 /* The reducer of several workers: the collectives of a group of processes (comm), and the forming
- * of that group, at the start and again after a loss. */
+ * of that group, at the start, after a loss and when others come. */
 #ifndef TRAINYARD_TRAIN_REDUCER_COMM_H
 #define TRAINYARD_TRAIN_REDUCER_COMM_H
 
@@ -13,7 +13,7 @@ struct reducer_comm {
     struct comm_options options;
     volatile sig_atomic_t *joining;
     struct shared_memory *memory; /* what workers of one machine sum in; NULL before it is told */
-    struct comm_group *group;     /* NULL between a loss and the next forming */
+    struct comm_group *group;
 };
 
 /* Returns when all workers are there. What the options point to must outlive it. `joining` is 1

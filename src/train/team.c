@@ -157,10 +157,26 @@ void team_learn(struct team *team)
     network_learn(team->options.network, team->totals);
 }
 
-void team_restart(struct team *team)
+float *team_learned(struct team *team, size_t *ret_count)
 {
-    exact_sum_release(&team->sum);
-    exact_sum_init(&team->sum, team->options.params);
+    *ret_count = team->options.params->count;
+    return team->sum.quantum;
+}
+
+/* Nearly all of a team follows from its share, so it is made anew. */
+int team_share(struct team **team, int samples, int share_max, struct err *err)
+{
+    struct team_options options = (*team)->options;
+    options.samples = samples;
+    options.share_max = share_max;
+    struct team *other = NULL;
+    int result = team_new(&options, &other, err);
+    if (result < 0)
+        return result;
+    memcpy(other->sum.quantum, (*team)->sum.quantum, options.params->count * sizeof(float));
+    team_free(*team);
+    *team = other;
+    return 0;
 }
 
 static struct workspace *workspace_of(struct team_member *member, int part)

@@ -41,7 +41,11 @@ int team_backward(struct team *team, const float *d_outputs, struct err *err);
  * finely the next step adds, and let running statistics follow. */
 void team_learn(struct team *team);
 
-/* Forget what was learned from steps that another worker may not have seen. */
-void team_restart(struct team *team);
+/* What was learned so far, which all workers must have alike: to be read, and to be written by a
+ * worker that takes over the state of another. */
+float *team_learned(struct team *team, size_t *ret_count);
+
+/* Another share of the batch from now on; what was learned stays. */
+int team_share(struct team **team, int samples, int share_max, struct err *err);
 
 #endif

@@ -31,7 +31,7 @@ check() { # VICTIM or ""
         wait_until "some steps" says worker-1 '^step [1-9]'
         kill_in_pod "$(pods_of "$1" .metadata.name)" trainer -n $NAMESPACE || fail "no process of $1 to kill"
         wait_until "the others to miss it" says worker-1 'lost worker 1'
-        wait_until "it to come back" says worker-1 'all workers are there; going on after step'
+        wait_until "it to come back" says worker-1 'going on after step .* with all 3 workers'
         assert_contains "what became of its first pod" Failed "$(pods_of "$1" .status.phase)"
     fi
     tutorial_type 'kubectl logs -f'

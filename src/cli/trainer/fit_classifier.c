@@ -181,15 +181,13 @@ static int train_in_step(const struct fit_values *values,
     struct reducer alone = reducer_single(), *reducer = &alone;
     int result = 0;
     if (workers > 1) {
-        struct comm_options comm = {
-            .config = config,
-            .shape = classifier_fit_hash(options),
-            .join_timeout_ms = values->cluster.join_timeout * 1000,
-            .report = fit_say_line,
-            .waiting = fit_watch_wait,
-            .context = options->log.state,
-        };
-        result = reducer_comm_open(&several, &comm, &fit_joining, err);
+        struct comm_options comm = {0};
+        result =
+            fit_cluster_comm(&values->cluster, config, classifier_fit_hash(options), &comm, err);
+        comm.waiting = fit_watch_wait;
+        comm.context = options->log.state;
+        if (result == 0)
+            result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;
     }
     return result == 0 ? classifier_fit(options, reducer, ret, err) : result;
@@ -395,6 +393,7 @@ static const struct option OPTIONS[] = {
      .help = "checkpoints to keep"},
     FIT_WATCH_OPTIONS(struct fit_values),
     FIT_CLUSTER_OPTIONS(struct fit_values),
+    FIT_ELASTIC_OPTIONS(struct fit_values),
     {0},
 };
 

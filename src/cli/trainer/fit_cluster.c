@@ -2,6 +2,7 @@
 #include "cli/trainer/fit_cluster.h"
 
 #include "base/str.h"
+#include "comm/group.h"
 #include "train/kernels/kernels.h"
 
 #include <stdio.h>
@@ -54,4 +55,27 @@ int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_confi
                        str_is_empty(values->worker_hosts) ? "--worker-hosts" : "--job-name");
     return tf_config_from_flags(values->ps_hosts, values->worker_hosts, values->job_name,
                                 (int)values->task_index, ret, err);
+}
+
+int fit_cluster_comm(const struct fit_cluster_values *values, const struct ty_tf_config *config,
+                     uint64_t shape, struct comm_options *ret, struct err *err)
+{
+    enum { LATECOMERS_MS = 10000 }; /* who comes within this is there from the first step on */
+    if (!(values->peer_timeout >= 0.1 && values->peer_timeout <= 86400))
+        return err_set(err, ERR_USAGE, "--peer-timeout %g: it lies between 0.1 and 86400 seconds",
+                       values->peer_timeout);
+    if ((size_t)values->min_workers > tf_config_workers(config))
+        return err_set(err, ERR_USAGE, "--min-workers %lld: there are only %zu workers",
+                       (long long)values->min_workers, tf_config_workers(config));
+    *ret = (struct comm_options){
+        .config = config,
+        .shape = shape,
+        .join_timeout_ms = values->join_timeout * 1000,
+        .min_members = values->min_workers ? (int)values->min_workers : 1,
+        .start_members = (int)values->min_workers,
+        .start_after_ms = LATECOMERS_MS,
+        .peer_timeout_ms = (int64_t)(values->peer_timeout * 1000),
+        .report = fit_say_line,
+    };
+    return 0;
 }

@@ -12,7 +12,8 @@
 
 struct fit_cluster_values {
     const char *ps_hosts, *worker_hosts, *job_name, *log;
-    int64_t task_index, join_timeout;
+    int64_t task_index, join_timeout, min_workers;
+    double peer_timeout;
 };
 
 /* Rows of an option table, for a struct that has a `struct fit_cluster_values cluster`. */
@@ -54,6 +55,28 @@ struct fit_cluster_values {
         .value = "FORM",                                                                           \
         .help = "a bar on a terminal and a line a second elsewhere, a line a step, or JSON lines"  \
     }
+
+/* The same, of models that train in step. */
+#define FIT_ELASTIC_OPTIONS(values)                                                                \
+    {.name = "min-workers",                                                                        \
+     .type = OPTION_INT,                                                                           \
+     .offset = offsetof(values, cluster.min_workers),                                              \
+     .fallback = "0",                                                                              \
+     .min = 0,                                                                                     \
+     .max = TY_TASKS_MAX,                                                                          \
+     .value = "N",                                                                                 \
+     .help = "how many workers are enough to train; 0: all to begin with, and any that are left "  \
+             "after a loss"},                                                                      \
+    {                                                                                              \
+        .name = "peer-timeout", .type = OPTION_REAL,                                               \
+        .offset = offsetof(values, cluster.peer_timeout), .fallback = "5", .value = "SECONDS",     \
+        .help = "a worker that does not answer for so long is taken for dead, in seconds"          \
+    }
+
+/* What the options say about a group that trains in step, for `config`. */
+struct comm_options;
+int fit_cluster_comm(const struct fit_cluster_values *values, const struct ty_tf_config *config,
+                     uint64_t shape, struct comm_options *ret, struct err *err);
 
 /* From the classic flags if they are given, else from the environment. */
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,

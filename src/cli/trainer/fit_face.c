@@ -152,15 +152,13 @@ static int train(const struct fit_values *values, struct err *err)
     struct reducer alone = reducer_single(), *reducer = &alone;
     size_t workers = result == 0 ? tf_config_workers(config) : 0;
     if (workers > 1) {
-        struct comm_options comm = {
-            .config = config,
-            .shape = face_fit_hash(&options, dataset),
-            .join_timeout_ms = values->cluster.join_timeout * 1000,
-            .report = fit_say_line,
-            .waiting = fit_watch_wait,
-            .context = watch.state,
-        };
-        result = reducer_comm_open(&several, &comm, &fit_joining, err);
+        struct comm_options comm = {0};
+        result = fit_cluster_comm(&values->cluster, config, face_fit_hash(&options, dataset), &comm,
+                                  err);
+        comm.waiting = fit_watch_wait;
+        comm.context = watch.state;
+        if (result == 0)
+            result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;
     }
     struct face_fit_result done = {0};
@@ -428,6 +426,7 @@ static const struct option OPTIONS[] = {
      .help = "checkpoints to keep"},
     FIT_WATCH_OPTIONS(struct fit_values),
     FIT_CLUSTER_OPTIONS(struct fit_values),
+    FIT_ELASTIC_OPTIONS(struct fit_values),
     {0},
 };
 
