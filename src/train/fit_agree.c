@@ -110,6 +110,7 @@ int fit_agree(struct fit_loop *loop, uint64_t *step, struct err *err)
     if (result < 0)
         return result;
     *step = standing.farthest;
+    loop->joined = !loop->settled && standing.somebody_settled;
     loop->settled = true;
     if (loop->reducer->settle)
         loop->reducer->settle(loop->reducer);

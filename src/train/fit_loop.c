@@ -33,6 +33,15 @@ static void tell_loss(struct fit_loop *loop, const struct err *loss)
                                         : "waiting for all workers to be there again");
 }
 
+static void tell_group(struct fit_loop *loop, uint64_t step)
+{
+    char who[512] = "all workers";
+    if (loop->reducer->describe)
+        loop->reducer->describe(loop->reducer, who, sizeof(who));
+    run_log_note(loop->log, "reformed", "going on after step %llu with %s",
+                 (unsigned long long)step, who);
+}
+
 /* Form the group anew, as often as it takes, and go on together after the last step of the one that
  * came farthest. */
 static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *result,
@@ -54,14 +63,11 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
     } while (failed == -ERR_UNAVAILABLE && !is_stopping(loop));
     if (failed < 0)
         return failed;
-    char who[512] = "all workers";
-    if (reducer->describe)
-        reducer->describe(reducer, who, sizeof(who));
     take_role(loop);
     if (loss.code && !spoke) /* the one that spoke before may have been the one that was lost */
         tell_loss(loop, &loss);
-    run_log_note(loop->log, "reformed", "going on after step %llu with %s",
-                 (unsigned long long)result->last, who);
+    if (!loop->joined)
+        tell_group(loop, result->last);
     return 0;
 }
 
@@ -155,9 +161,12 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
         return failed;
     run_log_begin(loop->log, result.first, loop->steps);
     run_log_note(loop->log, "start", "%s", loop->start);
-    if (result.first)
+    if (loop->joined)
+        tell_group(loop, result.first);
+    else if (result.first)
         run_log_note(loop->log, "resumed", "resumed after step %llu",
                      (unsigned long long)result.first);
+    loop->joined = false;
     if (result.first >= loop->steps)
         run_log_note(loop->log, "done",
                      "all %llu steps were done before: to train further raise --steps, to train "
