@@ -8,6 +8,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "comm/collective.h"
+#include "comm/membership.h"
 #include "comm/secret.h"
 #include "comm/tf_config.h"
 
@@ -29,7 +30,8 @@ struct assembly {
     int *numbers;        /* its members' tasks, by rank */
     int size;
     uint64_t live; /* the last one in which this task had a state to go on from; 0: none */
-    bool *mates;   /* its members, by task, and those of generations that were agreed on since */
+    bool *mates;   /* its members, by task */
+    bool *pledged; /* those of the last one that was agreed on since */
     enum lobby_fate *fates;
     int64_t parted_ms; /* when they were true; 0: they are used up */
     bool expelled;
@@ -75,6 +77,7 @@ static int open_door(struct assembly *assembly, const struct comm_options *optio
         options->peer_timeout_ms ? options->peer_timeout_ms : PEER_TIMEOUT_MS;
     assembly->numbers = mem_calloc(size, sizeof(*assembly->numbers));
     assembly->mates = mem_calloc(size, sizeof(*assembly->mates));
+    assembly->pledged = mem_calloc(size, sizeof(*assembly->pledged));
     assembly->fates = mem_calloc(size, sizeof(*assembly->fates));
     assembly->machines = mem_calloc(size, sizeof(*assembly->machines));
     assembly->machine = machine_of();
@@ -121,7 +124,8 @@ int assembly_new(const struct comm_options *options, struct assembly **ret, stru
         .context = options->context,
     };
     /* Where only rank 0 has an address, all are needed to learn those of the others. */
-    if (options->min_members && size > 1 && !options->config->master_form)
+    if (options->min_members && size > 1 && size <= MEMBERSHIP_TASKS_MAX &&
+        !options->config->master_form)
         result = open_door(assembly, options, err);
     if (result == 0)
         *ret = TAKE(assembly);
@@ -137,6 +141,7 @@ struct assembly *assembly_free(struct assembly *assembly)
     buf_release(&assembly->secret);
     free(assembly->numbers);
     free(assembly->mates);
+    free(assembly->pledged);
     free(assembly->fates);
     free(assembly->machines);
     free(assembly);
@@ -230,6 +235,7 @@ static int form_some(struct assembly *assembly, int64_t deadline, struct transpo
         .live = assembly->live,
         .highest = assembly->generation,
         .mates = assembly->mates,
+        .pledged = assembly->pledged,
         .fates = assembly->fates,
         .parted_ms = assembly->parted_ms,
         .expelled = &assembly->expelled,
@@ -245,9 +251,6 @@ static int form_some(struct assembly *assembly, int64_t deadline, struct transpo
     memset(assembly->fates, 0, (size_t)assembly->meeting.size * sizeof(*assembly->fates));
     if (result < 0)
         return result;
-    /* If this one breaks before this task is at work in it, others may be. */
-    for (int task = 0; task < assembly->meeting.size; task++)
-        assembly->mates[task] |= list[task] && assembly->live;
     return link_members(assembly, list, ret, err);
 }
 
@@ -289,6 +292,7 @@ void assembly_settle(struct assembly *assembly)
     assembly->live = assembly->generation;
     assembly->expelled = false;
     memset(assembly->mates, 0, (size_t)assembly->meeting.size * sizeof(*assembly->mates));
+    memset(assembly->pledged, 0, (size_t)assembly->meeting.size * sizeof(*assembly->pledged));
     for (int rank = 0; rank < assembly->size; rank++)
         assembly->mates[assembly->numbers[rank]] = true;
 }

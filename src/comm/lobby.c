@@ -335,6 +335,7 @@ static void prepare(struct lobby *lobby)
         .left_behind = *options->expelled,
         .highest = options->highest,
         .mates = options->mates,
+        .pledged = options->pledged,
         .machine = options->machine,
         .machines = options->machines,
         .send = send_message,

@@ -23,6 +23,7 @@ struct lobby_options {
     int64_t peer_timeout_ms;
     uint64_t live, highest;       /* see membership.h */
     const bool *mates;            /* by task, of generation `live`; NULL: none */
+    bool *pledged;                /* by task, see membership.h */
     const enum lobby_fate *fates; /* by task, of the mates */
     int64_t parted_ms;            /* when they were true; 0: there are none */
     bool *expelled; /* others go on without this task: who does not answer may be at work */

@@ -48,6 +48,8 @@ static void refresh_view(struct membership *m)
         if (m->options.mates && m->options.mates[i] &&
             !(i == m->options.self && m->options.left_behind))
             view[i] |= MEMBERSHIP_MATE;
+        if (m->options.live && m->options.pledged[i])
+            view[i] |= MEMBERSHIP_PLEDGED;
         if (near || i == m->options.self)
             view[i] |= MEMBERSHIP_NEAR;
     }
@@ -166,24 +168,34 @@ static bool may_work_elsewhere(const struct membership *m, int task, bool any_li
 static const char ELSEWHERE[] =
     "the others may be training on machines that cannot be reached, and are not fewer";
 
+/* Whether those present are the greater part of the tasks that task `last` counts with `bit`,
+ * not counting such as are surely not at work. */
+static bool is_greater_part(const struct membership *m, int last, int bit, const bool *apart)
+{
+    int here = 0, elsewhere = 0;
+    bool lowest_is_here = true, found = false;
+    for (int i = 0; i < m->options.tasks; i++) {
+        if ((last >= 0 && !(m->peers[last].view[i] & bit)) || (!is_present(m, i) && !apart[i]))
+            continue;
+        if (!found)
+            lowest_is_here = is_present(m, i);
+        found = true;
+        here += is_present(m, i);
+        elsewhere += apart[i];
+    }
+    return !elsewhere || here > elsewhere || (here == elsewhere && lowest_is_here);
+}
+
 const char *membership_obstacle(const struct membership *m)
 {
-    int present = 0, counted = 0, elsewhere = 0, lowest = -1;
-    bool lowest_is_here = true, unknown = false, anybody_elsewhere = false;
-    int last = last_at_work(m);
+    int present = 0, last = last_at_work(m);
+    bool unknown = false, anybody_apart = false;
     bool left_behind = last >= 0 && !(m->peers[last].view[last] & MEMBERSHIP_MATE);
+    _cleanup_free_ bool *apart = mem_calloc((size_t)m->options.tasks, sizeof(*apart));
     for (int i = 0; i < m->options.tasks; i++) {
-        bool mate = last < 0 || m->peers[last].view[i] & MEMBERSHIP_MATE;
-        bool here = is_present(m, i);
-        bool apart = !here && may_work_elsewhere(m, i, last >= 0, &unknown);
-        anybody_elsewhere |= apart;
-        present += here;
-        counted += here && mate;
-        elsewhere += apart && mate;
-        if (mate && lowest < 0 && (here || apart)) {
-            lowest = i;
-            lowest_is_here = here;
-        }
+        present += is_present(m, i);
+        apart[i] = !is_present(m, i) && may_work_elsewhere(m, i, last >= 0, &unknown);
+        anybody_apart |= apart[i];
     }
     if (present == m->options.tasks)
         return NULL;
@@ -193,11 +205,19 @@ const char *membership_obstacle(const struct membership *m)
         return "fewer tasks are there than --min-workers asks for";
     if (unknown)
         return "it is not known yet who else is there";
-    if (left_behind && anybody_elsewhere)
+    if (left_behind && anybody_apart)
         return ELSEWHERE;
-    if (elsewhere && (counted < elsewhere || (counted == elsewhere && !lowest_is_here)))
-        return ELSEWHERE;
-    return NULL;
+    for (int i = 0; i < m->options.tasks; i++) /* what any of them has agreed to may be at work */
+        if (is_present(m, i) && m->peers[i].live &&
+            !is_greater_part(m, i, MEMBERSHIP_PLEDGED, apart))
+            return ELSEWHERE;
+    return is_greater_part(m, last, MEMBERSHIP_MATE, apart) ? NULL : ELSEWHERE;
+}
+
+static void pledge(struct membership *m)
+{
+    memcpy(m->options.pledged, m->list, (size_t)m->options.tasks * sizeof(*m->list));
+    refresh_view(m);
 }
 
 /* If this task leads and all agree, propose; a proposal that does not hold any more is dropped. */
@@ -230,6 +250,7 @@ static void reconsider(struct membership *m)
         m->list[i] = is_present(m, i);
         m->peers[i].accepted = i == self;
     }
+    pledge(m);
     if (members == 1)
         m->decided = m->proposed;
     else
@@ -291,6 +312,7 @@ static void on_propose(struct membership *m, int task, const struct membership_m
     m->proposed = 0;
     m->bound = message->generation;
     m->leader = task;
+    pledge(m);
     tell(m, task, MEMBERSHIP_ACCEPT, m->bound, NULL);
 }
 

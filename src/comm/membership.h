@@ -13,9 +13,10 @@
  * Who may be left out: nobody whose whereabouts a member of the last group does not know yet. One
  * that is surely gone does not count any more. One that is silent, on another machine, may be at
  * work there: then only the greater part of the last group goes on, or of two equal parts the one
- * with the lowest task. The other part is left behind: from then on others may have come and gone
- * there, so it goes on only once it is known of every task of the cluster that it is not at work,
- * or with one that was at work later. docs/design/elastic.md has the reasons.
+ * with the lowest task; and the same must hold of a group that this task has agreed to since, for
+ * others may be at work in it. The other part is left behind: from then on others may have come and
+ * gone there, so it goes on only once it is known of every task of the cluster that it is not at
+ * work, or with one that was at work later. docs/design/elastic.md has the reasons.
  */
 #ifndef TRAINYARD_COMM_MEMBERSHIP_H
 #define TRAINYARD_COMM_MEMBERSHIP_H
@@ -42,7 +43,7 @@ enum membership_kind {
 
 /* What a message says of one task; the low bits are its sight. A sender that is left behind is no
  * mate of its own. */
-enum { MEMBERSHIP_SIGHT = 3, MEMBERSHIP_MATE = 4, MEMBERSHIP_NEAR = 8 };
+enum { MEMBERSHIP_SIGHT = 3, MEMBERSHIP_MATE = 4, MEMBERSHIP_NEAR = 8, MEMBERSHIP_PLEDGED = 16 };
 
 struct membership_message {
     enum membership_kind kind;
@@ -54,18 +55,21 @@ struct membership_message {
 
 struct membership_options {
     int tasks, self;
-    int min;            /* members that a group which goes on needs at least */
-    int start;          /* members that a group needs of which nobody has a state */
-    uint64_t live;      /* as above */
-    bool left_behind;   /* others went on, or may have gone on, without this task */
-    uint64_t highest;   /* generation heard of */
-    const bool *mates;  /* who was in `live`, or agreed to a later one, by task; NULL: none */
-    uint32_t salt;      /* drawn by chance: no generation of an earlier life is called the same */
-    uint64_t machine;   /* which one this is; 0: not known */
+    int min;           /* members that a group which goes on needs at least */
+    int start;         /* members that a group needs of which nobody has a state */
+    uint64_t live;     /* as above */
+    bool left_behind;  /* others went on, or may have gone on, without this task */
+    uint64_t highest;  /* generation heard of */
+    const bool *mates; /* who was in `live`, by task; NULL: none */
+    bool *pledged;     /* who is in what this task agreed to since; the caller's, all false: none */
+    uint32_t salt;     /* drawn by chance: no generation of an earlier life is called the same */
+    uint64_t machine;  /* which one this is; 0: not known */
     uint64_t *machines; /* by task, 0: not known; kept up to date; the caller's */
     void (*send)(void *context, int task, const struct membership_message *message);
     void *context;
 };
+
+enum { MEMBERSHIP_TASKS_MAX = 8192 };
 
 struct membership;
 

@@ -1,15 +1,12 @@
-/* The bytes of what tasks tell each other while they form a group; see membership_message.h. Two
- * tasks share a byte, so that the largest cluster fits a frame. */
+/* The bytes of what tasks tell each other while they form a group; see membership_message.h. */
 #include "comm/membership_message.h"
-
-#include <trainyard/tf_config.h>
 
 #include <endian.h>
 #include <string.h>
 
-enum { NUMBERS = 16, NIBBLE = 4, NIBBLE_MASK = 15 };
+enum { NUMBERS = 16 };
 
-_Static_assert(NUMBERS + TY_TASKS_MAX / 2 <= WIRE_FRAME_MAX, "the largest cluster fits a frame");
+_Static_assert(NUMBERS + MEMBERSHIP_TASKS_MAX <= WIRE_FRAME_MAX, "the largest group fits a frame");
 
 static bool has_tasks(enum membership_kind kind)
 {
@@ -18,7 +15,7 @@ static bool has_tasks(enum membership_kind kind)
 
 static size_t size_of(enum membership_kind kind, int tasks)
 {
-    return has_tasks(kind) ? NUMBERS + ((size_t)tasks + 1) / 2 : 0;
+    return has_tasks(kind) ? NUMBERS + (size_t)tasks : 0;
 }
 
 void membership_message_encode(const struct membership_message *message, int tasks, struct buf *out)
@@ -38,8 +35,7 @@ void membership_message_encode(const struct membership_message *message, int tas
         return;
     const uint64_t numbers[2] = {htole64(message->live), htole64(message->machine)};
     at = mempcpy(at + WIRE_FRAME_HEAD_SIZE, numbers, sizeof(numbers));
-    for (int i = 0; i < tasks; i++)
-        at[i / 2] |= (uint8_t)((message->tasks[i] & NIBBLE_MASK) << (i % 2 ? NIBBLE : 0));
+    memcpy(at, message->tasks, (size_t)tasks);
 }
 
 int membership_message_decode(const struct wire_frame *frame, const uint8_t *bytes, int tasks,
@@ -58,7 +54,6 @@ int membership_message_decode(const struct wire_frame *frame, const uint8_t *byt
     memcpy(numbers, bytes, sizeof(numbers));
     ret->live = le64toh(numbers[0]);
     ret->machine = le64toh(numbers[1]);
-    for (int i = 0; i < tasks; i++)
-        ret->tasks[i] = bytes[NUMBERS + i / 2] >> (i % 2 ? NIBBLE : 0) & NIBBLE_MASK;
+    memcpy(ret->tasks, bytes + NUMBERS, (size_t)tasks);
     return 0;
 }

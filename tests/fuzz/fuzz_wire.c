@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A message between tasks that form a group; an even number of them leaves no bits unused. */
+/* A message between tasks that form a group. */
 static void check_forming(const struct wire_frame *frame, const uint8_t *data, size_t size)
 {
     enum { TASKS = 6 };

@@ -35,7 +35,7 @@ struct task {
     bool frozen;
     struct membership *membership;
     uint64_t generation, live, highest;
-    bool list[TASKS_MAX], mates[TASKS_MAX];
+    bool list[TASKS_MAX], mates[TASKS_MAX], pledged[TASKS_MAX];
     bool silent[TASKS_MAX]; /* given up, until met */
     bool lives[TASKS_MAX];  /* it went away alive: never given up, as it may be at work */
     bool left_behind;
@@ -87,6 +87,7 @@ static void enter(struct world *world, int i)
         .highest = task->highest,
         .salt = (uint32_t)rand_next(&world->rand),
         .mates = task->live ? task->mates : NULL,
+        .pledged = task->pledged,
         .machine = world->one_machine ? 1 : (uint64_t)i + 1,
         .machines = task->machines,
         .send = post,
@@ -200,8 +201,6 @@ static void in_lobby(struct world *world, int i)
     assert_true(list[i]);
     task->generation = decided;
     memcpy(task->list, list, sizeof(task->list[0]) * (size_t)world->tasks);
-    for (int k = 0; k < world->tasks; k++)
-        task->mates[k] |= list[k] && task->live;
     leave(world, i);
     task->place = LINKING;
 }
@@ -268,6 +267,7 @@ static void linking(struct world *world, int i)
         task->live = task->generation;
         task->left_behind = false;
         memcpy(task->mates, task->list, sizeof(task->mates));
+        memset(task->pledged, 0, sizeof(task->pledged));
         memset(task->silent, 0, sizeof(task->silent));
         memset(task->lives, 0, sizeof(task->lives));
         check_list(world, task);
@@ -441,6 +441,7 @@ static void ignore(void *context, int task, const struct membership_message *mes
 static const char *obstacle(int self, const char *sights, bool near, int min)
 {
     static const bool ALL[TASKS_MAX] = {true, true, true, true, true};
+    bool pledged[TASKS_MAX] = {false};
     uint64_t machines[TASKS_MAX] = {0};
     int tasks = (int)strlen(sights);
     for (int i = 0; i < tasks; i++)
@@ -451,6 +452,7 @@ static const char *obstacle(int self, const char *sights, bool near, int min)
                                                .start = tasks,
                                                .live = 1,
                                                .mates = ALL,
+                                               .pledged = pledged,
                                                .machine = near ? 7 : (uint64_t)self + 10,
                                                .machines = machines,
                                                .send = ignore};
