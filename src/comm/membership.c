@@ -168,19 +168,20 @@ static bool may_work_elsewhere(const struct membership *m, int task, bool any_li
 static const char ELSEWHERE[] =
     "the others may be training on machines that cannot be reached, and are not fewer";
 
-/* Whether those present are the greater part of the tasks that task `last` counts with `bit`,
- * not counting such as are surely not at work. */
+/* Whether those present are the greater part of the tasks that task `last` counts with `bit`, not
+ * counting such as are surely not at work, and such as are here in a new life, without a state. */
 static bool is_greater_part(const struct membership *m, int last, int bit, const bool *apart)
 {
     int here = 0, elsewhere = 0;
     bool lowest_is_here = true, found = false;
     for (int i = 0; i < m->options.tasks; i++) {
-        if ((last >= 0 && !(m->peers[last].view[i] & bit)) || (!is_present(m, i) && !apart[i]))
+        bool counts = is_present(m, i) && (last < 0 || m->peers[i].live);
+        if ((last >= 0 && !(m->peers[last].view[i] & bit)) || (!counts && !apart[i]))
             continue;
         if (!found)
-            lowest_is_here = is_present(m, i);
+            lowest_is_here = counts;
         found = true;
-        here += is_present(m, i);
+        here += counts;
         elsewhere += apart[i];
     }
     return !elsewhere || here > elsewhere || (here == elsewhere && lowest_is_here);
