@@ -18,6 +18,14 @@ losses "$SCRATCH/alone" >"$SCRATCH/undisturbed"
 
 LIST='"127.0.0.1:28531","127.0.0.1:28532","127.0.0.1:28533"'
 workers=()
+# A test that fails must not leave anybody behind, least of all one that is stopped.
+leave() {
+    local code=$?
+    for worker in "${workers[@]}"; do kill -KILL "$worker" 2>/dev/null || true; done
+    (exit $code)
+    finish
+}
+trap leave EXIT
 start() { # INDEX
     TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" \
         "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/model" --peer-timeout 1 >>"$SCRATCH/worker-$1" 2>>"$SCRATCH/said-$1" &
