@@ -31,6 +31,8 @@ WIDEST static void add_two(float *restrict to, const float *restrict a, const fl
         to[i] = a[i] + b[i];
 }
 
+/* Plain stores: those that pass the caches by were measured three times slower (25 MiB on two cores
+ * with a large last cache), and asking for lines ahead gained nothing. */
 WIDEST static void add_two_in_place(float *restrict a, float *restrict b, size_t count)
 {
     for (size_t i = 0; i < count; i++)

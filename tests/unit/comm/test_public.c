@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "members.h"
+
 #include <trainyard/comm.h>
 #include <trainyard/ps.h>
 
@@ -45,6 +47,39 @@ static void a_process_alone_needs_no_network(void **state)
     assert_int_equal(ty_comm_barrier(comm, &error), 0);
     ty_comm_close(comm);
     ty_comm_close(NULL);
+}
+
+/* Two processes: sums in memory of the group and in their own, whole and rounded on the way. */
+static void sum_together(const struct members *members, int rank)
+{
+    enum { FLOATS = 100000 };
+    static float own[FLOATS];
+    for (int way = 0; way < 2; way++) {
+        struct ty_tf_config *config = members_config(members, false, rank);
+        const struct ty_comm_options options = {.secret = "of the test",
+                                                .transport = way ? TY_COMM_TCP : TY_COMM_AUTO,
+                                                .wire = way ? TY_COMM_BF16 : TY_COMM_F32};
+        struct ty_comm *comm = NULL;
+        void *shared = NULL;
+        CHECK(ty_comm_open(config, &options, &comm, NULL) == 0);
+        CHECK(ty_comm_allocate(comm, sizeof(own), &shared, NULL) == 0);
+        for (int i = 0; i < FLOATS; i++)
+            own[i] = ((float *)shared)[i] = 1.0f + (float)rank / 1024;
+        CHECK(ty_comm_allreduce_sum_f32(comm, own, FLOATS, NULL) == 0);
+        CHECK(ty_comm_allreduce_sum_f32(comm, shared, FLOATS, NULL) == 0);
+        for (int i = 0; i < FLOATS; i++) /* 2 + 1/1024 takes more than 8 bits */
+            CHECK(own[i] == (way ? 2 : 2 + 1.0f / 1024) && own[i] == ((float *)shared)[i]);
+        ty_comm_close(comm);
+        ty_tf_config_free(config);
+    }
+}
+
+static void processes_sum_together(void **state)
+{
+    struct members members;
+    members_init(&members, 2);
+    members_start_all(&members, sum_together);
+    assert_int_equal(members_wait(&members), 0);
 }
 
 static void errors_have_a_code_and_a_sentence(void **state)
@@ -112,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_alone_needs_no_network),
+        cmocka_unit_test(processes_sum_together),
         cmocka_unit_test(errors_have_a_code_and_a_sentence),
         cmocka_unit_test(a_group_refuses_what_it_cannot_do),
         cmocka_unit_test(parameters_alone_need_no_server),
