@@ -21,6 +21,7 @@
 /* All lines of a run, so that a test can look for one. */
 struct lines {
     char text[16384];
+    char waiting[1024]; /* who was missing at last */
     void (*on_line)(const char *line);
 };
 
@@ -31,6 +32,12 @@ static void note(void *context, const char *line)
     snprintf(lines->text + used, sizeof(lines->text) - used, "%s\n", line);
     if (lines->on_line)
         lines->on_line(line);
+}
+
+static void note_waiting(void *context, const char *whom)
+{
+    struct lines *lines = context;
+    snprintf(lines->waiting, sizeof(lines->waiting), "%s", whom ? whom : "nobody");
 }
 
 static int open_group(const struct members *members, int rank, struct comm_options *options,
@@ -47,6 +54,7 @@ static int open_group(const struct members *members, int rank, struct comm_optio
         options->join_timeout_ms = defaults.join_timeout_ms;
     options->report_ms = defaults.report_ms;
     options->report = lines ? note : NULL;
+    options->waiting = lines ? note_waiting : NULL;
     options->context = lines;
     struct comm_group *group = NULL;
     int result = comm_group_open(options, &group, err);
@@ -76,6 +84,9 @@ static void a_missing_member_is_named(void **state)
     snprintf(wanted, sizeof(wanted),
              "waiting for worker 0 (127.0.0.1:%d) since 0 s: connection refused", members.ports[1]);
     assert_non_null(strstr(lines.text, wanted));
+    snprintf(wanted, sizeof(wanted), "worker 0 (127.0.0.1:%d), worker 1 (127.0.0.1:%d)",
+             members.ports[1], members.ports[2]);
+    assert_string_equal(lines.waiting, wanted);
 }
 
 static void a_name_that_does_not_resolve_is_said(void **state)

@@ -278,6 +278,10 @@ static void a_log_leaves_a_report(void **state)
         run_log_result(log, "counted");
         run_log_free(log);
     }
+    size_t unread, opened = 0;
+    JSON_EACH (line, read_lines(arena, &unread))
+        opened += json_get_bool(line, "opened", false);
+    assert_int_equal(opened, 2); /* the pauses before them are no work */
     _cleanup_free_ char *json_path = mem_printf("%s/report.json", directory);
     _cleanup_free_ char *html_path = mem_printf("%s/report.html", directory);
     _cleanup_buf_ struct buf text;

@@ -60,7 +60,9 @@ static void waiting_is_measured_and_is_no_speed(void **unused)
     assert_int_equal(view.losses, 1);
     run_state_wait(state, "worker 1", 200 * SECOND);
     run_state_wait(state, NULL, 201 * SECOND);
-    assert_true(look(state, 300 * SECOND).waited == 101);
+    run_state_step(state, 4, 1, 10, 299 * SECOND);
+    view = look(state, 300 * SECOND);
+    assert_true(view.waited == 101 && view.rate == 10);
     char longer[2 * RUN_STATE_WAITING_MAX] = "";
     memset(longer, 'x', sizeof(longer) - 1);
     run_state_wait(state, longer, 300 * SECOND);
