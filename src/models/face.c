@@ -14,6 +14,11 @@ const char *face_norm_name(enum face_norm norm)
     return norm == FACE_NORM_BATCH ? "batch" : "group";
 }
 
+const char *face_light_name(enum face_light light)
+{
+    return light == FACE_LIGHT_KEEP ? "keep" : "even";
+}
+
 int face_config_check(const struct face_config *config, struct err *err)
 {
     if (config->side < 32 || config->side > 128 || config->side % 16)
@@ -42,6 +47,7 @@ struct json *face_config_to_json(struct arena *arena, const struct face_config *
     json_set_int(arena, json, "embedding", config->embedding);
     json_set_int(arena, json, "width", config->width);
     json_set_string(arena, json, "norm", face_norm_name(config->norm));
+    json_set_string(arena, json, "light", face_light_name(config->light));
     json_set_string(arena, json, "crop", face_crop_name(config->crop));
     return json;
 }
@@ -65,6 +71,11 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
     if (!str_eq(norm, "group") && !str_eq(norm, "batch"))
         return err_set(err, ERR_INVALID, "the configuration of the face model has no right 'norm'");
     config.norm = str_eq(norm, "batch") ? FACE_NORM_BATCH : FACE_NORM_GROUP;
+    const char *light = json_get_string(json, "light", "even");
+    if (!str_eq(light, "even") && !str_eq(light, "keep"))
+        return err_set(err, ERR_INVALID,
+                       "the configuration of the face model has no right 'light'");
+    config.light = str_eq(light, "keep") ? FACE_LIGHT_KEEP : FACE_LIGHT_EVEN;
     /* Models from before there was a choice were shown the middle. */
     const char *crop = json_get_string(json, "crop", "off");
     int result = face_crop_from_name(crop, &config.crop, err);
@@ -126,6 +137,11 @@ int face_network_new(const struct face_config *config, struct params *params, st
 void face_prepare(const struct face_config *config, const float *from, float *to)
 {
     size_t count = face_config_sample(config);
+    if (config->light == FACE_LIGHT_KEEP) {
+        for (size_t i = 0; i < count; i++)
+            to[i] = (from[i] - FACE_PREPARE_MEAN) * FACE_PREPARE_FACTOR;
+        return;
+    }
     double sum = 0, square = 0;
     for (size_t i = 0; i < count; i++)
         sum += (double)from[i];

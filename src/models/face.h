@@ -10,12 +10,16 @@
 
 enum face_norm { FACE_NORM_GROUP, FACE_NORM_BATCH };
 
+/* Whether the light of a picture counts: evened out, or kept as it is. */
+enum face_light { FACE_LIGHT_EVEN, FACE_LIGHT_KEEP };
+
 struct face_config {
     int side;      /* of the picture, in pixels: 32, 48, 64, 80, 96, 112 or 128 */
     int channels;  /* 1 grey, 3 RGB */
     int embedding; /* dimensions */
     int width;     /* channels of the first layer; the others follow from it */
     enum face_norm norm;
+    enum face_light light;
     enum precision precision; /* how it is computed: no part of its shape, and not stored */
     enum face_crop crop;      /* how pictures are cut before they are shown to it */
 };
@@ -29,7 +33,8 @@ static inline size_t face_config_sample(const struct face_config *config)
     return (size_t)config->side * (size_t)config->side * (size_t)config->channels;
 }
 
-const char *face_norm_name(enum face_norm norm); /* "group", "batch" */
+const char *face_norm_name(enum face_norm norm);    /* "group", "batch" */
+const char *face_light_name(enum face_light light); /* "even", "keep" */
 
 int face_config_check(const struct face_config *config, struct err *err);
 struct json *face_config_to_json(struct arena *arena, const struct face_config *config);
@@ -43,8 +48,13 @@ int face_network_new(const struct face_config *config, struct params *params, st
  */
 #define FACE_PREPARE_LEAST 1e-3
 
-/* One picture with pixels from 0 to 1 as the network wants it: mean 0, deviation 1, so that light
- * and contrast of the camera do not count. `to` may be `from`. */
+/* With the light kept: about the mean and deviation of pictures of faces. */
+#define FACE_PREPARE_MEAN   0.45f
+#define FACE_PREPARE_FACTOR 4.0f
+
+/* One picture with pixels from 0 to 1 as the network wants it: mean 0, deviation 1, of the picture
+ * itself, so that light and contrast of the camera do not count, or with the light kept of pictures
+ * in general. `to` may be `from`. */
 void face_prepare(const struct face_config *config, const float *from, float *to);
 
 #endif

@@ -41,6 +41,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         (uint64_t)model->embedding,
         (uint64_t)model->width,
         (uint64_t)model->norm,
+        (uint64_t)model->light,
         (uint64_t)model->precision,
         (uint64_t)model->crop,
         options->seed,
@@ -58,6 +59,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         fit_loop_bits(options->rate),
         fit_loop_bits(options->weight_decay),
         fit_loop_bits(options->clip),
+        fit_loop_bits(options->blend),
     };
     return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
 }
@@ -75,13 +77,18 @@ static int fill_batch(void *context, uint64_t step, size_t first, size_t count, 
     const struct face_fit_options *options = fit->options;
     size_t all = options->batch_persons * options->batch_pictures;
     size_t sample = face_config_sample(&options->model);
-    _cleanup_free_ struct dataset_sample *samples = mem_calloc(all, sizeof(*samples));
-    int result = dataset_draw_batch(fit->dataset, &fit->split.train, options->seed, step,
-                                    options->batch_persons, options->batch_pictures, samples, err);
+    _cleanup_free_ struct face_batch_entry *entries = mem_calloc(all, sizeof(*entries));
+    const struct face_batch_options draw = {
+        .seed = options->seed,
+        .persons = options->batch_persons,
+        .pictures = options->batch_pictures,
+        .blended = (size_t)(options->blend * (float)options->batch_persons),
+    };
+    int result = face_batch_draw(fit->dataset, &fit->split.train, &draw, step, entries, err);
     for (size_t i = 0; result == 0 && i < all; i++)
-        batch->labels[i] = (int)samples[i].person;
+        batch->labels[i] = entries[i].label;
     for (size_t i = 0; result == 0 && i < count; i++)
-        result = face_pictures_load_changed(fit->pictures, &options->augment, &samples[first + i],
+        result = face_pictures_load_changed(fit->pictures, &options->augment, &entries[first + i],
                                             options->seed, step, first + i,
                                             batch->inputs + i * sample, err);
     return result;
@@ -93,6 +100,21 @@ static void take_share(struct fit *fit)
     int first, count;
     face_trainer_share(fit->trainer, &first, &count);
     batch_feed_share(fit->feed, (size_t)first, (size_t)count);
+}
+
+/* The first worker's values become those of all before the first step. */
+static int start_values(struct fit *fit, struct err *err)
+{
+    const char *path = fit->options->start_from;
+    struct params *params = face_model_params(fit->model);
+    params_initialise(params, fit->options->seed);
+    if (!path || fit->reducer->rank != 0)
+        return 0;
+    _cleanup_(cleanup_checkpoint) struct checkpoint *other = NULL;
+    int result = checkpoint_read(path, &other, err);
+    if (result == 0)
+        result = checkpoint_restore(other, path, params, NULL, err);
+    return result < 0 ? err_wrap(err, "cannot start from another model") : 0;
 }
 
 static int fit_start(struct fit *fit, struct err *err)
@@ -128,10 +150,14 @@ static int fit_start(struct fit *fit, struct err *err)
                        "%zu persons are left to train on (%zu held out), fewer than the %zu of a "
                        "batch: hold out fewer, or make the batch smaller",
                        fit->split.train.count, options->held_out, options->batch_persons);
+    if (!(options->blend >= 0 && options->blend <= 1) || !augment_is_sane(&options->augment))
+        return err_set(err, ERR_INVALID,
+                       "blending and the changes of pictures are parts from 0 to 1");
     result = face_model_new(&options->model, &fit->model, err);
+    if (result == 0)
+        result = start_values(fit, err);
     if (result < 0)
         return result;
-    params_initialise(face_model_params(fit->model), options->seed);
     struct face_trainer_options trainer = {
         .batch = (int)(options->batch_persons * options->batch_pictures),
         .threads = options->threads,

@@ -27,7 +27,9 @@ struct face_fit_options {
     float rate; /* learning rate at its highest */
     uint64_t warm_up;
     struct augment augment;
-    const char *model_dir; /* NULL: nothing is written or resumed */
+    float blend;            /* part of a batch's people who are blends of two (face_batch.h) */
+    const char *start_from; /* model whose values this one starts with; NULL: from chance */
+    const char *model_dir;  /* NULL: nothing is written or resumed */
     uint64_t checkpoint_every;
     size_t keep; /* checkpoints */
     struct run_log_options log;

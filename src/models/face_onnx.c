@@ -5,8 +5,18 @@
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* face_prepare(): mean 0, deviation 1 over the whole picture. */
-static const char *add_preparation(struct onnx *onnx, const char *pixels)
+/* face_prepare() with the light kept. */
+static const char *add_scaling(struct onnx *onnx, const char *pixels)
+{
+    onnx_float(onnx, "prepare/mean", FACE_PREPARE_MEAN);
+    onnx_float(onnx, "prepare/factor", FACE_PREPARE_FACTOR);
+    onnx_node(onnx, "Sub", "prepare/centred", INPUTS(pixels, "prepare/mean"));
+    onnx_node(onnx, "Mul", "prepare/scaled", INPUTS("prepare/centred", "prepare/factor"));
+    return "prepare/scaled";
+}
+
+/* face_prepare() otherwise: mean 0, deviation 1 over the whole picture. */
+static const char *add_evening(struct onnx *onnx, const char *pixels)
 {
     static const int64_t all[] = {1, 2, 3};
     onnx_attribute_ints(onnx, "axes", all, 3);
@@ -30,8 +40,10 @@ int face_onnx_write(struct face_model *model, const char *path, struct err *err)
     _cleanup_(cleanup_onnx) struct onnx *onnx = onnx_new("face");
     char last[ONNX_NAME_MAX];
     onnx_input(onnx, "pixels", in, 4);
-    int result = onnx_network(onnx, face_model_network(model), face_model_params(model),
-                              add_preparation(onnx, "pixels"), last, err);
+    const char *prepared = config->light == FACE_LIGHT_KEEP ? add_scaling(onnx, "pixels")
+                                                            : add_evening(onnx, "pixels");
+    int result = onnx_network(onnx, face_model_network(model), face_model_params(model), prepared,
+                              last, err);
     if (result < 0)
         return result;
     onnx_node(onnx, "Identity", "embedding", INPUTS(last));

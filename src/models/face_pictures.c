@@ -90,19 +90,38 @@ int face_pictures_load(struct face_pictures *pictures, const struct dataset_samp
     return result;
 }
 
+/* `bytes` and the other picture, laid over each other, in a copy that is the caller's to free. */
+static int blend(struct face_pictures *pictures, const struct face_batch_entry *entry,
+                 const uint8_t *bytes, uint8_t **ret, struct err *err)
+{
+    const uint8_t *other;
+    _cleanup_free_ uint8_t *copy = NULL;
+    int result = find(pictures, &entry->other, &other, &copy, err);
+    if (result < 0)
+        return result;
+    uint8_t *both = mem_alloc(pictures->size);
+    for (size_t i = 0; i < pictures->size; i++)
+        both[i] =
+            (uint8_t)((1 - entry->part) * (float)bytes[i] + entry->part * (float)other[i] + 0.5f);
+    *ret = both;
+    return 0;
+}
+
 int face_pictures_load_changed(struct face_pictures *pictures, const struct augment *augment,
-                               const struct dataset_sample *sample, uint64_t seed, uint64_t step,
+                               const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
                                uint64_t position, float *ret_input, struct err *err)
 {
     const uint8_t *bytes;
-    _cleanup_free_ uint8_t *copy = NULL;
-    int result = find(pictures, sample, &bytes, &copy, err);
+    _cleanup_free_ uint8_t *copy = NULL, *both = NULL;
+    int result = find(pictures, &entry->sample, &bytes, &copy, err);
+    if (result == 0 && entry->part > 0)
+        result = blend(pictures, entry, bytes, &both, err);
     if (result < 0)
         return result;
     struct rand rand;
     rand_init_keyed(&rand, seed, step, position);
-    augment_picture(augment, &rand, bytes, pictures->config.side, pictures->config.channels,
-                    ret_input);
+    augment_picture(augment, &rand, both ? both : bytes, pictures->config.side,
+                    pictures->config.channels, ret_input);
     face_prepare(&pictures->config, ret_input, ret_input);
     return 0;
 }

@@ -5,6 +5,7 @@
 #define TRAINYARD_MODELS_FACE_PICTURES_H
 
 #include "models/face.h"
+#include "models/face_batch.h"
 #include "train/augment.h"
 #include "train/dataset.h"
 
@@ -22,9 +23,9 @@ DEFINE_CLEANUP(face_pictures)
 int face_pictures_load(struct face_pictures *pictures, const struct dataset_sample *sample,
                        float *ret_pixels, struct err *err);
 
-/* Changed by draws keyed with (seed, step, position) and prepared for the network. */
+/* Blended, changed by draws keyed with (seed, step, position) and prepared for the network. */
 int face_pictures_load_changed(struct face_pictures *pictures, const struct augment *augment,
-                               const struct dataset_sample *sample, uint64_t seed, uint64_t step,
+                               const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
                                uint64_t position, float *ret_input, struct err *err);
 
 #endif

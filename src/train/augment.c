@@ -13,6 +13,16 @@ static int clamp(int value, int limit)
     return value < 0 ? 0 : value > limit ? limit : value;
 }
 
+bool augment_is_sane(const struct augment *augment)
+{
+    const float values[] = {augment->shift, augment->turn,  augment->scale,
+                            augment->gamma, augment->noise, augment->cover};
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        if (!(values[i] >= 0 && values[i] <= 1))
+            return false;
+    return true;
+}
+
 /* A rough bell is enough here, and much cheaper than a true normal. */
 static float bell(struct rand *rand)
 {

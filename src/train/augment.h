@@ -19,6 +19,9 @@ struct augment {
     bool mirror; /* every second picture */
 };
 
+/* Every value from 0 to 1. */
+bool augment_is_sane(const struct augment *augment);
+
 /* from: side × side × channels bytes, interleaved; to: the same as floats from 0 to 1. */
 void augment_picture(const struct augment *augment, struct rand *rand, const uint8_t *from,
                      int side, int channels, float *to);

@@ -7,7 +7,7 @@
 /* Around the square of the cascade, which ends at eyebrows and chin. */
 #define MARGIN 0.1 /* on each side, in parts of its side */
 
-static const char *const NAMES[] = {"off", "auto", "cascade"};
+static const char *const NAMES[] = {"off", "auto", "cascade", "whole"};
 
 const char *face_crop_name(enum face_crop crop)
 {
@@ -22,12 +22,17 @@ int face_crop_from_name(const char *name, enum face_crop *ret, struct err *err)
             return 0;
         }
     return err_set(err, ERR_INVALID,
-                   "no way to cut pictures is called '%s': use auto, off or cascade", name);
+                   "no way to cut pictures is called '%s': use auto, cascade, whole or off", name);
+}
+
+static bool looks_for_faces(enum face_crop crop)
+{
+    return crop == FACE_CROP_AUTO || crop == FACE_CROP_CASCADE;
 }
 
 int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *err)
 {
-    if (*crop == FACE_CROP_OFF)
+    if (!looks_for_faces(*crop))
         return 0;
     int result = face_finder_new(FACE_FINDER_CASCADE, ret, err);
     if (result != -ERR_NOT_FOUND || *crop == FACE_CROP_CASCADE)
@@ -40,7 +45,7 @@ int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
                      const struct picture *picture, struct picture_square *ret, bool *ret_found,
                      struct err *err)
 {
-    bool found = crop != FACE_CROP_OFF && face_finder_find(finder, picture, ret);
+    bool found = looks_for_faces(crop) && face_finder_find(finder, picture, ret);
     if (ret_found)
         *ret_found = found;
     if (found) {
@@ -54,6 +59,6 @@ int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
             err, ERR_INVALID,
             "no face was found on this picture: it must be seen from the front, and take "
             "up at least a fifth of the picture");
-    *ret = picture_middle(picture);
+    *ret = crop == FACE_CROP_WHOLE ? picture_around(picture) : picture_middle(picture);
     return 0;
 }

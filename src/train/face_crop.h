@@ -9,12 +9,14 @@ enum face_crop {
     FACE_CROP_OFF,     /* the middle square */
     FACE_CROP_AUTO,    /* the face, or the middle square where none is found */
     FACE_CROP_CASCADE, /* the face; a picture without one is not used */
+    FACE_CROP_WHOLE,   /* all of the picture: the square around it */
 };
 
 const char *face_crop_name(enum face_crop crop);
 int face_crop_from_name(const char *name, enum face_crop *ret, struct err *err);
 
-/* The finder for this choice; none is needed for FACE_CROP_OFF. Where the cascade is not installed
+/* The finder for this choice; none is needed where no face is looked for. Where the cascade is not
+ * installed
  * `*crop` becomes FACE_CROP_OFF instead of FACE_CROP_AUTO, and `err` says why though the result is
  * 0; FACE_CROP_CASCADE fails. */
 int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *err);

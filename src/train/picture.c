@@ -76,12 +76,21 @@ int picture_read(const char *path, struct picture *ret, struct err *err)
     return result < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
+static struct picture_square centred(const struct picture *picture, size_t edge)
+{
+    return (struct picture_square){.x = ((double)picture->width - (double)edge) / 2,
+                                   .y = ((double)picture->height - (double)edge) / 2,
+                                   .side = (double)edge};
+}
+
 struct picture_square picture_middle(const struct picture *picture)
 {
-    size_t edge = picture->width < picture->height ? picture->width : picture->height;
-    return (struct picture_square){.x = (double)(picture->width - edge) / 2,
-                                   .y = (double)(picture->height - edge) / 2,
-                                   .side = (double)edge};
+    return centred(picture, picture->width < picture->height ? picture->width : picture->height);
+}
+
+struct picture_square picture_around(const struct picture *picture)
+{
+    return centred(picture, picture->width > picture->height ? picture->width : picture->height);
 }
 
 static size_t inside(double place, size_t limit)

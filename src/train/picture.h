@@ -34,8 +34,9 @@ struct picture_square {
     double x, y, side;
 };
 
-struct picture_square
-picture_middle(const struct picture *picture); /* the largest, in the middle */
+/* The largest inside, in the middle; and the smallest around all of it. */
+struct picture_square picture_middle(const struct picture *picture);
+struct picture_square picture_around(const struct picture *picture);
 
 /* A square scaled to side × side (each target pixel is the mean of what it covers), in 1 or 3
  * channels. */

@@ -14,10 +14,11 @@ struct fit_values {
     struct option_config config;
     struct fit_cluster_values cluster;
     struct fit_watch_values watch;
-    const char *data, *crop, *optimizer, *schedule, *precision, *mining, *norm, *model_dir;
+    const char *data, *crop, *optimizer, *schedule, *precision, *mining, *norm, *light, *start_from,
+        *model_dir;
     int64_t persons, pictures, held_out, steps, epochs, batch, batch_persons, batch_pictures, side,
         channels, embedding, width, seed, threads, loaders, checkpoint_every, keep, warm_up;
-    double margin, rate, weight_decay, clip;
+    double margin, rate, weight_decay, clip, blend, shift, turn, zoom, shade, noise, cover;
     bool plain_pictures;
 };
 
@@ -30,6 +31,7 @@ static struct face_fit_options options_of(const struct fit_values *values)
         .embedding = (int)values->embedding,
         .width = (int)values->width,
         .norm = str_eq(values->norm, "batch") ? FACE_NORM_BATCH : FACE_NORM_GROUP,
+        .light = str_eq(values->light, "keep") ? FACE_LIGHT_KEEP : FACE_LIGHT_EVEN,
         .precision = str_eq(values->precision, "bf16") ? PRECISION_BF16 : PRECISION_FP32,
     };
     options.seed = (uint64_t)values->seed;
@@ -49,8 +51,19 @@ static struct face_fit_options options_of(const struct fit_values *values)
     options.schedule = str_eq(values->schedule, "constant") ? SCHEDULE_CONSTANT : SCHEDULE_COSINE;
     options.rate = (float)values->rate;
     options.warm_up = (uint64_t)values->warm_up;
+    options.augment = (struct augment){
+        .shift = (float)values->shift,
+        .turn = (float)values->turn,
+        .scale = (float)values->zoom,
+        .gamma = (float)values->shade,
+        .noise = (float)values->noise,
+        .cover = (float)values->cover,
+        .mirror = true,
+    };
     if (values->plain_pictures)
         options.augment = (struct augment){0};
+    options.blend = (float)values->blend;
+    options.start_from = str_is_empty(values->start_from) ? NULL : values->start_from;
     options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
     options.checkpoint_every = (uint64_t)values->checkpoint_every;
     options.keep = (size_t)values->keep;
@@ -308,6 +321,19 @@ static const struct option OPTIONS[] = {
      .value = "KIND",
      .help = "what evens out the layers: groups of channels of one picture, or each channel over "
              "the batch of all workers"},
+    {.name = "light",
+     .type = OPTION_CHOICE,
+     FIELD(light),
+     .fallback = "even",
+     .choices = "even|keep",
+     .value = "HOW",
+     .help = "even: light and contrast of a picture do not count; keep: they do, for pictures all "
+             "taken in one place"},
+    {.name = "start-from",
+     .type = OPTION_STRING,
+     FIELD(start_from),
+     .value = "FILE",
+     .help = "a model of the same shape to start with, instead of values drawn by chance"},
     {.name = "mining",
      .type = OPTION_CHOICE,
      FIELD(mining),
@@ -371,6 +397,48 @@ static const struct option OPTIONS[] = {
      .fallback = "0",
      .value = "X",
      .help = "shorten a gradient that is longer than this, over all parameters; 0: never"},
+    {.name = "blend",
+     .type = OPTION_REAL,
+     FIELD(blend),
+     .fallback = "0",
+     .value = "X",
+     .help = "part of a batch's people who are blends of two: for data sets of few people"},
+    {.name = "shift",
+     .type = OPTION_REAL,
+     FIELD(shift),
+     .fallback = "0.06",
+     .value = "X",
+     .help = "how far pictures are shifted at most, in parts of their side"},
+    {.name = "turn",
+     .type = OPTION_REAL,
+     FIELD(turn),
+     .fallback = "0.12",
+     .value = "X",
+     .help = "how far they are turned at most, in radians"},
+    {.name = "zoom",
+     .type = OPTION_REAL,
+     FIELD(zoom),
+     .fallback = "0.1",
+     .value = "X",
+     .help = "how much larger or smaller they get at most"},
+    {.name = "shade",
+     .type = OPTION_REAL,
+     FIELD(shade),
+     .fallback = "0.4",
+     .value = "X",
+     .help = "how much lighter or darker they get at most"},
+    {.name = "noise",
+     .type = OPTION_REAL,
+     FIELD(noise),
+     .fallback = "0.01",
+     .value = "X",
+     .help = "deviation of the noise they get, of a range from 0 to 1"},
+    {.name = "cover",
+     .type = OPTION_REAL,
+     FIELD(cover),
+     .fallback = "0.2",
+     .value = "X",
+     .help = "side of the square that covers a part of them at most"},
     {.name = "plain-pictures",
      .type = OPTION_FLAG,
      FIELD(plain_pictures),

@@ -29,9 +29,9 @@ bool people_are_drawn(const char *data);
 #define PEOPLE_CROP_OPTION(field, instead)                                                         \
     {                                                                                              \
         .name = "crop", .type = OPTION_CHOICE, .offset = field, .fallback = instead,               \
-        .choices = "auto|off|cascade", .value = "HOW",                                             \
-        .help = "cut pictures to the face where one is found; off: to their middle; cascade: "     \
-                "leave out those without a face"                                                   \
+        .choices = "auto|cascade|whole|off", .value = "HOW",                                       \
+        .help = "cut pictures to the face where one is found; cascade: leave out those without a " \
+                "face; whole: do not cut; off: cut to their middle"                                \
     }
 
 #endif

@@ -38,7 +38,7 @@ static void wrong_configurations_are_refused_with_the_way_out(void **state)
     assert_int_equal(face_config_check(&config, &err), -ERR_INVALID);
 }
 
-static void a_configuration_without_a_norm_means_groups(void **state)
+static void what_a_configuration_leaves_out_is_as_before(void **state)
 {
     struct arena *arena = arena_new();
     struct err err = ERR_INIT;
@@ -51,6 +51,15 @@ static void a_configuration_without_a_norm_means_groups(void **state)
     assert_int_equal(face_config_from_json(json, &read, &err), 0);
     assert_int_equal(read.norm, FACE_NORM_GROUP);
     json_set_string(arena, json, "norm", "layer");
+    assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
+    config.light = FACE_LIGHT_KEEP;
+    json = face_config_to_json(arena, &config);
+    assert_int_equal(face_config_from_json(json, &read, &err), 0);
+    assert_int_equal(read.light, FACE_LIGHT_KEEP);
+    json_remove(json, "light");
+    assert_int_equal(face_config_from_json(json, &read, &err), 0);
+    assert_int_equal(read.light, FACE_LIGHT_EVEN);
+    json_set_string(arena, json, "light", "dim");
     assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
     arena_free(arena);
 }
@@ -168,7 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_configurations_are_refused_with_the_way_out),
-        cmocka_unit_test(a_configuration_without_a_norm_means_groups),
+        cmocka_unit_test(what_a_configuration_leaves_out_is_as_before),
         cmocka_unit_test(every_side_builds),
         cmocka_unit_test(a_saved_model_embeds_as_before),
         cmocka_unit_test(light_and_contrast_do_not_count),

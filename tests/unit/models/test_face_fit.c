@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -216,6 +217,36 @@ static void an_odd_number_of_workers_comes_close(void **state)
     dataset_free(dataset);
 }
 
+static void a_run_can_start_from_another_model(void **state)
+{
+    struct dataset *dataset = people(16, 6);
+    struct face_fit_options options = small_run(10);
+    char first[128], path[256], missing[256];
+    snprintf(first, sizeof(first), "%s/first", directory);
+    options.model_dir = first;
+    fit_alone(&options, dataset);
+    face_fit_model_path(first, path, sizeof(path));
+    struct face_fit_options next = small_run(1);
+    next.start_from = path;
+    struct face_fit_result from_it = fit_alone(&next, dataset);
+    next.start_from = NULL;
+    struct face_fit_result from_chance = fit_alone(&next, dataset);
+    assert_true(from_it.loss < from_chance.loss);
+
+    struct reducer reducer = reducer_single();
+    struct face_fit_result result = {0};
+    struct err err = ERR_INIT;
+    snprintf(missing, sizeof(missing), "%s/none.model", directory);
+    next.start_from = missing;
+    assert_true(face_fit(&next, dataset, &reducer, &result, &err) < 0);
+    assert_non_null(strstr(err.message, "none.model"));
+    next.start_from = path;
+    next.model.width = 16;
+    assert_int_equal(face_fit(&next, dataset, &reducer, &result, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "cannot start from another model"));
+    dataset_free(dataset);
+}
+
 static void it_stops_when_asked_and_goes_on_later(void **state)
 {
     struct dataset *dataset = people(16, 5);
@@ -391,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_run_goes_on_in_another_precision),
         cmocka_unit_test(any_number_of_workers_trains_the_same_bits),
         cmocka_unit_test(an_odd_number_of_workers_comes_close),
+        cmocka_unit_test(a_run_can_start_from_another_model),
         cmocka_unit_test(it_stops_when_asked_and_goes_on_later),
         cmocka_unit_test(a_lost_worker_costs_one_step),
         cmocka_unit_test(workers_that_find_together_go_on),

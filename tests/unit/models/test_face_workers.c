@@ -57,19 +57,19 @@ static void train(struct reducer *reducer)
     CHECK_OK(face_trainer_new(&options, model, &trainer, &err), &err);
     struct face_pictures *pictures = face_pictures_new(dataset, &config);
     struct augment augment = {.shift = 0.05f, .gamma = 0.3f};
-    struct dataset_sample samples[BATCH];
+    struct face_batch_entry entries[BATCH];
+    const struct face_batch_options draw = {
+        .seed = SEED, .persons = PERSONS, .pictures = PICTURES, .blended = 1};
     size_t sample = face_config_sample(&config);
     int first, count, labels[BATCH];
     face_trainer_share(trainer, &first, &count);
     float *inputs = mem_calloc((size_t)count * sample + 1, sizeof(*inputs));
     for (uint64_t step = 1; step <= STEPS; step++) {
-        CHECK_OK(
-            dataset_draw_batch(dataset, &split.train, SEED, step, PERSONS, PICTURES, samples, &err),
-            &err);
+        CHECK_OK(face_batch_draw(dataset, &split.train, &draw, step, entries, &err), &err);
         for (int i = 0; i < BATCH; i++)
-            labels[i] = (int)samples[i].person;
+            labels[i] = entries[i].label;
         for (int i = 0; i < count; i++)
-            CHECK_OK(face_pictures_load_changed(pictures, &augment, &samples[first + i], SEED, step,
+            CHECK_OK(face_pictures_load_changed(pictures, &augment, &entries[first + i], SEED, step,
                                                 (uint64_t)(first + i), inputs + (size_t)i * sample,
                                                 &err),
                      &err);

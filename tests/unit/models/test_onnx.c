@@ -110,6 +110,7 @@ static void faces_embed_the_same(void **state)
         config.side = round ? 32 : 48;
         config.channels = round == 1 ? 3 : 1;
         config.norm = round ? FACE_NORM_BATCH : FACE_NORM_GROUP;
+        config.light = round == 2 ? FACE_LIGHT_KEEP : FACE_LIGHT_EVEN;
         struct face_model *model = NULL;
         struct err err = ERR_INIT;
         assert_int_equal(face_model_new(&config, &model, &err), 0);

@@ -188,6 +188,11 @@ static void a_face_is_found_at_its_place_and_size(void **state)
         assert_int_equal(face_crop_choose(FACE_CROP_AUTO, finder, &picture, &cut, &seen, &err), 0);
         assert_false(seen);
         assert_float_equal(cut.side, c[0] < c[1] ? c[0] : c[1], 1e-9);
+        assert_int_equal(face_crop_choose(FACE_CROP_WHOLE, NULL, &picture, &cut, &seen, &err), 0);
+        assert_false(seen);
+        assert_float_equal(cut.side, c[0] > c[1] ? c[0] : c[1], 1e-9);
+        assert_float_equal(cut.x + cut.side / 2, c[0] / 2.0, 1e-9);
+        assert_float_equal(cut.y + cut.side / 2, c[1] / 2.0, 1e-9);
         assert_int_equal(face_crop_choose(FACE_CROP_CASCADE, finder, &picture, &cut, NULL, &err),
                          -ERR_INVALID);
         assert_non_null(strstr(err.message, "no face was found"));
