@@ -81,6 +81,7 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
                                                  .batch = options->batch,
                                                  .rank = rank,
                                                  .size = size,
+                                                 .reducer = fit->reducer,
                                                  .threads = options->threads,
                                                  /* Servers say which step is next, not the count
                                                   * here: nothing can be made ahead. */
@@ -183,17 +184,17 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     struct classifier_fit *fit = context;
     struct params *params = classifier_model_params(fit->model);
     struct softmax_result own;
+    float wanted = reducer_wanted(fit->reducer); /* before any sum is begun */
     int result = classifier_trainer_gradient(fit->trainer, step, &own, err);
     if (result < 0)
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
-    tail[TAIL_WANTED] = reducer_wanted(fit->reducer);
+    tail[TAIL_WANTED] = wanted;
     tail[TAIL_RIGHT] = (float)own.right;
     for (int i = 0; i < TAIL_DIGITS; i++)
         tail[TAIL_LOSS + i] = (float)(own.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
-    result =
-        fit->reducer->allreduce(fit->reducer, params->gradients, params->floats + PARAMS_TAIL, err);
+    result = classifier_trainer_reduce(fit->trainer, err);
     if (result < 0)
         return result;
     double loss = 0;

@@ -94,7 +94,9 @@ int classifier_trainer_new(const struct classifier_trainer_options *options,
                                 .params = classifier_model_params(model),
                                 .samples = trainer->count,
                                 .part = part_of(batch),
-                                .threads = options->threads};
+                                .threads = options->threads,
+                                .reducer = options->reducer,
+                                .bucket = TEAM_BUCKET};
     result = team_new(&team, &trainer->team, err);
     if (result < 0)
         return result;
@@ -144,6 +146,11 @@ int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t ste
                         classifier_model_config(trainer->model)->classes,
                         1 / (float)trainer->options.batch, trainer->d_logits);
     return team_backward(trainer->team, trainer->d_logits, err);
+}
+
+int classifier_trainer_reduce(struct classifier_trainer *trainer, struct err *err)
+{
+    return team_reduce(trainer->team, err);
 }
 
 void classifier_trainer_learn(struct classifier_trainer *trainer)

@@ -7,6 +7,7 @@
 #include "models/classifier_model.h"
 #include "train/idx.h"
 #include "train/loss_softmax.h"
+#include "train/reducer.h"
 
 enum { CLASSIFIER_BATCH_MAX = 4096 };
 
@@ -15,6 +16,7 @@ struct classifier_trainer_options {
     int batch;      /* pictures of a step */
     int rank, size; /* which share of them; 0 of 1: all */
     int threads;
+    struct reducer *reducer; /* NULL: the gradients are not summed with others */
     int loaders; /* threads that make batches ahead, where steps come in order; 0: none */
 };
 
@@ -33,6 +35,9 @@ DEFINE_CLEANUP(classifier_trainer)
  * dropped; the result is that of this share. */
 int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t step,
                                 struct softmax_result *ret, struct err *err);
+
+/* Sums them, and the tail behind them, over all workers. */
+int classifier_trainer_reduce(struct classifier_trainer *trainer, struct err *err);
 
 /* See team_learn() and team_learned(). */
 void classifier_trainer_learn(struct classifier_trainer *trainer);

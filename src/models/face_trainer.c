@@ -68,7 +68,8 @@ int face_trainer_new(const struct face_trainer_options *options, struct face_mod
                                 .share_max = trainer->rows,
                                 .part = PART,
                                 .threads = options->threads,
-                                .reducer = options->reducer};
+                                .reducer = options->reducer,
+                                .bucket = TEAM_BUCKET};
     result = team_new(&team, &trainer->team, err);
     if (result == 0)
         *ret = TAKE(trainer);
@@ -116,6 +117,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct reducer *reducer = trainer->options.reducer;
     struct params *params = face_model_params(trainer->model);
     int dimensions = (int)face_model_dimensions(trainer->model);
+    float wanted = reducer_wanted(reducer); /* before any sum is begun */
     struct layer_draw draw = {.step = step, .position = (uint64_t)trainer->first};
     int result = team_forward(trainer->team, pictures, &draw, trainer->own, err);
     if (result == 0)
@@ -136,8 +138,8 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
-    tail[TAIL_WANTED] = reducer_wanted(reducer);
-    result = reducer->allreduce(reducer, params->gradients, params->floats + PARAMS_TAIL, err);
+    tail[TAIL_WANTED] = wanted;
+    result = team_reduce(trainer->team, err);
     if (result < 0)
         return result;
     team_learn(trainer->team);

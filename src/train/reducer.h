@@ -15,8 +15,14 @@ struct shared_memory;
 struct reducer {
     int rank, size; /* others after every forming, maybe */
     bool elastic;   /* those that are left go on, and others may come */
+    bool far;       /* not all on one machine: sums take time in which others can be made */
     /* Sum in place; bit-identical on every rank. */
     int (*allreduce)(struct reducer *reducer, float *data, size_t count, struct err *err);
+    /* The same in the background, in the order of the calls; finish() waits for all that was begun,
+     * and tells the first error. In between nothing else of the reducer is called. Where it is not
+     * `far` both may be NULL. */
+    int (*begin)(struct reducer *reducer, float *data, size_t count, struct err *err);
+    int (*finish)(struct reducer *reducer, struct err *err);
     /* `own` (count floats) of every rank, in order of rank, into `all` (size · count floats). */
     int (*allgather)(struct reducer *reducer, const float *own, size_t count, float *all,
                      struct err *err);

@@ -2,6 +2,8 @@
 #include "train/reducer_comm.h"
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "train/team.h"
 
 static struct reducer_comm *self_of(struct reducer *reducer)
 {
@@ -11,6 +13,27 @@ static struct reducer_comm *self_of(struct reducer *reducer)
 static int allreduce(struct reducer *reducer, float *data, size_t count, struct err *err)
 {
     return comm_allreduce_sum_f32(self_of(reducer)->group, data, count, err);
+}
+
+static int sum_in_background(void *context, float *data, size_t count, struct err *err)
+{
+    struct reducer_comm *self = context;
+    return comm_allreduce_sum_f32(self->group, data, count, err);
+}
+
+static int begin(struct reducer *reducer, float *data, size_t count, struct err *err)
+{
+    struct reducer_comm *self = self_of(reducer);
+    int result = self->queue ? 0 : reducer_queue_new(sum_in_background, self, &self->queue, err);
+    if (result == 0)
+        reducer_queue_put(self->queue, data, count);
+    return result;
+}
+
+static int finish(struct reducer *reducer, struct err *err)
+{
+    struct reducer_comm *self = self_of(reducer);
+    return self->queue ? reducer_queue_wait(self->queue, err) : 0;
 }
 
 static int allgather(struct reducer *reducer, const float *own, size_t count, float *all,
@@ -31,6 +54,8 @@ static int form(struct reducer_comm *self, struct err *err)
         return result;
     self->reducer.rank = comm_group_rank(self->group);
     self->reducer.size = comm_group_size(self->group);
+    /* All members agree on it, or they could not sum. */
+    self->reducer.far = !str_eq(comm_allreduce_name(self->group, TEAM_BUCKET), "shared");
     if (self->memory)
         result = comm_group_share(self->group, self->memory, err);
     return result;
@@ -70,6 +95,8 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
     reducer->reducer = (struct reducer){
         .elastic = options->min_members > 0,
         .allreduce = allreduce,
+        .begin = begin,
+        .finish = finish,
         .allgather = allgather,
         .share = share,
         .reform = reform,
@@ -82,5 +109,6 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
 
 void reducer_comm_close(struct reducer_comm *reducer)
 {
+    reducer->queue = reducer_queue_free(reducer->queue);
     reducer->group = comm_group_free(reducer->group);
 }

@@ -5,6 +5,7 @@
 
 #include "comm/group.h"
 #include "train/reducer.h"
+#include "train/reducer_queue.h"
 
 #include <signal.h>
 
@@ -13,6 +14,7 @@ struct reducer_comm {
     struct comm_options options;
     volatile sig_atomic_t *joining;
     struct shared_memory *memory; /* what workers of one machine sum in; NULL before it is told */
+    struct reducer_queue *queue;  /* NULL before a sum was begun in the background */
     struct comm_group *group;
 };
 

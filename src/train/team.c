@@ -1,11 +1,12 @@
 /* The threads of one worker; see team.h. A pass is a list of stretches of layers: all parts go
- * through one before any goes on to the next, where a layer has to look at the whole batch. Between
- * two stretches the threads wait for each other, and the first one speaks with the other workers.
- */
+ * through one before any goes on to the next, where a layer has to look at the whole batch, or
+ * where gradients can be sent while the rest is computed. Between two stretches the threads wait
+ * for each other, and the first one speaks with the other workers. */
 #include "train/team.h"
 
 #include "base/mem.h"
 #include "train/exact_sum.h"
+#include "train/reducer_queue.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -13,6 +14,12 @@
 struct stretch {
     int first, last; /* layers first … last - 1 */
     int wide;        /* behind it: the layer whose sums are wanted now, or -1 */
+    bool whole;      /* behind it: its gradients can be summed with those of the others */
+};
+
+struct plan {
+    struct stretch *stretches;
+    int count;
 };
 
 struct team_member {
@@ -32,12 +39,13 @@ struct team {
     struct workspace **workspaces; /* one a part where the way back has several stretches */
     int threads;
     struct team_member *members;
-    struct stretch *forward, *back;
-    int stretches;          /* of either */
+    struct plan forward, back, sending; /* the last: back, with gradients sent on the way */
+    size_t begun;           /* gradients from here on are being summed over the workers */
     size_t rows;            /* parts of the largest share */
     float *sums, *all_sums; /* rows of one layer; those of all workers */
     float *totals;
     /* Of the pass under way. */
+    const struct plan *plan;
     bool is_back;
     const float *inputs, *d_outputs;
     const struct layer_draw *draw;
@@ -53,38 +61,94 @@ static int parts_of(const struct team_options *options, int samples)
     return (samples + options->part - 1) / options->part;
 }
 
+static void add_stretch(struct plan *plan, struct stretch stretch)
+{
+    plan->stretches[plan->count++] = stretch;
+}
+
 /* Forward a wide layer is the first of its stretch, back the last. */
+static void plan_wide(struct team *team)
+{
+    const struct network *network = team->options.network;
+    int count = (int)network_layer_count(network);
+    for (int first = 0, next = network_next_wide(network, 0);;
+         first = next, next = network_next_wide(network, next + 1)) {
+        add_stretch(&team->forward, (struct stretch){first, next, next < count ? next : -1, false});
+        if (next == count)
+            break;
+    }
+    int last = count;
+    for (int i = team->forward.count - 1; i > 0; i--) {
+        int wide = team->forward.stretches[i].first;
+        add_stretch(&team->back, (struct stretch){wide + 1, last, wide, false});
+        last = wide + 1;
+    }
+    add_stretch(&team->back, (struct stretch){0, last, -1, false});
+}
+
+static size_t offset_of(const struct team *team, int layer)
+{
+    size_t first, last;
+    network_params(team->options.network, layer, layer, &first, &last);
+    return first < team->options.params->count ? team->options.params->entries[first].offset
+                                               : team->options.params->floats;
+}
+
+/* The way back is cut where as many gradients are whole as are worth sending; the last piece is
+ * sent when there is nothing more to compute. */
+static void plan_sending(struct team *team)
+{
+    size_t bucket = team->options.bucket, from = team->options.params->floats;
+    int last = (int)network_layer_count(team->options.network);
+    for (int layer = last - 1; bucket && layer > 0; layer--) {
+        size_t offset = offset_of(team, layer);
+        if (from - offset < bucket || offset == 0 || team->sending.count + 3 > REDUCER_QUEUE_MAX)
+            continue;
+        add_stretch(&team->sending, (struct stretch){layer, last, -1, true});
+        last = layer;
+        from = offset;
+    }
+    add_stretch(&team->sending, (struct stretch){0, last, -1, false});
+}
+
 static void plan(struct team *team)
 {
     const struct network *network = team->options.network;
-    int count = (int)network_layer_count(network), wide = 0;
-    size_t largest = 0;
-    for (int i = network_next_wide(network, 0); i < count; i = network_next_wide(network, i + 1)) {
+    const struct reducer *reducer = team->options.reducer;
+    size_t count = network_layer_count(network), largest = 0;
+    for (int i = network_next_wide(network, 0); i < (int)count;
+         i = network_next_wide(network, i + 1)) {
         size_t sums = network_sum_count(network, i);
         largest = sums > largest ? sums : largest;
-        wide++;
     }
-    team->stretches = wide + 1;
-    team->forward = mem_calloc((size_t)team->stretches, sizeof(*team->forward));
-    team->back = mem_calloc((size_t)team->stretches, sizeof(*team->back));
-    for (int i = 0, first = 0; i <= wide; i++) {
-        int next = network_next_wide(network, i ? first + 1 : 0);
-        team->forward[i] = (struct stretch){first, next, next < count ? next : -1};
-        first = next;
-    }
-    for (int i = 0, last = count; i <= wide; i++) {
-        int next = team->forward[wide - i].first;
-        bool end = i == wide;
-        team->back[i] = (struct stretch){end ? 0 : next + 1, last, end ? -1 : next};
-        last = next + 1;
-    }
-    size_t workers = team->options.reducer ? (size_t)team->options.reducer->size : 1;
+    team->forward.stretches = mem_calloc(count + 1, sizeof(struct stretch));
+    team->back.stretches = mem_calloc(count + 1, sizeof(struct stretch));
+    team->sending.stretches = mem_calloc(count + 1, sizeof(struct stretch));
+    plan_wide(team);
+    plan_sending(team);
     int share = team->options.share_max > team->options.samples ? team->options.share_max
                                                                 : team->options.samples;
+    size_t workers = reducer ? (size_t)reducer->size : 1;
     team->rows = (size_t)parts_of(&team->options, share);
     team->sums = mem_calloc(team->rows * largest + 1, sizeof(float));
     team->all_sums = mem_calloc(workers * team->rows * largest + 1, sizeof(float));
     team->totals = mem_calloc(network_total_count(network) + 1, sizeof(float));
+}
+
+/* Every worker decides the same, since all see the same group. What is gathered on the way back
+ * would have to wait for what is sent, so a network does one or the other. */
+static const struct plan *plan_back(const struct team *team)
+{
+    const struct reducer *reducer = team->options.reducer;
+    bool sends = reducer && reducer->size > 1 && reducer->far && team->back.count == 1;
+    return sends ? &team->sending : &team->back;
+}
+
+/* A part whose way back is interrupted needs its gradients of activations for itself. */
+static void need_workspaces(struct team *team, const struct plan *plan)
+{
+    for (int i = 0; plan->count > 1 && i < team->parts && !team->workspaces[i]; i++)
+        team->workspaces[i] = workspace_new(team->options.network, team->options.part);
 }
 
 int team_new(const struct team_options *options, struct team **ret, struct err *err)
@@ -105,15 +169,14 @@ int team_new(const struct team_options *options, struct team **ret, struct err *
     for (int i = 0; i < team->parts; i++) {
         team->tapes[i] = tape_new(options->network, options->part);
         tape_use_totals(team->tapes[i], team->totals);
-        if (team->stretches > 1)
-            team->workspaces[i] = workspace_new(options->network, options->part);
     }
+    need_workspaces(team, &team->back);
     team->members = mem_calloc((size_t)team->threads, sizeof(*team->members));
     for (int i = 0; i < team->threads; i++) {
         struct team_member *member = &team->members[i];
         member->team = team;
         member->index = i;
-        if (team->stretches == 1)
+        if (team->back.count == 1)
             member->workspace = workspace_new(options->network, options->part);
         member->part = mem_calloc(params->floats, sizeof(float));
         member->gradients = i ? mem_calloc(params->floats, sizeof(float)) : params->gradients;
@@ -142,8 +205,9 @@ struct team *team_free(struct team *team)
     free(team->tapes);
     free(team->workspaces);
     free(team->members);
-    free(team->forward);
-    free(team->back);
+    free(team->forward.stretches);
+    free(team->back.stretches);
+    free(team->sending.stretches);
     free(team->sums);
     free(team->all_sums);
     free(team->totals);
@@ -253,25 +317,56 @@ static int look_around(struct team *team, const struct stretch *stretch, struct 
     return result;
 }
 
+/* Of the layers of a stretch, which all parts have been through: the threads' gradients added up.
+ */
+static void add_up(struct team *team, const struct stretch *stretch)
+{
+    struct params *params = team->options.params;
+    size_t first = offset_of(team, stretch->first), last = offset_of(team, stretch->last);
+    for (int i = 1; i < team->threads; i++)
+        for (size_t j = first; j < last; j++)
+            params->gradients[j] += team->members[i].gradients[j];
+}
+
+static int send(struct team *team, const struct stretch *stretch, struct err *err)
+{
+    struct params *params = team->options.params;
+    struct reducer *reducer = team->options.reducer;
+    size_t first = offset_of(team, stretch->first);
+    int result = reducer->begin(reducer, params->gradients + first, team->begun - first, err);
+    if (result == 0)
+        team->begun = first;
+    return result;
+}
+
 static void meet(struct team *team)
 {
     if (team->threads > 1)
         pthread_barrier_wait(&team->barrier);
 }
 
+/* The first thread, while the others wait. */
+static void speak(struct team *team, const struct stretch *stretch)
+{
+    if (team->is_back)
+        add_up(team, stretch);
+    if (stretch->wide >= 0)
+        team->result = look_around(team, stretch, team->err);
+    else if (stretch->whole)
+        team->result = send(team, stretch, team->err);
+}
+
 /* Every thread takes the parts whose number is its own modulo the number of threads. */
 static void run_member(struct team_member *member)
 {
     struct team *team = member->team;
-    const struct stretch *stretches = team->is_back ? team->back : team->forward;
-    for (int i = 0; i < team->stretches && team->result == 0; i++) {
+    for (int i = 0; i < team->plan->count && team->result == 0; i++) {
+        const struct stretch *stretch = &team->plan->stretches[i];
         for (int part = member->index; part < team->parts; part += team->threads)
-            (team->is_back ? part_backward : part_forward)(member, &stretches[i], part);
-        if (stretches[i].wide < 0)
-            break; /* the last one */
+            (team->is_back ? part_backward : part_forward)(member, stretch, part);
         meet(team);
         if (member->index == 0)
-            team->result = look_around(team, &stretches[i], team->err);
+            speak(team, stretch);
         meet(team);
     }
 }
@@ -285,9 +380,10 @@ static void *member_thread(void *argument)
     return NULL;
 }
 
-static int run(struct team *team, bool back, struct err *err)
+static int run(struct team *team, const struct plan *plan, bool back, struct err *err)
 {
     int started = 1, failed = 0;
+    team->plan = plan;
     team->is_back = back;
     team->result = 0;
     team->err = err;
@@ -312,7 +408,7 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
     team->inputs = inputs;
     team->draw = draw;
     team->outputs = ret_outputs;
-    return run(team, false, err);
+    return run(team, &team->forward, false, err);
 }
 
 int team_backward(struct team *team, const float *d_outputs, struct err *err)
@@ -322,9 +418,26 @@ int team_backward(struct team *team, const float *d_outputs, struct err *err)
     for (int i = 1; i < team->threads; i++)
         memset(team->members[i].gradients, 0, params->floats * sizeof(float));
     team->d_outputs = d_outputs;
-    int result = run(team, true, err);
-    for (int i = 1; result == 0 && i < team->threads; i++)
-        for (size_t j = 0; j < params->floats; j++)
-            params->gradients[j] += team->members[i].gradients[j];
+    team->begun = params->floats;
+    const struct plan *plan = plan_back(team);
+    need_workspaces(team, plan);
+    int result = run(team, plan, true, err);
+    if (result < 0 && team->begun < params->floats)
+        (void)team->options.reducer->finish(team->options.reducer, NULL);
     return result;
+}
+
+int team_reduce(struct team *team, struct err *err)
+{
+    struct params *params = team->options.params;
+    struct reducer *reducer = team->options.reducer;
+    if (!reducer)
+        return 0;
+    if (team->begun == params->floats)
+        return reducer->allreduce(reducer, params->gradients, params->floats + PARAMS_TAIL, err);
+    int result = reducer->begin(reducer, params->gradients, team->begun, err);
+    if (result == 0)
+        result = reducer->begin(reducer, params->gradients + params->floats, PARAMS_TAIL, err);
+    int finished = reducer->finish(reducer, result < 0 ? NULL : err);
+    return result < 0 ? result : finished;
 }

@@ -18,10 +18,14 @@ struct team_options {
     int share_max; /* of any worker's, where a layer looks at the whole batch */
     int part;      /* samples */
     int threads;
-    struct reducer *reducer; /* for such layers; NULL: this worker is alone */
+    struct reducer *reducer; /* NULL: this worker is alone, and nothing is reduced */
+    /* Gradients are summed over the workers in pieces of at least so many floats, each as soon as
+     * it is whole, while the layers before it are computed, if some are far away and no layer looks
+     * at the whole batch; 0: all at the end. */
+    size_t bucket;
 };
 
-enum { TEAM_THREADS_MAX = 64 };
+enum { TEAM_THREADS_MAX = 64, TEAM_BUCKET = 1 << 20 /* floats: 4 MiB */ };
 
 struct team;
 
@@ -34,8 +38,12 @@ DEFINE_CLEANUP(team)
 int team_forward(struct team *team, const float *inputs, const struct layer_draw *draw,
                  float *ret_outputs, struct err *err);
 
-/* Sets params->gradients to the sum over the share. */
+/* Sets params->gradients to the sum over the share. Nobody touches them before team_reduce(), but
+ * for the tail behind them, which is zero. */
 int team_backward(struct team *team, const float *d_outputs, struct err *err);
+
+/* After every team_backward() that succeeded: gradients and tail, summed over all workers. */
+int team_reduce(struct team *team, struct err *err);
 
 /* After a step that succeeded, with the sum over all workers in params->gradients: choose how
  * finely the next step adds, and let running statistics follow. */

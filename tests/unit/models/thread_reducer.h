@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "train/reducer.h"
+#include "train/reducer_queue.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct thread_group {
 struct thread_reducer {
     struct reducer reducer;
     struct thread_group *group;
+    struct reducer_queue *queue; /* after send_in_background() */
 };
 
 static inline struct thread_group *thread_enter(struct reducer *reducer, const void *data)
@@ -52,6 +54,33 @@ static inline int thread_allgather(struct reducer *reducer, const float *own, si
         memcpy(all + (size_t)rank * count, group->data[rank], count * sizeof(*all));
     pthread_barrier_wait(&group->barrier);
     return 0;
+}
+
+static inline int thread_sum(void *context, float *data, size_t count, struct err *err)
+{
+    return thread_allreduce(context, data, count, err);
+}
+
+static inline int thread_begin(struct reducer *reducer, float *data, size_t count, struct err *err)
+{
+    struct thread_reducer *self = CONTAINER_OF(reducer, struct thread_reducer, reducer);
+    int result = self->queue ? 0 : reducer_queue_new(thread_sum, reducer, &self->queue, err);
+    if (result == 0)
+        reducer_queue_put(self->queue, data, count);
+    return result;
+}
+
+static inline int thread_finish(struct reducer *reducer, struct err *err)
+{
+    return reducer_queue_wait(CONTAINER_OF(reducer, struct thread_reducer, reducer)->queue, err);
+}
+
+/* As workers on several machines do; free the queue in the end. */
+static inline void send_in_background(struct thread_reducer *reducer)
+{
+    reducer->reducer.far = true;
+    reducer->reducer.begin = thread_begin;
+    reducer->reducer.finish = thread_finish;
 }
 
 static inline struct thread_reducer thread_reducer(struct thread_group *group, int rank)

@@ -20,18 +20,25 @@ struct model {
     struct network *network;
 };
 
-static struct model model_new(void)
+/* A batch norm, or what does without the others. */
+static int even(struct network *network, const char *name, int input, bool wide, bool relu)
+{
+    return wide ? network_batch_norm(network, name, input, relu)
+                : network_bias(network, name, input, relu);
+}
+
+static struct model model_new(bool wide)
 {
     struct model model = {.params = params_new()};
     model.network = network_new(model.params, (struct shape){.h = SIDE, .w = SIDE, .c = 1});
     struct network *network = model.network;
     int x = network_conv(network, "conv1", NETWORK_INPUT, 16, 3, 1);
-    x = network_batch_norm(network, "norm1", x, true);
+    x = even(network, "norm1", x, wide, true);
     int y = network_conv(network, "conv2", x, 16, 3, 1);
-    y = network_batch_norm(network, "norm2", y, false);
+    y = even(network, "norm2", y, wide, false);
     x = network_add_relu(network, "add", y, x);
     x = network_dense(network, "dense", x, OUT);
-    network_batch_norm(network, "norm3", x, false);
+    even(network, "norm3", x, wide, false);
     assert_int_equal(network_finish(network, NULL), 0);
     params_initialise(model.params, 3);
     network_pack(network);
@@ -48,6 +55,8 @@ struct worker {
     struct thread_reducer reducer;
     struct model model;
     int threads, first, count, share;
+    size_t bucket;
+    float tail;
     const float *inputs, *d_outputs; /* of the batch */
     float *outputs;
     pthread_t thread;
@@ -66,7 +75,8 @@ static void *work(void *argument)
                                    .share_max = worker->share,
                                    .part = PART,
                                    .threads = worker->threads,
-                                   .reducer = reducer};
+                                   .reducer = reducer,
+                                   .bucket = worker->bucket};
     size_t first = (size_t)worker->first;
     worker->result = team_new(&options, &team, NULL);
     if (worker->result == 0)
@@ -75,8 +85,10 @@ static void *work(void *argument)
                                       worker->outputs + first * OUT, NULL);
     if (worker->result == 0)
         worker->result = team_backward(team, worker->d_outputs + first * OUT, NULL);
+    params->gradients[params->floats] = 1; /* the tail */
     if (worker->result == 0)
-        worker->result = reducer->allreduce(reducer, params->gradients, params->floats, NULL);
+        worker->result = team_reduce(team, NULL);
+    worker->tail = params->gradients[params->floats];
     if (worker->result == 0)
         team_learn(team);
     team_free(team);
@@ -84,8 +96,9 @@ static void *work(void *argument)
 }
 
 /* One step of all workers; what rank `of` has in the end. */
-static void step_together(int workers, int threads, const float *inputs, const float *d_outputs,
-                          float *outputs, int of, float *gradients, float *values)
+static void step_together(int workers, int threads, bool wide, size_t bucket, const float *inputs,
+                          const float *d_outputs, float *outputs, int of, float *gradients,
+                          float *values)
 {
     struct thread_group group = {.size = workers};
     struct worker worker[THREAD_WORKERS_MAX];
@@ -94,7 +107,8 @@ static void step_together(int workers, int threads, const float *inputs, const f
     for (int i = 0; i < workers; i++) {
         int first = i * share < BATCH ? i * share : BATCH;
         worker[i] = (struct worker){.reducer = thread_reducer(&group, i),
-                                    .model = model_new(),
+                                    .model = model_new(wide),
+                                    .bucket = bucket,
                                     .threads = threads,
                                     .first = first,
                                     .count = BATCH - first < share ? BATCH - first : share,
@@ -102,11 +116,15 @@ static void step_together(int workers, int threads, const float *inputs, const f
                                     .inputs = inputs,
                                     .d_outputs = d_outputs,
                                     .outputs = outputs};
+        if (bucket)
+            send_in_background(&worker[i].reducer);
         assert_int_equal(pthread_create(&worker[i].thread, NULL, work, &worker[i]), 0);
     }
     for (int i = 0; i < workers; i++) {
         pthread_join(worker[i].thread, NULL);
         assert_int_equal(worker[i].result, 0);
+        assert_true(worker[i].tail == (float)workers);
+        reducer_queue_free(worker[i].reducer.queue);
     }
     struct params *params = worker[of].model.params;
     memcpy(gradients, params->gradients, params->floats * sizeof(float));
@@ -120,7 +138,7 @@ static void parts_and_workers_see_one_batch(void **state)
 {
     struct rand rand;
     rand_init(&rand, 8);
-    struct model whole = model_new();
+    struct model whole = model_new(true);
     size_t floats = whole.params->floats;
     float *inputs = random_floats(&rand, BATCH * SIDE * SIDE),
           *d_outputs = random_floats(&rand, BATCH * OUT);
@@ -145,7 +163,7 @@ static void parts_and_workers_see_one_batch(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
         float *outputs = zero_floats(BATCH * OUT), *gradients = zero_floats(floats),
               *values = zero_floats(floats);
-        step_together(runs[i].workers, runs[i].threads, inputs, d_outputs, outputs,
+        step_together(runs[i].workers, runs[i].threads, true, 0, inputs, d_outputs, outputs,
                       runs[i].workers - 1, gradients, values);
         assert_true(apart(expected, outputs, BATCH * OUT) < 1e-4);
         assert_true(apart(whole.params->gradients, gradients, floats) < 1e-4);
@@ -172,6 +190,33 @@ static void parts_and_workers_see_one_batch(void **state)
     model_free(&whole);
 }
 
+/* Gradients that are sent while others are computed are the gradients that are sent at the end. */
+static void pieces_on_the_way_add_up_to_the_same(void **state)
+{
+    struct rand rand;
+    rand_init(&rand, 10);
+    struct model model = model_new(false);
+    size_t floats = model.params->floats;
+    float *inputs = random_floats(&rand, BATCH * SIDE * SIDE),
+          *d_outputs = random_floats(&rand, BATCH * OUT), *outputs = zero_floats(BATCH * OUT),
+          *at_the_end = zero_floats(floats), *on_the_way = zero_floats(floats),
+          *values = zero_floats(floats);
+    for (int i = 0; i < BATCH * OUT; i++)
+        d_outputs[i] *= 0.05f;
+    static const size_t buckets[] = {1, 300, 2000, 1 << 20}; /* the last: more than there are */
+    for (int workers = 1; workers <= 3; workers++) {
+        step_together(workers, 2, false, 0, inputs, d_outputs, outputs, 0, at_the_end, values);
+        for (size_t i = 0; i < ARRAY_SIZE(buckets); i++) {
+            step_together(workers, 1 + (int)i % 2, false, buckets[i], inputs, d_outputs, outputs,
+                          workers - 1, on_the_way, values);
+            assert_memory_equal(at_the_end, on_the_way, floats * sizeof(float));
+        }
+    }
+    free(inputs), free(d_outputs), free(outputs);
+    free(at_the_end), free(on_the_way), free(values);
+    model_free(&model);
+}
+
 /* Two workers of which the other never answers after some calls. */
 struct breaking_reducer {
     struct reducer reducer;
@@ -196,7 +241,7 @@ static void a_collective_that_fails_changes_nothing(void **state)
     float *inputs = random_floats(&rand, BATCH * SIDE * SIDE),
           *d_outputs = random_floats(&rand, BATCH * OUT), *outputs = zero_floats(BATCH * OUT);
     for (int fails = 0; fails <= 6; fails++) { /* three norms, forward and back */
-        struct model model = model_new();
+        struct model model = model_new(true);
         float *before = zero_floats(model.params->floats);
         memcpy(before, model.params->values, model.params->floats * sizeof(float));
         struct breaking_reducer reducer = {.reducer = {.size = 2, .allgather = breaking_allgather},
@@ -293,6 +338,7 @@ int main(void)
     kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_and_workers_see_one_batch),
+        cmocka_unit_test(pieces_on_the_way_add_up_to_the_same),
         cmocka_unit_test(a_collective_that_fails_changes_nothing),
         cmocka_unit_test(running_statistics_follow_and_serve),
     };
