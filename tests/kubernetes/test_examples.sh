@@ -12,7 +12,8 @@ with_trainer
 forward=
 clean_up() {
     [ -z "$forward" ] || kill "$forward" 2>/dev/null || true
-    kubectl delete persistentvolumeclaims,persistentvolumes --all
+    # Pods of a test that failed may still hold them: they go with the namespace.
+    kubectl delete persistentvolumeclaims,persistentvolumes --all --wait=false
     kubectl label node "$NODE" pool-
 }
 
