@@ -118,6 +118,33 @@ int dataset_open_folder(const char *path, struct dataset **ret, struct err *err)
     return 0;
 }
 
+int dataset_open_pictures(const char *path, struct dataset **ret, struct err *err)
+{
+    struct person person = {0};
+    int result =
+        list_directory(path, false, DATASET_PICTURES_MAX, &person.files, &person.count, err);
+    if (result < 0)
+        return result;
+    if (person.count == 0) {
+        free(person.files);
+        return err_set(err, ERR_NOT_FOUND,
+                       "'%s' holds no pictures: it needs PGM, PPM, PNG, JPEG or WebP files", path);
+    }
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    const char *slash = memrchr(path, '/', end);
+    person.name =
+        slash ? mem_strndup(slash + 1, (size_t)(path + end - slash - 1)) : mem_strndup(path, end);
+    struct dataset *dataset = mem_zalloc(sizeof(*dataset));
+    dataset->persons = mem_calloc(1, sizeof(person));
+    dataset->persons[0] = person;
+    dataset->count = 1;
+    dataset->total = person.count;
+    *ret = dataset;
+    return 0;
+}
+
 /* ---- Drawn faces
  * ------------------------------------------------------------------------------------- */
 

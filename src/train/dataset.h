@@ -25,6 +25,9 @@ enum {
  * dataset_survey.h. */
 int dataset_open_folder(const char *path, struct dataset **ret, struct err *err);
 
+/* The pictures that lie in a folder themselves, as those of one person with the folder's name. */
+int dataset_open_pictures(const char *path, struct dataset **ret, struct err *err);
+
 /* Drawn faces: `persons` people with `pictures` each, all from the seed. */
 int dataset_open_procedural(uint64_t seed, size_t persons, size_t pictures, struct dataset **ret,
                             struct err *err);

@@ -45,6 +45,29 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
     return m;
 }
 
+/* Points lie evenly along the curve, and never between pairs of one distance. */
+size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metrics_point *ret,
+                   size_t max)
+{
+    size_t same = 0, different = 0, points = 0, all_same = 0;
+    for (size_t i = 0; i < count; i++)
+        all_same += sorted[i].same;
+    if (all_same == 0 || all_same == count)
+        return 0;
+    ret[points++] = (struct metrics_point){0, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        *(sorted[i].same ? &same : &different) += 1;
+        struct metrics_point here = {.threshold = (double)sorted[i].distance,
+                                     .same = (double)same / (double)all_same,
+                                     .different = (double)different / (double)(count - all_same)};
+        double way = (here.same + here.different) / 2 * (double)(max - 2);
+        if (i + 1 == count ||
+            (sorted[i + 1].distance > sorted[i].distance && way >= (double)points))
+            ret[points++] = here;
+    }
+    return points;
+}
+
 /* A high score is a small distance: the same count. */
 double metrics_auc(const float *scores, const bool *positive, size_t count)
 {

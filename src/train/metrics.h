@@ -25,6 +25,15 @@ enum { METRICS_PICTURES_MAX = 4096 };
 /* Sorts the pairs. `auc` and `accuracy` are 0.5 where one kind is missing; `nearest` is not set. */
 struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count);
 
+/* The same pairs, sorted, as a curve: below a threshold lies which part of the pairs of one person,
+ * and which of those of two. From (0, 0) to (1, 1) in at most `max` (3 or more) points; returns how
+ * many. None where one kind is missing. */
+struct metrics_point {
+    double threshold, same, different;
+};
+size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metrics_point *ret,
+                   size_t max);
+
 /* How often a positive sample has a higher score than a negative one; ties count half. 0.5 where
  * one kind is missing. */
 double metrics_auc(const float *scores, const bool *positive, size_t count);

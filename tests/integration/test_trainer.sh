@@ -75,6 +75,10 @@ assert_contains "the end" "step 60/60" "$(cat "$SCRATCH/killed-0")"
 "$TRAINER" data faces --gallery "$SCRATCH/people" --samples "$SCRATCH/samples" --persons 3 --seed 5
 answer=$("$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/people" "$SCRATCH"/samples/*/*.png)
 assert_eq "pictures answered" 3 "$(wc -l <<<"$answer")"
+answer=$("$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/people" --probes "$SCRATCH/samples" --output "$SCRATCH/judgement")
+assert_contains "probes against a gallery" "3 pictures against a gallery of 3 people: " "$answer"
+for file in distances.png roc.csv roc.svg prediction.json; do [ -s "$SCRATCH/judgement/$file" ] || fail "no $file"; done
+assert_contains "the judgement for programs" '"rank1":' "$(cat "$SCRATCH/judgement/prediction.json")"
 answer=$("$TRAINER" predict --model "$SCRATCH/model/face.model" --data procedural --persons 5 --pictures 4 --log json)
 assert_contains "the judgement in JSON" '"rawPixels":{"auc":' "$answer"
 answer=$("$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/face.onnx")
@@ -94,6 +98,7 @@ refused "no such model" "unknown command 'digits'" "$TRAINER" fit digits
 refused "half of the classic flags" "'--job-name' is missing" "$TRAINER" fit face --worker_hosts=a:1,b:1 --task_index=1
 refused "a worker that is not there" "task index 5 is out of range" "$TRAINER" fit face --worker_hosts=a:1,b:1 --job_name=worker --task_index=5
 refused "no such data" "$SCRATCH/nowhere" "$TRAINER" fit face --data "$SCRATCH/nowhere"
+refused "probes without a gallery" "--gallery DIR" "$TRAINER" predict --model "$SCRATCH/model/face.model" --probes "$SCRATCH/samples"
 refused "no model" "--model FILE" "$TRAINER" predict
 refused "a file that is no model" "is not a model or checkpoint file" "$TRAINER" predict --model "$0"
 

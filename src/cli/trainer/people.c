@@ -27,17 +27,15 @@ bool people_are_drawn(const char *data)
     return str_eq(data, "procedural");
 }
 
-int people_open(const char *folder, const struct people_crop *crop, int threads,
-                struct dataset **ret, struct err *err)
+/* Takes the data set over. */
+static int look_at(struct dataset *opened, const char *folder, const struct people_crop *crop,
+                   int threads, struct dataset **ret, struct err *err)
 {
-    _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
+    _cleanup_(cleanup_dataset) struct dataset *dataset = opened;
     _cleanup_(dataset_survey_release) struct dataset_survey survey = {0};
     struct dataset_survey_options options = {
         .crop = crop->crop, .finder = crop->finder, .threads = threads};
-    int result = dataset_open_folder(folder, &dataset, err);
-    if (result < 0)
-        return result;
-    result = dataset_survey_run(dataset, &options, &survey, err);
+    int result = dataset_survey_run(dataset, &options, &survey, err);
     if (result < 0)
         return err_wrap(err, "'%s'", folder);
     char text[2048];
@@ -52,6 +50,25 @@ int people_open(const char *folder, const struct people_crop *crop, int threads,
                 folder, left - survey.faces, left);
     *ret = TAKE(dataset);
     return 0;
+}
+
+int people_open(const char *folder, const struct people_crop *crop, int threads,
+                struct dataset **ret, struct err *err)
+{
+    struct dataset *dataset = NULL;
+    int result = dataset_open_folder(folder, &dataset, err);
+    return result < 0 ? result : look_at(dataset, folder, crop, threads, ret, err);
+}
+
+int people_open_any(const char *folder, const struct people_crop *crop, int threads,
+                    struct dataset **ret, struct err *err)
+{
+    struct dataset *dataset = NULL;
+    struct err none = ERR_INIT;
+    int result = dataset_open_folder(folder, &dataset, err);
+    if (result == -ERR_NOT_FOUND && dataset_open_pictures(folder, &dataset, &none) == 0)
+        result = 0;
+    return result < 0 ? result : look_at(dataset, folder, crop, threads, ret, err);
 }
 
 int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,

@@ -21,6 +21,10 @@ void people_crop_release(struct people_crop *crop); /* safe on zeroed memory */
 int people_open(const char *folder, const struct people_crop *crop, int threads,
                 struct dataset **ret, struct err *err);
 
+/* The same, but pictures that lie in the folder themselves will do, too. */
+int people_open_any(const char *folder, const struct people_crop *crop, int threads,
+                    struct dataset **ret, struct err *err);
+
 /* --data: "procedural" draws people from the seed, which are not cut; anything else is a folder. */
 int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,
                      int64_t persons, int64_t pictures, struct dataset **ret, struct err *err);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/trainer/people.h"
+#include "cli/trainer/predict_probes.h"
 #include "models/face_eval.h"
 #include "serve/face_gallery.h"
 #include "train/picture.h"
@@ -13,7 +14,7 @@
 enum { NEAREST = 3 };
 
 struct predict_values {
-    const char *model, *data, *gallery, *log;
+    const char *model, *data, *gallery, *probes, *output, *log;
     int64_t persons, pictures, held_out, seed;
 };
 
@@ -133,7 +134,8 @@ static int recognise_all(const struct predict_values *values, struct face_model 
     _cleanup_(cleanup_dataset) struct dataset *people = NULL;
     _cleanup_(cleanup_face_gallery) struct face_gallery *gallery = NULL;
     if (count == 0)
-        return err_set(err, ERR_USAGE, "say which pictures to look at: --gallery DIR PICTURE…");
+        return err_set(err, ERR_USAGE,
+                       "say which pictures to look at: --gallery DIR and PICTURE… or --probes DIR");
     int result = people_open(values->gallery, crop, 1, &people, err);
     if (result == 0)
         result = face_gallery_new(model, people, &gallery, err);
@@ -141,6 +143,20 @@ static int recognise_all(const struct predict_values *values, struct face_model 
         result =
             recognise(model, crop, people, gallery, paths[i], str_eq(values->log, "json"), err);
     return result;
+}
+
+static int check_probes(const struct predict_values *wanted, size_t count, struct err *err)
+{
+    if (str_is_empty(wanted->probes) && !str_is_empty(wanted->output))
+        return err_set(err, ERR_USAGE, "--output '%s' belongs to --probes DIR", wanted->output);
+    if (str_is_empty(wanted->probes))
+        return 0;
+    if (str_is_empty(wanted->gallery) || count)
+        return err_set(err, ERR_USAGE,
+                       count ? "--probes '%s' and single pictures do not go together"
+                             : "'%s': say among which people to look for them: --gallery DIR",
+                       wanted->probes);
+    return 0;
 }
 
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
@@ -156,14 +172,19 @@ static int run(const void *values, size_t count, const char *const *arguments, s
             err_set(err, ERR_USAGE, "'%s': say among which people to look for it: --gallery DIR",
                     arguments[0]);
     else
+        result = check_probes(wanted, count, err);
+    if (result == 0)
         result = face_model_load(wanted->model, &model, err);
     if (result == 0)
         result = people_crop_open(face_model_config(model)->crop, &crop, err);
-    if (result == 0)
-        result = str_is_empty(wanted->gallery)
-                     ? judge(wanted, model, &crop, err)
-                     : recognise_all(wanted, model, &crop, count, arguments, err);
-    return result;
+    if (result < 0)
+        return result;
+    if (!str_is_empty(wanted->probes))
+        return predict_probes_run(model, &crop, wanted->gallery, wanted->probes, wanted->output,
+                                  str_eq(wanted->log, "json"), err);
+    return str_is_empty(wanted->gallery)
+               ? judge(wanted, model, &crop, err)
+               : recognise_all(wanted, model, &crop, count, arguments, err);
 }
 
 #define FIELD(name) .offset = offsetof(struct predict_values, name)
@@ -218,7 +239,17 @@ static const struct option OPTIONS[] = {
      .type = OPTION_PATH,
      FIELD(gallery),
      .value = "DIR",
-     .help = "name the nearest of these people, one folder each, for every PICTURE"},
+     .help = "name the nearest of these people, one folder each, for every PICTURE or probe"},
+    {.name = "probes",
+     .type = OPTION_STRING,
+     FIELD(probes),
+     .value = "DIR",
+     .help = "folder with one folder a person, or with pictures, to compare with the gallery"},
+    {.name = "output",
+     .type = OPTION_STRING,
+     FIELD(output),
+     .value = "DIR",
+     .help = "with --probes: where distances.png, roc.csv, roc.svg and prediction.json go"},
     {.name = "log",
      .type = OPTION_CHOICE,
      FIELD(log),
@@ -238,9 +269,15 @@ const struct command COMMAND_PREDICT = {
         "Without --gallery: how well the model tells apart the people of --data, person by person, "
         "beside raw pixels on the same pairs.\n\n"
         "With --gallery: the three nearest people of the gallery for every picture, with their "
-        "distances.",
-    .examples = "trainer predict --model model/face.model --data procedural --seed 2\n"
-                "trainer predict --model model/face.model --gallery people picture.jpg",
+        "distances.\n\n"
+        "With --gallery and --probes: who of the probes is named right, person by person (a folder "
+        "of the same name in both is the same person), and how well pairs of one person and of two "
+        "are told apart; --output writes the distances as a picture and the ROC curve.",
+    .examples =
+        "trainer predict --model model/face.model --data procedural --seed 2\n"
+        "trainer predict --model model/face.model --gallery people picture.jpg\n"
+        "trainer predict --model model/face.model --gallery people --probes others --output "
+        "judgement",
     .options = OPTIONS,
     .values_size = sizeof(struct predict_values),
     .arguments_max = SIZE_MAX,

@@ -71,6 +71,25 @@ static void vectors_are_paired_and_their_nearest_found(void **state)
     assert_true(fabs(m.nearest - 0.8) < 1e-12); /* the last one lies nearest to a stranger */
 }
 
+static void the_curve_goes_from_corner_to_corner(void **state)
+{
+    (void)state;
+    struct metrics_pair pairs[] = {
+        {0.4f, false}, {0.1f, true}, {0.3f, true}, {0.2f, false}, {0.3f, false}};
+    struct metrics_point points[16];
+    (void)metrics_of_pairs(pairs, 5); /* sorts */
+    assert_int_equal(metrics_roc(pairs, 5, points, 16), 5);
+    const double want[][2] = {{0, 0}, {0.5, 0}, {0.5, 1 / 3.0}, {1, 2 / 3.0}, {1, 1}};
+    for (size_t i = 0; i < 5; i++) {
+        assert_float_equal(points[i].same, want[i][0], 1e-9);
+        assert_float_equal(points[i].different, want[i][1], 1e-9);
+    }
+    assert_float_equal(points[3].threshold, 0.3, 1e-6);
+    assert_true(metrics_roc(pairs, 5, points, 3) <= 3);
+    assert_float_equal(points[0].same, 0, 0);
+    assert_int_equal(metrics_roc(pairs, 1, points, 16), 0); /* one kind alone */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -79,6 +98,7 @@ int main(void)
         cmocka_unit_test(one_kind_alone_says_nothing),
         cmocka_unit_test(scores_are_judged_by_their_order),
         cmocka_unit_test(vectors_are_paired_and_their_nearest_found),
+        cmocka_unit_test(the_curve_goes_from_corner_to_corner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
