@@ -134,6 +134,14 @@ int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_opti
     return 0;
 }
 
+void dataset_survey_forget_faces(struct dataset *dataset)
+{
+    for (size_t i = 0; i < dataset->count; i++) {
+        free(dataset->persons[i].squares);
+        dataset->persons[i].squares = NULL;
+    }
+}
+
 void dataset_survey_release(struct dataset_survey *survey)
 {
     for (size_t i = 0; i < survey->named; i++)

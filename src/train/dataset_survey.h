@@ -30,6 +30,9 @@ int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_opti
                        struct dataset_survey *ret, struct err *err);
 void dataset_survey_release(struct dataset_survey *survey); /* safe on zeroed memory */
 
+/* Forget where the faces are: every picture is cut to its middle again. */
+void dataset_survey_forget_faces(struct dataset *dataset);
+
 /* "2 of 400 pictures are left out: …"; empty where none is. */
 void dataset_survey_sentence(const struct dataset_survey *survey, char *text, size_t size);
 

@@ -121,20 +121,67 @@ static int unpack(const char *path, struct buf *buf, struct err *err)
 }
 
 /* "train-images-idx3-ubyte", as it is mostly spread, or with a dot as some have it. */
+static bool find_file(const char *directory, const char *stem, const char *kind,
+                      char path[PATH_SIZE])
+{
+    for (int form = 0; form < 4; form++) {
+        snprintf(path, PATH_SIZE, "%s/%s%c%s%s", directory, stem, form < 2 ? '-' : '.', kind,
+                 form % 2 ? "" : ".gz");
+        if (file_exists(path))
+            return true;
+    }
+    return false;
+}
+
+bool idx_is_directory(const char *directory)
+{
+    char path[PATH_SIZE];
+    return find_file(directory, "train-images", "idx3-ubyte", path);
+}
+
 static int read_one(const char *directory, const char *stem, const char *kind, struct buf *buf,
                     struct err *err)
 {
     char path[PATH_SIZE];
-    for (int form = 0; form < 4; form++) {
-        snprintf(path, sizeof(path), "%s/%s%c%s%s", directory, stem, form < 2 ? '-' : '.', kind,
-                 form % 2 ? "" : ".gz");
-        if (file_exists(path))
-            return unpack(path, buf, err);
-    }
+    if (find_file(directory, stem, kind, path))
+        return unpack(path, buf, err);
     return err_set(err, ERR_NOT_FOUND,
                    "'%s' has no '%s-%s' nor '%s-%s.gz': name a directory with the four IDX files "
                    "of a data set (Debian's package dataset-fashion-mnist has some)",
                    directory, stem, kind, stem, kind);
+}
+
+static void put_number(struct buf *buf, uint32_t value)
+{
+    for (int shift = 24; shift >= 0; shift -= 8)
+        buf_append_char(buf, (char)(value >> shift));
+}
+
+static int write_one(const char *directory, enum idx_part part, const char *kind,
+                     const struct buf *file, struct err *err)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s-%s", directory, part == IDX_TRAIN ? "train" : "t10k", kind);
+    if (file->overflowed)
+        return err_set(err, ERR_TOO_LARGE, "'%s' would have more than %d bytes", path, FILE_MAX);
+    return file_write_atomic(path, file->data, file->size, 0644, err);
+}
+
+int idx_write(const struct idx *idx, const char *directory, enum idx_part part, struct err *err)
+{
+    _cleanup_buf_ struct buf images, labels;
+    buf_init(&images, FILE_MAX);
+    buf_init(&labels, FILE_MAX);
+    put_number(&images, MAGIC_IMAGES);
+    put_number(&images, (uint32_t)idx->count);
+    put_number(&images, (uint32_t)idx->height);
+    put_number(&images, (uint32_t)idx->width);
+    buf_append(&images, idx->pixels, idx->count * (size_t)idx->height * (size_t)idx->width);
+    put_number(&labels, MAGIC_LABELS);
+    put_number(&labels, (uint32_t)idx->count);
+    buf_append(&labels, idx->labels, idx->count);
+    int result = write_one(directory, part, "images-idx3-ubyte", &images, err);
+    return result < 0 ? result : write_one(directory, part, "labels-idx1-ubyte", &labels, err);
 }
 
 int idx_open(const char *directory, enum idx_part part, struct idx **ret, struct err *err)

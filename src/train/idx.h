@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,10 @@ struct idx {
 
 /* A file that is missing, cut, or does not fit its companion is refused with its name. */
 int idx_open(const char *directory, enum idx_part part, struct idx **ret, struct err *err);
+/* Whether a directory holds such files: its training pictures, under any of their names. */
+bool idx_is_directory(const char *directory);
+/* One part, as two plain files, in a directory that is there. */
+int idx_write(const struct idx *idx, const char *directory, enum idx_part part, struct err *err);
 /* The same from memory, for tests and the fuzzer: both files whole, already unpacked. */
 int idx_parse(const char *name, const void *images, size_t images_size, const void *labels,
               size_t labels_size, struct idx **ret, struct err *err);

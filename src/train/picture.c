@@ -37,26 +37,45 @@ static bool starts_with(const uint8_t *data, size_t size, const char *mark, size
     return size >= mark_size && memcmp(data, mark, mark_size) == 0;
 }
 
-int picture_decode(const void *bytes, size_t size, struct picture *ret, struct err *err)
+const char *picture_format_name(enum picture_format format)
+{
+    static const char *const NAMES[PICTURE_FORMATS] = {"unknown", "PGM or PPM", "PNG", "JPEG",
+                                                       "WebP"};
+    return NAMES[format];
+}
+
+enum picture_format picture_format(const void *bytes, size_t size)
 {
     const uint8_t *data = bytes;
+    if (starts_with(data, size, "\x89PNG", 4))
+        return PICTURE_PNG;
+    if (starts_with(data, size, "\xff\xd8\xff", 3))
+        return PICTURE_JPEG;
+    if (starts_with(data, size, "RIFF", 4) && size >= 12 && memcmp(data + 8, "WEBP", 4) == 0)
+        return PICTURE_WEBP;
+    if (size >= 2 && data[0] == 'P' && (data[1] == '5' || data[1] == '6'))
+        return PICTURE_PNM;
+    return PICTURE_UNKNOWN;
+}
+
+int picture_decode(const void *data, size_t size, struct picture *ret, struct err *err)
+{
+    typedef int decoder(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
+    static decoder *const DECODERS[PICTURE_FORMATS] = {
+        [PICTURE_PNM] = picture_decode_pnm,
+        [PICTURE_PNG] = picture_decode_png,
+        [PICTURE_JPEG] = picture_decode_jpeg,
+        [PICTURE_WEBP] = picture_decode_webp,
+    };
     struct picture picture = {0};
-    int result;
     if (size > PICTURE_FILE_MAX)
         return err_set(err, ERR_TOO_LARGE, "this file is too large for a picture: at most %d MiB",
                        PICTURE_FILE_MAX >> 20);
-    if (starts_with(data, size, "\x89PNG", 4))
-        result = picture_decode_png(data, size, &picture, err);
-    else if (starts_with(data, size, "\xff\xd8\xff", 3))
-        result = picture_decode_jpeg(data, size, &picture, err);
-    else if (starts_with(data, size, "RIFF", 4) && size >= 12 && memcmp(data + 8, "WEBP", 4) == 0)
-        result = picture_decode_webp(data, size, &picture, err);
-    else if (size >= 2 && data[0] == 'P' && (data[1] == '5' || data[1] == '6'))
-        result = picture_decode_pnm(data, size, &picture, err);
-    else
-        result =
-            err_set(err, ERR_MEDIA_TYPE,
-                    "this file is no picture of a kind known here (PNG, JPEG, WebP, PGM, PPM)");
+    decoder *decode = DECODERS[picture_format(data, size)];
+    if (!decode)
+        return err_set(err, ERR_MEDIA_TYPE,
+                       "this file is no picture of a kind known here (PNG, JPEG, WebP, PGM, PPM)");
+    int result = decode(data, size, &picture, err);
     if (result < 0) {
         picture_release(&picture);
         return result;

@@ -24,7 +24,18 @@ struct picture {
 
 void picture_release(struct picture *picture); /* safe on zeroed memory */
 
+enum picture_format {
+    PICTURE_UNKNOWN,
+    PICTURE_PNM, /* PGM and PPM */
+    PICTURE_PNG,
+    PICTURE_JPEG,
+    PICTURE_WEBP,
+    PICTURE_FORMATS /* how many there are */
+};
+const char *picture_format_name(enum picture_format format);
+
 /* The format is told by the first bytes, not by a name. */
+enum picture_format picture_format(const void *data, size_t size);
 int picture_decode(const void *data, size_t size, struct picture *ret, struct err *err);
 int picture_read(const char *path, struct picture *ret, struct err *err);
 

@@ -59,3 +59,37 @@ code=0
 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/nowhere" >"$SCRATCH/answer" 2>&1 || code=$?
 [ $code -ne 0 ] || fail "missing data were not refused"
 assert_contains "missing data" "cannot open '$SCRATCH/nowhere'" "$(cat "$SCRATCH/answer")"
+
+# What is in there can be asked before training, and turned into what training wants.
+said=$(answer 0 "$TRAINER" data inspect "$SCRATCH/people")
+assert_contains "people and pictures" "5 people, 16 pictures, from 1 to 5 a person" "$said"
+assert_contains "formats" "2 unknown, 1 PGM or PPM, 13 PNG" "$said"
+assert_contains "sizes" "12 of 64×64" "$said"
+assert_contains "what cannot be used" "cannot be used: 4" "$said"
+assert_contains "by name" "zoe/000.jpg'" "$said"
+assert_contains "the same for programs" '"decoded":12' "$(answer 0 "$TRAINER" data inspect "$SCRATCH/people" --log json)"
+said=$(answer 0 "$TRAINER" data convert "$SCRATCH/people" "$SCRATCH/cut" --crop off --size 32 --format pgm)
+assert_contains "what was converted" "12 pictures of 4 people, 32×32" "$said"
+assert_eq "a converted picture" "P5 32 32 255" "$(head -c 12 "$SCRATCH/cut/ada/00000.pgm" | tr '\n' ' ' | sed 's/ $//')"
+assert_eq "the pictures" "$before" "$(files)"
+
+# IDX files and folders, there and back.
+mkdir -p "$SCRATCH/classes/train" "$SCRATCH/classes/test"
+cp -r "$SCRATCH/cut/ada" "$SCRATCH/cut/ben" "$SCRATCH/classes/train"
+cp -r "$SCRATCH/cut/ben" "$SCRATCH/classes/test"
+answer 0 "$TRAINER" data convert "$SCRATCH/classes" "$SCRATCH/idx" --idx --size 32 >/dev/null
+said=$(answer 0 "$TRAINER" data inspect "$SCRATCH/idx")
+assert_contains "IDX files" "train: 6 pictures of 32×32, 2 classes" "$said"
+answer 0 "$TRAINER" data convert "$SCRATCH/idx" "$SCRATCH/again" --format pgm >/dev/null
+cmp "$SCRATCH/again/train/1/00003.pgm" "$SCRATCH/cut/ben/00000.pgm" || fail "a picture changed on its way through IDX files"
+said=$(answer 2 "$TRAINER" data convert "$SCRATCH/idx" "$SCRATCH/idx")
+assert_contains "the same folder" "would be written over itself" "$said"
+
+# Faces: drawn ones are no photographs, so most are not found, and all are cut alike. Without opencv-data nobody looks.
+said=$(answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --model-dir "$SCRATCH/model")
+if [ -e /usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml ]; then
+    assert_contains "faces that were not found" "of 12 pictures: all are cut to their middle" "$said"
+else
+    assert_contains "no cascade" "install Debian's package opencv-data" "$said"
+fi
+answer 0 "$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/cut" --probes "$SCRATCH/cut" >/dev/null

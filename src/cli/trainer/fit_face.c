@@ -128,11 +128,19 @@ static void report(const struct face_fit_options *options, const struct face_fit
 }
 
 /* Drawn people are cut already. */
-static int open_crop(const struct fit_values *values, struct people_crop *ret, struct err *err)
+static int open_people(const struct fit_values *values, struct people_crop *crop,
+                       struct dataset **ret, struct err *err)
 {
-    enum face_crop crop = FACE_CROP_OFF;
-    int result = people_are_drawn(values->data) ? 0 : face_crop_from_name(values->crop, &crop, err);
-    return result < 0 ? result : people_crop_open(crop, ret, err);
+    enum face_crop wanted = FACE_CROP_OFF;
+    if (people_are_drawn(values->data))
+        return dataset_open_procedural((uint64_t)values->seed, (size_t)values->persons,
+                                       (size_t)values->pictures, ret, err);
+    int result = face_crop_from_name(values->crop, &wanted, err);
+    if (result == 0)
+        result = people_crop_open(wanted, crop, err);
+    if (result == 0)
+        result = people_open_training(values->data, crop, (int)values->threads, ret, err);
+    return result;
 }
 
 static int train(const struct fit_values *values, struct err *err)
@@ -151,11 +159,8 @@ static int train(const struct fit_values *values, struct err *err)
     if (result == 0)
         result = check_roles(config, err);
     if (result == 0)
-        result = open_crop(values, &crop, err);
+        result = open_people(values, &crop, &dataset, err);
     options.model.crop = crop.crop;
-    if (result == 0)
-        result = people_open_data(values->data, &crop, options.threads, options.seed,
-                                  values->persons, values->pictures, &dataset, err);
     if (result == 0 && values->epochs)
         result = face_fit_epochs_to_steps(&options, dataset, (uint64_t)values->epochs,
                                           &options.steps, err);

@@ -29,7 +29,7 @@ bool people_are_drawn(const char *data)
 
 /* Takes the data set over. */
 static int look_at(struct dataset *opened, const char *folder, const struct people_crop *crop,
-                   int threads, struct dataset **ret, struct err *err)
+                   int threads, bool *ret_few_faces, struct dataset **ret, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = opened;
     _cleanup_(dataset_survey_release) struct dataset_survey survey = {0};
@@ -43,11 +43,13 @@ static int look_at(struct dataset *opened, const char *folder, const struct peop
     if (text[0])
         fprintf(stderr, "trainer: '%s': %s\n", folder, text);
     size_t left = survey.pictures - survey.left_out;
+    bool few = survey.faces < left - left / 4;
     if (crop->crop == FACE_CROP_AUTO && survey.faces < left)
         fprintf(stderr,
-                "trainer: '%s': no face was found on %zu of %zu pictures: they are cut to their "
-                "middle\n",
-                folder, left - survey.faces, left);
+                "trainer: '%s': no face was found on %zu of %zu pictures: %s cut to their middle\n",
+                folder, left - survey.faces, left, ret_few_faces && few ? "all are" : "they are");
+    if (ret_few_faces)
+        *ret_few_faces = few;
     *ret = TAKE(dataset);
     return 0;
 }
@@ -57,7 +59,7 @@ int people_open(const char *folder, const struct people_crop *crop, int threads,
 {
     struct dataset *dataset = NULL;
     int result = dataset_open_folder(folder, &dataset, err);
-    return result < 0 ? result : look_at(dataset, folder, crop, threads, ret, err);
+    return result < 0 ? result : look_at(dataset, folder, crop, threads, NULL, ret, err);
 }
 
 int people_open_any(const char *folder, const struct people_crop *crop, int threads,
@@ -68,7 +70,22 @@ int people_open_any(const char *folder, const struct people_crop *crop, int thre
     int result = dataset_open_folder(folder, &dataset, err);
     if (result == -ERR_NOT_FOUND && dataset_open_pictures(folder, &dataset, &none) == 0)
         result = 0;
-    return result < 0 ? result : look_at(dataset, folder, crop, threads, ret, err);
+    return result < 0 ? result : look_at(dataset, folder, crop, threads, NULL, ret, err);
+}
+
+int people_open_training(const char *folder, struct people_crop *crop, int threads,
+                         struct dataset **ret, struct err *err)
+{
+    struct dataset *dataset = NULL;
+    bool few = false;
+    int result = dataset_open_folder(folder, &dataset, err);
+    if (result == 0)
+        result = look_at(dataset, folder, crop, threads, &few, ret, err);
+    if (result == 0 && crop->crop == FACE_CROP_AUTO && few) {
+        dataset_survey_forget_faces(*ret);
+        crop->crop = FACE_CROP_OFF;
+    }
+    return result;
 }
 
 int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,

@@ -25,6 +25,12 @@ int people_open(const char *folder, const struct people_crop *crop, int threads,
 int people_open_any(const char *folder, const struct people_crop *crop, int threads,
                     struct dataset **ret, struct err *err);
 
+/* What is to be trained on: with FACE_CROP_AUTO a folder where faces are found on fewer than three
+ * pictures of four does not hold photographs of faces, and `*crop` becomes FACE_CROP_OFF. Half of
+ * them cut to the face and half not would be two kinds of pictures. */
+int people_open_training(const char *folder, struct people_crop *crop, int threads,
+                         struct dataset **ret, struct err *err);
+
 /* --data: "procedural" draws people from the seed, which are not cut; anything else is a folder. */
 int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,
                      int64_t persons, int64_t pictures, struct dataset **ret, struct err *err);

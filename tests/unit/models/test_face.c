@@ -64,6 +64,23 @@ static void what_a_configuration_leaves_out_is_as_before(void **state)
     arena_free(arena);
 }
 
+static void a_configuration_keeps_how_pictures_were_cut(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct face_config config = SMALL, read = {0};
+    config.crop = FACE_CROP_CASCADE;
+    struct json *json = face_config_to_json(arena, &config);
+    assert_int_equal(face_config_from_json(json, &read, &err), 0);
+    assert_int_equal(read.crop, FACE_CROP_CASCADE);
+    json_remove(json, "crop"); /* a model from before */
+    assert_int_equal(face_config_from_json(json, &read, &err), 0);
+    assert_int_equal(read.crop, FACE_CROP_OFF);
+    json_set_string(arena, json, "crop", "sideways");
+    assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
+}
+
 static void every_side_builds(void **state)
 {
     for (int side = 32; side <= 128; side += 16) {
@@ -178,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_configurations_are_refused_with_the_way_out),
         cmocka_unit_test(what_a_configuration_leaves_out_is_as_before),
+        cmocka_unit_test(a_configuration_keeps_how_pictures_were_cut),
         cmocka_unit_test(every_side_builds),
         cmocka_unit_test(a_saved_model_embeds_as_before),
         cmocka_unit_test(light_and_contrast_do_not_count),

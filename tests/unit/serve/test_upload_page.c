@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "loop/loop.h"
@@ -170,6 +171,42 @@ static void a_bad_file_gets_a_sentence(void **state)
     buf_release(&nothing.body);
 }
 
+/* A model that saw faces only is shown no other pictures. */
+static void a_picture_without_a_face_gets_a_sentence(void **state)
+{
+    static const char NOBODY[] =
+        "<opencv_storage><cascade><featureType>HAAR</featureType><height>8</height>"
+        "<width>8</width><stages><_><stageThreshold>1</stageThreshold><weakClassifiers><_>"
+        "<internalNodes>0 0 0 0</internalNodes><leafValues>0</leafValues></_></weakClassifiers>"
+        "</_></stages><features><_><rects><_>0 0 8 8 1</_></rects></_></features></cascade>"
+        "</opencv_storage>";
+    char path[] = "/tmp/trainyard-upload.XXXXXX";
+    struct site *site = *state;
+    struct err err = ERR_INIT;
+    _cleanup_(cleanup_face_finder) struct face_finder *finder = NULL;
+    int fd = mkstemp(path);
+    assert_int_equal(file_write_all(fd, NOBODY, sizeof(NOBODY) - 1, &err), 0);
+    close(fd);
+    assert_int_equal(face_finder_new(path, &finder, &err), 0);
+    unlink(path);
+    struct upload_page_options options = {
+        .model = site->model, .crop = FACE_CROP_CASCADE, .finder = finder, .people = site->people};
+    http_transport_free(site->transport);
+    upload_page_free(site->page);
+    assert_int_equal(upload_page_new(site->loop, &options, &site->page, &err), 0);
+    site->transport = http_local_new(site->loop, upload_page_handle, site->page, "");
+    struct reply reply;
+    _cleanup_buf_ struct buf file;
+    buf_init(&file, 1 << 20);
+    picture_file(site, 0, &file);
+    upload(site, file.data, file.size, &reply);
+    loop_run(site->loop);
+    assert_true(reply.ended);
+    assert_int_equal(reply.status, 422);
+    assert_non_null(memmem(reply.body.data, reply.body.size, "no face was found", 17));
+    buf_release(&reply.body);
+}
+
 static void a_full_queue_says_so(void **state)
 {
     struct site *site = *state;
@@ -209,6 +246,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_address_answers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uploads_at_once_are_answered_each, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_bad_file_gets_a_sentence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_picture_without_a_face_gets_a_sentence, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_full_queue_says_so, set_up_simulated, tear_down),
         cmocka_unit_test_setup_teardown(a_peer_that_leaves_harms_nobody, set_up, tear_down),
     };

@@ -21,7 +21,7 @@ enum { BATCH = 12, SAMPLE = 5, STEPS = 40 };
 static struct err err;
 
 struct source {
-    uint64_t fails_at;             /* this step cannot be made; 0: all can */
+    atomic_uint_fast64_t fails_at; /* this step cannot be made; 0: all can */
     atomic_uint_fast64_t farthest; /* step asked for */
     atomic_int calls;
 };
@@ -34,7 +34,7 @@ static int fill(void *context, uint64_t step, size_t first, size_t count, struct
     uint64_t seen = atomic_load(&source->farthest);
     while (seen < step && !atomic_compare_exchange_weak(&source->farthest, &seen, step))
         ;
-    if (step == source->fails_at)
+    if (step == atomic_load(&source->fails_at))
         return err_set(error, ERR_IO, "step %llu has no pictures", (unsigned long long)step);
     for (size_t i = 0; i < BATCH; i++)
         batch->labels[i] = (int)(step * 100 + i);
@@ -121,6 +121,8 @@ static void a_failure_comes_with_its_step(void **state)
             assert_int_equal(batch_feed_take(feed, 3, &batch, &err), -ERR_IO);
             assert_string_equal(err.message, "step 3 has no pictures");
         }
+        atomic_store(&source.fails_at, 0); /* it is there again */
+        assert_batch(feed, 3, 0, 2);
         assert_batch(feed, 4, 0, 2);
     }
 }

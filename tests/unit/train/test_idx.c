@@ -129,6 +129,29 @@ static void wrong_contents_are_refused(void **state)
                      -ERR_BAD_REQUEST);
 }
 
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    uint8_t pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, labels[] = {3, 0};
+    struct idx idx = {.count = 2, .height = 3, .width = 2, .pixels = pixels, .labels = labels};
+    assert_false(idx_is_directory(directory));
+    assert_int_equal(idx_write(&idx, directory, IDX_TRAIN, &err), 0);
+    assert_int_equal(idx_write(&idx, directory, IDX_TEST, &err), 0);
+    assert_true(idx_is_directory(directory));
+    for (enum idx_part part = IDX_TRAIN; part <= IDX_TEST; part++) {
+        _cleanup_(cleanup_idx) struct idx *read = NULL;
+        assert_int_equal(idx_open(directory, part, &read, &err), 0);
+        assert_int_equal(read->count, 2);
+        assert_int_equal(read->height, 3);
+        assert_int_equal(read->width, 2);
+        assert_int_equal(read->classes, 4);
+        assert_memory_equal(read->pixels, pixels, sizeof(pixels));
+        assert_memory_equal(read->labels, labels, sizeof(labels));
+    }
+    assert_true(idx_write(&idx, "/nonexistent", IDX_TRAIN, &err) < 0);
+}
+
 static void labels_have_names(void **state)
 {
     char text[32];
@@ -149,6 +172,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(missing_and_damaged_files_are_named, make_directory,
                                         remove_directory),
         cmocka_unit_test(wrong_contents_are_refused),
+        cmocka_unit_test_setup_teardown(what_is_written_is_read_back, make_directory,
+                                        remove_directory),
         cmocka_unit_test_setup_teardown(labels_have_names, make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

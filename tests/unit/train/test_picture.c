@@ -133,6 +133,18 @@ static void cut_middle(const struct picture *picture, size_t side, size_t channe
     picture_cut_bytes(picture, &middle, side, channels, ret);
 }
 
+static void formats_are_told_by_their_first_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(picture_format("\x89PNG....", 8), PICTURE_PNG);
+    assert_int_equal(picture_format("\xff\xd8\xff", 3), PICTURE_JPEG);
+    assert_int_equal(picture_format("RIFF\0\0\0\0WEBP", 12), PICTURE_WEBP);
+    assert_int_equal(picture_format("RIFF\0\0\0\0WEB", 11), PICTURE_UNKNOWN);
+    assert_int_equal(picture_format("P6", 2), PICTURE_PNM);
+    assert_int_equal(picture_format("", 0), PICTURE_UNKNOWN);
+    assert_string_equal(picture_format_name(PICTURE_JPEG), "JPEG");
+}
+
 static void the_middle_square_is_cut_and_averaged(void **state)
 {
     (void)state;
@@ -185,6 +197,7 @@ int main(void)
         cmocka_unit_test(jpeg_is_read),
         cmocka_unit_test(webp_is_read),
         cmocka_unit_test(what_is_no_picture_is_refused),
+        cmocka_unit_test(formats_are_told_by_their_first_bytes),
         cmocka_unit_test(the_middle_square_is_cut_and_averaged),
         cmocka_unit_test(what_hangs_over_repeats_the_edge),
     };

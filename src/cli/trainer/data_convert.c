@@ -1,0 +1,216 @@
+/* trainer data convert: pictures of people cut to their faces once and for all, or classes of
+ * pictures from IDX files to folders and back. The source is never changed. */
+#include "cli/trainer/commands.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/trainer/people.h"
+#include "train/idx.h"
+
+#include <stdio.h>
+
+enum { FILE_MAX = 8 << 20 };
+
+struct convert_values {
+    const char *crop, *format;
+    int64_t size, threads;
+    bool colour, idx;
+};
+
+/* One picture of a person or class, in its folder. */
+static int write_picture(const char *directory, const char *name, size_t number, const char *format,
+                         const uint8_t *pixels, size_t width, size_t height, size_t channels,
+                         struct err *err)
+{
+    bool png = str_eq(format, "png");
+    _cleanup_free_ char *folder = mem_printf("%s/%s", directory, name);
+    _cleanup_free_ char *path = mem_printf("%s/%05zu.%s", folder, number,
+                                           png             ? "png"
+                                           : channels == 3 ? "ppm"
+                                                           : "pgm");
+    _cleanup_buf_ struct buf file;
+    buf_init(&file, FILE_MAX);
+    int result = file_make_dirs(folder, 0755, err);
+    if (result == 0 && png)
+        result = picture_encode_png(pixels, width, height, channels, &file, err);
+    if (result == 0 && !png) {
+        buf_printf(&file, "P%c\n%zu %zu\n255\n", channels == 3 ? '6' : '5', width, height);
+        buf_append(&file, pixels, width * height * channels);
+    }
+    /* Without waiting for the disk at each of thousands: what is broken off is converted again. */
+    return result < 0 ? result : file_replace(path, file.data, file.size, 0644, err);
+}
+
+static int convert_people(const struct convert_values *wanted, const char *from, const char *to,
+                          struct err *err)
+{
+    _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
+    _cleanup_(people_crop_release) struct people_crop crop = {0};
+    enum face_crop how = FACE_CROP_AUTO;
+    int result = face_crop_from_name(wanted->crop, &how, err);
+    if (result == 0)
+        result = people_crop_open(how, &crop, err);
+    if (result == 0)
+        result = people_open(from, &crop, (int)wanted->threads, &dataset, err);
+    size_t side = (size_t)wanted->size, channels = wanted->colour ? 3 : 1;
+    _cleanup_free_ uint8_t *pixels = mem_alloc(side * side * channels);
+    for (size_t person = 0; result == 0 && person < dataset_persons(dataset); person++)
+        for (size_t i = 0; result == 0 && i < dataset_pictures(dataset, person); i++) {
+            result = dataset_load_bytes(dataset, person, i, side, channels, pixels, err);
+            if (result == 0)
+                result = write_picture(to, dataset_person_name(dataset, person), i, wanted->format,
+                                       pixels, side, side, channels, err);
+        }
+    if (result < 0)
+        return result;
+    printf("%zu pictures of %zu people, %zu×%zu, in %s; train on them with --crop off\n",
+           dataset_total(dataset), dataset_persons(dataset), side, side, to);
+    return 0;
+}
+
+/* ---- IDX files */
+
+static const char *part_name(enum idx_part part)
+{
+    return part == IDX_TRAIN ? "train" : "test";
+}
+
+static int unpack_idx(const struct convert_values *wanted, const char *from, const char *to,
+                      struct err *err)
+{
+    size_t written = 0;
+    for (enum idx_part part = IDX_TRAIN; part <= IDX_TEST; part++) {
+        _cleanup_(cleanup_idx) struct idx *idx = NULL;
+        _cleanup_free_ char *directory = mem_printf("%s/%s", to, part_name(part));
+        int result = idx_open(from, part, &idx, err);
+        for (size_t i = 0; result == 0 && i < idx->count; i++, written++) {
+            char label[8];
+            size_t width = (size_t)idx->width, height = (size_t)idx->height;
+            snprintf(label, sizeof(label), "%d", idx->labels[i]);
+            result = write_picture(directory, label, i, wanted->format,
+                                   idx->pixels + i * width * height, width, height, 1, err);
+        }
+        if (result < 0)
+            return result;
+    }
+    printf("%zu pictures in %s/train and %s/test, a folder a label\n", written, to, to);
+    return 0;
+}
+
+/* Folders in the order of their names are the labels from 0 on. */
+static int pack_part(const struct convert_values *wanted, const char *from, const char *to,
+                     enum idx_part part, size_t *ret_count, struct err *err)
+{
+    _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
+    _cleanup_free_ char *directory = mem_printf("%s/%s", from, part_name(part));
+    const struct people_crop plain = {.crop = FACE_CROP_OFF};
+    int result = people_open(directory, &plain, (int)wanted->threads, &dataset, err);
+    if (result < 0)
+        return result;
+    size_t side = (size_t)wanted->size, count = dataset_total(dataset), at = 0;
+    if (dataset_persons(dataset) > 256)
+        return err_set(err, ERR_TOO_MANY, "'%s' has %zu folders: IDX files know 256 labels",
+                       directory, dataset_persons(dataset));
+    struct idx idx = {
+        .count = count,
+        .height = (int)side,
+        .width = (int)side,
+        .pixels = mem_alloc(count * side * side),
+        .labels = mem_alloc(count),
+    };
+    for (size_t label = 0; result == 0 && label < dataset_persons(dataset); label++)
+        for (size_t i = 0; result == 0 && i < dataset_pictures(dataset, label); i++, at++) {
+            idx.labels[at] = (uint8_t)label;
+            result =
+                dataset_load_bytes(dataset, label, i, side, 1, idx.pixels + at * side * side, err);
+        }
+    if (result == 0)
+        result = idx_write(&idx, to, part, err);
+    free(idx.pixels);
+    free(idx.labels);
+    *ret_count += count;
+    return result;
+}
+
+static int pack_idx(const struct convert_values *wanted, const char *from, const char *to,
+                    struct err *err)
+{
+    size_t count = 0;
+    int result = file_make_dirs(to, 0755, err);
+    for (enum idx_part part = IDX_TRAIN; result == 0 && part <= IDX_TEST; part++)
+        result = pack_part(wanted, from, to, part, &count, err);
+    if (result == 0)
+        printf("%zu pictures of %lld×%lld in four IDX files in %s\n", count,
+               (long long)wanted->size, (long long)wanted->size, to);
+    return result;
+}
+
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+{
+    (void)count;
+    const struct convert_values *wanted = values;
+    const char *from = arguments[0], *to = arguments[1];
+    if (str_eq(from, to))
+        return err_set(err, ERR_USAGE, "'%s' would be written over itself: name another folder",
+                       to);
+    if (wanted->idx)
+        return pack_idx(wanted, from, to, err);
+    return idx_is_directory(from) ? unpack_idx(wanted, from, to, err)
+                                  : convert_people(wanted, from, to, err);
+}
+
+#define FIELD(name) .offset = offsetof(struct convert_values, name)
+
+static const struct option OPTIONS[] = {
+    PEOPLE_CROP_OPTION(offsetof(struct convert_values, crop), "auto"),
+    {.name = "size",
+     .type = OPTION_INT,
+     FIELD(size),
+     .fallback = "128",
+     .min = 8,
+     .max = 1024,
+     .value = "PIXELS",
+     .help = "width and height of what is written, in pixels"},
+    {.name = "format",
+     .type = OPTION_CHOICE,
+     FIELD(format),
+     .fallback = "png",
+     .choices = "png|pgm",
+     .value = "KIND",
+     .help = "of the files; pgm of pictures in colour is ppm"},
+    {.name = "colour", .type = OPTION_FLAG, FIELD(colour), .help = "keep colours; else grey"},
+    {.name = "idx",
+     .type = OPTION_FLAG,
+     FIELD(idx),
+     .help = "write IDX files from FROM/train and FROM/test, a folder a label in each"},
+    {.name = "threads",
+     .type = OPTION_INT,
+     FIELD(threads),
+     .environment = "TRAINER_THREADS",
+     .fallback = "1",
+     .min = 1,
+     .max = DATASET_SURVEY_THREADS_MAX,
+     .value = "N",
+     .help = "threads that look for faces"},
+    {0},
+};
+
+const struct command COMMAND_DATA_CONVERT = {
+    .name = "convert",
+    .arguments = "FROM TO",
+    .summary = "cut pictures to their faces, or turn IDX files into folders and back",
+    .description =
+        "A folder with one folder a person becomes another one, of pictures of one size cut to "
+        "their faces: training on it needs no search.\n\n"
+        "A folder of IDX files becomes TO/train and TO/test with a folder a label; --idx goes the "
+        "other way, with the labels in the order of the folders' names.",
+    .examples = "trainer data convert photographs people --size 96 --crop cascade\n"
+                "trainer data convert " IDX_DIRECTORY_DEFAULT " pictures\n"
+                "trainer data convert pictures data --idx --size 28",
+    .options = OPTIONS,
+    .values_size = sizeof(struct convert_values),
+    .arguments_min = 2,
+    .arguments_max = 2,
+    .run = run,
+};

@@ -1,0 +1,134 @@
+/* trainer data faces: write drawn faces as picture files, so that there is something to recognise
+ * where there is no data. */
+#include "cli/trainer/commands.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "train/dataset.h"
+#include "train/picture.h"
+
+#include <stdio.h>
+
+enum { PNG_MAX = 4 << 20 };
+
+struct data_values {
+    const char *gallery;
+    const char *samples;
+    int64_t persons, pictures, sample_pictures, seed, size;
+};
+
+static int write_picture(const struct dataset *dataset, size_t person, size_t picture, size_t side,
+                         const char *directory, struct err *err)
+{
+    _cleanup_free_ uint8_t *pixels = mem_alloc(side * side * 3);
+    _cleanup_free_ char *folder =
+        mem_printf("%s/%s", directory, dataset_person_name(dataset, person));
+    _cleanup_free_ char *path = mem_printf("%s/%03zu.png", folder, picture);
+    _cleanup_buf_ struct buf png;
+    buf_init(&png, PNG_MAX);
+    int result = dataset_load_bytes(dataset, person, picture, side, 3, pixels, err);
+    if (result == 0)
+        result = picture_encode_png(pixels, side, side, 3, &png, err);
+    if (result == 0)
+        result = file_make_dirs(folder, 0755, err);
+    if (result == 0)
+        result = file_write_atomic(path, png.data, png.size, 0644, err);
+    return result;
+}
+
+static int write_faces(const struct data_values *wanted, struct err *err)
+{
+    _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
+    size_t kept = (size_t)wanted->pictures, samples = (size_t)wanted->sample_pictures;
+    if (str_is_empty(wanted->gallery))
+        return err_set(err, ERR_USAGE, "say where to write the pictures with --gallery DIR");
+    int result = dataset_open_procedural((uint64_t)wanted->seed, (size_t)wanted->persons,
+                                         kept + samples, &dataset, err);
+    for (size_t person = 0; result == 0 && person < dataset_persons(dataset); person++) {
+        for (size_t i = 0; result == 0 && i < kept; i++)
+            result = write_picture(dataset, person, i, (size_t)wanted->size, wanted->gallery, err);
+        for (size_t i = 0; result == 0 && i < samples && !str_is_empty(wanted->samples); i++)
+            result = write_picture(dataset, person, kept + i, (size_t)wanted->size, wanted->samples,
+                                   err);
+    }
+    return result;
+}
+
+static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+{
+    (void)count, (void)arguments;
+    const struct data_values *wanted = values;
+    int result = write_faces(wanted, err);
+    if (result < 0)
+        return result;
+    printf("%lld people with %lld pictures each in %s\n", (long long)wanted->persons,
+           (long long)wanted->pictures, wanted->gallery);
+    return 0;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "gallery",
+     .type = OPTION_PATH,
+     .offset = offsetof(struct data_values, gallery),
+     .value = "DIR",
+     .help = "where the pictures go: one folder a person"},
+    {.name = "samples",
+     .type = OPTION_PATH,
+     .offset = offsetof(struct data_values, samples),
+     .value = "DIR",
+     .help = "where further pictures of the same people go"},
+    {.name = "persons",
+     .type = OPTION_INT,
+     .offset = offsetof(struct data_values, persons),
+     .fallback = "9",
+     .min = 1,
+     .max = 10000,
+     .value = "N",
+     .help = "how many people"},
+    {.name = "pictures",
+     .type = OPTION_INT,
+     .offset = offsetof(struct data_values, pictures),
+     .fallback = "5",
+     .min = 1,
+     .max = 1000,
+     .value = "N",
+     .help = "pictures of each for the gallery"},
+    {.name = "sample-pictures",
+     .type = OPTION_INT,
+     .offset = offsetof(struct data_values, sample_pictures),
+     .fallback = "1",
+     .min = 0,
+     .max = 1000,
+     .value = "N",
+     .help = "pictures of each for the samples"},
+    {.name = "seed",
+     .type = OPTION_INT,
+     .offset = offsetof(struct data_values, seed),
+     .fallback = "1",
+     .min = 0,
+     .max = INT64_MAX,
+     .value = "N",
+     .help = "which people: another seed draws others"},
+    {.name = "size",
+     .type = OPTION_INT,
+     .offset = offsetof(struct data_values, size),
+     .fallback = "128",
+     .min = 16,
+     .max = 1024,
+     .value = "PIXELS",
+     .help = "width and height of a picture in pixels"},
+    {0},
+};
+
+const struct command COMMAND_DATA_FACES = {
+    .name = "faces",
+    .summary = "write drawn faces as picture files",
+    .description = "Draws people that do not exist and writes their pictures, one folder a person, "
+                   "so that training, "
+                   "prediction and the page can be tried without data of your own.",
+    .examples = "trainer data faces --gallery people --samples more --persons 9",
+    .options = OPTIONS,
+    .values_size = sizeof(struct data_values),
+    .run = run,
+};
