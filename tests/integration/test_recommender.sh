@@ -53,6 +53,7 @@ WORKERS=127.0.0.1:$(free_port),127.0.0.1:$(free_port)
 PIDS=()
 start_all() { # OPTION…
     local role index
+    rm -f ps-?.log worker-?.log # nobody may read what an earlier run wrote there
     PIDS=()
     for role in ps worker; do
         for index in 0 1; do
