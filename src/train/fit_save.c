@@ -28,6 +28,31 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
     return 0;
 }
 
+/* What the model has learned beside its parameters; without it the steps after a resumption would
+ * differ from those of a run that was never broken off in their last bits. */
+static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
+{
+    size_t count = 0;
+    const float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
+    struct json *notes = json_object(arena), *list = json_array(arena);
+    for (size_t i = 0; i < count; i++)
+        json_append(list, json_real(arena, (double)learned[i]));
+    json_set(arena, notes, "learned", list);
+    return notes;
+}
+
+/* Checkpoints from before there were notes have none, and those of other models others. */
+static void restore_notes(struct fit_loop *loop, const struct json *notes)
+{
+    size_t count = 0;
+    float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
+    const struct json *list = json_get(notes, "learned");
+    if (json_count(list) != count)
+        return;
+    JSON_EACH (value, list)
+        *learned++ = (float)json_number(value, 0);
+}
+
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
 {
     _cleanup_free_ uint64_t *steps = NULL;
@@ -52,6 +77,7 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     result = checkpoint_restore(checkpoint, path, loop->params, loop->optimizer, err);
     if (result < 0)
         return err_wrap(err, "cannot resume (use another --model-dir, or remove the old one)");
+    restore_notes(loop, checkpoint->info.notes);
     *ret_step = checkpoint->info.step;
     return 0;
 }
@@ -61,6 +87,7 @@ static int put(struct fit_loop *loop, uint64_t step, struct err *err)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct checkpoint_info info = {.model = loop->model,
                                    .config = loop->config(loop->context, arena),
+                                   .notes = notes_of(loop, arena),
                                    .step = step,
                                    .seed = loop->seed};
     if (!loop->writer) {

@@ -267,8 +267,23 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     assert_int_equal(result.first, 1);
     assert_int_equal(result.last, 6);
     assert_true(file_exists(file));
+    double loss = result.loss;
     result = fit_alone(&options, dataset); /* nothing left to do */
     assert_int_equal(result.first, 6);
+
+    /* The same bits as of a run that nobody stopped. */
+    char whole[128], other[256];
+    snprintf(whole, sizeof(whole), "%s/whole", directory);
+    face_fit_model_path(whole, other, sizeof(other));
+    options.model_dir = whole;
+    result = fit_alone(&options, dataset);
+    assert_true(result.loss == loss);
+    struct checkpoint *a = NULL, *b = NULL;
+    assert_int_equal(checkpoint_read(file, &a, NULL), 0);
+    assert_int_equal(checkpoint_read(other, &b, NULL), 0);
+    assert_memory_equal(a->values, b->values, a->floats * sizeof(float));
+    checkpoint_free(a);
+    checkpoint_free(b);
     dataset_free(dataset);
 }
 
