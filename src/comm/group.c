@@ -111,6 +111,8 @@ void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank)
 
 enum comm_broken comm_group_broken(const struct comm_group *group)
 {
+    if (!group->links.tcp)
+        return COMM_BROKEN_PEER;
     switch (transport_tcp_broken_by(group->links.tcp)) {
     case ERR_NONE:
         return COMM_BROKEN_MESSAGE;

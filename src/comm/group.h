@@ -67,7 +67,7 @@ DEFINE_CLEANUP(comm_group)
 
 /* After an error, or because somebody waits to be let in, which all members must know of each
  * other: form the group anew. Its size and the ranks may be others then. With ERR_UNAVAILABLE or
- * another error there is no group; it may be tried again. */
+ * another error there is no group: it may be tried again or freed, and nothing else. */
 int comm_group_reform(struct comm_group *group, struct err *err);
 
 /* This task has the state that the group works on: from now on it can go on with it after a loss,
