@@ -215,7 +215,8 @@ void run_log_step(struct run_log *log, const struct progress_step *step)
         put_point(log, step);
 }
 
-static void note(struct run_log *log, const char *event, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void note(struct run_log *log, const char *event,
+                                                       const char *format, va_list args)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *text = arena_vprintf(arena, format, args);

@@ -63,6 +63,7 @@ static void it_answers(void **unused)
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     int port = 0;
     _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port);
+    assert_non_null(monitor);
     run_state_begin(state, 0, 100, 0);
     run_state_wait(state, "worker 1 (b:2222)", 1);
     assert_answer(port, "GET", "/progress", "HTTP/1.1 200 ",
@@ -109,6 +110,7 @@ static void a_port_in_use_is_a_sentence(void **unused)
     int port = 0, other = 0;
     _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port), *second = NULL;
     struct err err = ERR_INIT;
+    assert_non_null(monitor);
     assert_true(monitor_start("127.0.0.1", port, state, &second, &other, &err) < 0);
     assert_null(second);
     _cleanup_free_ char *expected =
@@ -151,6 +153,7 @@ static void it_is_asked_while_steps_go_on(void **unused)
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     int port = 0;
     _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port);
+    assert_non_null(monitor);
     pthread_t thread;
     done = false;
     assert_int_equal(pthread_create(&thread, NULL, train, state), 0);

@@ -87,6 +87,7 @@ static void is_what_tensorboard_reads(void **state)
 static void a_resumed_run_says_from_where(void **state)
 {
     _cleanup_(cleanup_event_file) struct event_file *file = open_file(120);
+    assert_non_null(file);
     _cleanup_free_ char *hex = read_file();
     _cleanup_free_ char *expected = mem_printf("%s%s", VERSION, RESUMED);
     assert_string_equal(hex, expected);
