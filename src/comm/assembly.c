@@ -119,6 +119,7 @@ int assembly_new(const struct comm_options *options, struct assembly **ret, stru
         .secret_size = assembly->secret.size,
         .timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS,
         .report_ms = options->report_ms ? options->report_ms : REPORT_MS,
+        .stop = options->stop,
         .report = options->report,
         .waiting = options->waiting,
         .context = options->context,

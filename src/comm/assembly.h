@@ -10,7 +10,7 @@
 
 struct assembly;
 
-/* `options` as of comm_group_open(); nothing it points to is kept but report and context. */
+/* `options` as of comm_group_open(); nothing it points to is kept but stop, report and context. */
 int assembly_new(const struct comm_options *options, struct assembly **ret, struct err *err);
 struct assembly *assembly_free(struct assembly *assembly); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(assembly)

@@ -18,6 +18,7 @@
 
 #include <trainyard/tf_config.h>
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,13 +53,15 @@ struct comm_options {
     int start_members;       /* how many are enough to begin with; 0: all */
     int64_t start_after_ms;  /* until then all are waited for, at the first start */
     int64_t peer_timeout_ms; /* with min_members: who does not answer for so long is lost; 0: 5 s */
+    /* Not 0: forming ends with ERR_CANCELED; may be NULL, else it outlives the group. */
+    const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line);  /* may be NULL */
     void (*waiting)(void *context, const char *whom); /* see rendezvous.h; may be NULL */
     void *context;
 };
 
 /* Returns when every member is connected with every other. Nothing the options point to is kept
- * but `report` and its context. */
+ * but `stop`, `report` and its context. */
 int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err);
 
 /* Says goodbye, so that the others do not take it for a loss. */

@@ -291,6 +291,8 @@ static int run(struct lobby *lobby, struct err *err)
         if (links_flush(lobby) && membership_decided(lobby->membership, &list))
             return 0;
         rendezvous_tell_missing(meeting);
+        if ((result = rendezvous_check_stop(meeting, err)) < 0)
+            return result;
         if (now >= meeting->deadline)
             return rendezvous_give_up(meeting, err);
         if (now >= meeting->next_report) {

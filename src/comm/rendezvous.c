@@ -166,6 +166,13 @@ int rendezvous_give_up(struct rendezvous *r, struct err *err)
                    r->wanted, (double)r->options->timeout_ms / 1000, text.data);
 }
 
+int rendezvous_check_stop(const struct rendezvous *r, struct err *err)
+{
+    if (!r->options->stop || !*r->options->stop)
+        return 0;
+    return err_set(err, ERR_CANCELED, "told to stop while others were waited for");
+}
+
 static void append_name(void *context, const char *name, const char *reason)
 {
     struct buf *text = context;
@@ -265,8 +272,8 @@ static int meet(struct rendezvous *r, struct err *err)
             return 0;
         if (r->options->generation && (result = check_generation(r, now, err)) < 0)
             return result;
-        if (r->options->stop && *r->options->stop)
-            return err_set(err, ERR_CANCELED, "told to stop while others were waited for");
+        if ((result = rendezvous_check_stop(r, err)) < 0)
+            return result;
         if (now >= r->deadline)
             return rendezvous_give_up(r, err);
         if (now >= r->next_report) {

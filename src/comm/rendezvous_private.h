@@ -66,6 +66,7 @@ void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until);
 void rendezvous_report_missing(struct rendezvous *r);
 void rendezvous_tell_missing(struct rendezvous *r); /* whenever they may be others */
 int rendezvous_give_up(struct rendezvous *r, struct err *err);
+int rendezvous_check_stop(const struct rendezvous *r, struct err *err); /* told to: ERR_CANCELED */
 
 struct bond *rendezvous_find_bond(struct rendezvous *r, int peer, int channel, bool outgoing);
 void rendezvous_describe(const struct rendezvous *r, int rank, char text[TF_CONFIG_TASK_TEXT_MAX]);

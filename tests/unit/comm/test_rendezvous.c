@@ -108,6 +108,28 @@ static void a_name_that_does_not_resolve_is_said(void **state)
     ty_tf_config_free(config);
 }
 
+static volatile sig_atomic_t told_to_stop;
+
+static void stop_waiting(const char *line)
+{
+    if (strstr(line, "waiting for worker 0"))
+        told_to_stop = 1;
+}
+
+static void waiting_ends_when_told_to_stop(void **state)
+{
+    for (int min = 0; min < 2; min++) { /* for all, and for as many as come */
+        struct members members;
+        members_init(&members, 2);
+        told_to_stop = 0;
+        struct lines lines = {.on_line = stop_waiting};
+        struct comm_options options = {.min_members = min, .stop = &told_to_stop};
+        struct err err = ERR_INIT;
+        assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_CANCELED);
+        assert_string_equal(err.message, "told to stop while others were waited for");
+    }
+}
+
 /* The chief starts the worker only when it has said that it waits for it. */
 static pid_t late_child;
 static struct members *late_members;
@@ -369,6 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_missing_member_is_named),
         cmocka_unit_test(a_name_that_does_not_resolve_is_said),
+        cmocka_unit_test(waiting_ends_when_told_to_stop),
         cmocka_unit_test(a_late_member_is_waited_for),
         cmocka_unit_test(a_member_may_die_and_come_back_before_all_are_there),
         cmocka_unit_test(wrong_members_are_refused_with_the_reason),
