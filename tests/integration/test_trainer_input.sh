@@ -80,10 +80,24 @@ cp -r "$SCRATCH/cut/ben" "$SCRATCH/classes/test"
 answer 0 "$TRAINER" data convert "$SCRATCH/classes" "$SCRATCH/idx" --idx --size 32 >/dev/null
 said=$(answer 0 "$TRAINER" data inspect "$SCRATCH/idx")
 assert_contains "IDX files" "train: 6 pictures of 32×32, 2 classes" "$said"
+labels() { tail -c +9 "$1" | od -An -v -t u1 | xargs; }
+assert_eq "labels to train on" "0 0 0 1 1 1" "$(labels "$SCRATCH/idx/train-labels-idx1-ubyte")"
+assert_eq "labels to judge by" "1 1 1" "$(labels "$SCRATCH/idx/t10k-labels-idx1-ubyte")"
 answer 0 "$TRAINER" data convert "$SCRATCH/idx" "$SCRATCH/again" --format pgm >/dev/null
 cmp "$SCRATCH/again/train/1/00003.pgm" "$SCRATCH/cut/ben/00000.pgm" || fail "a picture changed on its way through IDX files"
 said=$(answer 2 "$TRAINER" data convert "$SCRATCH/idx" "$SCRATCH/idx")
 assert_contains "the same folder" "would be written over itself" "$said"
+
+# A class of which nothing can be used keeps its number, and what is not trained on cannot be judged.
+cp -r "$SCRATCH/classes" "$SCRATCH/odd"
+for file in "$SCRATCH/odd/train/ada"/*; do printf 'rubbish' >"$file"; done
+answer 0 "$TRAINER" data convert "$SCRATCH/odd" "$SCRATCH/odd-idx" --idx --size 32 >/dev/null
+assert_eq "labels without ada" "1 1 1" "$(labels "$SCRATCH/odd-idx/train-labels-idx1-ubyte")"
+assert_eq "labels to judge by without ada" "1 1 1" "$(labels "$SCRATCH/odd-idx/t10k-labels-idx1-ubyte")"
+cp -r "$SCRATCH/cut/ada" "$SCRATCH/odd/test/zoe"
+said=$(answer 1 "$TRAINER" data convert "$SCRATCH/odd" "$SCRATCH/odd-none" --idx --size 32)
+assert_contains "an untrained class" "'$SCRATCH/odd/test' has a class 'zoe' that '$SCRATCH/odd/train' lacks" "$said"
+[ ! -e "$SCRATCH/odd-none" ] || fail "half a data set was written"
 
 # Faces: drawn ones are no photographs, so most are not found, and all are cut alike. Without opencv-data nobody looks.
 said=$(answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --model-dir "$SCRATCH/model")

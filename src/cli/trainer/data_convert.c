@@ -98,9 +98,25 @@ static int unpack_idx(const struct convert_values *wanted, const char *from, con
     return 0;
 }
 
-/* Folders in the order of their names are the labels from 0 on. */
-static int pack_part(const struct convert_values *wanted, const char *from, const char *to,
-                     enum idx_part part, size_t *ret_count, struct err *err)
+/* The folders of FROM/train in the order of their names are the labels from 0 on, for both parts:
+ * also those of which no picture can be used, so that one damaged class does not move the others.
+ */
+static int label_of(const struct dataset *classes, const char *from, const char *name,
+                    uint8_t *ret_label, struct err *err)
+{
+    for (size_t i = 0; i < dataset_persons(classes); i++)
+        if (str_eq(dataset_person_name(classes, i), name)) {
+            *ret_label = (uint8_t)i;
+            return 0;
+        }
+    return err_set(err, ERR_NOT_FOUND,
+                   "'%s/test' has a class '%s' that '%s/train' lacks: give it pictures there, too, "
+                   "or take it out",
+                   from, name, from);
+}
+
+static int read_part(const struct convert_values *wanted, const char *from, enum idx_part part,
+                     const struct dataset *classes, struct idx *ret, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
     _cleanup_free_ char *directory = mem_printf("%s/%s", from, part_name(part));
@@ -109,40 +125,50 @@ static int pack_part(const struct convert_values *wanted, const char *from, cons
     if (result < 0)
         return result;
     size_t side = (size_t)wanted->size, count = dataset_total(dataset), at = 0;
-    if (dataset_persons(dataset) > 256)
-        return err_set(err, ERR_TOO_MANY, "'%s' has %zu folders: IDX files know 256 labels",
-                       directory, dataset_persons(dataset));
-    struct idx idx = {
+    *ret = (struct idx){
         .count = count,
         .height = (int)side,
         .width = (int)side,
         .pixels = mem_alloc(count * side * side),
         .labels = mem_alloc(count),
     };
-    for (size_t label = 0; result == 0 && label < dataset_persons(dataset); label++)
-        for (size_t i = 0; result == 0 && i < dataset_pictures(dataset, label); i++, at++) {
-            idx.labels[at] = (uint8_t)label;
-            result =
-                dataset_load_bytes(dataset, label, i, side, 1, idx.pixels + at * side * side, err);
+    for (size_t folder = 0; result == 0 && folder < dataset_persons(dataset); folder++) {
+        uint8_t label = 0;
+        result = label_of(classes, from, dataset_person_name(dataset, folder), &label, err);
+        for (size_t i = 0; result == 0 && i < dataset_pictures(dataset, folder); i++, at++) {
+            ret->labels[at] = label;
+            result = dataset_load_bytes(dataset, folder, i, side, 1, ret->pixels + at * side * side,
+                                        err);
         }
-    if (result == 0)
-        result = idx_write(&idx, to, part, err);
-    free(idx.pixels);
-    free(idx.labels);
-    *ret_count += count;
+    }
     return result;
 }
 
 static int pack_idx(const struct convert_values *wanted, const char *from, const char *to,
                     struct err *err)
 {
-    size_t count = 0;
-    int result = file_make_dirs(to, 0755, err);
+    _cleanup_(cleanup_dataset) struct dataset *classes = NULL;
+    _cleanup_free_ char *train = mem_printf("%s/%s", from, part_name(IDX_TRAIN));
+    struct idx parts[] = {[IDX_TRAIN] = {0}, [IDX_TEST] = {0}};
+    int result = dataset_open_folder(train, &classes, err);
+    if (result == 0 && dataset_persons(classes) > 256)
+        result = err_set(err, ERR_TOO_MANY, "'%s' has %zu folders: IDX files know 256 labels",
+                         train, dataset_persons(classes));
+    /* Nothing is written before all is read: half a data set looks like a whole one. */
     for (enum idx_part part = IDX_TRAIN; result == 0 && part <= IDX_TEST; part++)
-        result = pack_part(wanted, from, to, part, &count, err);
+        result = read_part(wanted, from, part, classes, &parts[part], err);
     if (result == 0)
-        printf("%zu pictures of %lld×%lld in four IDX files in %s\n", count,
-               (long long)wanted->size, (long long)wanted->size, to);
+        result = file_make_dirs(to, 0755, err);
+    for (enum idx_part part = IDX_TRAIN; result == 0 && part <= IDX_TEST; part++)
+        result = idx_write(&parts[part], to, part, err);
+    if (result == 0)
+        printf("%zu pictures of %lld×%lld in four IDX files in %s\n",
+               parts[IDX_TRAIN].count + parts[IDX_TEST].count, (long long)wanted->size,
+               (long long)wanted->size, to);
+    for (enum idx_part part = IDX_TRAIN; part <= IDX_TEST; part++) {
+        free(parts[part].pixels);
+        free(parts[part].labels);
+    }
     return result;
 }
 
@@ -204,7 +230,7 @@ const struct command COMMAND_DATA_CONVERT = {
         "A folder with one folder a person becomes another one, of pictures of one size cut to "
         "their faces: training on it needs no search.\n\n"
         "A folder of IDX files becomes TO/train and TO/test with a folder a label; --idx goes the "
-        "other way, with the labels in the order of the folders' names.",
+        "other way, with the labels in the order of the names of FROM/train's folders.",
     .examples = "trainer data convert photographs people --size 96 --crop cascade\n"
                 "trainer data convert " IDX_DIRECTORY_DEFAULT " pictures\n"
                 "trainer data convert pictures data --idx --size 28",
