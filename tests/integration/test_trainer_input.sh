@@ -24,6 +24,7 @@ printf 'P5\n100000 100000\n255\n' >"$SCRATCH/people/ben/900.pgm"
 mkdir "$SCRATCH/people/zoe"
 : >"$SCRATCH/people/zoe/000.jpg"
 before=$(files)
+folders=$(cd "$SCRATCH/people" && find . -type d)
 
 said=$(answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --crop off)
 assert_contains "the count" "4 of 16 pictures cannot be used and are left out, and with them 1 person" "$said"
@@ -87,6 +88,16 @@ answer 0 "$TRAINER" data convert "$SCRATCH/idx" "$SCRATCH/again" --format pgm >/
 cmp "$SCRATCH/again/train/1/00003.pgm" "$SCRATCH/cut/ben/00000.pgm" || fail "a picture changed on its way through IDX files"
 said=$(answer 2 "$TRAINER" data convert "$SCRATCH/idx" "$SCRATCH/idx")
 assert_contains "the same folder" "would be written over itself" "$said"
+ln -s people "$SCRATCH/link"
+for to in people/ ./people link people/ada/.. link/new/deep people/cut people/new/../cut; do
+    (cd "$SCRATCH" && "$TRAINER" data convert people "$to" --crop off) >"$SCRATCH/answer" 2>&1 && fail "'$to' was written to"
+    grep -Eq "would be written over itself|lies in 'people'|goes up from a folder" "$SCRATCH/answer" || fail "'$to': $(cat "$SCRATCH/answer")"
+done
+mkdir "$SCRATCH/both"
+cp -r "$SCRATCH/idx" "$SCRATCH/both/train"
+said=$(answer 2 "$TRAINER" data convert "$SCRATCH/both/train" "$SCRATCH/both")
+assert_contains "a part that is the source" "'$SCRATCH/both/train' would be written over itself" "$said"
+assert_eq "the pictures and folders" "$before$folders" "$(files)$(cd "$SCRATCH/people" && find . -type d)"
 
 # A class of which nothing can be used keeps its number, and what is not trained on cannot be judged.
 cp -r "$SCRATCH/classes" "$SCRATCH/odd"

@@ -9,6 +9,8 @@
 #include "train/idx.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 enum { FILE_MAX = 8 << 20 };
 
@@ -172,18 +174,61 @@ static int pack_idx(const struct convert_values *wanted, const char *from, const
     return result;
 }
 
+/* ---- The source */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether what is written to `to` would be written to `from`: by whatever path, and also where it
+ * is not there yet and would be made. */
+static int check_outside(const char *to, const char *from, struct err *err)
+{
+    struct stat source, at, above;
+    _cleanup_free_ char *path = mem_printf("%s%s", to[0] == '/' ? "" : "./", to);
+    if (stat(from, &source) < 0)
+        return 0; /* whoever opens it says so */
+    bool itself = stat(path, &at) == 0 && is_same(&at, &source);
+    for (char *slash; stat(path, &at) < 0 && (slash = strrchr(path, '/'));) {
+        if (str_eq(slash, "/.."))
+            return err_set(err, ERR_USAGE,
+                           "'%s' goes up from a folder that is not there: write it without '..'",
+                           to);
+        slash[slash == path] = '\0';
+    }
+    while (!is_same(&at, &source)) {
+        char *up = mem_printf("%s/..", path);
+        free(path);
+        path = up;
+        if (stat(path, &above) < 0 || is_same(&above, &at))
+            return 0; /* at the root */
+        at = above;
+    }
+    return itself ? err_set(err, ERR_USAGE,
+                            "'%s' would be written over itself: name another folder", to)
+                  : err_set(err, ERR_USAGE,
+                            "'%s' lies in '%s', which is not to be changed: name a folder outside "
+                            "of it",
+                            to, from);
+}
+
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count;
     const struct convert_values *wanted = values;
     const char *from = arguments[0], *to = arguments[1];
-    if (str_eq(from, to))
-        return err_set(err, ERR_USAGE, "'%s' would be written over itself: name another folder",
-                       to);
-    if (wanted->idx)
-        return pack_idx(wanted, from, to, err);
-    return idx_is_directory(from) ? unpack_idx(wanted, from, to, err)
-                                  : convert_people(wanted, from, to, err);
+    bool unpacks = !wanted->idx && idx_is_directory(from);
+    int result = check_outside(to, from, err);
+    for (enum idx_part part = IDX_TRAIN; unpacks && result == 0 && part <= IDX_TEST; part++) {
+        _cleanup_free_ char *directory = mem_printf("%s/%s", to, part_name(part));
+        result = check_outside(directory, from, err);
+    }
+    if (result < 0)
+        return result;
+    return wanted->idx ? pack_idx(wanted, from, to, err)
+           : unpacks   ? unpack_idx(wanted, from, to, err)
+                       : convert_people(wanted, from, to, err);
 }
 
 #define FIELD(name) .offset = offsetof(struct convert_values, name)
