@@ -61,6 +61,17 @@ static int to_bool(const char *text, bool *ret, struct err *err)
     return err_set(err, ERR_USAGE, "'%s' is neither true nor false", text);
 }
 
+/* Object stores, which manifests of other programs name, are not read here. */
+static int check_path(const char *text, struct err *err)
+{
+    if (!strstr(text, "://"))
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "'%s' is not on a file system: mount a volume (a PersistentVolumeClaim) and "
+                   "give a path on it",
+                   text);
+}
+
 /* Write the text into the option's field, as its type wants it. */
 static int store(struct parse *parse, const struct option *option, const char *text)
 {
@@ -81,14 +92,9 @@ static int store(struct parse *parse, const struct option *option, const char *t
             return err_set(err, ERR_USAGE, "'%s' is none of %s", text, option->choices);
         *(const char **)target = text;
         return 0;
-    case OPTION_PATH: /* object stores, which manifests of other programs name */
-        if (strstr(text, "://"))
-            return err_set(err, ERR_USAGE,
-                           "'%s' is not on a file system: mount a volume (a PersistentVolumeClaim) "
-                           "and give a path on it",
-                           text);
+    case OPTION_PATH:
         *(const char **)target = text;
-        return 0;
+        return check_path(text, err);
     case OPTION_STRING:
         *(const char **)target = text;
         return 0;
@@ -298,7 +304,7 @@ static int take_letters(struct parse *parse, const char *word, const char *next)
     return 1;
 }
 
-static int check_count(const struct parse *parse)
+static int check_arguments(const struct parse *parse)
 {
     const struct command *command = parse->command;
     size_t count = parse->arguments.count;
@@ -310,7 +316,10 @@ static int check_count(const struct parse *parse)
     if (count > command->arguments_max)
         return err_set(parse->err, ERR_USAGE, "'%s' is one argument too many",
                        parse->arguments.items[command->arguments_max]);
-    return 0;
+    int result = 0;
+    for (size_t i = 0; command->arguments_are_paths && result == 0 && i < count; i++)
+        result = check_path(parse->arguments.items[i], parse->err);
+    return result;
 }
 
 static int take_words(struct parse *parse, int argc, char *const *argv)
@@ -333,7 +342,7 @@ static int take_words(struct parse *parse, int argc, char *const *argv)
             return taken < 0 ? taken : 0;
         i += taken;
     }
-    int result = check_count(parse);
+    int result = check_arguments(parse);
     return result < 0 ? result : store_others(parse);
 }
 

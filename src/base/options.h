@@ -63,6 +63,7 @@ struct command {
     bool single_dash;                         /* -name is --name, as programs in Go read it */
     size_t values_size;                       /* of the struct the offsets point into */
     size_t arguments_min, arguments_max;      /* how many may follow; SIZE_MAX: any */
+    bool arguments_are_paths;                 /* of a file system, as OPTION_PATH */
     const struct command *const *subcommands; /* NULL-terminated, or NULL */
     /* `values` is the filled struct; arguments are what is left. Returns the exit code, or a
      * negative error, which is then said the same way for every command. */

@@ -110,6 +110,14 @@ said=$(answer 1 "$TRAINER" data convert "$SCRATCH/odd" "$SCRATCH/odd-none" --idx
 assert_contains "an untrained class" "'$SCRATCH/odd/test' has a class 'zoe' that '$SCRATCH/odd/train' lacks" "$said"
 [ ! -e "$SCRATCH/odd-none" ] || fail "half a data set was written"
 
+# A bucket is no folder, wherever it is named.
+for command in "export --model s3://b/m --output o" "export --model m --output s3://b/o" "data inspect s3://b/d" "data convert s3://b/d to" \
+    "data convert from s3://b/d" "predict --model m --gallery g --probes s3://b/d" "predict --model m --gallery g --probes p --output s3://b/d" \
+    "predict --model m --gallery g s3://b/1.png" "fit face --start-from s3://b/m"; do
+    # shellcheck disable=SC2086 # words
+    assert_contains "$command" "is not on a file system: mount a volume" "$(cd "$SCRATCH" && answer 2 "$TRAINER" $command)"
+done
+
 # Faces: drawn ones are no photographs, so most are not found, and all are cut alike. Without opencv-data nobody looks.
 said=$(answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --model-dir "$SCRATCH/model")
 if [ -e /usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml ]; then

@@ -283,5 +283,6 @@ const struct command COMMAND_DATA_CONVERT = {
     .values_size = sizeof(struct convert_values),
     .arguments_min = 2,
     .arguments_max = 2,
+    .arguments_are_paths = true,
     .run = run,
 };

@@ -253,5 +253,6 @@ const struct command COMMAND_DATA_INSPECT = {
     .values_size = sizeof(struct inspect_values),
     .arguments_min = 1,
     .arguments_max = 1,
+    .arguments_are_paths = true,
     .run = run,
 };

@@ -70,12 +70,12 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 
 static const struct option OPTIONS[] = {
     {.name = "model",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
      .help = "model or checkpoint, as training writes it"},
     {.name = "output",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(output),
      .value = "FILE",
      .help = "the ONNX file to write"},

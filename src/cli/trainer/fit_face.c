@@ -335,7 +335,7 @@ static const struct option OPTIONS[] = {
      .help = "even: light and contrast of a picture do not count; keep: they do, for pictures all "
              "taken in one place"},
     {.name = "start-from",
-     .type = OPTION_STRING,
+     .type = OPTION_PATH,
      FIELD(start_from),
      .value = "FILE",
      .help = "a model of the same shape to start with, instead of values drawn by chance"},

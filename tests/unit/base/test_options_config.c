@@ -160,6 +160,20 @@ static void a_url_is_no_path(void **state)
     assert_non_null(strstr(err.message, "environment variable TEST_DIR: 's3://bucket' is not"));
 }
 
+static void a_url_is_no_argument_where_they_are_paths(void **state)
+{
+    const char **arguments = NULL;
+    size_t count;
+    struct err err = ERR_INIT;
+    char *argv[] = {(char *)"here", (char *)"s3://bucket"};
+    struct command command = {.name = "copy", .arguments_max = 2};
+    assert_int_equal(options_parse(&command, 2, argv, NULL, &arguments, &count, &err), 0);
+    free(arguments);
+    command.arguments_are_paths = true;
+    assert_int_equal(options_parse(&command, 2, argv, NULL, &arguments, &count, &err), -ERR_USAGE);
+    assert_non_null(strstr(err.message, "'s3://bucket' is not on a file system"));
+}
+
 static void a_file_gives_values(void **state)
 {
     struct values values;
@@ -252,6 +266,7 @@ int main(void)
         TEST(an_option_has_further_names),
         TEST(the_first_variable_counts),
         TEST(a_url_is_no_path),
+        TEST(a_url_is_no_argument_where_they_are_paths),
         TEST(a_file_gives_values),
         TEST(what_is_nearer_wins),
         TEST(what_is_wrong_in_a_file_is_said),
