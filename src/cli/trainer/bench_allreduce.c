@@ -186,7 +186,8 @@ static int print_table(struct comm_group *group, const struct bench_values *valu
 }
 
 static int join_and_measure(const struct bench_values *values, const struct ty_tf_config *config,
-                            const size_t *sizes, size_t count, struct err *err)
+                            struct bench_workers *local, const size_t *sizes, size_t count,
+                            struct err *err)
 {
     _cleanup_(cleanup_shared_memory) struct shared_memory *memory = NULL;
     _cleanup_(cleanup_comm_group) struct comm_group *group = NULL;
@@ -210,6 +211,8 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         result = comm_group_share(group, memory, err);
     if (result == 0)
         result = print_table(group, values, sizes, count, memory->at, err);
+    if (result < 0)
+        bench_workers_fail(local, err);
     group = comm_group_free(group); /* before the memory it shares */
     return result;
 }
@@ -230,7 +233,7 @@ static int run(const void *untyped, size_t argument_count, const char *const *ar
                          "one worker has nobody to sum with: give --workers, or run it where "
                          "TF_CONFIG names several");
     if (result == 0)
-        result = join_and_measure(values, config, sizes, count, err);
+        result = join_and_measure(values, config, &local, sizes, count, err);
     ty_tf_config_free(config);
     return bench_workers_end(&local, result, err);
 }

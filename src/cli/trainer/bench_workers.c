@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -55,12 +56,16 @@ int bench_workers_start(struct bench_workers *workers, int count, struct ty_tf_c
     int result = find_ports(ports, count, err);
     if (result < 0)
         return result;
+    void *failures = mmap(NULL, sizeof(struct err) * BENCH_WORKERS_MAX, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (failures == MAP_FAILED)
+        return err_set_errno(err, errno, "cannot get memory that the workers share");
+    workers->failures = failures;
     fflush(NULL);
     for (int i = 1; i < count && workers->index == 0; i++) {
         workers->children[i] = fork();
         if (workers->children[i] < 0)
-            return bench_workers_end(workers, err_set_errno(err, errno, "cannot start a worker"),
-                                     err);
+            return err_set_errno(err, errno, "cannot start worker %d", i);
         if (workers->children[i] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             workers->index = i;
@@ -69,18 +74,51 @@ int bench_workers_start(struct bench_workers *workers, int count, struct ty_tf_c
     return view_of(ports, count, workers->index, ret, err);
 }
 
+void bench_workers_fail(struct bench_workers *workers, const struct err *err)
+{
+    if (workers->failures)
+        workers->failures[workers->index] = *err;
+}
+
+/* Others that are gone are what follows from a failure, not why there was one. */
+static bool is_loss(int code)
+{
+    return code == ERR_UNAVAILABLE || code == ERR_TIMEOUT;
+}
+
+static int find_cause(const struct bench_workers *workers)
+{
+    for (int i = 1; workers->failures && i < workers->count; i++)
+        if (workers->failures[i].code != ERR_NONE && !is_loss((int)workers->failures[i].code))
+            return i;
+    return 0;
+}
+
 int bench_workers_end(struct bench_workers *workers, int result, struct err *err)
 {
-    if (workers->index > 0)
+    if (workers->index > 0) {
+        if (result < 0)
+            bench_workers_fail(workers, err);
         _exit(result < 0);
+    }
+    int bad = 0;
     for (int i = 1; i < workers->count; i++) {
         int status = 0;
         if (workers->children[i] <= 0)
             continue;
         if (result < 0)
             kill(workers->children[i], SIGKILL);
-        if (waitpid(workers->children[i], &status, 0) < 0 || (result == 0 && status != 0))
-            result = err_set(err, ERR_INTERNAL, "worker %d did not end well", i);
+        if (waitpid(workers->children[i], &status, 0) < 0 || status != 0)
+            bad = bad ? bad : i;
     }
+    int cause = find_cause(workers);
+    const struct err *failure = workers->failures ? &workers->failures[cause ? cause : bad] : NULL;
+    if (cause && (result == 0 || is_loss(-result)))
+        result = err_set(err, failure->code, "worker %d: %s", cause, failure->message);
+    else if (bad && result == 0)
+        result = err_set(err, ERR_INTERNAL, "worker %d did not end well%s%s", bad,
+                         failure->message[0] ? ": " : "", failure->message);
+    if (workers->failures)
+        munmap(TAKE(workers->failures), sizeof(struct err) * BENCH_WORKERS_MAX);
     return result;
 }
