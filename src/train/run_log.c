@@ -21,6 +21,7 @@ struct run_log {
     bool speaks, keeps;
     uint64_t first, steps;
     uint64_t last; /* step */
+    uint64_t kept; /* the step after which it keeps: the run's first, or where it took over */
     struct event_file *events;
     struct run_history *history;
     bool events_failed, history_failed; /* and it was said */
@@ -44,7 +45,7 @@ struct run_log *run_log_new(const struct run_log_options *options,
 
 static void start_progress(struct run_log *log)
 {
-    progress_init(&log->progress, log->options.stream, log->options.style, log->first, log->steps,
+    progress_init(&log->progress, log->options.stream, log->options.style, log->last, log->steps,
                   moment_monotonic_ns());
     log->progress.unit = log->subject.unit;
 }
@@ -55,6 +56,8 @@ void run_log_speak(struct run_log *log, bool speaks, bool keeps)
         return;
     bool spoke = log->speaks;
     log->speaks = speaks && log->options.stream;
+    if (keeps && !log->keeps)
+        log->kept = log->last;
     log->keeps = keeps;
     if (log->speaks && !spoke)
         start_progress(log);
@@ -121,8 +124,8 @@ static void put_events(struct run_log *log, uint64_t step, const struct event_sc
     if (!log->keeps || str_is_empty(log->options.events_dir))
         return;
     if (!log->events)
-        result = event_file_open(log->options.events_dir, moment_wall_ms(), log->first,
-                                 &log->events, &err);
+        result = event_file_open(log->options.events_dir, moment_wall_ms(), log->kept, &log->events,
+                                 &err);
     if (result == 0)
         result = event_file_add(log->events, moment_wall_ms(), step, scalars, count, &err);
     if (result < 0)
@@ -190,7 +193,7 @@ void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
 {
     if (!log)
         return;
-    log->first = log->last = first;
+    log->first = log->last = log->kept = first;
     log->steps = steps;
     run_state_begin(log->options.state, first, steps, log->subject.steps_an_epoch);
     if (log->speaks)

@@ -124,6 +124,31 @@ static void who_does_not_speak_only_answers(void **state)
     end(&heard);
 }
 
+/* What the worker before it said of steps 3 and 4 stays. */
+static void who_takes_over_begins_there(void **state)
+{
+    struct run_log_options options = {.events_dir = directory};
+    struct run_log *log = run_log_new(&options, &(struct run_log_subject){.unit = "images"});
+    struct progress_step step = {.step = 3, .loss = 1, .pictures = 8, .rate = 1};
+    run_log_begin(log, 2, 6);
+    for (; step.step <= 4; step.step++)
+        run_log_step(log, &step);
+    run_log_speak(log, true, true);
+    run_log_step(log, &step);
+    run_log_free(log);
+    _cleanup_buf_ struct buf events;
+    buf_init(&events, 4096);
+    DIR *listing = opendir(directory);
+    for (struct dirent *entry; (entry = readdir(listing));) {
+        _cleanup_free_ char *name = mem_printf("%s/%s", directory, entry->d_name);
+        if (entry->d_name[0] != '.')
+            assert_int_equal(file_read(name, &events, NULL), 0);
+    }
+    closedir(listing);
+    const char from_5[] = {0x10, 5, 0x3a, 2, 0x08, 1}; /* Event.step, Event.session_log: start */
+    assert_non_null(memmem(events.data, events.size, from_5, sizeof(from_5)));
+}
+
 static void files_that_cannot_be_written_are_said_once(void **state)
 {
     struct heard heard;
@@ -159,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(all_hear_of_a_step),
         TEST(who_does_not_speak_only_answers),
+        TEST(who_takes_over_begins_there),
         TEST(files_that_cannot_be_written_are_said_once),
         TEST(nobody_listens),
     };
