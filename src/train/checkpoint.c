@@ -12,8 +12,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "floats are written as they lie in memory");
@@ -186,12 +186,21 @@ int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err)
         return err_set_errno(err, errno, "cannot read '%s'", path);
     if (!S_ISREG(info.st_mode) || info.st_size == 0)
         return err_set(err, ERR_BAD_REQUEST, "'%s' is not a model or checkpoint file", path);
-    void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
+    size_t size = (size_t)info.st_size, done = 0;
+    _cleanup_free_ char *data = malloc(size);
+    if (!data)
         return err_set_errno(err, errno, "cannot read '%s'", path);
-    int result = checkpoint_parse(path, data, (size_t)info.st_size, ret, err);
-    munmap(data, (size_t)info.st_size);
-    return result;
+    while (done < size) { /* not mapped: a disk that fails would be a signal */
+        ssize_t got = read(fd, data + done, size - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_set_errno(err, errno, "cannot read '%s'", path);
+        if (got == 0)
+            break; /* it was cut since */
+        done += (size_t)got;
+    }
+    return checkpoint_parse(path, data, done, ret, err);
 }
 
 struct checkpoint *checkpoint_free(struct checkpoint *checkpoint)

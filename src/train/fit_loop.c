@@ -42,13 +42,41 @@ static void tell_group(struct fit_loop *loop, uint64_t step)
                  (unsigned long long)step, who);
 }
 
+/* A member is lost, or does not answer any more: see comm_group_broken(). */
+static bool is_loss(int failed)
+{
+    return failed == -ERR_UNAVAILABLE || failed == -ERR_TIMEOUT;
+}
+
+static void tell_stopped(struct fit_loop *loop, struct fit_loop_result *result)
+{
+    result->stopped = true;
+    run_log_note(loop->log, "stopped",
+                 loop->model_dir ? "stopped after step %llu; the next run goes on from there"
+                                 : "stopped after step %llu",
+                 (unsigned long long)result->last);
+}
+
+/* Asked to end while there is no group to agree on it: each for itself, with what it has done. */
+static int stop_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *result,
+                      struct err *err)
+{
+    int failed = 0;
+    if (writes && result->last > result->first)
+        failed = fit_save_now(loop, result->last, err);
+    if (failed < 0)
+        return failed;
+    tell_stopped(loop, result);
+    return 0;
+}
+
 /* Form the group anew, as often as it takes, and go on together after the last step of the one that
- * came farthest. */
+ * came farthest. It is not waited for once it was asked to end: `result` says so. */
 static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *result,
                    struct err *err)
 {
     struct reducer *reducer = loop->reducer;
-    bool spoke = reducer->rank == 0;
+    bool spoke = reducer->rank == 0, wrote = is_writer(loop);
     struct err loss = ERR_INIT;
     do {
         if (failed < 0 && err)
@@ -56,11 +84,15 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
         if (failed < 0)
             tell_loss(loop, &loss);
         failed = reducer->reform(reducer, err);
+        if (failed == -ERR_TIMEOUT && !is_stopping(loop))
+            return failed; /* nobody came in the time there is for it */
         if (failed == 0 && loop->regroup)
             failed = loop->regroup(loop->context, err);
         if (failed == 0)
             failed = fit_agree(loop, &result->last, err);
-    } while (failed == -ERR_UNAVAILABLE && !is_stopping(loop));
+    } while (is_loss(failed) && !is_stopping(loop));
+    if (failed < 0 && is_stopping(loop) && (is_loss(failed) || failed == -ERR_CANCELED))
+        return stop_alone(loop, wrote || is_writer(loop), result, err);
     if (failed < 0)
         return failed;
     take_role(loop);
@@ -76,13 +108,15 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
 static int recover(struct fit_loop *loop, int failed, struct fit_loop_result *result,
                    struct err *err)
 {
+    if (is_loss(failed) && is_stopping(loop))
+        return stop_alone(loop, is_writer(loop), result, err);
     if (is_writer(loop) && result->last > result->first) {
         if (loop->reducer->elastic)
             fit_save_put(loop, result->last);
         else
             (void)fit_save_now(loop, result->last, NULL);
     }
-    if (failed != -ERR_UNAVAILABLE || !loop->reducer->reform || is_stopping(loop))
+    if (!is_loss(failed) || !loop->reducer->reform)
         return failed;
     return regroup(loop, failed, result, err);
 }
@@ -107,6 +141,8 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, stru
             failed = recover(loop, failed, result, err);
             if (failed < 0)
                 return err_wrap(err, "step %llu", (unsigned long long)step);
+            if (result->stopped)
+                return 0;
             step = result->last;
             continue;
         }
@@ -121,17 +157,12 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, stru
         if (failed < 0)
             return failed;
         if (done.stop && step < loop->steps) {
-            result->stopped = true;
-            run_log_note(loop->log, "stopped",
-                         loop->model_dir
-                             ? "stopped after step %llu; the next run goes on from there"
-                             : "stopped after step %llu",
-                         (unsigned long long)step);
+            tell_stopped(loop, result);
             return 0;
         }
         if (done.wanted && step < loop->steps && loop->reducer->reform) {
             failed = regroup(loop, 0, result, err);
-            if (failed < 0)
+            if (failed < 0 || result->stopped)
                 return failed;
             step = result->last;
         }
@@ -147,7 +178,7 @@ static int begin(struct fit_loop *loop, struct fit_loop_result *result, struct e
     int failed = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
     if (failed == 0)
         failed = fit_agree(loop, &result->last, err);
-    if (failed == -ERR_UNAVAILABLE && reducer->elastic)
+    if (is_loss(failed) && reducer->elastic)
         failed = regroup(loop, failed, result, err);
     result->first = result->last;
     return failed;
@@ -157,7 +188,9 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
 {
     struct fit_loop_result result = {0};
     int failed = begin(loop, &result, err);
-    if (failed < 0)
+    if (failed == 0 && result.stopped)
+        *ret = result;
+    if (failed < 0 || result.stopped)
         return failed;
     run_log_begin(loop->log, result.first, loop->steps);
     run_log_note(loop->log, "start", "%s", loop->start);

@@ -6,7 +6,8 @@
 #include "train/checkpoint_writer.h"
 
 /* One that is damaged is passed over and put out of the way, with a word about it; any other that
- * cannot be used is an error, for what was learned must not be lost silently. */
+ * cannot be used, or not be put there, is an error, for what was learned must not be lost
+ * silently. */
 static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t count,
                        struct checkpoint **ret, char path[CHECKPOINT_PATH_MAX], struct err *err)
 {
@@ -16,14 +17,15 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
         int result = checkpoint_read(path, ret, &problem);
         if (result == 0)
             return 0;
-        if (result != -ERR_BAD_REQUEST && result != -ERR_IO) {
+        if (result == -ERR_BAD_REQUEST) {
+            run_log_note(loop->log, "warning", "%s; looking for an older one", problem.message);
+            result = checkpoint_set_aside(loop->model_dir, steps[i], &problem);
+        }
+        if (result < 0) {
             if (err)
                 *err = problem;
             return err_wrap(err, "cannot resume");
         }
-        run_log_note(loop->log, "warning", "%s; looking for an older one", problem.message);
-        if (checkpoint_set_aside(loop->model_dir, steps[i], &problem) < 0)
-            run_log_note(loop->log, "warning", "%s", problem.message);
     }
     return 0;
 }

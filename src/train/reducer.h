@@ -30,9 +30,10 @@ struct reducer {
      * contents are lost, now and at each forming anew. All workers call it, before the first sum.
      * NULL: nothing is gained by it. */
     int (*share)(struct reducer *reducer, struct shared_memory *memory, struct err *err);
-    /* After ERR_UNAVAILABLE, or when all know that somebody waits to be let in: find together anew.
-     * Where the reducer is elastic that is with those that are there, else it is waited for until
-     * all are, those that were lost having been started again. NULL: this cannot be done. */
+    /* After ERR_UNAVAILABLE or ERR_TIMEOUT, or when all know that somebody waits to be let in: find
+     * together anew. Where the reducer is elastic that is with those that are there, else it is
+     * waited for until all are, those that were lost having been started again. NULL: this cannot
+     * be done. */
     int (*reform)(struct reducer *reducer, struct err *err);
     /* After every forming, once this worker has the state of the run: it can go on with it. NULL:
      * nobody asks. */

@@ -44,11 +44,12 @@ static int allgather(struct reducer *reducer, const float *own, size_t count, fl
 
 static int form(struct reducer_comm *self, struct err *err)
 {
-    if (self->joining)
+    bool first = !self->group && self->joining; /* later there are steps to save */
+    if (first)
         *self->joining = 1;
     int result = self->group ? comm_group_reform(self->group, err)
                              : comm_group_open(&self->options, &self->group, err);
-    if (self->joining)
+    if (first)
         *self->joining = 0;
     if (result < 0)
         return result;

@@ -19,7 +19,8 @@ struct reducer_comm {
 };
 
 /* Returns when all workers are there. What the options point to must outlive it. `joining` is 1
- * while others are waited for, which a signal handler may want to know; it may be NULL. */
+ * while others are waited for the first time, which a signal handler may want to know, for nothing
+ * has been done yet; it may be NULL. */
 int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *options,
                       volatile sig_atomic_t *joining, struct err *err);
 void reducer_comm_close(struct reducer_comm *reducer); /* safe on zeroed memory */

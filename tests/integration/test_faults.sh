@@ -86,3 +86,23 @@ cmp <("$TRAINER" predict --model "$SCRATCH/model/face.model" --data procedural -
         "$TRAINER" predict --model "$SCRATCH/again/face.model" --data procedural --persons 5 --pictures 4 --log json) ||
     fail "the model differs from that of an undisturbed run"
 echo "$KILLS kills, $(formings 'workers') formings, $(cut -d ' ' -f 1 "$SCRATCH/told" | uniq -d | wc -l) steps done twice, loss $(tail -n 1 "$SCRATCH/told" | cut -d ' ' -f 2) as undisturbed"
+
+# Asked to end while it waits for one that was lost: with all that was done on disk.
+LIST='"127.0.0.1:28531","127.0.0.1:28532"'
+two() { # INDEX
+    TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" \
+        "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/two" --peer-timeout 1 --min-workers 2 >"$SCRATCH/two-$1" 2>&1 &
+    workers[$1]=$!
+}
+two 0
+two 1
+wait_until "the first steps of two" grep -q '"step":7,' "$SCRATCH/two-0"
+end 1
+wait_until "the loss to be told" grep -q '"lost"' "$SCRATCH/two-0"
+kill -TERM "${workers[0]}"
+code=0
+wait "${workers[0]}" || code=$?
+assert_eq "code of a worker that is stopped while it waits" 143 $code
+last=$(losses "$SCRATCH/two-0" | tail -n 1 | cut -d ' ' -f 1)
+assert_contains "its last words" "stopped after step $last; the next run goes on from there" "$(cat "$SCRATCH/two-0")"
+[ -f "$SCRATCH/two/step-$(printf %08d "$last").ckpt" ] || fail "step $last is not on disk: $(ls "$SCRATCH/two")"

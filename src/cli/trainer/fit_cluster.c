@@ -11,7 +11,7 @@
 /* A signal handler can reach nothing else. */
 volatile sig_atomic_t fit_stop_asked, fit_joining;
 
-/* The step under way ends and is saved; while others are waited for there is no step. */
+/* The step under way ends and is saved; before the first forming there is none. */
 static void on_signal(int signal)
 {
     if (fit_joining)
@@ -75,6 +75,7 @@ int fit_cluster_comm(const struct fit_cluster_values *values, const struct ty_tf
         .start_members = (int)values->min_workers,
         .start_after_ms = LATECOMERS_MS,
         .peer_timeout_ms = (int64_t)(values->peer_timeout * 1000),
+        .stop = &fit_stop_asked,
         .report = fit_say_line,
     };
     return 0;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "train/checkpoint.h"
+#include "train/fit_agree.h"
 #include "train/fit_loop.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -38,7 +40,26 @@ struct counting {
     bool comes_back;  /* when that was noticed; the run is then asked to end */
     volatile sig_atomic_t stop;
     uint64_t stop_at;
+    uint64_t lose_at;   /* the step at which a worker is lost; 0: never */
+    enum err_code loss; /* what that is called */
+    enum err_code
+        cannot_form; /* nobody comes back, and the run is asked to end; 0: somebody does */
 };
+
+/* A group that is lost and found. */
+struct others {
+    struct reducer reducer;
+    struct counting *counting;
+};
+
+static int find_again(struct reducer *reducer, struct err *err)
+{
+    struct counting *counting = CONTAINER_OF(reducer, struct others, reducer)->counting;
+    if (!counting->cannot_form)
+        return 0;
+    counting->stop = 1;
+    return err_set(err, counting->cannot_form, "nobody is there");
+}
 
 /* At once, whatever is being written there. */
 static void hide_directory(bool hidden)
@@ -51,6 +72,11 @@ static int count_step(void *context, uint64_t step, bool stop, struct fit_loop_s
                       struct err *err)
 {
     struct counting *counting = context;
+    if (step == counting->lose_at) {
+        counting->lose_at = 0;
+        counting->stop = step == counting->stop_at;
+        return err_set(err, counting->loss, "lost worker 1");
+    }
     for (size_t i = 0; i < counting->params->floats; i++)
         counting->params->values[i] += 1;
     struct run_state_view view;
@@ -84,7 +110,9 @@ static char *run(struct counting *counting, uint64_t steps, int expected,
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    struct reducer alone = reducer_single();
+    struct others others = {.reducer = reducer_single(), .counting = counting};
+    others.reducer.elastic = true;
+    others.reducer.reform = find_again;
     counting->params = params_new();
     params_declare(counting->params, "count", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
     params_allocate(counting->params, NULL);
@@ -105,7 +133,7 @@ static char *run(struct counting *counting, uint64_t steps, int expected,
         .log = log,
         .stop = &counting->stop,
         .start = "counting",
-        .reducer = &alone,
+        .reducer = &others.reducer,
         .params = counting->params,
         .optimizer = counting->optimizer,
         .context = counting,
@@ -193,6 +221,92 @@ static void a_last_one_that_fails_is_an_error(void **state)
     hide_directory(false);
 }
 
+/* The end is asked for at the very step that fails, or while the others are waited for. */
+static void what_was_done_is_kept_when_all_ends_at_once(void **state)
+{
+    const struct counting ends[] = {
+        {.lose_at = 4, .loss = ERR_UNAVAILABLE, .stop_at = 4},
+        {.lose_at = 8, .loss = ERR_TIMEOUT, .stop_at = 8},
+        {.lose_at = 12, .loss = ERR_UNAVAILABLE, .cannot_form = ERR_CANCELED},
+        {.lose_at = 16, .loss = ERR_UNAVAILABLE, .cannot_form = ERR_UNAVAILABLE},
+        {.lose_at = 20, .loss = ERR_UNAVAILABLE, .cannot_form = ERR_TIMEOUT},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+        struct counting counting = ends[i];
+        struct fit_loop_result result;
+        uint64_t lost = counting.lose_at;
+        _cleanup_free_ char *said = run(&counting, 100, 0, &result, NULL);
+        assert_true(result.stopped);
+        assert_int_equal(result.last, lost - 1);
+        assert_true(has_checkpoint(lost - 1));
+        assert_non_null(strstr(said, "; the next run goes on from there\n"));
+    }
+}
+
+static void a_worker_that_does_not_answer_is_lost_like_any_other(void **state)
+{
+    struct counting counting = {.lose_at = 4, .loss = ERR_TIMEOUT};
+    struct fit_loop_result result;
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *said = run(&counting, 6, 0, &result, &err);
+    assert_int_equal(result.last, 6);
+    assert_non_null(strstr(said, "lost worker 1; the others go on\n"));
+}
+
+/* It may be whole, and readable a moment later. A link to itself stands for a disk that fails. */
+static void one_that_cannot_be_read_is_not_taken_for_damaged(void **state)
+{
+    struct counting counting = {0}, again = {0};
+    struct fit_loop_result result;
+    struct err err = ERR_INIT;
+    char path[CHECKPOINT_PATH_MAX], target[CHECKPOINT_PATH_MAX];
+    free(run(&counting, 6, 0, &result, NULL));
+    checkpoint_path(directory, 7, path);
+    assert_int_equal(symlink(path, path), 0);
+    free(run(&again, 9, -ERR_IO, &result, &err));
+    assert_non_null(strstr(err.message, "cannot resume: cannot read '"));
+    assert_true(readlink(path, target, sizeof(target)) > 0);
+    assert_true(has_checkpoint(6));
+}
+
+/* Another worker is at it: its state comes as it is. */
+static int gather_from_another(struct reducer *reducer, const float *own, size_t count, float *all,
+                               struct err *err)
+{
+    const float other[] = {1, 0, 0, 3}; /* settled, not failed, after step 3 */
+    assert_int_equal(count, ARRAY_SIZE(other));
+    memcpy(all, own, count * sizeof(*own));
+    memcpy(all + count, other, sizeof(other));
+    return 0;
+}
+
+static int sum_with_negative_zeros(struct reducer *reducer, float *data, size_t count,
+                                   struct err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        data[i] += -0.0f;
+    return 0;
+}
+
+static void a_state_is_handed_over_to_the_last_bit(void **state)
+{
+    struct reducer reducer = {
+        .size = 2, .allgather = gather_from_another, .allreduce = sum_with_negative_zeros};
+    struct params *params = params_new();
+    params_declare(params, "zero", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
+    params_allocate(params, NULL);
+    struct fit_loop loop = {.reducer = &reducer,
+                            .params = params,
+                            .optimizer = optimizer_new(OPTIMIZER_SGD, 0, params),
+                            .changed = values_changed};
+    uint64_t step = 0;
+    assert_int_equal(fit_agree(&loop, &step, NULL), 0);
+    assert_int_equal(step, 3);
+    assert_true(signbit(params_value(params, 0)[0]));
+    optimizer_free(loop.optimizer);
+    params_free(params);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -200,8 +314,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_run_goes_on_where_it_stopped),
         TEST(damaged_ones_step_aside),
+        TEST(one_that_cannot_be_read_is_not_taken_for_damaged),
         TEST(a_disk_that_fails_does_not_end_the_run),
         TEST(a_last_one_that_fails_is_an_error),
+        TEST(what_was_done_is_kept_when_all_ends_at_once),
+        TEST(a_state_is_handed_over_to_the_last_bit),
+        TEST(a_worker_that_does_not_answer_is_lost_like_any_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
