@@ -42,6 +42,16 @@ uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
     return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
 }
 
+uint64_t classifier_fit_hash_data(const struct classifier_fit_options *options,
+                                  const struct idx *train)
+{
+    const uint64_t numbers[] = {
+        classifier_fit_hash(options), train->count, (uint64_t)train->height, (uint64_t)train->width,
+        (uint64_t)train->classes,
+    };
+    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+}
+
 void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
 {
     snprintf(path, size, "%s/%s", model_dir, CLASSIFIER_MODEL_FILE);
@@ -51,10 +61,11 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
 {
     const struct classifier_fit_options *options = fit->options;
     int result = classifier_fit_check(options, !fit->reducer, err);
-    if (result == 0)
-        result = idx_open(options->data, IDX_TRAIN, &fit->train, err);
+    if (result == 0 && !options->train)
+        result = idx_open(options->data, IDX_TRAIN, &fit->own, err);
     if (result < 0)
         return result;
+    fit->train = options->train ? options->train : fit->own;
     if (fit->train->height != fit->train->width)
         return err_set(err, ERR_UNSUPPORTED, "pictures of %d×%d in '%s' are not square",
                        fit->train->width, fit->train->height, options->data);
@@ -101,7 +112,7 @@ void classifier_fit_release(struct classifier_fit *fit)
     classifier_trainer_free(fit->trainer);
     optimizer_free(fit->optimizer);
     classifier_model_free(fit->model);
-    idx_free(fit->train);
+    idx_free(fit->own);
 }
 
 void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, size_t servers,

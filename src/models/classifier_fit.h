@@ -24,12 +24,13 @@ struct classifier_fit_options {
     enum precision precision;
     enum optimizer_kind optimizer; /* with servers: SGD or Adagrad */
     enum schedule_kind schedule;
-    float rate;             /* learning rate at its highest */
-    float clip;             /* longest gradient; 0: any */
-    uint64_t warm_up;       /* steps in which it rises */
-    const char *data;       /* directory of IDX files */
-    const char *model_dir;  /* NULL: nothing is written or resumed */
-    const char *export_dir; /* NULL: no version is published */
+    float rate;              /* learning rate at its highest */
+    float clip;              /* longest gradient; 0: any */
+    uint64_t warm_up;        /* steps in which it rises */
+    const char *data;        /* directory of IDX files */
+    const struct idx *train; /* those to train on, where they were read already, else NULL */
+    const char *model_dir;   /* NULL: nothing is written or resumed */
+    const char *export_dir;  /* NULL: no version is published */
     uint64_t checkpoint_every;
     size_t keep; /* checkpoints */
     struct run_log_options log;
@@ -72,6 +73,9 @@ int classifier_fit_check(const struct classifier_fit_options *options, bool serv
 
 /* What all processes must agree on: nothing that only those with the data know. */
 uint64_t classifier_fit_hash(const struct classifier_fit_options *options);
+/* Workers in step all have the data, and the same. */
+uint64_t classifier_fit_hash_data(const struct classifier_fit_options *options,
+                                  const struct idx *train);
 
 int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
                    struct classifier_fit_result *ret, struct err *err);

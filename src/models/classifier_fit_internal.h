@@ -7,7 +7,8 @@
 
 struct classifier_fit {
     const struct classifier_fit_options *options;
-    struct idx *train;
+    struct idx *own; /* read by this run */
+    const struct idx *train;
     struct classifier_model *model;
     struct classifier_trainer *trainer;
     struct schedule schedule;

@@ -60,6 +60,14 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         fit_loop_bits(options->weight_decay),
         fit_loop_bits(options->clip),
         fit_loop_bits(options->blend),
+        fit_loop_bits(options->augment.shift),
+        fit_loop_bits(options->augment.turn),
+        fit_loop_bits(options->augment.scale),
+        fit_loop_bits(options->augment.gamma),
+        fit_loop_bits(options->augment.noise),
+        fit_loop_bits(options->augment.cover),
+        options->augment.mirror,
+        options->start_from != NULL,
     };
     return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
 }
@@ -102,18 +110,15 @@ static void take_share(struct fit *fit)
     batch_feed_share(fit->feed, (size_t)first, (size_t)count);
 }
 
-/* The first worker's values become those of all before the first step. */
-static int start_values(struct fit *fit, struct err *err)
+/* Of the other model that this one starts from. */
+static int first_values(void *context, struct err *err)
 {
+    struct fit *fit = context;
     const char *path = fit->options->start_from;
-    struct params *params = face_model_params(fit->model);
-    params_initialise(params, fit->options->seed);
-    if (!path || fit->reducer->rank != 0)
-        return 0;
     _cleanup_(cleanup_checkpoint) struct checkpoint *other = NULL;
     int result = checkpoint_read(path, &other, err);
     if (result == 0)
-        result = checkpoint_restore(other, path, params, NULL, err);
+        result = checkpoint_restore(other, path, face_model_params(fit->model), NULL, err);
     return result < 0 ? err_wrap(err, "cannot start from another model") : 0;
 }
 
@@ -154,10 +159,9 @@ static int fit_start(struct fit *fit, struct err *err)
         return err_set(err, ERR_INVALID,
                        "blending and the changes of pictures are parts from 0 to 1");
     result = face_model_new(&options->model, &fit->model, err);
-    if (result == 0)
-        result = start_values(fit, err);
     if (result < 0)
         return result;
+    params_initialise(face_model_params(fit->model), options->seed);
     struct face_trainer_options trainer = {
         .batch = (int)(options->batch_persons * options->batch_pictures),
         .threads = options->threads,
@@ -325,6 +329,7 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
         .optimizer = face_trainer_optimizer(fit->trainer),
         .context = fit,
         .step = one_step,
+        .first_values = options->start_from ? first_values : NULL,
         .changed = values_changed,
         .learned = learned,
         .regroup = regroup,

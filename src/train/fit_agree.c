@@ -85,8 +85,8 @@ static int take_over(struct fit_loop *loop, int holder, struct err *err)
     return 0;
 }
 
-/* Nobody has anything: rank 0 reads the newest checkpoint, and the others hear of it, also if that
- * fails. */
+/* Nobody has anything: rank 0 reads the newest checkpoint, or what a new run begins with, and the
+ * others hear of it, also if that fails. */
 static int begin(struct fit_loop *loop, uint64_t *step, struct standing *standing, struct err *err)
 {
     struct err problem = ERR_INIT;
@@ -94,6 +94,8 @@ static int begin(struct fit_loop *loop, uint64_t *step, struct standing *standin
     *step = 0;
     if (loop->reducer->rank == 0 && loop->model_dir)
         restored = fit_save_restore(loop, step, &problem);
+    if (loop->reducer->rank == 0 && restored == 0 && *step == 0 && loop->first_values)
+        restored = loop->first_values(loop->context, &problem);
     int result = compare(loop, restored < 0, *step, standing, err);
     if (restored < 0)
         return err_set(err, problem.code, "%s", problem.message);

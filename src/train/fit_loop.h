@@ -41,6 +41,9 @@ struct fit_loop {
      * changed nothing. */
     int (*step)(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                 struct err *err);
+    /* The values of a run that begins, where there is no checkpoint: rank 0 only, whichever worker
+     * that is then. NULL: those of the seed, which are there. */
+    int (*first_values)(void *context, struct err *err);
     void (*changed)(void *context); /* the values are others now, without a step */
     /* What the model keeps from step to step beside parameters and optimizer, and all workers have
      * alike; to be read and written. NULL: nothing. */

@@ -172,23 +172,28 @@ static int train_with_servers(const struct fit_values *values,
     return result;
 }
 
-static int train_in_step(const struct fit_values *values,
-                         const struct classifier_fit_options *options,
+static int train_in_step(const struct fit_values *values, struct classifier_fit_options *options,
                          const struct ty_tf_config *config, size_t workers,
                          struct classifier_fit_result *ret, struct err *err)
 {
     _cleanup_(reducer_comm_close) struct reducer_comm several = {0};
+    _cleanup_(cleanup_idx) struct idx *train = NULL;
     struct reducer alone = reducer_single(), *reducer = &alone;
     int result = 0;
     if (workers > 1) {
         struct comm_options comm = {0};
-        result =
-            fit_cluster_comm(&values->cluster, config, classifier_fit_hash(options), &comm, err);
+        result = fit_cluster_check_batch(config, (size_t)options->batch, err);
+        if (result == 0)
+            result = idx_open(options->data, IDX_TRAIN, &train, err);
+        if (result == 0)
+            result = fit_cluster_comm(&values->cluster, config,
+                                      classifier_fit_hash_data(options, train), &comm, err);
         comm.waiting = fit_watch_wait;
         comm.context = options->log.state;
         if (result == 0)
             result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;
+        options->train = train;
     }
     return result == 0 ? classifier_fit(options, reducer, ret, err) : result;
 }

@@ -57,6 +57,16 @@ int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_confi
                                 (int)values->task_index, ret, err);
 }
 
+int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, struct err *err)
+{
+    size_t workers = tf_config_workers(config);
+    if (batch < workers)
+        return err_set(err, ERR_INVALID,
+                       "a batch of %zu pictures cannot be shared by %zu workers: make it larger",
+                       batch, workers);
+    return 0;
+}
+
 int fit_cluster_comm(const struct fit_cluster_values *values, const struct ty_tf_config *config,
                      uint64_t shape, struct comm_options *ret, struct err *err)
 {

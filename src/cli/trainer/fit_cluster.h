@@ -78,12 +78,16 @@ struct comm_options;
 int fit_cluster_comm(const struct fit_cluster_values *values, const struct ty_tf_config *config,
                      uint64_t shape, struct comm_options *ret, struct err *err);
 
+/* All workers of `config` find a picture in a batch, also those that come late: a newcomer must not
+ * end a run that goes on. */
+int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, struct err *err);
+
 /* From the classic flags if they are given, else from the environment. */
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err);
 
-/* Set by SIGTERM and SIGINT; while `fit_joining`, when there is no step to save, they end the
- * process instead. */
+/* Set by SIGTERM and SIGINT; while `fit_joining`, when data are read or others waited for before
+ * the first step and there is nothing to save, they end the process instead. */
 extern volatile sig_atomic_t fit_stop_asked, fit_joining;
 
 /* Handlers of signals, and threads as training wants them. First of all. */

@@ -159,7 +159,12 @@ static int train(const struct fit_values *values, struct err *err)
     if (result == 0)
         result = check_roles(config, err);
     if (result == 0)
+        result =
+            fit_cluster_check_batch(config, options.batch_persons * options.batch_pictures, err);
+    fit_joining = 1; /* the look at many pictures takes long */
+    if (result == 0)
         result = open_people(values, &crop, &dataset, err);
+    fit_joining = 0;
     options.model.crop = crop.crop;
     if (result == 0 && values->epochs)
         result = face_fit_epochs_to_steps(&options, dataset, (uint64_t)values->epochs,

@@ -338,6 +338,22 @@ static void what_cannot_be_trained_is_refused(void **state)
     ty_tf_config_free(config);
 }
 
+static void workers_with_other_data_have_another_hash(void **state)
+{
+    struct classifier_fit_options options = small_run(1);
+    const struct idx idx = {.count = 60, .height = 8, .width = 8, .classes = 4};
+    struct idx more = idx, larger = idx, finer = idx;
+    more.count = 61;
+    larger.height = larger.width = 9;
+    finer.classes = 5;
+    uint64_t hash = classifier_fit_hash_data(&options, &idx);
+    assert_true(classifier_fit_hash_data(&options, &more) != hash);
+    assert_true(classifier_fit_hash_data(&options, &larger) != hash);
+    assert_true(classifier_fit_hash_data(&options, &finer) != hash);
+    options.seed++;
+    assert_true(classifier_fit_hash_data(&options, &idx) != hash);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -350,6 +366,7 @@ int main(void)
         CASE(the_model_is_exported_with_its_labels),
         CASE(common_variables_are_learned),
         CASE(what_cannot_be_trained_is_refused),
+        CASE(workers_with_other_data_have_another_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

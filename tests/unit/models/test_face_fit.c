@@ -424,6 +424,15 @@ static void what_cannot_be_trained_is_refused(void **state)
     other.triplet.margin = 0.3f;
     assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
     other = options;
+    other.augment.mirror = !options.augment.mirror;
+    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    other = options;
+    other.augment.turn += 0.01f;
+    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    other = options;
+    other.start_from = path;
+    assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
+    other = options;
     other.model.norm = FACE_NORM_BATCH;
     assert_true(face_fit_hash(&options, dataset) != face_fit_hash(&other, dataset));
     dataset_free(dataset);
