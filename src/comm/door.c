@@ -27,12 +27,45 @@ void door_close(struct door *door)
     door->listener = -1;
 }
 
+static bool is_proven(const struct guest *guest)
+{
+    return guest->handshake.state == HANDSHAKE_PROVEN ||
+           guest->handshake.state == HANDSHAKE_WRITE_VERDICT;
+}
+
+/* Whether there is room for one more; ret_evict: who has to go for it, -1: nobody. */
+static bool find_room(const struct door *door, uint32_t size, ssize_t *ret_evict)
+{
+    *ret_evict = -1;
+    if (door->guests.count < GUESTS_MAX + (size_t)size)
+        return true;
+    for (size_t i = 0; i < door->guests.count; i++)
+        if (!is_proven(door->guests.items[i])) {
+            *ret_evict = (ssize_t)i;
+            return true;
+        }
+    return false;
+}
+
+bool door_has_room(const struct door *door, uint32_t size)
+{
+    ssize_t evict;
+    return door->listener >= 0 && find_room(door, size, &evict);
+}
+
+/* Nobody can keep others out by connecting often and saying nothing: of those that have proved
+ * nothing the one that came first goes. */
 void door_accept(struct door *door, const struct handshake_identity *identity, int64_t now)
 {
-    while (door->listener >= 0 && door->guests.count < GUESTS_MAX + identity->size) {
+    ssize_t evict;
+    for (int taken = 0;
+         taken < GUESTS_MAX && door->listener >= 0 && find_room(door, identity->size, &evict);
+         taken++) {
         int fd = socket_accept(door->listener);
         if (fd < 0)
             return;
+        if (evict >= 0)
+            door_dismiss(door, (size_t)evict);
         struct guest *guest = mem_zalloc(sizeof(*guest));
         handshake_init_acceptor(&guest->handshake, fd, identity);
         guest->ends = now + DOOR_ATTEMPT_MAX_MS;

@@ -32,6 +32,8 @@ struct door {
 int door_open(struct door *door, const struct ty_task *self, int size, struct err *err);
 void door_close(struct door *door); /* safe on memory that was zeroed but for a listener of -1 */
 
+/* Whether it is worth waiting for somebody to connect, in a group of `size`. */
+bool door_has_room(const struct door *door, uint32_t size);
 /* Take in whoever has connected; they are judged as `identity`. */
 void door_accept(struct door *door, const struct handshake_identity *identity, int64_t now);
 /* Guests that have done their part and left again must not be taken for present. */

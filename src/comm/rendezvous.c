@@ -198,7 +198,8 @@ void rendezvous_tell_missing(struct rendezvous *r)
 void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until)
 {
     r->polls.count = 0;
-    vec_push(&r->polls, ((struct pollfd){.fd = r->door->listener, .events = POLLIN}));
+    bool room = door_has_room(r->door, r->identity->size);
+    vec_push(&r->polls, ((struct pollfd){.fd = room ? r->door->listener : -1, .events = POLLIN}));
     until = r->deadline < until ? r->deadline : until;
     until = r->next_report < until ? r->next_report : until;
     for (size_t i = 0; i < r->bonds.count; i++) {

@@ -314,6 +314,39 @@ static void strangers_do_not_disturb(void **state)
     assert_non_null(strstr(lines.text, "it does not speak trainyard's protocol"));
 }
 
+/* More than a door takes in at once, and none of them says a word. */
+static void crowd(const struct members *members, int rank)
+{
+    enum { CROWD = 300 };
+    for (int i = 0; i < CROWD; i++)
+        connect_to(members->ports[0]);
+    struct comm_options options = {.join_timeout_ms = 4000}; /* less than the silent may stay */
+    struct err err = ERR_INIT;
+    CHECK_OK(open_group(members, rank, &options, NULL, &err), &err);
+}
+
+static void start_crowd(const char *line)
+{
+    if (!late_child && strstr(line, "waiting for worker 0")) {
+        members_start(late_members, 1, crowd);
+        late_child = late_members->children[1];
+    }
+}
+
+static void a_silent_crowd_keeps_nobody_out(void **state)
+{
+    struct members members;
+    members_init(&members, 2);
+    late_members = &members;
+    late_child = 0;
+    struct lines lines = {.on_line = start_crowd};
+    struct comm_options options = {0};
+    struct err err = ERR_INIT;
+    if (open_group(&members, 0, &options, &lines, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(members_wait(&members), 0);
+}
+
 /* Only the master has an address; the others tell theirs through it. */
 static void with_master(const struct members *members, int rank)
 {
@@ -396,6 +429,7 @@ int main(void)
         cmocka_unit_test(a_member_may_die_and_come_back_before_all_are_there),
         cmocka_unit_test(wrong_members_are_refused_with_the_reason),
         cmocka_unit_test(strangers_do_not_disturb),
+        cmocka_unit_test(a_silent_crowd_keeps_nobody_out),
         cmocka_unit_test(the_master_form_needs_one_address),
         cmocka_unit_test(a_port_in_use_is_said),
         cmocka_unit_test(roles_that_cannot_take_part_are_refused),
