@@ -261,9 +261,11 @@ static int await(struct transport_shm *shm, int index, struct err *err)
         uint32_t met = atomic_load(&line->met);
         atomic_fetch_add(&line->sleepers, 1);
         long woken = 0;
+        int64_t began = moment_monotonic_ms();
         if (!has_met(line, shm->meetings))
             woken = futex(&line->met, FUTEX_WAIT, met, &NAP);
         atomic_fetch_sub(&line->sleepers, 1);
+        transport_tcp_overslept(shm->tcp, moment_monotonic_ms() - began - SLEEP_MS);
         if (has_met(line, shm->meetings))
             return 0;
         if (woken == 0)

@@ -245,6 +245,8 @@ static void forgive(struct transport_tcp *tcp, int64_t excess_ms)
 {
     if (tcp->options.peer_timeout_ms && excess_ms > tcp->options.peer_timeout_ms / 2)
         tcp->away = true;
+    if (!tcp->idle_since_ms)
+        return; /* nothing has been counted yet */
     tcp->idle_since_ms += excess_ms;
     tcp->pinged_ms += excess_ms;
     tcp->reported_ms += excess_ms;
@@ -312,6 +314,12 @@ int transport_tcp_watch(struct transport_tcp *tcp, int rank, struct err *err)
 {
     tcp->awaited = rank;
     return wait_once(tcp, (size_t)tcp->options.size, false, err);
+}
+
+void transport_tcp_overslept(struct transport_tcp *tcp, int64_t excess_ms)
+{
+    if (excess_ms > HICCUP_MS)
+        forgive(tcp, excess_ms);
 }
 
 void transport_tcp_noticed(struct transport_tcp *tcp, int rank)

@@ -72,9 +72,11 @@ struct transport_mark transport_tcp_mark(const struct transport_tcp *tcp);
 /* For a transport beside this one that waits for member `rank` by itself: to be called while it
  * waits, every few milliseconds. Looks after the control connections without blocking, reports and
  * loses patience as every wait does. transport_tcp_noticed: the member is known to have reached the
- * current call. transport_tcp_progress: the waiting is over. transport_tcp_differs: the member is
- * in another call; breaks the group. */
+ * current call. transport_tcp_overslept: it slept so much longer than it asked the kernel for,
+ * which is not held against the others. transport_tcp_progress: the waiting is over.
+ * transport_tcp_differs: the member is in another call; breaks the group. */
 int transport_tcp_watch(struct transport_tcp *tcp, int rank, struct err *err);
+void transport_tcp_overslept(struct transport_tcp *tcp, int64_t excess_ms);
 void transport_tcp_noticed(struct transport_tcp *tcp, int rank);
 void transport_tcp_progress(struct transport_tcp *tcp);
 int transport_tcp_differs(struct transport_tcp *tcp, int rank, const struct transport_mark *mark,

@@ -55,18 +55,29 @@ static int take_over(struct comm_group *group, float *steps, struct err *err)
 }
 
 static int min_members = 1;
+static int64_t peer_timeout_ms = 400;
+
+/* A member is asked whether it is at work, and says so after its next step. */
+static volatile sig_atomic_t asked;
+
+static void ask(int number)
+{
+    (void)number;
+    asked = 1;
+}
 
 static void counts(const struct members *members, int rank)
 {
     struct ty_tf_config *config = members_config(members, true, rank);
     struct comm_options options = members_options(config);
     options.min_members = min_members;
-    options.peer_timeout_ms = 400;
+    options.peer_timeout_ms = peer_timeout_ms;
     options.report = note_line;
     options.context = &rank;
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
     float steps = 0;
+    signal(SIGUSR1, ask);
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
     ty_tf_config_free(config);
     for (int result = 1;;) {
@@ -89,14 +100,20 @@ static void counts(const struct members *members, int rank)
             }
         }
         result = one_step(group, &steps, &err);
+        if (result >= 0 && asked) {
+            asked = 0;
+            tell("%d works", rank);
+        }
     }
 }
+
+static char text[65536]; /* told and not read yet */
+static size_t used;
+static const char *never = "(nothing)"; /* what no line may hold */
 
 /* Lines are read until one of each member holds its text. */
 static void expect(int count, const char *const texts[])
 {
-    static char text[65536];
-    static size_t used;
     bool seen[MEMBERS_MAX] = {false};
     for (int left = count; left > 0;) {
         char *end = memchr(text, '\n', used);
@@ -110,6 +127,8 @@ static void expect(int count, const char *const texts[])
             continue;
         }
         *end = '\0';
+        if (strstr(text, never))
+            fail_msg("somebody says '%s'", text);
         for (int i = 0; i < count; i++)
             if (!seen[i] && strstr(text, texts[i])) {
                 seen[i] = true;
@@ -134,6 +153,7 @@ static void end(struct members *members)
         }
     close(told[0]);
     close(told[1]);
+    used = 0;
 }
 
 static void lose(struct members *members, int rank)
@@ -182,9 +202,9 @@ static void a_stopped_one_is_named_left_out_and_rejoins(void **state)
     for (int victim = 0; victim < 2; victim++) {
         char named[64], lost[64], out[64];
         kill(members.children[victim], SIGSTOP);
-        snprintf(named, sizeof(named),
-                 "says waiting for %s (127.0.0.1:", victim == 0 ? "chief" : "worker 0");
-        EXPECT(named);
+        snprintf(named, sizeof(named), "says waiting for %s (127.0.0.1:%d): ",
+                 victim == 0 ? "chief" : "worker 0", members.ports[victim]);
+        EXPECT(named); /* so many seconds behind the others */
         snprintf(lost, sizeof(lost), "lost %s (127.0.0.1:", victim == 0 ? "chief" : "worker 0");
         EXPECT(lost);
         EXPECT(victim == 0 ? "1 is 0 of 2" : "0 is 0 of 2", "2 is 1 of 2");
@@ -192,6 +212,39 @@ static void a_stopped_one_is_named_left_out_and_rejoins(void **state)
         snprintf(out, sizeof(out), "%d lost the others went on without this task", victim);
         EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3", out);
     }
+    end(&members);
+}
+
+static void signal_to(const struct members *members, int rank, int number)
+{
+    assert_int_equal(kill(members->children[rank], number), 0);
+}
+
+/* Virtual machines are moved and containers frozen: all stand still, longer than anybody is waited
+ * for, and nobody is to blame. The pauses are what is tested, and what makes two wait for one. */
+static void time_in_which_all_were_stopped_counts_against_nobody(void **state)
+{
+    struct members members;
+    peer_timeout_ms = 2000;
+    members_init(&members, 3);
+    assert_int_equal(pipe(told), 0);
+    members_start_all(&members, counts);
+    EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
+    never = "lost";
+    signal_to(&members, 0, SIGSTOP);
+    poll(NULL, 0, 20);
+    signal_to(&members, 1, SIGSTOP);
+    signal_to(&members, 2, SIGSTOP);
+    poll(NULL, 0, 3000);
+    signal_to(&members, 1, SIGCONT);
+    signal_to(&members, 2, SIGCONT);
+    poll(NULL, 0, 50);
+    signal_to(&members, 0, SIGCONT);
+    for (int rank = 0; rank < 3; rank++)
+        signal_to(&members, rank, SIGUSR1);
+    EXPECT("0 works", "1 works", "2 works");
+    never = "(nothing)";
+    peer_timeout_ms = 400;
     end(&members);
 }
 
@@ -216,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_left_go_on_and_the_lost_comes_back),
         cmocka_unit_test(a_stopped_one_is_named_left_out_and_rejoins),
+        cmocka_unit_test(time_in_which_all_were_stopped_counts_against_nobody),
         cmocka_unit_test(too_few_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
