@@ -14,26 +14,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Below the range the kernel hands out, so that nobody's outgoing connection takes it meanwhile. */
-static int free_port(void)
+/* Below the range the kernel hands out, so that nobody's outgoing connection takes it meanwhile;
+ * the socket keeps it from being drawn twice. */
+static int free_port(int *ret_fd)
 {
+    enum { LOWEST = 10000, BEYOND = 28000 };
     for (;;) {
         uint16_t draw;
         rand_secure(&draw, sizeof(draw));
-        int port = 10000 + draw % 20000, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int port = LOWEST + draw % (BEYOND - LOWEST);
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-        int taken = bind(fd, (struct sockaddr *)&any, sizeof(any));
-        close(fd);
-        if (taken == 0)
+        if (bind(fd, (struct sockaddr *)&any, sizeof(any)) == 0) {
+            *ret_fd = fd;
             return port;
+        }
+        close(fd);
     }
 }
 
 void members_init(struct members *members, int size)
 {
     *members = (struct members){.size = size};
+    int fds[MEMBERS_MAX];
     for (int i = 0; i < size; i++)
-        members->ports[i] = free_port();
+        members->ports[i] = free_port(&fds[i]);
+    for (int i = 0; i < size; i++)
+        close(fds[i]);
 }
 
 struct ty_tf_config *members_config(const struct members *members, bool with_chief, int rank)
