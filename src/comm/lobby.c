@@ -175,6 +175,10 @@ static enum membership_sight look_for(struct lobby *lobby, int task)
         other->lives = false;
         return MEMBERSHIP_GONE;
     }
+    /* A pod that waits for its place, or was deleted, has no name. To a task that has no state that
+     * says enough: with --min-workers it may begin. */
+    if (bond->failure == BOND_NO_NAME && bond->state != BOND_SHAKING && !options->live)
+        return MEMBERSHIP_GONE;
     if (other->silent || other->fate == LOBBY_SILENT)
         return MEMBERSHIP_SILENT;
     if (other->fate == LOBBY_LOST)
@@ -245,12 +249,21 @@ static void advance_clock(struct lobby *lobby, int64_t now)
     }
 }
 
-static void report(struct lobby *lobby)
+static bool may_begin(const struct lobby *lobby, int64_t now)
 {
+    return now - lobby->meeting.started >= lobby->options->start_after_ms;
+}
+
+/* At a usual start all are waited for, and who they are says enough. */
+static void report(struct lobby *lobby, int64_t now)
+{
+    const struct lobby_options *options = lobby->options;
     const char *obstacle = membership_obstacle(lobby->membership);
-    if (obstacle && lobby->options->live) {
+    bool few = options->start < options->meeting.size && may_begin(lobby, now);
+    if (obstacle && (options->live || few)) {
         char line[256];
-        snprintf(line, sizeof(line), "waiting with what has been trained: %s", obstacle);
+        snprintf(line, sizeof(line), "waiting%s: %s",
+                 options->live ? " with what has been trained" : "", obstacle);
         rendezvous_say(&lobby->meeting, line);
     }
     rendezvous_report_missing(&lobby->meeting);
@@ -273,7 +286,7 @@ static int progress(struct lobby *lobby, int64_t now, struct err *err)
         membership_remind(lobby->membership);
         lobby->reminded_ms = now;
     }
-    if (now - meeting->started >= lobby->options->start_after_ms)
+    if (may_begin(lobby, now))
         membership_set_start(lobby->membership, lobby->options->start);
     return 0;
 }
@@ -296,7 +309,7 @@ static int run(struct lobby *lobby, struct err *err)
         if (now >= meeting->deadline)
             return rendezvous_give_up(meeting, err);
         if (now >= meeting->next_report) {
-            report(lobby);
+            report(lobby, now);
             meeting->next_report = now + meeting->options->report_ms;
         }
         lobby->allowed_ms = REMIND_MS / 4;

@@ -201,7 +201,7 @@ const char *membership_obstacle(const struct membership *m)
     if (present == m->options.tasks)
         return NULL;
     if (last < 0 && present < m->options.start)
-        return "nobody here has been training, and not all tasks are there";
+        return "nobody here has been training, and too few are there to begin";
     if (last >= 0 && present < m->options.min)
         return "fewer tasks are there than --min-workers asks for";
     if (unknown)

@@ -88,7 +88,8 @@ static void on_resolved(struct rendezvous *r, struct bond *bond, int64_t now)
         return;
     }
     if (!addresses) {
-        rendezvous_postpone(bond, now, -1, reason);
+        rendezvous_postpone(
+            bond, now, resolve_is_unknown(bond->resolve) ? BOND_NO_NAME : BOND_NO_ANSWER, reason);
         return;
     }
     int count = 0;

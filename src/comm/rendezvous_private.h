@@ -22,6 +22,12 @@ enum bond_state {
     BOND_READY,
 };
 
+/* What `failure` may be beside an errno. */
+enum {
+    BOND_NO_NAME = -1,   /* there is no such name */
+    BOND_NO_ANSWER = -2, /* the name servers could not be asked */
+};
+
 struct bond {
     int peer;
     int channel; /* 0: control */
@@ -31,7 +37,7 @@ struct bond {
     struct resolve *resolve;
     struct handshake handshake;
     int attempts;
-    int failure; /* errno of the last attempt; 0: none has failed; -1: its name is not known */
+    int failure; /* errno of the last attempt, or as above; 0: none has failed */
     int64_t retry_at, attempt_ends;
     char reason[REASON_MAX];
     bool talking;       /* in a lobby, when ready */

@@ -83,6 +83,11 @@ bool resolve_done(const struct resolve *resolve)
     return atomic_load(&resolve->done);
 }
 
+bool resolve_is_unknown(const struct resolve *resolve)
+{
+    return resolve->error == EAI_NONAME || resolve->error == EAI_NODATA;
+}
+
 const struct addrinfo *resolve_addresses(const struct resolve *resolve, const char **ret_reason)
 {
     if (resolve->error == 0 && resolve->addresses)

@@ -22,4 +22,7 @@ bool resolve_done(const struct resolve *resolve);
 /* Only when done: the addresses, or NULL with the reason in words. */
 const struct addrinfo *resolve_addresses(const struct resolve *resolve, const char **ret_reason);
 
+/* Only when done: the answer came, and is that there is no such name. */
+bool resolve_is_unknown(const struct resolve *resolve);
+
 #endif

@@ -46,7 +46,7 @@ struct task {
 
 struct world {
     struct rand rand;
-    int tasks;
+    int tasks, start; /* how many are enough to begin with */
     bool one_machine;
     struct task task[TASKS_MAX];
     struct pipe pipe[TASKS_MAX][TASKS_MAX]; /* from, to */
@@ -82,7 +82,7 @@ static void enter(struct world *world, int i)
         .tasks = world->tasks,
         .self = i,
         .min = 1,
-        .start = world->tasks,
+        .start = world->start,
         .live = task->live,
         .left_behind = task->left_behind,
         .highest = task->highest,
@@ -166,7 +166,7 @@ static void look(struct world *world, int i, int j)
         self->lives[j] = self->silent[j] = false;
         membership_see(self->membership, j, MEMBERSHIP_GONE);
     } else if (self->silent[j] || !reaches ||
-               (other->frozen && !self->lives[j] && draw(world, 5) == 0)) {
+               (other->frozen && self->live && !self->lives[j] && draw(world, 5) == 0)) {
         self->silent[j] = true;
         membership_see(self->membership, j, MEMBERSHIP_SILENT);
     } else {
@@ -390,9 +390,9 @@ static void describe(const struct world *world)
     }
 }
 
-static void simulate(uint64_t seed, int tasks, bool one_machine)
+static void simulate(uint64_t seed, int tasks, int start, bool one_machine)
 {
-    struct world world = {.tasks = tasks, .one_machine = one_machine};
+    struct world world = {.tasks = tasks, .start = start, .one_machine = one_machine};
     rand_init(&world.rand, seed);
     for (int i = 0; i < tasks; i++)
         enter(&world, i);
@@ -428,16 +428,27 @@ static uint64_t seeds(void)
     return asked ? strtoull(asked, NULL, 10) : 300;
 }
 
+static int tasks_of(uint64_t seed)
+{
+    return 2 + (int)(seed % (TASKS_MAX - 1));
+}
+
 static void tasks_on_one_machine_find_together(void **state)
 {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
-        simulate(seed, 2 + (int)(seed % (TASKS_MAX - 1)), true);
+        simulate(seed, tasks_of(seed), tasks_of(seed), true);
+}
+
+static void few_may_begin_on_one_machine(void **state)
+{
+    for (uint64_t seed = 1; seed <= seeds(); seed++)
+        simulate(seed, tasks_of(seed), 1 + (int)(seed / TASKS_MAX) % tasks_of(seed), true);
 }
 
 static void tasks_on_many_machines_find_together(void **state)
 {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
-        simulate(seed, 2 + (int)(seed % (TASKS_MAX - 1)), false);
+        simulate(seed, tasks_of(seed), tasks_of(seed), false);
 }
 
 /* Who may go on when others are silent. */
@@ -448,6 +459,7 @@ static void ignore(void *context, int task, const struct membership_message *mes
 /* What the last case below needs beside its sights. */
 static bool left_behind, pledged[TASKS_MAX];
 static uint64_t met_live = 1; /* of those that are present */
+static int start;             /* not 0: nobody has a state, and so many may begin */
 
 static const char *obstacle(int self, const char *sights, bool near, int min)
 {
@@ -461,8 +473,8 @@ static const char *obstacle(int self, const char *sights, bool near, int min)
     const struct membership_options options = {.tasks = tasks,
                                                .self = self,
                                                .min = min,
-                                               .start = tasks,
-                                               .live = 1,
+                                               .start = start ? start : tasks,
+                                               .live = !start,
                                                .left_behind = left_behind,
                                                .mates = ALL,
                                                .pledged = agreed,
@@ -480,7 +492,7 @@ static const char *obstacle(int self, const char *sights, bool near, int min)
     for (int i = 0; i < tasks; i++)
         view[i] = sights[i] == 'p' ? MEMBERSHIP_PRESENT | MEMBERSHIP_MATE : MEMBERSHIP_GONE;
     const struct membership_message here = {
-        .kind = MEMBERSHIP_HERE, .live = met_live, .machine = 99, .tasks = view};
+        .kind = MEMBERSHIP_HERE, .live = start ? 0 : met_live, .machine = 99, .tasks = view};
     for (int i = 0; i < tasks; i++)
         if (i != self && sights[i] == 'p')
             membership_receive(m, i, &here);
@@ -527,6 +539,22 @@ static void silent_ones_elsewhere_may_be_at_work(void **state)
     met_live = 1;
 }
 
+static void few_may_begin_if_the_others_are_not_at_work(void **state)
+{
+    start = 2;
+    assert_null(obstacle(0, "ppggg", false, 1));
+    assert_null(obstacle(3, "gggpp", false, 1));
+    assert_null(obstacle(0, "ppsss", true, 1));
+    assert_null(obstacle(0, "ppgss", false, 1));
+    assert_string_equal(obstacle(0, "pgggg", false, 1),
+                        "nobody here has been training, and too few are there to begin");
+    assert_string_equal(obstacle(0, "ppggu", false, 1), "it is not known yet who else is there");
+    assert_string_equal(
+        obstacle(0, "ppsss", false, 1),
+        "the others may be training on machines that cannot be reached, and are not fewer");
+    start = 0;
+}
+
 static void messages_are_read_back(void **state)
 {
     for (int tasks = 1; tasks <= TASKS_MAX; tasks++)
@@ -565,8 +593,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_on_one_machine_find_together),
+        cmocka_unit_test(few_may_begin_on_one_machine),
         cmocka_unit_test(tasks_on_many_machines_find_together),
         cmocka_unit_test(silent_ones_elsewhere_may_be_at_work),
+        cmocka_unit_test(few_may_begin_if_the_others_are_not_at_work),
         cmocka_unit_test(messages_are_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

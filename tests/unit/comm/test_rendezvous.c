@@ -108,6 +108,59 @@ static void a_name_that_does_not_resolve_is_said(void **state)
     ty_tf_config_free(config);
 }
 
+/* Of six tasks two are there, one is refused, and the names of three do not exist (yet). */
+static int begin_with_two(const struct members *members, int rank, int64_t timeout_ms,
+                          struct lines *lines, struct err *err)
+{
+    char text[512];
+    snprintf(text, sizeof(text),
+             "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d,[fe80::1%%nowhere]:2222,"
+             "[fe80::2%%nowhere]:2222,[fe80::3%%nowhere]:2222",
+             members->ports[0], members->ports[1], members->ports[2]);
+    struct ty_error error;
+    struct ty_tf_config *config;
+    CHECK_OK(ty_tf_config_from_flags(NULL, text, "worker", rank, &config, &error), &error);
+    struct comm_options options = members_options(config);
+    options.min_members = options.start_members = 2;
+    options.join_timeout_ms = timeout_ms;
+    options.report = note;
+    options.context = lines;
+    struct comm_group *group = NULL;
+    int result = comm_group_open(&options, &group, err);
+    if (result == 0 && comm_group_size(group) != 2)
+        result = err_set(err, ERR_INVALID, "%d began", comm_group_size(group));
+    comm_group_free(group);
+    ty_tf_config_free(config);
+    return result;
+}
+
+static void one_of_two(const struct members *members, int rank)
+{
+    struct lines lines = {0};
+    struct err err = ERR_INIT;
+    CHECK_OK(begin_with_two(members, rank, 20000, &lines, &err), &err);
+}
+
+static void few_begin_where_they_are_enough(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    members_start(&members, 0, one_of_two);
+    members_start(&members, 1, one_of_two);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+static void too_few_say_that_they_are(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    struct lines lines = {0};
+    struct err err = ERR_INIT;
+    assert_int_equal(begin_with_two(&members, 0, 500, &lines, &err), -ERR_TIMEOUT);
+    assert_non_null(strstr(
+        lines.text, "waiting: nobody here has been training, and too few are there to begin\n"));
+}
+
 static volatile sig_atomic_t told_to_stop;
 
 static void stop_waiting(const char *line)
@@ -424,6 +477,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_missing_member_is_named),
         cmocka_unit_test(a_name_that_does_not_resolve_is_said),
+        cmocka_unit_test(few_begin_where_they_are_enough),
+        cmocka_unit_test(too_few_say_that_they_are),
         cmocka_unit_test(waiting_ends_when_told_to_stop),
         cmocka_unit_test(a_late_member_is_waited_for),
         cmocka_unit_test(a_member_may_die_and_come_back_before_all_are_there),
