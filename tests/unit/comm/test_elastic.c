@@ -202,8 +202,9 @@ static void a_stopped_one_is_named_left_out_and_rejoins(void **state)
     for (int victim = 0; victim < 2; victim++) {
         char named[64], lost[64], out[64];
         kill(members.children[victim], SIGSTOP);
-        snprintf(named, sizeof(named), "says waiting for %s (127.0.0.1:%d): ",
-                 victim == 0 ? "chief" : "worker 0", members.ports[victim]);
+        snprintf(named, sizeof(named),
+                 "says waiting for %s (127.0.0.1:%d): ", victim == 0 ? "chief" : "worker 0",
+                 members.ports[victim]);
         EXPECT(named); /* so many seconds behind the others */
         snprintf(lost, sizeof(lost), "lost %s (127.0.0.1:", victim == 0 ? "chief" : "worker 0");
         EXPECT(lost);
