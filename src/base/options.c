@@ -137,6 +137,12 @@ static bool is_given(const struct parse *parse, const struct option *option)
     return parse->given[row / 64] >> row % 64 & 1;
 }
 
+/* Kubernetes sets NAME_PORT=tcp://… in pods where there is a Service called NAME. */
+static bool is_service_link(const char *name, const char *text)
+{
+    return str_has_suffix(name, "_PORT") && strstr(text, "://");
+}
+
 /* 1: a variable gave it. */
 static int store_environment(struct parse *parse, const struct option *option)
 {
@@ -145,7 +151,7 @@ static int store_environment(struct parse *parse, const struct option *option)
         _cleanup_free_ char *name = mem_strndup(piece, size);
         _cleanup_free_ char *source = mem_printf("environment variable %s", name);
         const char *text = getenv(name);
-        if (str_is_empty(text))
+        if (str_is_empty(text) || is_service_link(name, text))
             continue;
         int result = store_from(parse, option, text, source);
         return result < 0 ? result : 1;

@@ -211,10 +211,12 @@ int http_listen(const char *address, int port, int *ret_fd, int *ret_port, struc
     }
     _cleanup_(cleanup_fd) int fd =
         socket(storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int on = 1;
+    int on = 1, off = 0;
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (storage.ss_family == AF_INET6) /* "::" is IPv4, too, whatever the machine's setting */
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     if (bind(fd, (struct sockaddr *)&storage, size) < 0 || listen(fd, BACKLOG) < 0 ||
         getsockname(fd, (struct sockaddr *)&storage, &size) < 0)
         return err_set_errno(err, errno, "cannot listen on %s port %d", address, port);

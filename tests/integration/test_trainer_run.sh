@@ -56,6 +56,18 @@ kill -TERM "${pids[@]}"
 for pid in "${pids[@]}"; do stopped "$pid"; done
 assert_contains "the report of a run that was stopped" "stopped after step" "$(jq -r '.events[].message' "$SCRATCH/watched/report.json")"
 
+# A port alone is that of all addresses, of IPv6 too where there is any; what Kubernetes says of a Service is no port.
+TRAINER_MONITOR_PORT=tcp://10.96.0.7:9100 "$TRAINER" fit face --steps 1 --log plain >"$SCRATCH/linked" 2>&1 || fail "$(cat "$SCRATCH/linked")"
+TRAINER_MONITOR_PORT=0 "$TRAINER" fit face --steps 100000 >"$SCRATCH/open" 2>&1 &
+open=$!
+said() { grep -q "progress is told at" "$SCRATCH/open"; }
+wait_until "a monitor for all" said
+all=$(sed -n 's|^trainer: progress is told at http://.*:\([0-9]*\)/progress.*|\1|p' "$SCRATCH/open")
+assert_eq "health by IPv4" ok "$(curl -sf "http://127.0.0.1:$all/healthz")"
+if ip -6 address show lo 2>/dev/null | grep -q ::1; then assert_eq "health by IPv6" ok "$(curl -sf "http://[::1]:$all/healthz")"; fi
+kill -TERM $open
+stopped $open
+
 # A port in use is a sentence.
 "$TRAINER" fit face --steps 100000 --monitor 127.0.0.1:0 >"$SCRATCH/holder" 2>&1 &
 holder=$!

@@ -7,13 +7,14 @@
 #include "cli/trainer/fit_cluster.h"
 #include "serve/monitor.h"
 
+#include <errno.h>
 #include <string.h>
 
 int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
                     struct err *err)
 {
     int64_t port = -1;
-    str_copy(address, FIT_WATCH_ADDRESS_MAX, "0.0.0.0");
+    address[0] = '\0';
     /* YAML reads a plain `off` as false. */
     bool off = str_is_empty(text) || str_eq(text, "off") || str_eq(text, "false");
     const char *colon = off ? NULL : strrchr(text, ':'), *host = text;
@@ -40,7 +41,14 @@ int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *
 static void start_monitor(struct fit_watch *watch, const char *address, int port)
 {
     struct err err = ERR_INIT;
-    int result = monitor_start(address, port, watch->state, &watch->monitor, &port, &err);
+    bool all = str_is_empty(address);
+    address = all ? "::" : address;
+    int wanted = port;
+    int result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
+    if (result < 0 && all && err.sys != EADDRINUSE) { /* a machine without IPv6 */
+        address = "0.0.0.0";
+        result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
+    }
     bool v6 = strchr(address, ':');
     _cleanup_free_ char *line =
         result < 0

@@ -45,7 +45,8 @@ void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 /* For comm, whose context is the state: who is missing. */
 void fit_watch_wait(void *state, const char *whom);
 
-/* "9100", ":9100", "127.0.0.1:9100", "[::1]:9100", or "off": port -1. */
+/* "9100", ":9100", "127.0.0.1:9100", "[::1]:9100", or "off": port -1. An empty address is all of
+ * them, of IPv4 and IPv6. */
 enum { FIT_WATCH_ADDRESS_MAX = 64 };
 int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
                     struct err *err);

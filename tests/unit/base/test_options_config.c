@@ -140,6 +140,35 @@ static void the_first_variable_counts(void **state)
     assert_non_null(strstr(err.message, "environment variable TF_TEST_STEPS: "));
 }
 
+static void what_a_service_leaves_is_not_taken(void **state)
+{
+    static const struct option NAMES[] = {{.name = "monitor",
+                                           .type = OPTION_STRING,
+                                           .environment = "TEST_MONITOR_PORT|TEST_MONITOR",
+                                           .fallback = "off",
+                                           .help = "where"},
+                                          {0}};
+    const struct command command = {.options = NAMES, .values_size = sizeof(char *)};
+    static const struct {
+        const char *port, *other, *expected;
+    } ROWS[] = {
+        {"tcp://10.96.0.7:9100", "", "off"},
+        {"tcp://10.96.0.7:9100", "9200", "9200"},
+        {"9100", "9200", "9100"},
+        {"", "tcp://10.96.0.7:9100", "tcp://10.96.0.7:9100"}, /* no name that Kubernetes makes */
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        const char *value = NULL, **arguments = NULL;
+        size_t count;
+        setenv("TEST_MONITOR_PORT", ROWS[i].port, 1);
+        setenv("TEST_MONITOR", ROWS[i].other, 1);
+        assert_int_equal(options_parse(&command, 0, NULL, &value, &arguments, &count, NULL), 0);
+        assert_string_equal(value, ROWS[i].expected);
+        free(arguments);
+    }
+    unsetenv("TEST_MONITOR_PORT"), unsetenv("TEST_MONITOR");
+}
+
 static void a_url_is_no_path(void **state)
 {
     static const char *const URLS[] = {"s3://bucket/a", "gs://bucket", "hdfs://host:1/x"};
@@ -265,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_option_has_further_names),
         TEST(the_first_variable_counts),
+        TEST(what_a_service_leaves_is_not_taken),
         TEST(a_url_is_no_path),
         TEST(a_url_is_no_argument_where_they_are_paths),
         TEST(a_file_gives_values),
