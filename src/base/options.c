@@ -362,7 +362,8 @@ int options_parse_or_help(const struct command *command, int argc, char *const *
     _cleanup_free_ uint64_t *given = mem_calloc(rows / 64 + 1, sizeof(*given));
     struct parse parse = {
         .command = command, .values = values, .given = given, .ret_help = ret_help, .err = err};
-    memset(values, 0, command->values_size);
+    if (command->values_size)
+        memset(values, 0, command->values_size);
     int result = take_words(&parse, argc, argv);
     if (result < 0 || (ret_help && *ret_help)) {
         options_release(command, values);
