@@ -6,6 +6,8 @@
  *
  *   bench_allreduce tcp|shared|copied [CHANNELS]
  */
+#include "free_port.h"
+
 #include <trainyard/comm.h>
 
 #include <arpa/inet.h>
@@ -92,23 +94,9 @@ static void measure(struct ty_comm *comm, const char *way, float *data, size_t w
     }
 }
 
-static int free_port(void)
-{
-    struct sockaddr_in any = {.sin_family = AF_INET};
-    socklen_t size = sizeof(any);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof(any)) < 0 ||
-        getsockname(fd, (struct sockaddr *)&any, &size) < 0) {
-        perror("bench_allreduce: port");
-        exit(1);
-    }
-    close(fd);
-    return ntohs(any.sin_port);
-}
-
 int main(int argc, char **argv)
 {
-    int ports[RANKS] = {free_port(), free_port()};
+    int ports[RANKS] = {free_port("bench_allreduce"), free_port("bench_allreduce")};
     const char *way = argc > 1 ? argv[1] : "tcp";
     int channels = argc > 2 ? atoi(argv[2]) : 1, rank = 0;
     pid_t child = fork();

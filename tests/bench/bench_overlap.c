@@ -6,6 +6,8 @@
  *   ip netns exec slow tc qdisc add dev lo root tbf rate 2gbit burst 1mb latency 50ms
  *   ip netns exec slow bench_overlap [shared] [BATCH]
  */
+#include "free_port.h"
+
 #include "base/mem.h"
 #include "comm/tf_config.h"
 #include "models/classifier.h"
@@ -41,20 +43,6 @@ static void must(int result, const struct err *err)
     exit(1);
 }
 
-static int free_port(void)
-{
-    struct sockaddr_in any = {.sin_family = AF_INET};
-    socklen_t size = sizeof(any);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof(any)) < 0 ||
-        getsockname(fd, (struct sockaddr *)&any, &size) < 0) {
-        perror("bench_overlap: port");
-        exit(1);
-    }
-    close(fd);
-    return ntohs(any.sin_port);
-}
-
 static double steps_ms(struct team *team, const float *inputs, const float *d_outputs,
                        float *outputs)
 {
@@ -71,7 +59,7 @@ static double steps_ms(struct team *team, const float *inputs, const float *d_ou
 
 int main(int argc, char **argv)
 {
-    int ports[RANKS] = {free_port(), free_port()}, rank = 0, share;
+    int ports[RANKS] = {free_port("bench_overlap"), free_port("bench_overlap")}, rank = 0, share;
     bool shared = argc > 1 && strcmp(argv[1], "shared") == 0;
     share = (argc > 1 + shared ? atoi(argv[1 + shared]) : 100) / RANKS;
     pid_t child = fork();

@@ -6,6 +6,8 @@
  * group, and alone as its peer; wall-clock, the best of several rounds.
  *
  *   bench_workers [fp32|bf16] */
+#include "free_port.h"
+
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/face_trainer.h"
@@ -62,20 +64,6 @@ static void must(int result, const struct err *err)
         return;
     fprintf(stderr, "bench_workers: %s\n", err->message);
     exit(1);
-}
-
-static int free_port(void)
-{
-    struct sockaddr_in any = {.sin_family = AF_INET};
-    socklen_t size = sizeof(any);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof(any)) < 0 ||
-        getsockname(fd, (struct sockaddr *)&any, &size) < 0) {
-        perror("bench_workers: port");
-        exit(1);
-    }
-    close(fd);
-    return ntohs(any.sin_port);
 }
 
 static struct side side_new(struct reducer *reducer, enum precision precision)
@@ -181,7 +169,7 @@ int main(int argc, char **argv)
     pthread_barrierattr_init(&attributes);
     pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&common->barrier, &attributes, WORKERS);
-    int ports[WORKERS] = {free_port(), free_port()};
+    int ports[WORKERS] = {free_port("bench_workers"), free_port("bench_workers")};
     pid_t child = fork();
     work(common, ports, child == 0 ? 1 : 0, precision);
     if (child == 0)
