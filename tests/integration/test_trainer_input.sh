@@ -126,3 +126,16 @@ else
     assert_contains "no cascade" "install Debian's package opencv-data" "$said"
 fi
 answer 0 "$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/cut" --probes "$SCRATCH/cut" >/dev/null
+
+# An export replaces an older one, and nothing else: no FIFO or device, no link, not the model it is made of.
+mkfifo "$SCRATCH/fifo"
+ln -s "$SCRATCH/elsewhere" "$SCRATCH/link"
+for output in fifo link; do
+    assert_contains "an export to a $output" "is no ordinary file and would be replaced by one" \
+        "$(answer 1 "$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/$output")"
+done
+[ -p "$SCRATCH/fifo" ] && [ -L "$SCRATCH/link" ] || fail "an export replaced a FIFO or a link"
+assert_contains "an export onto its model" "is the model itself" \
+    "$(answer 1 "$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/model/face.model")"
+answer 0 "$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/face.onnx" >/dev/null
+answer 0 "$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/face.onnx" >/dev/null

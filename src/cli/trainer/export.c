@@ -7,7 +7,9 @@
 #include "train/checkpoint.h"
 #include "train/onnx.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 struct export_values {
     const char *model, *output;
@@ -45,6 +47,26 @@ static int export_classifier(const struct export_values *values, struct err *err
     return result;
 }
 
+/* The file is written aside and renamed: what stands in its place is replaced, which is right for
+ * an older export and for nothing else. */
+static int check_output(const struct export_values *values, struct err *err)
+{
+    struct stat model, output;
+    if (lstat(values->output, &output) < 0)
+        return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot write '%s'", values->output);
+    if (!S_ISREG(output.st_mode))
+        return err_set(err, ERR_INVALID,
+                       "'%s' is no ordinary file and would be replaced by one: name another "
+                       "--output",
+                       values->output);
+    if (stat(values->model, &model) == 0 && model.st_dev == output.st_dev &&
+        model.st_ino == output.st_ino)
+        return err_set(err, ERR_INVALID,
+                       "'%s' is the model itself, which would be lost: name another --output",
+                       values->output);
+    return 0;
+}
+
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
@@ -53,7 +75,9 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     if (str_is_empty(export->model) || str_is_empty(export->output))
         return err_set(err, ERR_USAGE, "no %s given: use --model FILE --output FILE.onnx",
                        str_is_empty(export->model) ? "model" : "output");
-    int result = checkpoint_read(export->model, &checkpoint, err);
+    int result = check_output(export, err);
+    if (result == 0)
+        result = checkpoint_read(export->model, &checkpoint, err);
     if (result < 0)
         return result;
     if (str_eq(checkpoint->info.model, "face"))
