@@ -128,6 +128,12 @@ int assembly_new(const struct comm_options *options, struct assembly **ret, stru
     if (options->min_members && size > 1 && size <= MEMBERSHIP_TASKS_MAX &&
         !options->config->master_form)
         result = open_door(assembly, options, err);
+    else if (options->start_members && options->start_members < size && options->report)
+        options->report(options->context, options->config->master_form
+                                              ? "--min-workers has no effect where only rank 0 has "
+                                                "an address (MASTER_ADDR): all are waited for"
+                                              : "--min-workers has no effect among so many tasks: "
+                                                "all are waited for");
     if (result == 0)
         *ret = TAKE(assembly);
     return result;
@@ -296,6 +302,11 @@ void assembly_settle(struct assembly *assembly)
     memset(assembly->pledged, 0, (size_t)assembly->meeting.size * sizeof(*assembly->pledged));
     for (int rank = 0; rank < assembly->size; rank++)
         assembly->mates[assembly->numbers[rank]] = true;
+}
+
+bool assembly_is_elastic(const struct assembly *assembly)
+{
+    return assembly->meeting.elastic;
 }
 
 bool assembly_is_wanted(struct assembly *assembly)

@@ -24,6 +24,9 @@ void assembly_part(struct assembly *assembly, struct transport_tcp *tcp);
 /* This task has all that is needed to go on from: it counts from now on. */
 void assembly_settle(struct assembly *assembly);
 
+/* Whether a part of the tasks can be a group. */
+bool assembly_is_elastic(const struct assembly *assembly);
+
 /* Whether somebody waits to be let in. */
 bool assembly_is_wanted(struct assembly *assembly);
 

@@ -10,10 +10,17 @@
 
 struct comm_group {
     struct assembly *assembly;
-    struct comm_links links; /* tcp NULL: it could not be formed anew */
+    struct comm_links links; /* tcp NULL: it could not be formed anew, for this reason: */
+    struct err unformed;
+    int rank, size; /* as they are, or were last */
     enum comm_transport transport;
     char *pretended_host;
 };
+
+static int answer_unformed(const struct comm_group *group, struct err *err)
+{
+    return err_set(err, group->unformed.code, "%s", group->unformed.message);
+}
 
 static void part(struct comm_group *group)
 {
@@ -28,11 +35,14 @@ static int form(struct comm_group *group, struct err *err)
         int result = assembly_form(group->assembly, &group->links.tcp, err);
         if (result < 0)
             return result;
-        if (comm_group_size(group) > 1 && group->transport == COMM_TRANSPORT_AUTO)
+        if (transport_tcp_size(group->links.tcp) > 1 && group->transport == COMM_TRANSPORT_AUTO)
             result =
                 transport_shm_open(group->links.tcp, group->pretended_host, &group->links.shm, err);
-        if (result == 0)
+        if (result == 0) {
+            group->rank = transport_tcp_rank(group->links.tcp);
+            group->size = transport_tcp_size(group->links.tcp);
             return 0;
+        }
         part(group);
         if (result != -ERR_UNAVAILABLE)
             return result;
@@ -68,12 +78,20 @@ struct comm_group *comm_group_free(struct comm_group *group)
 int comm_group_reform(struct comm_group *group, struct err *err)
 {
     part(group);
-    return form(group, err);
+    group->unformed = ERR_INIT;
+    if (form(group, &group->unformed) == 0)
+        return 0;
+    return answer_unformed(group, err);
 }
 
 void comm_group_settle(struct comm_group *group)
 {
     assembly_settle(group->assembly);
+}
+
+bool comm_group_is_elastic(const struct comm_group *group)
+{
+    return assembly_is_elastic(group->assembly);
 }
 
 bool comm_group_is_wanted(struct comm_group *group)
@@ -88,16 +106,18 @@ void comm_group_describe(const struct comm_group *group, char *text, size_t size
 
 int comm_group_rank(const struct comm_group *group)
 {
-    return transport_tcp_rank(group->links.tcp);
+    return group->rank;
 }
 
 int comm_group_size(const struct comm_group *group)
 {
-    return transport_tcp_size(group->links.tcp);
+    return group->size;
 }
 
 int comm_group_share(struct comm_group *group, struct shared_memory *memory, struct err *err)
 {
+    if (!group->links.tcp)
+        return answer_unformed(group, err);
     int result = memory->handed ? shared_memory_renew(memory, err) : 0;
     if (result < 0 || !group->links.shm)
         return result;
@@ -124,6 +144,13 @@ enum comm_broken comm_group_broken(const struct comm_group *group)
     }
 }
 
+static int begin(struct comm_group *group, enum transport_call call, size_t size, struct err *err)
+{
+    if (!group->links.tcp)
+        return answer_unformed(group, err);
+    return transport_tcp_begin(group->links.tcp, call, size, err);
+}
+
 /* Groups of one have nobody to talk to, but count their calls like all. */
 static bool is_alone(const struct comm_group *group)
 {
@@ -132,8 +159,7 @@ static bool is_alone(const struct comm_group *group)
 
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err)
 {
-    int result =
-        transport_tcp_begin(group->links.tcp, TRANSPORT_ALLREDUCE, count * sizeof(float), err);
+    int result = begin(group, TRANSPORT_ALLREDUCE, count * sizeof(float), err);
     if (result < 0 || is_alone(group))
         return result;
     return collective_allreduce_choose(&group->links, count)
@@ -143,12 +169,12 @@ int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, 
 int comm_allreduce_by_name(struct comm_group *group, const char *name, float *data, size_t count,
                            struct err *err)
 {
+    if (!group->links.tcp)
+        return answer_unformed(group, err);
     const struct collective_allreduce *algorithm = collective_allreduce_by_name(name);
     if (!algorithm || !algorithm->can(&group->links, count))
         return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here", name);
-    int result = data ? transport_tcp_begin(group->links.tcp, TRANSPORT_ALLREDUCE,
-                                            count * sizeof(float), err)
-                      : 0;
+    int result = data ? begin(group, TRANSPORT_ALLREDUCE, count * sizeof(float), err) : 0;
     if (result < 0 || !data || is_alone(group))
         return result;
     return algorithm->run(&group->links, NULL, data, count, err);
@@ -161,7 +187,7 @@ const char *comm_allreduce_name(const struct comm_group *group, size_t count)
 
 int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err *err)
 {
-    int result = transport_tcp_begin(group->links.tcp, TRANSPORT_BROADCAST, size, err);
+    int result = begin(group, TRANSPORT_BROADCAST, size, err);
     if (result < 0 || is_alone(group))
         return result;
     if (comm_links_all_shared(&group->links))
@@ -172,7 +198,7 @@ int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err
 int comm_allgather(struct comm_group *group, const void *own, size_t size, void *ret_all,
                    struct err *err)
 {
-    int result = transport_tcp_begin(group->links.tcp, TRANSPORT_ALLGATHER, size, err);
+    int result = begin(group, TRANSPORT_ALLGATHER, size, err);
     if (result < 0)
         return result;
     char *place = (char *)ret_all + (size_t)comm_group_rank(group) * size;
@@ -187,7 +213,7 @@ int comm_allgather(struct comm_group *group, const void *own, size_t size, void 
 
 int comm_barrier(struct comm_group *group, struct err *err)
 {
-    int result = transport_tcp_begin(group->links.tcp, TRANSPORT_BARRIER, 0, err);
+    int result = begin(group, TRANSPORT_BARRIER, 0, err);
     if (result < 0 || is_alone(group))
         return result;
     if (comm_links_all_shared(&group->links))

@@ -70,12 +70,17 @@ DEFINE_CLEANUP(comm_group)
 
 /* After an error, or because somebody waits to be let in, which all members must know of each
  * other: form the group anew. Its size and the ranks may be others then. With ERR_UNAVAILABLE or
- * another error there is no group: it may be tried again or freed, and nothing else. */
+ * another error there is no group: it may be tried again or freed; calls answer with that error,
+ * and rank and size are those of the last one. */
 int comm_group_reform(struct comm_group *group, struct err *err);
 
 /* This task has the state that the group works on: from now on it can go on with it after a loss,
  * and hand it to newcomers. To be called after every forming. */
 void comm_group_settle(struct comm_group *group);
+
+/* Whether it can go on without some of its tasks: asked for with `min_members`, and possible where
+ * all tasks have addresses, and are not too many. */
+bool comm_group_is_elastic(const struct comm_group *group);
 
 /* Whether a task that is not a member waits to be let in; cheap, never blocks. */
 bool comm_group_is_wanted(struct comm_group *group);
@@ -108,7 +113,8 @@ void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank);
  * rank and position: the result is the same bits on every member and in every run. */
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err);
 
-/* Which algorithm it takes for so many floats: a name of comm/collective.h. */
+/* Which algorithm it takes for so many floats: a name of comm/collective.h. There must be a group.
+ */
 const char *comm_allreduce_name(const struct comm_group *group, size_t count);
 
 /* The same sum with an algorithm of the caller's choice, for tests and measurements;

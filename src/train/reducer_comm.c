@@ -53,6 +53,7 @@ static int form(struct reducer_comm *self, struct err *err)
         *self->joining = 0;
     if (result < 0)
         return result;
+    self->reducer.elastic = comm_group_is_elastic(self->group);
     self->reducer.rank = comm_group_rank(self->group);
     self->reducer.size = comm_group_size(self->group);
     /* All members agree on it, or they could not sum. */
@@ -94,7 +95,6 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
 {
     *reducer = (struct reducer_comm){.options = *options, .joining = joining};
     reducer->reducer = (struct reducer){
-        .elastic = options->min_members > 0,
         .allreduce = allreduce,
         .begin = begin,
         .finish = finish,

@@ -183,6 +183,40 @@ static void waiting_ends_when_told_to_stop(void **state)
     }
 }
 
+static void joins_and_goes(const struct members *members, int rank)
+{
+    struct comm_options options = {.min_members = 2};
+    struct err err = ERR_INIT;
+    (void)open_group(members, rank, &options, NULL, &err);
+}
+
+static void a_group_that_could_not_be_formed_anew_says_why(void **state)
+{
+    struct members members;
+    members_init(&members, 2);
+    members_start(&members, 1, joins_and_goes);
+    struct ty_tf_config *config = members_config(&members, true, 0);
+    struct comm_options options = members_options(config);
+    told_to_stop = 0;
+    options.min_members = 2;
+    options.stop = &told_to_stop;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    assert_int_equal(comm_group_open(&options, &group, &err), 0);
+    assert_true(comm_group_is_elastic(group));
+    told_to_stop = 1;
+    assert_int_equal(comm_group_reform(group, &err), -ERR_CANCELED);
+    float sum = 1;
+    assert_int_equal(comm_allreduce_sum_f32(group, &sum, 1, &err), -ERR_CANCELED);
+    assert_int_equal(comm_barrier(group, &err), -ERR_CANCELED);
+    assert_string_equal(err.message, "told to stop while others were waited for");
+    assert_int_equal(comm_group_rank(group), 0);
+    assert_int_equal(comm_group_size(group), 2);
+    comm_group_free(group);
+    ty_tf_config_free(config);
+    assert_int_equal(members_wait(&members), 0);
+}
+
 /* The chief starts the worker only when it has said that it waits for it. */
 static pid_t late_child;
 static struct members *late_members;
@@ -415,11 +449,17 @@ static void with_master(const struct members *members, int rank)
     struct ty_tf_config *config;
     CHECK_OK(ty_tf_config_from_environment(&config, &error), &error);
     struct comm_options options = members_options(config);
+    struct lines lines = {0};
     options.channels = 2;
+    options.min_members = options.start_members = 2;
+    options.report = note;
+    options.context = &lines;
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
     CHECK(comm_group_rank(group) == rank);
+    CHECK(!comm_group_is_elastic(group));
+    CHECK_TEXT(lines.text, "--min-workers has no effect where only rank 0 has an address");
     int all[4], own = rank * 10;
     CHECK_OK(comm_allgather(group, &own, sizeof(own), all, &err), &err);
     for (int i = 0; i < 4; i++)
@@ -480,6 +520,7 @@ int main(void)
         cmocka_unit_test(few_begin_where_they_are_enough),
         cmocka_unit_test(too_few_say_that_they_are),
         cmocka_unit_test(waiting_ends_when_told_to_stop),
+        cmocka_unit_test(a_group_that_could_not_be_formed_anew_says_why),
         cmocka_unit_test(a_late_member_is_waited_for),
         cmocka_unit_test(a_member_may_die_and_come_back_before_all_are_there),
         cmocka_unit_test(wrong_members_are_refused_with_the_reason),
