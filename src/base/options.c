@@ -19,103 +19,11 @@ struct parse {
     struct err *err;
 };
 
-static void *field(const struct parse *parse, const struct option *option)
-{
-    return (char *)parse->values + option->offset;
-}
-
-/* Pieces of "a|b", one a call; `at` starts with the whole and ends with NULL. */
-static bool next_piece(const char **at, const char **ret, size_t *ret_size)
-{
-    if (!*at || !**at)
-        return false;
-    const char *end = strchrnul(*at, '|');
-    *ret = *at;
-    *ret_size = (size_t)(end - *at);
-    *at = *end ? end + 1 : NULL;
-    return true;
-}
-
-static bool is_choice(const char *choices, const char *text)
-{
-    const char *piece;
-    for (size_t size; next_piece(&choices, &piece, &size);)
-        if (strlen(text) == size && memcmp(piece, text, size) == 0)
-            return true;
-    return false;
-}
-
-static int to_bool(const char *text, bool *ret, struct err *err)
-{
-    static const struct {
-        const char *text;
-        bool value;
-    } WORDS[] = {{"true", true},   {"1", true},  {"yes", true}, {"on", true},
-                 {"false", false}, {"0", false}, {"no", false}, {"off", false}};
-    for (size_t i = 0; i < ARRAY_SIZE(WORDS); i++) {
-        if (str_eq_nocase(text, WORDS[i].text)) {
-            *ret = WORDS[i].value;
-            return 0;
-        }
-    }
-    return err_set(err, ERR_USAGE, "'%s' is neither true nor false", text);
-}
-
-/* Object stores, which manifests of other programs name, are not read here. */
-static int check_path(const char *text, struct err *err)
-{
-    if (!strstr(text, "://"))
-        return 0;
-    return err_set(err, ERR_USAGE,
-                   "'%s' is not on a file system: mount a volume (a PersistentVolumeClaim) and "
-                   "give a path on it",
-                   text);
-}
-
-/* Write the text into the option's field, as its type wants it. */
-static int store(struct parse *parse, const struct option *option, const char *text)
-{
-    void *target = field(parse, option);
-    struct err *err = parse->err;
-    switch (option->type) {
-    case OPTION_FLAG:
-        return to_bool(text, target, err);
-    case OPTION_INT: {
-        bool any = option->min == 0 && option->max == 0;
-        return str_to_int64(text, any ? INT64_MIN : option->min, any ? INT64_MAX : option->max,
-                            target, err);
-    }
-    case OPTION_REAL:
-        return str_to_double(text, target, err);
-    case OPTION_CHOICE:
-        if (!is_choice(option->choices, text))
-            return err_set(err, ERR_USAGE, "'%s' is none of %s", text, option->choices);
-        *(const char **)target = text;
-        return 0;
-    case OPTION_PATH:
-        *(const char **)target = text;
-        return check_path(text, err);
-    case OPTION_STRING:
-        *(const char **)target = text;
-        return 0;
-    case OPTION_CONFIG:
-        ((struct option_config *)target)->path = text;
-        return 0;
-    case OPTION_LIST: {
-        struct option_list *list = target;
-        list->items = mem_realloc(list->items, (list->count + 1) * sizeof(*list->items));
-        list->items[list->count++] = text;
-        return 0;
-    }
-    }
-    mem_panic("option '%s' has an unknown type", option->name);
-}
-
 /* Where the text came from stands before what is wrong with it. */
 static int store_from(struct parse *parse, const struct option *option, const char *text,
                       const char *source)
 {
-    if (store(parse, option, text) == 0)
+    if (options_store(option, text, parse->values, parse->err) == 0)
         return 0;
     err_wrap(parse->err, "%s", source);
     if (parse->err)
@@ -123,9 +31,21 @@ static int store_from(struct parse *parse, const struct option *option, const ch
     return -ERR_USAGE;
 }
 
+/* How many rows stand before it. */
+static size_t row_of(const struct parse *parse, const struct option *option)
+{
+    size_t row = 0;
+    OPTIONS_EACH (other, parse->command) {
+        if (other == option)
+            break;
+        row++;
+    }
+    return row;
+}
+
 static int store_given(struct parse *parse, const struct option *option, const char *text)
 {
-    size_t row = (size_t)(option - parse->command->options);
+    size_t row = row_of(parse, option);
     _cleanup_free_ char *source = mem_printf("option '--%s'", option->name);
     parse->given[row / 64] |= UINT64_C(1) << row % 64;
     return store_from(parse, option, text, source);
@@ -133,7 +53,7 @@ static int store_given(struct parse *parse, const struct option *option, const c
 
 static bool is_given(const struct parse *parse, const struct option *option)
 {
-    size_t row = (size_t)(option - parse->command->options);
+    size_t row = row_of(parse, option);
     return parse->given[row / 64] >> row % 64 & 1;
 }
 
@@ -147,7 +67,7 @@ static bool is_service_link(const char *name, const char *text)
 static int store_environment(struct parse *parse, const struct option *option)
 {
     const char *names = option->environment, *piece;
-    for (size_t size; next_piece(&names, &piece, &size);) {
+    for (size_t size; options_next_name(&names, &piece, &size);) {
         _cleanup_free_ char *name = mem_strndup(piece, size);
         _cleanup_free_ char *source = mem_printf("environment variable %s", name);
         const char *text = getenv(name);
@@ -164,10 +84,13 @@ static int store_config(struct parse *parse, const struct option_config *config,
                         const struct option *option)
 {
     const char *const *texts;
+    const struct json *member = NULL;
     size_t count;
-    int result = options_config_get(parse->command, config, option, &texts, &count, parse->err);
+    int result =
+        options_config_get(parse->command, config, option, &member, &texts, &count, parse->err);
     for (size_t i = 0; result == 0 && i < count; i++) {
-        const char *source = arena_printf(config->arena, "'%s': %s", config->path, option->name);
+        const char *source = arena_printf(config->arena, "'%s', line %u: '%s'", config->path,
+                                          member->line, member->name);
         result = store_from(parse, option, texts[i], source);
     }
     return result < 0 ? result : count > 0;
@@ -180,7 +103,7 @@ static int open_config(struct parse *parse, struct option_config **ret)
         if (option->type != OPTION_CONFIG)
             continue;
         int result = is_given(parse, option) ? 0 : store_environment(parse, option);
-        *ret = field(parse, option);
+        *ret = (void *)((char *)parse->values + option->offset);
         if (result >= 0 && (*ret)->path)
             result = options_config_read(parse->command, (*ret)->path, *ret, parse->err);
         return result < 0 ? result : 0;
@@ -204,7 +127,8 @@ static int store_others(struct parse *parse)
             result = store_config(parse, config, option);
         if (result < 0)
             return result;
-        if (result == 0 && option->fallback && store(parse, option, option->fallback) < 0)
+        if (result == 0 && option->fallback &&
+            options_store(option, option->fallback, parse->values, NULL) < 0)
             mem_panic("option '%s' has a bad default '%s'", option->name, option->fallback);
     }
     return 0;
@@ -242,7 +166,7 @@ const struct option *options_find(const struct command *command, const char *nam
         if (is_same(option->name, strlen(option->name), name, size))
             return option;
         const char *aliases = option->aliases, *alias;
-        for (size_t alias_size; next_piece(&aliases, &alias, &alias_size);)
+        for (size_t alias_size; options_next_name(&aliases, &alias, &alias_size);)
             if (is_same(alias, alias_size, name, size))
                 return option;
     }
@@ -324,7 +248,7 @@ static int check_arguments(const struct parse *parse)
                        parse->arguments.items[command->arguments_max]);
     int result = 0;
     for (size_t i = 0; command->arguments_are_paths && result == 0 && i < count; i++)
-        result = check_path(parse->arguments.items[i], parse->err);
+        result = options_check_path(parse->arguments.items[i], parse->err);
     return result;
 }
 

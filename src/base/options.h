@@ -2,6 +2,8 @@
  *
  * A program is a table of commands, a command a const struct with its options and its words in it,
  * and `run` gets the parsed values as a struct of its own whose fields the rows point to by offset.
+ * What several commands have in common is a table of its own, in which theirs go on.
+ *
  * A value is taken from the command line, else from the environment variable of the row (where that
  * is set and not empty), else from the file that an option of type OPTION_CONFIG names, else from
  * the default. A list takes one item from each of these, and any number from a file.
@@ -39,6 +41,11 @@ struct option_config {
     struct json *values; /* an object, by names of options */
 };
 
+struct option_range {
+    double min, max; /* both 0: any */
+    bool above_min;  /* min itself is not among them */
+};
+
 struct option {
     const char *name;    /* "state" for --state; NULL ends a table */
     const char *aliases; /* further names: "lr|rate"; or NULL */
@@ -49,8 +56,15 @@ struct option {
     const char *fallback;    /* the default as text, or NULL */
     const char *value;       /* the word for the value in help: "DIR" */
     const char *choices;
-    int64_t min, max; /* OPTION_INT; both 0: any */
+    int64_t min, max;          /* OPTION_INT; both 0: any */
+    int64_t multiple_of;       /* OPTION_INT; 0: any */
+    struct option_range range; /* OPTION_REAL */
+    /* More about the text, or NULL: ERR_USAGE with what is wrong, without the option's name. */
+    int (*check)(const char *text, struct err *err);
     const char *help; /* one sentence, no full stop; the unit is named in it */
+    /* Of the row without a name that ends a table: another table that goes on from there, or NULL.
+     * Its offsets are those of a struct with which the command's own begins. */
+    const struct option *more;
 };
 
 struct command {

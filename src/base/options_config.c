@@ -68,8 +68,8 @@ static const char *text_of(struct arena *arena, const struct json *value)
 }
 
 int options_config_get(const struct command *command, const struct option_config *config,
-                       const struct option *option, const char *const **ret_texts,
-                       size_t *ret_count, struct err *err)
+                       const struct option *option, const struct json **ret_member,
+                       const char *const **ret_texts, size_t *ret_count, struct err *err)
 {
     const struct json *value = NULL;
     JSON_EACH (member, config->values)
@@ -84,6 +84,7 @@ int options_config_get(const struct command *command, const struct option_config
             return err_set(err, ERR_USAGE, "'%s', line %u: '%s' takes a value, not %s",
                            config->path, value->line, value->name, json_type_name(value->type));
     }
+    *ret_member = value;
     *ret_texts = texts;
     *ret_count = count;
     return 0;

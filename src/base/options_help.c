@@ -113,7 +113,7 @@ void options_path(const struct program *program, const struct command *command, 
 
 void options_write_arguments(const struct command *command, struct buf *buf)
 {
-    if (command->options && command->options->name)
+    if (options_row(command->options))
         buf_append_str(buf, " [OPTION…]");
     if (command->arguments)
         buf_printf(buf, " %s", command->arguments);
@@ -172,7 +172,7 @@ static void write_options(struct buf *buf, const struct command *command)
     _cleanup_buf_ struct buf name, sentence;
     buf_init(&name, NAME_MAX_BYTES);
     buf_init(&sentence, 4096);
-    if (command->options && command->options->name)
+    if (options_row(command->options))
         buf_append_str(buf, "\nOptions:\n");
     OPTIONS_EACH (option, command) {
         buf_clear(&name);

@@ -21,10 +21,21 @@ int options_refuse_unknown(const struct command *command, const char *prefix, co
 /* Read the file and see that every name in it is one of the command's. */
 int options_config_read(const struct command *command, const char *path, struct option_config *ret,
                         struct err *err);
-/* What the file says about an option, as texts: none is NULL. More than one only for lists. */
+/* What the file says about an option, and where (NULL: nowhere), as texts: none is NULL. More than
+ * one only for lists. */
 int options_config_get(const struct command *command, const struct option_config *config,
-                       const struct option *option, const char *const **ret_texts,
-                       size_t *ret_count, struct err *err);
+                       const struct option *option, const struct json **ret_member,
+                       const char *const **ret_texts, size_t *ret_count, struct err *err);
+
+/* Write the text into the option's field of `values`, as its row wants it; else an error without
+ * the option's name. */
+int options_store(const struct option *option, const char *text, void *values, struct err *err);
+
+/* Object stores, which manifests of other programs name, are not read here. */
+int options_check_path(const char *text, struct err *err);
+
+/* Names of "a|b", one a call; `at` starts with the whole and ends with NULL. */
+bool options_next_name(const char **at, const char **ret, size_t *ret_size);
 
 /* The words that lead to a command, with a space before each: " image add". "" if it is not of this
  * program. */
@@ -36,9 +47,18 @@ void options_write_arguments(const struct command *command, struct buf *buf);
 /* The sentence for the values an option takes: its help, choices, default and variable. */
 void options_write_sentence(const struct option *option, struct buf *buf);
 
+/* This row, or where a table ends the first of the one that goes on with it; NULL at the end. */
+static inline const struct option *options_row(const struct option *row)
+{
+    while (row && !row->name)
+        row = row->more;
+    return row;
+}
+
 /* NOLINTBEGIN(bugprone-macro-parentheses): what a macro declares cannot stand in parentheses */
 #define OPTIONS_EACH(row, command)                                                                 \
-    for (const struct option *row = (command)->options; row && row->name; row++)
+    for (const struct option *row = options_row((command)->options); row;                          \
+         row = options_row(row + 1))
 
 #define COMMANDS_EACH(place, list)                                                                 \
     for (const struct command *const *place = (list); place && *place; place++)

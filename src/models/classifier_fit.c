@@ -16,7 +16,7 @@ int classifier_fit_check(const struct classifier_fit_options *options, bool serv
         return err_set(err, ERR_UNSUPPORTED,
                        "parameter servers do not know the optimizer 'adam': use --optimizer "
                        "adagrad or sgd");
-    if (!(options->rate > 0 && options->rate < 100))
+    if (!(options->rate > 0 && options->rate <= 100))
         return err_set(err, ERR_INVALID, "a learning rate of %g does not lie between 0 and 100",
                        (double)options->rate);
     if (options->batch < 1 || options->batch > CLASSIFIER_BATCH_MAX)

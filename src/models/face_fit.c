@@ -134,7 +134,7 @@ static int fit_start(struct fit *fit, struct err *err)
         dataset_split_persons(fit->dataset, options->seed, options->held_out, &fit->split, err);
     if (result < 0)
         return result;
-    if (!(options->rate > 0 && options->rate < 100) || !(options->triplet.margin > 0) ||
+    if (!(options->rate > 0 && options->rate <= 100) || !(options->triplet.margin > 0) ||
         !(options->triplet.margin <= 4) ||
         !(options->weight_decay >= 0 && options->weight_decay < 100))
         return err_set(err, ERR_INVALID,

@@ -71,7 +71,7 @@ void recommender_fit_model_path(const char *model_dir, char *path, size_t size)
 
 static int check_options(const struct recommender_fit_options *options, struct err *err)
 {
-    if (!(options->rate > 0 && options->rate < 100) || !(options->accumulator > 0) ||
+    if (!(options->rate > 0 && options->rate <= 100) || !(options->accumulator > 0) ||
         !(options->accumulator_rows > 0))
         return err_set(err, ERR_INVALID,
                        "learning rate %g, accumulators %g and %g: the rate must lie between 0 and "

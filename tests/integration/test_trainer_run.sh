@@ -153,10 +153,11 @@ assert_contains "its error" "File too large" "$(cat "$SCRATCH/fuller-error")"
 assert_eq "what is left beside" "" "$(find "$SCRATCH/full" -name '*.ckpt.*')"
 assert_eq "the last checkpoint" "$SCRATCH/full/step-$(printf %08d "$last").ckpt" "$(newest)"
 
-refused() { # WHAT SENTENCE COMMAND…
-    local what=$1 sentence=$2 answer
+refused() { # WHAT SENTENCE COMMAND…: what is wrong on the command line ends with 2
+    local what=$1 sentence=$2 answer code=0
     shift 2
-    if answer=$("$@" 2>&1); then fail "$what was not refused"; fi
+    answer=$("$@" 2>&1) || code=$?
+    assert_eq "the exit code of $what: $answer" 2 $code
     assert_contains "$what" "$sentence" "$answer"
 }
 refused "a wrong variable" "environment variable TF_TRAIN_STEPS: 'many' is no whole number" env TF_TRAIN_STEPS=many "$TRAINER" fit face
@@ -166,3 +167,16 @@ refused "a bucket to read" "mount a volume" "$TRAINER" predict --model gs://buck
 refused "a monitor nowhere" "write PORT, IP:PORT or off" "$TRAINER" fit face --monitor everywhere
 printf 'steps: 20\nbatch_persns: 3\n' >"$SCRATCH/wrong.yaml"
 refused "a wrong file" "line 2: unknown option 'batch_persns': did you mean 'batch-persons'?" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
+printf 'steps: 20\nlr: -3\n' >"$SCRATCH/wrong.yaml"
+refused "a wrong value in a file" "'$SCRATCH/wrong.yaml', line 2: 'lr': '-3' is not above 0" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
+refused "a rate in a variable" "environment variable TF_LEARNING_RATE: '-4' is not above 0" env TF_LEARNING_RATE=-4 "$TRAINER" fit face
+refused "a monitor in a variable" "environment variable TRAINER_MONITOR: 'abc' is no place" env TRAINER_MONITOR=abc "$TRAINER" fit face
+refused "a shift" "option '--shift': '-1' is not between 0 and 1" "$TRAINER" fit face --shift -1
+refused "a margin" "option '--margin': '-1' is not above 0" "$TRAINER" fit face --margin -1
+refused "a size of pictures" "option '--image-size': '50' is no multiple of 16" "$TRAINER" fit face --image-size 50
+refused "two channels" "use 1 (grey) or 3 (RGB)" "$TRAINER" fit face --channels 2
+refused "a timeout" "option '--peer-timeout': '0' is not between 0.1 and 86400" "$TRAINER" fit face --peer-timeout 0
+refused "too many workers" "--min-workers 3: there is only 1 worker" "$TRAINER" fit face --min-workers 3
+unset TRAINER_CONFIG
+refused "a type" "option '--model': there is no model type 'rnn': use cnn or linear" "$TRAINER" fit classifier --model rnn
+refused "a rate of servers" "option '--learning-rate': '-1' is not above 0" "$TRAINER" fit recommender --learning-rate -1

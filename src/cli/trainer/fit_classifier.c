@@ -5,30 +5,31 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/trainer/fit_cluster.h"
-#include "cli/trainer/fit_watch.h"
+#include "cli/trainer/fit_options.h"
 #include "models/classifier_fit.h"
 #include "train/reducer_comm.h"
 
 #include <stdio.h>
 
 struct fit_values {
-    struct option_config config;
-    struct fit_cluster_values cluster;
-    struct fit_watch_values watch;
-    const char *data, *model, *optimizer, *schedule, *precision, *model_dir, *export_dir;
-    int64_t steps, epochs, batch, seed, threads, loaders, checkpoint_every, keep, warm_up;
-    double rate, clip;
+    struct fit_shared shared;
+    const char *data, *model, *optimizer, *schedule, *export_dir;
+    int64_t steps, epochs, batch, warm_up;
+    double rate;
 };
+FIT_SHARED_FIRST(struct fit_values);
 
-static int kind_of(const char *name, enum classifier_kind *ret, struct err *err)
+static enum classifier_kind kind_of(const char *name)
 {
-    for (enum classifier_kind kind = CLASSIFIER_CNN; kind <= CLASSIFIER_LINEAR; kind++)
-        if (str_eq_nocase(name, classifier_kind_name(kind))) {
-            *ret = kind;
-            return 0;
-        }
-    return err_set(err, ERR_USAGE, "no such model type '%s': use --model cnn or linear", name);
+    return str_eq_nocase(name, classifier_kind_name(CLASSIFIER_LINEAR)) ? CLASSIFIER_LINEAR
+                                                                        : CLASSIFIER_CNN;
+}
+
+static int check_kind(const char *name, struct err *err)
+{
+    if (str_eq_nocase(name, classifier_kind_name(kind_of(name))))
+        return 0;
+    return err_set(err, ERR_USAGE, "there is no model type '%s': use cnn or linear", name);
 }
 
 /* Every process must know how many steps there are, so a parameter server needs the data, too. */
@@ -47,12 +48,12 @@ static int options_of(const struct fit_values *values, bool servers,
                       struct classifier_fit_options *ret, struct err *err)
 {
     struct classifier_fit_options options = CLASSIFIER_FIT_DEFAULT;
-    options.seed = (uint64_t)values->seed;
+    options.seed = (uint64_t)values->shared.seed;
     options.steps = (uint64_t)values->steps;
     options.batch = (int)values->batch;
-    options.threads = (int)values->threads;
-    options.precision = str_eq(values->precision, "bf16") ? PRECISION_BF16 : PRECISION_FP32;
-    options.loaders = (int)values->loaders;
+    options.threads = (int)values->shared.threads;
+    options.precision = str_eq(values->shared.precision, "bf16") ? PRECISION_BF16 : PRECISION_FP32;
+    options.loaders = (int)values->shared.loaders;
     options.optimizer = str_eq(values->optimizer, "sgd")    ? OPTIMIZER_SGD
                         : str_eq(values->optimizer, "adam") ? OPTIMIZER_ADAM
                                                             : OPTIMIZER_ADAGRAD;
@@ -60,21 +61,20 @@ static int options_of(const struct fit_values *values, bool servers,
     options.rate = values->rate != 0 ? (float)values->rate
                    : servers         ? CLASSIFIER_FIT_RATE_SERVERS
                                      : CLASSIFIER_FIT_RATE;
-    options.clip = (float)values->clip;
+    options.clip = (float)values->shared.clip;
     options.warm_up = (uint64_t)values->warm_up;
     options.data = values->data;
-    options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
+    options.model_dir = str_is_empty(values->shared.model_dir) ? NULL : values->shared.model_dir;
     options.export_dir = str_is_empty(values->export_dir) ? NULL : values->export_dir;
-    options.checkpoint_every = (uint64_t)values->checkpoint_every;
-    options.keep = (size_t)values->keep;
-    options.log.style = fit_log_style(values->cluster.log);
+    options.checkpoint_every = (uint64_t)values->shared.checkpoint_every;
+    options.keep = (size_t)values->shared.keep;
+    options.log.style = fit_log_style(values->shared.cluster.log);
     options.log.stream = stdout;
     options.stop = &fit_stop_asked;
-    int result = kind_of(values->model, &options.kind, err);
-    if (result == 0 && values->epochs)
-        result = steps_of_epochs(values, &options.steps, err);
-    if (result == 0)
-        result = classifier_fit_check(&options, servers, err);
+    options.kind = kind_of(values->model);
+    if (classifier_fit_check(&options, servers, err) < 0)
+        return fit_refuse_usage(err);
+    int result = values->epochs ? steps_of_epochs(values, &options.steps, err) : 0;
     if (result == 0)
         *ret = options;
     return result;
@@ -157,7 +157,7 @@ static int train_with_servers(const struct fit_values *values,
     struct ps_options ps = {
         .config = config,
         .shape = classifier_fit_hash(options),
-        .join_timeout_ms = values->cluster.join_timeout * 1000,
+        .join_timeout_ms = values->shared.cluster.join_timeout * 1000,
         .stop = &fit_stop_asked,
         .report = fit_say_line,
         .waiting = fit_watch_wait,
@@ -181,17 +181,16 @@ static int train_in_step(const struct fit_values *values, struct classifier_fit_
     struct reducer alone = reducer_single(), *reducer = &alone;
     int result = 0;
     if (workers > 1) {
-        struct comm_options comm = {0};
         result = fit_cluster_check_batch(config, (size_t)options->batch, err);
         if (result == 0)
             result = idx_open(options->data, IDX_TRAIN, &train, err);
-        if (result == 0)
-            result = fit_cluster_comm(&values->cluster, config,
-                                      classifier_fit_hash_data(options, train), &comm, err);
+        if (result < 0)
+            return result;
+        struct comm_options comm = fit_cluster_comm(&values->shared.cluster, config,
+                                                    classifier_fit_hash_data(options, train));
         comm.waiting = fit_watch_wait;
         comm.context = options->log.state;
-        if (result == 0)
-            result = reducer_comm_open(&several, &comm, &fit_joining, err);
+        result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;
         options->train = train;
     }
@@ -215,8 +214,8 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
         return serve_variables(&options, config, err);
     size_t workers = tf_config_workers(config);
     _cleanup_(fit_watch_close) struct fit_watch watch = {0};
-    result = fit_watch_open(&values->watch, &COMMAND_FIT_CLASSIFIER, values, options.model_dir,
-                            &options.log, &watch, err);
+    result = fit_watch_open(&values->shared.watch, &COMMAND_FIT_CLASSIFIER, values,
+                            options.model_dir, &options.log, &watch, err);
     if (result < 0)
         return result;
     announce(&options, ty_tf_config_is_chief(config));
@@ -237,7 +236,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     const struct fit_values *fit = values;
     struct ty_tf_config *config = NULL;
     fit_begin();
-    int result = fit_cluster_read(&fit->cluster, &config, err);
+    int result = fit_cluster_read(&fit->shared.cluster, &config, err);
     if (result == 0)
         result = train(fit, config, err);
     ty_tf_config_free(config);
@@ -247,13 +246,6 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 #define FIELD(name) .offset = offsetof(struct fit_values, name)
 
 static const struct option OPTIONS[] = {
-    {.name = "config",
-     .type = OPTION_CONFIG,
-     FIELD(config),
-     .environment = "TRAINER_CONFIG",
-     .value = "FILE",
-     .help = "YAML or JSON file with values of these options, as 'steps: 400'; the command line "
-             "and the environment count more"},
     {.name = "data",
      .aliases = "data-dir",
      .type = OPTION_PATH,
@@ -267,6 +259,7 @@ static const struct option OPTIONS[] = {
      FIELD(model),
      .environment = "TF_MODEL_TYPE",
      .fallback = "cnn",
+     .check = check_kind,
      .value = "cnn|linear",
      .help = "two convolutions and a hidden layer, or no hidden layer at all"},
     {.name = "steps",
@@ -310,16 +303,9 @@ static const struct option OPTIONS[] = {
      FIELD(rate),
      .environment = "TF_LEARNING_RATE",
      .fallback = "0",
+     .range = {0, 100},
      .value = "X",
      .help = "at its highest; 0: 0.01, or 0.002 with parameter servers, whose gradients come late"},
-    {.name = "precision",
-     .type = OPTION_CHOICE,
-     FIELD(precision),
-     .environment = "TRAINER_PRECISION",
-     .fallback = "fp32",
-     .choices = "fp32|bf16",
-     .value = "KIND",
-     .help = "of products; bf16 is about twice as fast on processors with AMX"},
     {.name = "schedule",
      .type = OPTION_CHOICE,
      FIELD(schedule),
@@ -335,71 +321,13 @@ static const struct option OPTIONS[] = {
      .max = 1000000,
      .value = "N",
      .help = "steps in which the learning rate rises"},
-    {.name = "clip",
-     .type = OPTION_REAL,
-     FIELD(clip),
-     .fallback = "0",
-     .value = "X",
-     .help = "shorten a gradient that is longer than this, over all parameters; 0: never"},
-    {.name = "seed",
-     .type = OPTION_INT,
-     FIELD(seed),
-     .fallback = "1",
-     .min = 0,
-     .max = INT64_MAX,
-     .value = "N",
-     .help = "of everything drawn by chance"},
-    {.name = "threads",
-     .type = OPTION_INT,
-     FIELD(threads),
-     .environment = "TRAINER_THREADS",
-     .fallback = "1",
-     .min = 1,
-     .max = 64,
-     .value = "N",
-     .help = "threads of this worker"},
-    {.name = "loaders",
-     .type = OPTION_INT,
-     FIELD(loaders),
-     .environment = "TRAINER_LOADERS",
-     .fallback = "1",
-     .min = 0,
-     .max = 64,
-     .value = "N",
-     .help = "threads that make the next batches ahead; 0: none. The result is the same"},
-    {.name = "model-dir",
-     .aliases = "checkpoint-dir",
-     .type = OPTION_PATH,
-     FIELD(model_dir),
-     .environment = "TRAINER_MODEL_DIR|TF_MODEL_DIR",
-     .value = "DIR",
-     .help = "where checkpoints and the model go; a run that was broken off goes on from there"},
     {.name = "export-dir",
      .type = OPTION_PATH,
      FIELD(export_dir),
      .environment = "TF_EXPORT_DIR",
      .value = "DIR",
      .help = "where the chief publishes the model as the next version, for 'trainer serve'"},
-    {.name = "checkpoint-every",
-     .type = OPTION_INT,
-     FIELD(checkpoint_every),
-     .fallback = "100",
-     .min = 0,
-     .max = 100000000,
-     .value = "N",
-     .help = "steps between checkpoints, or snapshots of the servers; 0: only at the end"},
-    {.name = "keep",
-     .type = OPTION_INT,
-     FIELD(keep),
-     .fallback = "3",
-     .min = 1,
-     .max = 1000,
-     .value = "N",
-     .help = "checkpoints to keep"},
-    FIT_WATCH_OPTIONS(struct fit_values),
-    FIT_CLUSTER_OPTIONS(struct fit_values),
-    FIT_ELASTIC_OPTIONS(struct fit_values),
-    {0},
+    {.more = FIT_NETWORK_OPTIONS},
 };
 
 const struct command COMMAND_FIT_CLASSIFIER = {

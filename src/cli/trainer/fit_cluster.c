@@ -1,6 +1,7 @@
 /* What `trainer fit` of every model shares; see fit_cluster.h. */
 #include "cli/trainer/fit_cluster.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "comm/group.h"
 #include "train/kernels/kernels.h"
@@ -42,8 +43,8 @@ enum progress_style fit_log_style(const char *log)
                                   : PROGRESS_AUTO;
 }
 
-int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
-                     struct err *err)
+static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
+                        struct err *err)
 {
     bool hosts = !str_is_empty(values->ps_hosts) || !str_is_empty(values->worker_hosts);
     if (!hosts && str_is_empty(values->job_name))
@@ -57,27 +58,36 @@ int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_confi
                                 (int)values->task_index, ret, err);
 }
 
+int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
+                     struct err *err)
+{
+    int result = find_cluster(values, ret, err);
+    if (result < 0)
+        return result;
+    size_t workers = tf_config_workers(*ret);
+    if ((size_t)values->min_workers <= workers)
+        return 0;
+    ty_tf_config_free(TAKE(*ret));
+    return err_set(err, ERR_USAGE, "--min-workers %lld: there %s only %zu worker%s",
+                   (long long)values->min_workers, workers == 1 ? "is" : "are", workers,
+                   workers == 1 ? "" : "s");
+}
+
 int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, struct err *err)
 {
     size_t workers = tf_config_workers(config);
     if (batch < workers)
-        return err_set(err, ERR_INVALID,
+        return err_set(err, ERR_USAGE,
                        "a batch of %zu pictures cannot be shared by %zu workers: make it larger",
                        batch, workers);
     return 0;
 }
 
-int fit_cluster_comm(const struct fit_cluster_values *values, const struct ty_tf_config *config,
-                     uint64_t shape, struct comm_options *ret, struct err *err)
+struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
+                                     const struct ty_tf_config *config, uint64_t shape)
 {
     enum { LATECOMERS_MS = 10000 }; /* who comes within this is there from the first step on */
-    if (!(values->peer_timeout >= 0.1 && values->peer_timeout <= 86400))
-        return err_set(err, ERR_USAGE, "--peer-timeout %g: it lies between 0.1 and 86400 seconds",
-                       values->peer_timeout);
-    if ((size_t)values->min_workers > tf_config_workers(config))
-        return err_set(err, ERR_USAGE, "--min-workers %lld: there are only %zu workers",
-                       (long long)values->min_workers, tf_config_workers(config));
-    *ret = (struct comm_options){
+    return (struct comm_options){
         .config = config,
         .shape = shape,
         .join_timeout_ms = values->join_timeout * 1000,
@@ -88,5 +98,4 @@ int fit_cluster_comm(const struct fit_cluster_values *values, const struct ty_tf
         .stop = &fit_stop_asked,
         .report = fit_say_line,
     };
-    return 0;
 }

@@ -4,20 +4,18 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/trainer/fit_cluster.h"
-#include "cli/trainer/fit_watch.h"
+#include "cli/trainer/fit_options.h"
 #include "models/recommender_fit.h"
 
 #include <stdio.h>
 
 struct fit_values {
-    struct option_config config;
-    struct fit_cluster_values cluster;
-    struct fit_watch_values watch;
-    const char *data, *kind, *label, *model_dir;
-    int64_t dimensions, buckets, epochs, batch, test_percent, seed, snapshot_every;
+    struct fit_shared shared;
+    const char *data, *kind, *label;
+    int64_t dimensions, buckets, epochs, batch, test_percent, snapshot_every;
     double rate;
 };
+FIT_SHARED_FIRST(struct fit_values);
 
 static struct recommender_fit_options options_of(const struct fit_values *values)
 {
@@ -31,13 +29,13 @@ static struct recommender_fit_options options_of(const struct fit_values *values
         .dimensions = (int)values->dimensions,
         .buckets = values->buckets,
     };
-    options.seed = (uint64_t)values->seed;
+    options.seed = (uint64_t)values->shared.seed;
     options.epochs = (uint64_t)values->epochs;
     options.batch = (int)values->batch;
     options.test_percent = (int)values->test_percent;
     options.rate = (float)values->rate;
-    options.model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir;
-    options.log.style = fit_log_style(values->cluster.log);
+    options.model_dir = str_is_empty(values->shared.model_dir) ? NULL : values->shared.model_dir;
+    options.log.style = fit_log_style(values->shared.cluster.log);
     options.log.stream = stdout;
     options.stop = &fit_stop_asked;
     return options;
@@ -105,15 +103,15 @@ static int train(const struct fit_values *values, struct recommender_fit_options
                        "userId,movieId,rating,timestamp ('tools/get-data movielens' fetches one)");
     int result = ratings_open(values->data, &ratings, err);
     if (result == 0)
-        result = fit_watch_open(&values->watch, &COMMAND_FIT_RECOMMENDER, values,
+        result = fit_watch_open(&values->shared.watch, &COMMAND_FIT_RECOMMENDER, values,
                                 options->model_dir, &options->log, &watch, err);
     if (result < 0)
         return result;
     struct ps_options ps = {
         .config = config,
         .shape = recommender_fit_hash(options),
-        .join_timeout_ms = values->cluster.join_timeout * 1000,
-        .timeout_ms = values->cluster.join_timeout * 1000,
+        .join_timeout_ms = values->shared.cluster.join_timeout * 1000,
+        .timeout_ms = values->shared.cluster.join_timeout * 1000,
         .stop = &fit_stop_asked,
         .report = fit_say_line,
         .waiting = fit_watch_wait,
@@ -164,8 +162,9 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     bool stopped = false;
     fit_begin();
     int result = recommender_config_check(&options.model, err);
-    if (result == 0)
-        result = fit_cluster_read(&wanted->cluster, &config, err);
+    if (result < 0)
+        return fit_refuse_usage(err);
+    result = fit_cluster_read(&wanted->shared.cluster, &config, err);
     if (result == 0)
         result = check_roles(config, err);
     if (result == 0 && config->tasks[config->self].role == TY_ROLE_PS)
@@ -179,13 +178,6 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 #define FIELD(name) .offset = offsetof(struct fit_values, name)
 
 static const struct option OPTIONS[] = {
-    {.name = "config",
-     .type = OPTION_CONFIG,
-     FIELD(config),
-     .environment = "TRAINER_CONFIG",
-     .value = "FILE",
-     .help = "YAML or JSON file with values of these options, as 'steps: 400'; the command line "
-             "and the environment count more"},
     {.name = "data",
      .type = OPTION_PATH,
      FIELD(data),
@@ -254,25 +246,9 @@ static const struct option OPTIONS[] = {
      .type = OPTION_REAL,
      FIELD(rate),
      .fallback = "0.05",
+     .range = {.min = 0, .max = 100, .above_min = true},
      .value = "X",
      .help = "of Adagrad"},
-    {.name = "seed",
-     .type = OPTION_INT,
-     FIELD(seed),
-     .fallback = "1",
-     .min = 0,
-     .max = INT64_MAX,
-     .value = "N",
-     .help = "of everything drawn by chance, and of what is kept out of training"},
-    {.name = "model-dir",
-     .aliases = "checkpoint-dir",
-     .type = OPTION_PATH,
-     FIELD(model_dir),
-     .environment = "TRAINER_MODEL_DIR|TF_MODEL_DIR",
-     .value = "DIR",
-     .help =
-         "where servers keep their snapshots and the chief writes recommender.model; a run that "
-         "was broken off goes on from there"},
     {.name = "snapshot-every",
      .type = OPTION_INT,
      FIELD(snapshot_every),
@@ -281,9 +257,7 @@ static const struct option OPTIONS[] = {
      .max = 86400,
      .value = "SECONDS",
      .help = "time between snapshots of a parameter server, in seconds"},
-    FIT_WATCH_OPTIONS(struct fit_values),
-    FIT_CLUSTER_OPTIONS(struct fit_values),
-    {0},
+    {.more = FIT_OPTIONS},
 };
 
 const struct command COMMAND_FIT_RECOMMENDER = {

@@ -25,8 +25,8 @@ int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *
     }
     if ((!off && str_to_int64(colon ? colon + 1 : text, 0, 65535, &port, NULL) < 0) ||
         size >= FIT_WATCH_ADDRESS_MAX)
-        return err_set(err, ERR_USAGE,
-                       "--monitor '%s' is no place to listen at: write PORT, IP:PORT or off", text);
+        return err_set(err, ERR_USAGE, "'%s' is no place to listen at: write PORT, IP:PORT or off",
+                       text);
     if (size) {
         memcpy(address, host, size);
         address[size] = '\0';
@@ -35,6 +35,13 @@ int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *
         str_copy(address, FIT_WATCH_ADDRESS_MAX, "127.0.0.1");
     *ret_port = (int)port;
     return 0;
+}
+
+int fit_watch_check(const char *text, struct err *err)
+{
+    char address[FIT_WATCH_ADDRESS_MAX];
+    int port;
+    return fit_watch_parse(text, address, &port, err);
 }
 
 /* Training is worth more than being watched. */

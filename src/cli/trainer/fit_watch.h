@@ -12,22 +12,6 @@ struct fit_watch_values {
     const char *monitor, *events;
 };
 
-/* Rows of an option table, for a struct that has a `struct fit_watch_values watch`. */
-#define FIT_WATCH_OPTIONS(values)                                                                  \
-    {.name = "monitor",                                                                            \
-     .type = OPTION_STRING,                                                                        \
-     .offset = offsetof(values, watch.monitor),                                                    \
-     .environment = "TRAINER_MONITOR|TRAINER_MONITOR_PORT",                                        \
-     .fallback = "off",                                                                            \
-     .value = "PORT|IP:PORT|off",                                                                  \
-     .help = "where to answer /progress, /metrics and /healthz meanwhile; PORT alone is that of "  \
-             "all addresses"},                                                                     \
-    {                                                                                              \
-        .name = "events", .aliases = "log-dir", .type = OPTION_PATH,                               \
-        .offset = offsetof(values, watch.events), .value = "DIR|off",                              \
-        .help = "where files for TensorBoard go; without it 'events' in --model-dir"               \
-    }
-
 struct fit_watch {
     struct run_state *state;
     struct monitor *monitor; /* NULL: nobody can ask */
@@ -50,5 +34,6 @@ void fit_watch_wait(void *state, const char *whom);
 enum { FIT_WATCH_ADDRESS_MAX = 64 };
 int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
                     struct err *err);
+int fit_watch_check(const char *text, struct err *err); /* of an option's row */
 
 #endif

@@ -294,6 +294,139 @@ static void test_refusals(void **state)
     }
 }
 
+/* What two commands share: a table in which theirs go on, and a struct with which theirs begin. */
+struct shared_values {
+    int64_t side;
+    const char *place;
+};
+
+struct own_values {
+    struct shared_values shared;
+    double part;
+    double rate;
+    bool plain;
+};
+
+static int check_place(const char *text, struct err *err)
+{
+    return str_eq(text, "here") ? 0 : err_set(err, ERR_USAGE, "'%s' is elsewhere", text);
+}
+
+static const struct option SHARED_OPTIONS[] = {
+    {.name = "side",
+     .type = OPTION_INT,
+     .offset = offsetof(struct shared_values, side),
+     .fallback = "32",
+     .min = 16,
+     .max = 128,
+     .multiple_of = 16,
+     .help = "of a picture"},
+    {.name = "place",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct shared_values, place),
+     .environment = "TEST_PLACE",
+     .fallback = "here",
+     .check = check_place,
+     .help = "of the picture"},
+    {0},
+};
+
+static const struct option OWN_OPTIONS[] = {
+    {.name = "part",
+     .type = OPTION_REAL,
+     .offset = offsetof(struct own_values, part),
+     .fallback = "1",
+     .range = {0, 1},
+     .help = "from 0 to 1"},
+    {.name = "rate",
+     .type = OPTION_REAL,
+     .offset = offsetof(struct own_values, rate),
+     .fallback = "1",
+     .range = {.min = 0, .max = 100, .above_min = true},
+     .help = "above 0"},
+    {.name = "plain",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct own_values, plain),
+     .help = "as it is"},
+    {.more = SHARED_OPTIONS},
+};
+
+static const struct option NO_OWN_OPTIONS[] = {{.more = SHARED_OPTIONS}};
+
+static const struct command OWN = {.name = "own",
+                                   .summary = "rows of two tables",
+                                   .options = OWN_OPTIONS,
+                                   .values_size = sizeof(struct own_values)};
+
+static int parse_own(struct own_values *values, struct err *err, const char *word)
+{
+    const char **arguments = NULL;
+    size_t count = 0;
+    char *argv[] = {(char *)word};
+    int result = options_parse(&OWN, word ? 1 : 0, argv, values, &arguments, &count, err);
+    free(arguments);
+    return result;
+}
+
+static void test_a_table_goes_on_in_another(void **state)
+{
+    struct own_values values;
+    assert_int_equal(parse_own(&values, NULL, "--side=48"), 0);
+    assert_int_equal(values.shared.side, 48);
+    assert_string_equal(values.shared.place, "here");
+    assert_true(values.part == 1);
+    assert_int_equal(parse_own(&values, NULL, "--plain"), 0);
+    assert_true(values.plain);
+    assert_int_equal(values.shared.side, 32);
+    const struct command none = {.name = "none",
+                                 .summary = "no rows of its own",
+                                 .options = NO_OWN_OPTIONS,
+                                 .values_size = sizeof(struct shared_values)};
+    const struct command *const commands[] = {&OWN, &none, NULL};
+    const struct program program = {.name = "tool", .summary = "s", .commands = commands};
+    for (size_t i = 0; i < 2; i++) {
+        struct buf text;
+        buf_init(&text, 1 << 16);
+        options_write_help(&program, commands[i], &text);
+        assert_non_null(strstr(text.data, "[OPTION…]"));
+        assert_non_null(strstr(text.data, "Options:\n"));
+        assert_non_null(strstr(text.data, "--side VALUE"));
+        assert_int_equal(strstr(text.data, "--plain") != NULL, i == 0);
+        buf_release(&text);
+    }
+}
+
+static void test_values_out_of_their_range(void **state)
+{
+    static const struct {
+        const char *word, *message; /* NULL: taken */
+    } ROWS[] = {
+        {"--part=0", NULL},
+        {"--part=1", NULL},
+        {"--part=-0.1", "option '--part': '-0.1' is not between 0 and 1"},
+        {"--part=1.1", "option '--part': '1.1' is not between 0 and 1"},
+        {"--rate=100", NULL},
+        {"--rate=1e-9", NULL},
+        {"--rate=0", "option '--rate': '0' is not above 0"},
+        {"--rate=101", "option '--rate': '101' is not between 0 and 100"},
+        {"--side=50", "option '--side': '50' is no multiple of 16"},
+        {"--side=144", "option '--side': '144' is not between 16 and 128"},
+        {"--place=there", "option '--place': 'there' is elsewhere"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        struct own_values values;
+        struct err err = ERR_INIT;
+        assert_int_equal(parse_own(&values, &err, ROWS[i].word), ROWS[i].message ? -ERR_USAGE : 0);
+        assert_string_equal(err.message, ROWS[i].message ? ROWS[i].message : "");
+    }
+    struct own_values values;
+    struct err err = ERR_INIT;
+    setenv("TEST_PLACE", "there", 1);
+    assert_int_equal(parse_own(&values, &err, NULL), -ERR_USAGE);
+    assert_string_equal(err.message, "environment variable TEST_PLACE: 'there' is elsewhere");
+    unsetenv("TEST_PLACE");
+}
+
 /* Run options_main() with stdout and stderr gathered in a temporary file. */
 static int main_with(char *text, size_t size, ...)
 {
@@ -459,11 +592,17 @@ static void test_completion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_every_form),
-        cmocka_unit_test(test_single_dash), cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_main),
-        cmocka_unit_test(test_help),        cmocka_unit_test(test_man),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_every_form),
+        cmocka_unit_test(test_single_dash),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_main),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_man),
         cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_a_table_goes_on_in_another),
+        cmocka_unit_test(test_values_out_of_their_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,9 +247,11 @@ static void what_is_wrong_in_a_file_is_said(void **state)
         const char *text, *sentence;
     } ROWS[] = {
         {"steps: 20\nstep: 3\n", "', line 2: unknown option 'step': did you mean 'steps'?"},
-        {"steps: 2000\n", "': steps: '2000' is "},
-        {"optimizer: best\n", "': optimizer: 'best' is none of adam|sgd"},
-        {"model-dir: s3://bucket\n", "': model-dir: 's3://bucket' is not on a file system"},
+        {"steps: 2000\n", "', line 1: 'steps': '2000' is "},
+        {"steps: 2\nlr: fast\n", "', line 2: 'lr': 'fast' is no number"},
+        {"optimizer: best\n", "', line 1: 'optimizer': 'best' is none of adam|sgd"},
+        {"model-dir: s3://bucket\n",
+         "', line 1: 'model-dir': 's3://bucket' is not on a file system"},
         {"lr: 1\nrate: 2\n", "', line 1: 'lr' and 'rate' are the same option"},
         {"steps:\n  of: 3\n", "', line 2: 'steps' takes a value, not an object"},
         {"steps: [1, 2]\n", "', line 1: 'steps' takes a value, not an array"},

@@ -1,0 +1,31 @@
+/* The options that every training has, as one table: a model's own goes on in it, so that they mean
+ * the same for all. */
+#ifndef TRAINYARD_CLI_TRAINER_FIT_OPTIONS_H
+#define TRAINYARD_CLI_TRAINER_FIT_OPTIONS_H
+
+#include "cli/trainer/fit_cluster.h"
+#include "cli/trainer/fit_watch.h"
+
+/* The struct of a model's options begins with this. */
+struct fit_shared {
+    struct option_config config;
+    struct fit_cluster_values cluster;
+    struct fit_watch_values watch;
+    const char *model_dir;
+    int64_t seed;
+    /* Those of FIT_NETWORK_OPTIONS; 0 for others. */
+    const char *precision;
+    int64_t threads, loaders, checkpoint_every, keep;
+    double clip;
+};
+
+#define FIT_SHARED_FIRST(values)                                                                   \
+    _Static_assert(offsetof(values, shared) == 0, "shared tables count from the beginning")
+
+extern const struct option FIT_OPTIONS[];         /* every model */
+extern const struct option FIT_NETWORK_OPTIONS[]; /* one that can train in step; has FIT_OPTIONS */
+
+/* A value that fits its row and yet not the others: the same exit code. Returns -ERR_USAGE. */
+int fit_refuse_usage(struct err *err);
+
+#endif
