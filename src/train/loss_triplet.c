@@ -1,5 +1,6 @@
-/* The triplet loss; see loss_triplet.h. Sums run in a fixed order, so that every worker computes
- * the same bits. */
+/* The triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so it must be
+ * short beside a step. Sums run in a fixed order whatever the width of the machine's vectors, so
+ * that every worker computes the same bits. */
 #include "train/loss_triplet.h"
 
 #include "base/cleanup.h"
@@ -7,6 +8,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Under the root, so that two equal pictures have a slope. */
@@ -16,40 +18,102 @@ struct triplet {
     int anchor, positive, negative;
 };
 
-static void fill_distances(const float *embeddings, int n, int dim, float *distance)
+/* An element's sum does not depend on the width: the loops are over pictures, not over what is
+ * added up. The build keeps multiplying and adding apart. */
+#if defined(__x86_64__) && defined(__has_attribute)
+#if __has_attribute(target_clones) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
+    !defined(__SANITIZE_THREAD__)
+#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+#endif
+#ifndef WIDEST
+#define WIDEST
+#endif
+
+enum { LANES = 16, VECTORS = 4, BLOCK = LANES * VECTORS /* pictures */ };
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float))));
+
+/* Squared, from one picture to each of a block; the block has BLOCK pictures' first numbers, then
+ * their second ones, and so on. */
+WIDEST static void fill_block(const float *restrict own, const float *restrict block, int dim,
+                              float *restrict ret)
 {
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            const float *a = embeddings + (size_t)i * (size_t)dim,
-                        *b = embeddings + (size_t)j * (size_t)dim;
-            /* Eight sums side by side, which the compiler can keep in a vector. */
-            float sum[8] = {0}, total = 0;
-            int k = 0;
-            for (; k + 8 <= dim; k += 8)
-                for (int l = 0; l < 8; l++)
-                    sum[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
-            for (; k < dim; k++)
-                total += (a[k] - b[k]) * (a[k] - b[k]);
-            for (int l = 0; l < 8; l++)
-                total += sum[l];
-            distance[(size_t)i * (size_t)n + (size_t)j] = total;
-            distance[(size_t)j * (size_t)n + (size_t)i] = total;
+    lanes sums[VECTORS] = {0};
+    for (int k = 0; k < dim; k++)
+        for (int i = 0; i < VECTORS; i++) {
+            lanes apart = *(const lanes *)(const void *)(block + k * BLOCK + i * LANES) - own[k];
+            sums[i] += apart * apart;
         }
+    memcpy(ret, sums, sizeof(sums));
 }
 
-/* -1 where there is no stranger. */
-static int semi_hard_negative(const float *row, const int *labels, int n, int anchor, int positive)
+static void fill_distances(const float *embeddings, int n, int dim, float *distance)
 {
-    int nearest = -1, farthest = -1;
-    for (int k = 0; k < n; k++) {
-        if (labels[k] == labels[anchor])
-            continue;
-        if (row[k] > row[positive] && (nearest < 0 || row[k] < row[nearest]))
-            nearest = k;
-        if (farthest < 0 || row[k] > row[farthest])
-            farthest = k;
+    size_t width = (size_t)dim, pitch = (size_t)n;
+    _cleanup_free_ float *block = mem_calloc(BLOCK * width + 1, sizeof(*block));
+    for (int first = 0; first < n; first += BLOCK) {
+        int count = n - first < BLOCK ? n - first : BLOCK;
+        for (int j = 0; j < count; j++)
+            for (size_t k = 0; k < width; k++)
+                block[k * BLOCK + (size_t)j] = embeddings[(size_t)(first + j) * width + k];
+        for (int i = 0; i < n; i++) {
+            float row[BLOCK];
+            fill_block(embeddings + (size_t)i * width, block, dim, row);
+            memcpy(distance + (size_t)i * pitch + (size_t)first, row, (size_t)count * sizeof(*row));
+        }
     }
-    return nearest >= 0 ? nearest : farthest;
+}
+
+/* Distances are not negative, so their bits are in the same order as they are, and whole numbers
+ * have a smallest one that a vector finds. */
+static int32_t bits_of(float distance)
+{
+    int32_t bits;
+    memcpy(&bits, &distance, sizeof(bits));
+    return bits;
+}
+
+enum { NO_STRANGER = INT32_MIN };
+
+WIDEST static void fill_strangers(const float *restrict row, const int *restrict labels, int n,
+                                  int own, int32_t *restrict bits)
+{
+    for (int k = 0; k < n; k++) {
+        int32_t here = bits_of(row[k]);
+        bits[k] = labels[k] == own ? NO_STRANGER : here;
+    }
+}
+
+WIDEST static int32_t nearest_beyond(const int32_t *bits, int n, int32_t least)
+{
+    int32_t nearest = INT32_MAX;
+    for (int k = 0; k < n; k++) {
+        int32_t here = bits[k] > least ? bits[k] : INT32_MAX;
+        nearest = here < nearest ? here : nearest;
+    }
+    return nearest;
+}
+
+WIDEST static int32_t farthest_of(const int32_t *bits, int n)
+{
+    int32_t farthest = NO_STRANGER;
+    for (int k = 0; k < n; k++)
+        farthest = bits[k] > farthest ? bits[k] : farthest;
+    return farthest;
+}
+
+/* The nearest stranger beyond the positive, or else the farthest; -1 where there is none. */
+static int semi_hard_negative(const int32_t *strangers, int n, float positive)
+{
+    int32_t bits = nearest_beyond(strangers, n, bits_of(positive));
+    if (bits == INT32_MAX)
+        bits = farthest_of(strangers, n);
+    if (bits == NO_STRANGER)
+        return -1;
+    int k = 0;
+    while (strangers[k] != bits)
+        k++;
+    return k;
 }
 
 static bool batch_hard(const float *row, const int *labels, int n, int anchor, struct triplet *ret)
@@ -65,6 +129,21 @@ static bool batch_hard(const float *row, const int *labels, int n, int anchor, s
     }
     *ret = (struct triplet){anchor, positive, negative};
     return positive >= 0 && negative >= 0;
+}
+
+/* The three are different pictures. */
+WIDEST static void add_gradient(const float *restrict anchor, const float *restrict positive,
+                                const float *restrict negative, float pull, float push, int dim,
+                                float *restrict d_anchor, float *restrict d_positive,
+                                float *restrict d_negative)
+{
+    for (int k = 0; k < dim; k++) {
+        float to_positive = pull * (anchor[k] - positive[k]),
+              to_negative = push * (anchor[k] - negative[k]);
+        d_anchor[k] += to_positive - to_negative;
+        d_positive[k] -= to_positive;
+        d_negative[k] += to_negative;
+    }
 }
 
 /* The loss of one triplet; its gradient is added to d, not yet divided by the number of triplets.
@@ -85,13 +164,8 @@ static double apply(const struct triplet_config *config, const struct triplet *t
         return 0;
     size_t a = (size_t)t->anchor * (size_t)dim, p = (size_t)t->positive * (size_t)dim,
            q = (size_t)t->negative * (size_t)dim;
-    for (int k = 0; k < dim; k++, a++, p++, q++) {
-        float to_positive = pull * (embeddings[a] - embeddings[p]),
-              to_negative = push * (embeddings[a] - embeddings[q]);
-        d[a] += to_positive - to_negative;
-        d[p] -= to_positive;
-        d[q] += to_negative;
-    }
+    add_gradient(embeddings + a, embeddings + p, embeddings + q, pull, push, dim, d + a, d + p,
+                 d + q);
     return (double)loss;
 }
 
@@ -101,11 +175,13 @@ struct triplet_result triplet_loss(const struct triplet_config *config, const fl
     struct triplet_result result = {0};
     size_t count = (size_t)n * (size_t)dim;
     _cleanup_free_ float *distance = mem_calloc((size_t)n * (size_t)n + 1, sizeof(*distance));
+    _cleanup_free_ int32_t *strangers = mem_calloc((size_t)n + 1, sizeof(*strangers));
     fill_distances(embeddings, n, dim, distance);
     memset(d_embeddings, 0, count * sizeof(*d_embeddings));
     double total = 0;
     for (int i = 0; i < n; i++) {
         const float *row = distance + (size_t)i * (size_t)n;
+        fill_strangers(row, labels, n, labels[i], strangers);
         /* One triplet an anchor, or one a pair of one person. */
         for (int j = 0; j < (config->mining == TRIPLET_BATCH_HARD ? 1 : n); j++) {
             struct triplet t = {i, j, -1};
@@ -113,9 +189,9 @@ struct triplet_result triplet_loss(const struct triplet_config *config, const fl
                 if (!batch_hard(row, labels, n, i, &t))
                     continue;
             } else {
-                if (j == i || labels[j] != labels[i])
+                if (strangers[j] != NO_STRANGER || j == i)
                     continue;
-                t.negative = semi_hard_negative(row, labels, n, i, j);
+                t.negative = semi_hard_negative(strangers, n, row[j]);
                 if (t.negative < 0)
                     continue;
             }

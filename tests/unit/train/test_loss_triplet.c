@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { N = 12, DIM = 11 };
+enum { N = 12, MANY = 150 /* more than are compared at once */, DIM = 11 };
 
 static double distance(const double *x, int i, int j)
 {
@@ -22,13 +22,14 @@ static double distance(const double *x, int i, int j)
 }
 
 /* As the header says it, in double, without cleverness. */
-static double slow_loss(const struct triplet_config *config, const double *x, const int *labels)
+static double slow_loss(const struct triplet_config *config, const double *x, const int *labels,
+                        int n)
 {
     double total = 0;
     int count = 0;
-    for (int a = 0; a < N; a++) {
+    for (int a = 0; a < n; a++) {
         double farthest_positive = -1, nearest_negative = 1e9, farthest_negative = -1;
-        for (int k = 0; k < N; k++) {
+        for (int k = 0; k < n; k++) {
             double d = distance(x, a, k);
             if (labels[k] != labels[a]) {
                 nearest_negative = fmin(nearest_negative, d);
@@ -44,11 +45,11 @@ static double slow_loss(const struct triplet_config *config, const double *x, co
             count++;
             continue;
         }
-        for (int p = 0; p < N; p++) {
+        for (int p = 0; p < n; p++) {
             if (p == a || labels[p] != labels[a])
                 continue;
             double negative = 1e9;
-            for (int k = 0; k < N; k++)
+            for (int k = 0; k < n; k++)
                 if (labels[k] != labels[a] && distance(x, a, k) > distance(x, a, p))
                     negative = fmin(negative, distance(x, a, k));
             if (negative > 1e8)
@@ -75,15 +76,15 @@ static void check(enum triplet_mining mining, uint64_t seed)
     }
     struct triplet_config config = {.mining = mining, .margin = 0.4f};
     struct triplet_result result = triplet_loss(&config, x, labels, N, DIM, d);
-    assert_true(fabs(result.loss - slow_loss(&config, exact, labels)) < 1e-5);
+    assert_true(fabs(result.loss - slow_loss(&config, exact, labels, N)) < 1e-5);
     assert_int_equal(result.triplets, mining == TRIPLET_BATCH_HARD ? N : N * 2);
     assert_true(result.active > 0 && result.active <= result.triplets);
     for (int i = 0; i < N * DIM; i++) {
         double kept = exact[i], step = 1e-6;
         exact[i] = kept + step;
-        double up = slow_loss(&config, exact, labels);
+        double up = slow_loss(&config, exact, labels, N);
         exact[i] = kept - step;
-        double down = slow_loss(&config, exact, labels);
+        double down = slow_loss(&config, exact, labels, N);
         exact[i] = kept;
         assert_true(fabs((up - down) / (2 * step) - (double)d[i]) < 1e-4);
     }
@@ -95,6 +96,37 @@ static void gradient_is_the_slope_of_the_loss(void **state)
     for (uint64_t seed = 0; seed < 5; seed++) {
         check(TRIPLET_SEMI_HARD, seed);
         check(TRIPLET_BATCH_HARD, seed);
+    }
+}
+
+static void large_batches_are_searched_to_their_end(void **state)
+{
+    struct rand rand;
+    rand_init(&rand, 7);
+    int labels[MANY];
+    float *x = random_floats(&rand, MANY * DIM), *d = random_floats(&rand, MANY * DIM);
+    double exact[MANY * DIM];
+    for (int i = 0; i < MANY; i++)
+        labels[i] = i % (MANY / 3); /* one person's pictures are far apart */
+    for (int i = 0; i < MANY * DIM; i++)
+        exact[i] = (double)x[i];
+    for (int mining = 0; mining < 2; mining++) {
+        struct triplet_config config = {.mining = (enum triplet_mining)mining, .margin = 0.4f};
+        struct triplet_result result = triplet_loss(&config, x, labels, MANY, DIM, d);
+        assert_true(fabs(result.loss - slow_loss(&config, exact, labels, MANY)) < 1e-5);
+    }
+    free(x);
+    free(d);
+}
+
+static void a_batch_with_a_number_that_is_none_has_no_loss_either(void **state)
+{
+    struct triplet_config config = {.margin = 0.2f};
+    for (int mining = 0; mining < 2; mining++) {
+        float x[] = {1, 0, NAN, 1, 1, 0, 0, 1}, d[8];
+        config.mining = (enum triplet_mining)mining;
+        struct triplet_result result = triplet_loss(&config, x, (const int[]){1, 1, 2, 2}, 4, 2, d);
+        assert_false(isfinite(result.loss));
     }
 }
 
@@ -129,6 +161,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_is_the_slope_of_the_loss),
+        cmocka_unit_test(large_batches_are_searched_to_their_end),
+        cmocka_unit_test(a_batch_with_a_number_that_is_none_has_no_loss_either),
         cmocka_unit_test(a_batch_without_triplets_has_no_loss),
         cmocka_unit_test(well_separated_persons_have_no_gradient),
     };
