@@ -27,6 +27,10 @@ int socket_error(int fd);
  * whose reader never lets it fill: a full one counts as silent too, however well its peer is. */
 void socket_limit_silence(int fd);
 
+/* For a connection that carries much: where both its ends are on this machine, it sends what it has
+ * at once, whatever the machine does towards others. */
+void socket_do_not_pace_local(int fd);
+
 /* As recv and send without blocking, but: -EAGAIN when nothing moves now, another negative errno
  * for a broken connection, -ENOTCONN for one that the peer closed. Signals are waited out. */
 ssize_t socket_recv(int fd, void *data, size_t size);

@@ -92,6 +92,12 @@ struct transport_tcp *transport_tcp_new(const struct transport_tcp_options *opti
         if (peer->control >= 0)
             socket_limit_silence(peer->control);
         buf_init(&peer->out, 4 * (WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX));
+        if (tcp->links.pairs && tcp->links.pairs[i] >= 0)
+            socket_do_not_pace_local(tcp->links.pairs[i]);
+    }
+    for (size_t i = 0; size > 1 && i < channels; i++) {
+        socket_do_not_pace_local(tcp->links.left[i]);
+        socket_do_not_pace_local(tcp->links.right[i]);
     }
     tcp->polls = mem_calloc(size + 2 * channels, sizeof(*tcp->polls));
     tcp->scratch = mem_calloc(channels, sizeof(*tcp->scratch));

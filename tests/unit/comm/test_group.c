@@ -4,9 +4,12 @@
 #include "comm/shared_memory.h"
 #include "members.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -207,6 +210,37 @@ static void several_channels_change_nothing(void **state)
 
 /* Small calls in a row, which peers finish at different times: nobody's next contribution may be
  * taken for this one. */
+/* Connections of this process that the kernel does not send by the clock on. */
+static int count_unpaced(void)
+{
+    int unpaced = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        char name[16] = "";
+        socklen_t size = sizeof(name) - 1;
+        struct sockaddr_storage peer;
+        socklen_t peer_size = sizeof(peer);
+        if (getpeername(fd, (struct sockaddr *)&peer, &peer_size) == 0 &&
+            getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &size) == 0)
+            unpaced += strcmp(name, "reno") == 0;
+    }
+    return unpaced;
+}
+
+static void with_data_connections(const struct members *members, int rank)
+{
+    struct err err = ERR_INIT;
+    struct comm_group *group = join(members, rank, 3, false);
+    CHECK(count_unpaced() >= 3 + 3 + members->size - 1); /* left, right, pairs */
+    CHECK_OK(comm_barrier(group, &err), &err);           /* nobody leaves before */
+    comm_group_free(group);
+}
+
+static void data_within_a_machine_is_not_paced(void **state)
+{
+    transport = COMM_TRANSPORT_TCP;
+    run(3, with_data_connections);
+}
+
 static void many_small(const struct members *members, int rank)
 {
     struct comm_group *group = join(members, rank, 1, true);
@@ -237,6 +271,7 @@ int main(void)
         cmocka_unit_test(shared_sums_are_the_same_bits_for_all_sizes),
         cmocka_unit_test(sums_in_place_are_the_same_bits),
         cmocka_unit_test(several_channels_change_nothing),
+        cmocka_unit_test(data_within_a_machine_is_not_paced),
         cmocka_unit_test(small_calls_keep_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
