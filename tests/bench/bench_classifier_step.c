@@ -52,7 +52,6 @@ int main(int argc, char **argv)
         .seed = 1, .batch = BATCH, .size = 1, .threads = 1};
     _cleanup_(cleanup_classifier_model) struct classifier_model *model = NULL;
     _cleanup_(cleanup_classifier_trainer) struct classifier_trainer *trainer = NULL;
-    kernels_set_blas_threads(1);
     if (classifier_model_new(&config, &model, &err) < 0)
         return fail(&err);
     struct params *params = classifier_model_params(model);

@@ -38,7 +38,6 @@ int main(int argc, char **argv)
     };
     _cleanup_(cleanup_face_model) struct face_model *model = NULL;
     _cleanup_(cleanup_face_trainer) struct face_trainer *trainer = NULL;
-    kernels_set_blas_threads(1);
     if (face_model_new(&config, &model, &err) < 0) {
         fprintf(stderr, "bench: %s\n", err.message);
         return 1;

@@ -191,7 +191,7 @@ static void print_line(size_t network, enum precision precision, enum direction 
 int main(int argc, char **argv)
 {
     const size_t networks = sizeof(NETWORKS) / sizeof(NETWORKS[0]);
-    kernels_set_blas_threads(1);
+    openblas_set_num_threads(1);
     if (argc > 1 && strcmp(argv[1], "json") == 0) {
         for (size_t i = 0; i < networks; i++)
             for (enum precision p = PRECISION_FP32; p <= PRECISION_BF16; p++)

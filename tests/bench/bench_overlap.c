@@ -65,7 +65,6 @@ int main(int argc, char **argv)
     pid_t child = fork();
     if (child == 0)
         rank = 1;
-    kernels_set_blas_threads(1);
     char text[256];
     snprintf(text, sizeof(text),
              "{\"cluster\":{\"worker\":[\"127.0.0.1:%d\",\"127.0.0.1:%d\"]},"

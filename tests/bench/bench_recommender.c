@@ -23,7 +23,6 @@ int main(void)
 {
     struct ratings ratings = {mem_calloc(RATINGS, sizeof(struct rating)), RATINGS};
     struct rand rand;
-    kernels_set_blas_threads(1);
     rand_init(&rand, 1);
     for (size_t i = 0; i < RATINGS; i++) {
         double skew = rand_unit(&rand); /* few items have most of the ratings */

@@ -123,7 +123,6 @@ static void work(struct common *common, const int *ports, int rank, enum precisi
         fprintf(stderr, "bench_workers: %s\n", error.message);
         exit(1);
     }
-    kernels_set_blas_threads(1);
     struct reducer single = reducer_single();
     struct reducer_comm group = {0};
     struct comm_options options = {.config = config, .secret = "bench"};

@@ -94,6 +94,7 @@ for cascade in frontalface_alt2 eye; do
     file=/usr/share/opencv4/haarcascades/haarcascade_$cascade.xml
     [ ! -e $file ] || cmp $file "$SCRATCH/trainer$file" || fail "the image has another $file"
 done
+find "$SCRATCH/trainer" -name libopenblas.so.0 | grep -q . || fail "the image lacks what the trainer loads while it runs"
 [ ! -e "$SCRATCH/trainer/usr/share/datasets" ] || fail "the image has pictures in it"
 
 # --- they run
@@ -114,7 +115,8 @@ assert_contains "its help" --leader-elect "$("${in_image[@]}" /usr/bin/trainyard
 
 assert_eq "the trainer's version" "trainer ${TRAINER_NAME#*:}" "$("${inside[@]}" "$SCRATCH/trainer" /usr/bin/trainer --version)"
 "${inside[@]}" "$SCRATCH/trainer" /usr/bin/trainer fit face --data=procedural --persons=8 --held-out=2 --pictures=4 --batch-persons=4 \
-    --steps=2 --model-dir=/tmp/model --log=plain
+    --steps=2 --model-dir=/tmp/model --log=plain | tee "$SCRATCH/said"
+! grep -q 'without OpenBLAS' "$SCRATCH/said" || fail "the trainer in its image cannot load what it needs"
 [ -s "$SCRATCH/volume/model/face.model" ] || fail "the trainer in its image wrote no model"
 
 # --- and the operator works: it finds a cluster from in there, takes the lease and runs a job

@@ -4,7 +4,6 @@
 #include "base/str.h"
 #include "cli/trainer/fit_cluster.h"
 #include "models/classifier_eval.h"
-#include "train/kernels/kernels.h"
 
 #include <stdio.h>
 
@@ -39,7 +38,6 @@ static int run(const void *values, size_t count, const char *const *arguments, s
         return err_set(err, ERR_USAGE,
                        "no model given: use --model FILE (training writes "
                        "MODEL-DIR/" CLASSIFIER_MODEL_FILE ")");
-    kernels_set_blas_threads(1);
     int result = classifier_model_load(evaluate->model, &model, err);
     if (result == 0)
         result = idx_open(evaluate->data, IDX_TEST, &data, err);

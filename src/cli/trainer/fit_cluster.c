@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/group.h"
-#include "train/kernels/kernels.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -27,7 +26,6 @@ void fit_begin(void)
     sigaction(SIGINT, &action, NULL);
     signal(SIGXFSZ,
            SIG_IGN); /* a limit on the size of files is an error of a write, like a full disk */
-    kernels_set_blas_threads(1); /* --threads share the batch; threads inside a product only wait */
 }
 
 void fit_say_line(void *context, const char *line)

@@ -3,7 +3,6 @@
 
 #include "base/str.h"
 #include "models/recommender_top.h"
-#include "train/kernels/kernels.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +56,6 @@ static int run(const void *values, size_t count, const char *const *arguments, s
                        str_is_empty(wanted->model)  ? "--model FILE"
                        : str_is_empty(wanted->data) ? "--data FILE"
                                                     : "--user ID");
-    kernels_set_blas_threads(1);
     int result = recommender_model_load(wanted->model, &model, err);
     if (result == 0)
         result = ratings_open(wanted->data, &ratings, err);

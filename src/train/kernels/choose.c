@@ -1,9 +1,11 @@
 /* Which vector code this machine runs: the build lists what it made, the processor says what it
  * has, and the kernel whether tiles may be used. Decided anew at each call, from facts that never
  * change; nothing is kept. */
+#include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
 #include <stdio.h>
+#include <string.h>
 
 extern const struct kernels kernels_plain;
 #ifdef __x86_64__
@@ -103,4 +105,7 @@ void kernels_sentence(enum precision precision, char *text, size_t size)
         snprintf(text, size, "%s, bf16 by %s", kernels_best()->name, conv_kernels_bf16_at(0)->name);
     else
         snprintf(text, size, "%s", kernels_best()->name);
+    size_t end = strlen(text);
+    if (blas_missing())
+        snprintf(text + end, size - end, ", without OpenBLAS (%s)", blas_missing());
 }

@@ -1,9 +1,9 @@
 /* Convolution on OpenBLAS: patches are gathered into rows (im2col) and multiplied.
  * The way for shapes the direct kernels do not take, and their oracle on big shapes. A batch is
  * worked off in parts so that the gathered rows stay in the second-level cache. */
+#include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
-#include <cblas.h>
 #include <string.h>
 
 enum { GATHER_FLOATS = 256 * 1024 }; /* 1 MiB of rows at a time, and at least one sample */
@@ -100,9 +100,8 @@ static void gemm_forward(const struct conv_shape *s, const float *in, const floa
     for (int n = 0; n < s->n; n += part) {
         int now = s->n - n < part ? s->n - n : part;
         gather(s, now, in + (size_t)n * in_sample, scratch);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, now * (int)sample_rows(s), s->out, k,
-                    1, scratch, k, weights, s->out, 0,
-                    out + (size_t)n * sample_rows(s) * (size_t)s->out, s->out);
+        struct product product = {.m = now * (int)sample_rows(s), .n = s->out, .k = k};
+        blas_product(&product, scratch, weights, out + (size_t)n * sample_rows(s) * (size_t)s->out);
     }
 }
 
@@ -115,9 +114,10 @@ static void gemm_backward_data(const struct conv_shape *s, const float *d_out, c
         memset(d_in, 0, (size_t)s->n * in_sample * sizeof(*d_in));
     for (int n = 0; n < s->n; n += part) {
         int now = s->n - n < part ? s->n - n : part;
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, now * (int)sample_rows(s), k, s->out,
-                    1, d_out + (size_t)n * sample_rows(s) * (size_t)s->out, s->out, weights, s->out,
-                    0, scratch, k);
+        struct product product = {
+            .m = now * (int)sample_rows(s), .n = k, .k = s->out, .b_turned = true};
+        blas_product(&product, d_out + (size_t)n * sample_rows(s) * (size_t)s->out, weights,
+                     scratch);
         scatter_add(s, now, scratch, d_in + (size_t)n * in_sample);
     }
 }
@@ -130,9 +130,10 @@ static void gemm_backward_weights(const struct conv_shape *s, const float *in, c
     for (int n = 0; n < s->n; n += part) {
         int now = s->n - n < part ? s->n - n : part;
         gather(s, now, in + (size_t)n * in_sample, scratch);
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, s->out, now * (int)sample_rows(s),
-                    1, scratch, k, d_out + (size_t)n * sample_rows(s) * (size_t)s->out, s->out, 1,
-                    d_weights, s->out);
+        struct product product = {
+            .m = k, .n = s->out, .k = now * (int)sample_rows(s), .a_turned = true, .add = true};
+        blas_product(&product, scratch, d_out + (size_t)n * sample_rows(s) * (size_t)s->out,
+                     d_weights);
     }
 }
 
@@ -146,8 +147,3 @@ const struct conv_kernels conv_kernels_gemm = {
     .backward_data = gemm_backward_data,
     .backward_weights = gemm_backward_weights,
 };
-
-void kernels_set_blas_threads(int threads)
-{
-    openblas_set_num_threads(threads);
-}

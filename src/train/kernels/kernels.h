@@ -79,9 +79,6 @@ extern const struct conv_kernels conv_kernels_ref_bf16;
 extern const struct conv_kernels conv_kernels_gemm;
 extern const struct conv_kernels conv_kernels_rounded;
 
-/* How many threads OpenBLAS may use in this process. */
-void kernels_set_blas_threads(int threads);
-
 /* ---- Depthwise convolution: in[n,h,w,c], weights[kernel,kernel,c], out[n,oh,ow,c] ---- */
 
 struct depthwise_shape {

@@ -358,7 +358,6 @@ static void workers_with_other_data_have_another_hash(void **state)
 
 int main(void)
 {
-    kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         CASE(both_kinds_learn_with_each_optimizer),
         CASE(any_number_of_workers_trains_the_same_bits),

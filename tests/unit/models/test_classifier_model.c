@@ -137,7 +137,6 @@ static void impossible_shapes_are_refused(void **state)
 
 int main(void)
 {
-    kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_network_of_the_workshop),
         cmocka_unit_test_setup_teardown(what_is_loaded_predicts_as_what_was_saved, make_directory,

@@ -158,7 +158,6 @@ static void any_number_of_workers_equals_one_with_batch_norm(void **state)
 
 int main(void)
 {
-    kernels_set_blas_threads(1);
     outcome =
         mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (outcome == MAP_FAILED)

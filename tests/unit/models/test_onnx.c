@@ -219,7 +219,6 @@ static void what_has_no_form_is_named(void **state)
 
 int main(void)
 {
-    kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faces_embed_the_same),
         cmocka_unit_test(classifiers_say_the_same),

@@ -151,7 +151,6 @@ static void the_start_is_the_mean(void **state)
 
 int main(void)
 {
-    kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_id_has_a_row_of_its_own),
         cmocka_unit_test(buckets_are_shared_evenly),

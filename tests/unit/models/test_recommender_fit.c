@@ -205,7 +205,6 @@ static void the_best_items_are_new_to_the_user(void **state)
 
 int main(void)
 {
-    kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_models_learn_a_taste),
         cmocka_unit_test(the_same_seed_gives_the_same_model),

@@ -6,8 +6,10 @@
  *                               of this name */
 #include "random_floats.h"
 
+#include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -194,9 +196,45 @@ static void max_pool_agrees_with_its_reference(void **state)
     }
 }
 
+static int threads_here(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *entry; tasks && (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* OpenBLAS does the products, with no threads of its own; where it is missing plain loops do. */
+static void products_agree_with_their_reference(void **state)
+{
+    struct rand rand;
+    rand_init(&rand, 5);
+    int before = threads_here();
+    for (int round = 0; round < 200; round++) {
+        struct product p = {.m = 1 + (int)rand_below(&rand, 20),
+                            .n = 1 + (int)rand_below(&rand, 20),
+                            .k = 1 + (int)rand_below(&rand, 20),
+                            .a_turned = round & 1,
+                            .b_turned = round & 2,
+                            .add = round & 4};
+        size_t count = (size_t)(p.m * p.n);
+        float *a = random_floats(&rand, (size_t)(p.m * p.k));
+        float *b = random_floats(&rand, (size_t)(p.k * p.n));
+        float *want = random_floats(&rand, count), *got = zero_floats(count);
+        memcpy(got, want, count * sizeof(*got));
+        ref_product(&p, a, b, want);
+        blas_product(&p, a, b, got);
+        assert_true(apart(want, got, count) < 1e-5);
+        free(a), free(b), free(want), free(got);
+    }
+    assert_null(blas_missing());
+    assert_int_equal(threads_here(), before);
+}
+
 int main(int argc, char **argv)
 {
-    kernels_set_blas_threads(1);
     emulated = argc > 1;
     if (emulated && strcmp(argv[1], kernels_best()->name) != 0) {
         fprintf(stderr, "the kernels of this processor are %s, not %s\n", kernels_best()->name,
@@ -204,6 +242,7 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_agree_with_their_reference), /* first: it loads OpenBLAS */
         cmocka_unit_test(convolutions_agree_on_random_shapes),
         cmocka_unit_test(convolutions_agree_on_the_shapes_of_models),
         cmocka_unit_test(a_shape_with_odd_channels_is_left_to_blas),

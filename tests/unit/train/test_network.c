@@ -401,7 +401,6 @@ static void the_shape_hash_tells_models_apart(void **state)
 
 int main(void)
 {
-    kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_of_convolutions),
         cmocka_unit_test(gradient_of_depthwise_convolutions),

@@ -335,7 +335,6 @@ static void running_statistics_follow_and_serve(void **state)
 
 int main(void)
 {
-    kernels_set_blas_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_and_workers_see_one_batch),
         cmocka_unit_test(pieces_on_the_way_add_up_to_the_same),

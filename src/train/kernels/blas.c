@@ -1,0 +1,70 @@
+/* OpenBLAS at arm's length; see blas.h. A process that links with it has as many threads as the
+ * machine has cores before main() runs, and waits at its end for threads that cannot be had where
+ * memory is limited. Only the environment keeps it from that, and only before it is loaded. */
+#include "train/kernels/blas.h"
+
+#include <cblas.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARY "libopenblas.so.0"
+
+/* What this program loads while it runs; tools/image puts it into an image, too. */
+static const char loaded_later[] __attribute__((used, section(".trainyard.loads"))) = LIBRARY;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static typeof(cblas_sgemm) *sgemm;
+static char missing[256];
+
+/* Here, not beside dlopen: while main() has not begun nobody else reads the environment. */
+__attribute__((constructor)) static void ask_for_no_threads(void)
+{
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+}
+
+static void load(void)
+{
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        sgemm = (typeof(sgemm))dlsym(library, "cblas_sgemm");
+    if (!sgemm) {
+        const char *why = dlerror();
+        snprintf(missing, sizeof(missing), "%s", why ? why : LIBRARY " cannot be loaded");
+    }
+}
+
+void ref_product(const struct product *p, const float *a, const float *b, float *c)
+{
+    size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
+    for (size_t i = 0; i < m; i++) {
+        float *row = c + i * n;
+        if (!p->add)
+            memset(row, 0, n * sizeof(*row));
+        for (size_t t = 0; t < k; t++) {
+            float factor = p->a_turned ? a[t * m + i] : a[i * k + t];
+            for (size_t j = 0; j < n; j++)
+                row[j] += factor * (p->b_turned ? b[j * k + t] : b[t * n + j]);
+        }
+    }
+}
+
+void blas_product(const struct product *p, const float *a, const float *b, float *c)
+{
+    pthread_once(&once, load);
+    if (!sgemm) {
+        ref_product(p, a, b, c);
+        return;
+    }
+    sgemm(CblasRowMajor, p->a_turned ? CblasTrans : CblasNoTrans,
+          p->b_turned ? CblasTrans : CblasNoTrans, p->m, p->n, p->k, 1, a,
+          p->a_turned ? p->m : p->k, b, p->b_turned ? p->k : p->n, p->add ? 1 : 0, c, p->n);
+}
+
+const char *blas_missing(void)
+{
+    pthread_once(&once, load);
+    return sgemm ? NULL : missing;
+}
