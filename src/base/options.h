@@ -79,6 +79,9 @@ struct command {
     size_t arguments_min, arguments_max;      /* how many may follow; SIZE_MAX: any */
     bool arguments_are_paths;                 /* of a file system, as OPTION_PATH */
     const struct command *const *subcommands; /* NULL-terminated, or NULL */
+    /* What it prints only tells how its work goes: where that cannot be written the work has not
+     * failed. With an option --log that is "json" a failure is told there, too, as an event. */
+    bool narrates;
     /* `values` is the filled struct; arguments are what is left. Returns the exit code, or a
      * negative error, which is then said the same way for every command. */
     int (*run)(const void *values, size_t count, const char *const *arguments, struct err *err);

@@ -1,10 +1,12 @@
 /* The whole of a main(): find the command, parse, run; see options.h. Help that was asked for goes
- * to stdout, a complaint to stderr with exit code 2. */
+ * to stdout, a complaint to stderr with exit code 2. What was printed in vain is a failure. */
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/options_internal.h"
 #include "base/str.h"
 #include "base/vec.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,13 +20,46 @@ static const struct command *find(const struct command *const *list, const char 
     return NULL;
 }
 
-static int print_help(const struct program *program, const struct command *command, FILE *stream)
+static void write_help(const struct program *program, const struct command *command, FILE *stream)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEXT_MAX);
     options_write_help(program, command, &text);
     fwrite(text.data, 1, text.size, stream);
-    return fflush(stream) == 0 ? 0 : 1;
+}
+
+/* The end of everything that prints: a full disk behind `>` is found here at the latest. A reader
+ * that went away (`| head`) had all it wanted. */
+static int finish(const struct program *program, int code, bool must_arrive)
+{
+    bool failed = ferror(stdout);
+    errno = 0;
+    if (fflush(stdout) != 0)
+        failed = true;
+    if (!failed || errno == EPIPE)
+        return code;
+    fprintf(stderr, "%s: standard output could not be written%s%s: what was printed is not whole\n",
+            program->name, errno ? ": " : "", errno ? strerror(errno) : "");
+    return code == 0 && must_arrive ? err_info(ERR_IO)->exit_code : code;
+}
+
+static int print_help(const struct program *program, const struct command *command)
+{
+    write_help(program, command, stdout);
+    return finish(program, 0, true);
+}
+
+/* The last line for whoever reads the lines of --log json and nothing else. */
+static void tell_failure(const struct command *command, const void *values, const struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *log = json_get_string(options_to_json(arena, command, values), "log", NULL);
+    if (!str_eq(log, "json"))
+        return;
+    struct json *line = json_object(arena);
+    json_set_string(arena, line, "event", "error");
+    json_set_string(arena, line, "message", err->message);
+    printf("%s\n", json_to_string(arena, line));
 }
 
 static int complain(const struct program *program, const struct command *command,
@@ -66,15 +101,17 @@ static int run(const struct program *program, const struct command *command, int
     if (options_parse_or_help(command, argc, argv, values, &arguments, &count, &help, &err) < 0)
         return complain(program, command, &err);
     if (help)
-        return print_help(program, command, stdout);
+        return print_help(program, command);
     int code = command->run(values, count, arguments, &err);
     if (code < 0) {
         fprintf(stderr, "%s: %s\n", program->name, err.message);
         code = err_info((enum err_code) - code)->exit_code;
+        if (command->narrates)
+            tell_failure(command, values, &err);
     }
     free(arguments);
     options_release(command, values);
-    return code;
+    return finish(program, code, !command->narrates);
 }
 
 static bool is_help(const char *word)
@@ -98,7 +135,7 @@ static int print_for_package(const struct program *program, const char *version,
     if (err.code)
         return complain(program, NULL, &err);
     fwrite(text.data, 1, text.size, stdout);
-    return fflush(stdout) == 0 ? 0 : 1;
+    return finish(program, 0, true);
 }
 
 /* `help CMD SUB`: the command that the words name. */
@@ -115,18 +152,18 @@ static int help(const struct program *program, const char *version, int argc, ch
         command = found;
         list = found->subcommands;
     }
-    return print_help(program, command, stdout);
+    return print_help(program, command);
 }
 
 int options_main(const struct program *program, const char *version, int argc, char **argv)
 {
     if (argc < 2) {
-        print_help(program, NULL, stderr);
+        write_help(program, NULL, stderr);
         return err_info(ERR_USAGE)->exit_code;
     }
     if (str_eq(argv[1], "--version")) {
         printf("%s %s\n", program->name, version);
-        return fflush(stdout) == 0 ? 0 : 1;
+        return finish(program, 0, true);
     }
     if (is_help(argv[1]) && !find(program->commands, argv[1]))
         return help(program, version, argc - 2, argv + 2);
@@ -139,7 +176,7 @@ int options_main(const struct program *program, const char *version, int argc, c
         if (!found && command && command->run)
             break; /* a command that works with and without subcommands */
         if (!found && command && is_help(argv[at]))
-            return print_help(program, command, stdout);
+            return print_help(program, command);
         if (!found)
             return complain_unknown(program, command, list, argv[at]);
         command = found;
@@ -147,7 +184,7 @@ int options_main(const struct program *program, const char *version, int argc, c
         at++;
     }
     if (!command || !command->run) {
-        print_help(program, command, stderr);
+        write_help(program, command, stderr);
         return err_info(ERR_USAGE)->exit_code;
     }
     return run(program, command, argc - at, argv + at);

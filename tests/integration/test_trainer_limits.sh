@@ -19,3 +19,47 @@ limited() {
 assert_contains "help with little memory" "Usage: trainer" "$(limited 0 -v 60000 "$TRAINER" --help)"
 assert_contains "training with little memory" "step 2/2" "$(limited 0 -v 60000 "$TRAINER" "${FIT[@]}")"
 assert_contains "too little memory" "memory" "$(limited "1 134" -v 22000 "$TRAINER" "${FIT[@]}")"
+
+# --- no room for what is printed: a command whose work is its answer has failed; training has not
+people=$SCRATCH/people
+"$TRAINER" data faces --gallery "$people" --persons 3 --pictures 3 --size 64 >/dev/null
+"$TRAINER" "${FIT[@]}" --model-dir "$SCRATCH/model" >/dev/null
+{
+    echo userId,movieId,rating,timestamp
+    for user in 1 2 3 4 5 6; do for movie in 1 2 3 4 5; do echo $user,$movie,$((1 + (user * movie) % 5)),0; done; done
+} >"$SCRATCH/ratings.csv"
+"$TRAINER" fit recommender --data "$SCRATCH/ratings.csv" --epochs 1 --model-dir "$SCRATCH/films" >/dev/null
+
+full() { # EXIT-CODE COMMAND…: with its standard output on a full disk
+    local want=$1 code=0
+    shift
+    "$@" >/dev/full 2>"$SCRATCH/answer" || code=$?
+    assert_eq "exit code of $* on a full disk" "$want" $code
+    assert_contains "$*" "trainer: standard output could not be written" "$(cat "$SCRATCH/answer")"
+}
+full 1 "$TRAINER" --help
+full 1 "$TRAINER" help fit face
+full 1 "$TRAINER" fit face --help
+full 1 "$TRAINER" help --man
+full 1 "$TRAINER" --version
+assert_contains "why" "written: No space left on device: what was printed is not whole" "$(cat "$SCRATCH/answer")"
+full 1 "$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$people" --probes "$people"
+full 1 "$TRAINER" recommend --model "$SCRATCH/films/recommender.model" --data "$SCRATCH/ratings.csv" --user 1
+full 1 "$TRAINER" data inspect "$people"
+full 1 "$TRAINER" data convert "$people" "$SCRATCH/cut" --size 32
+full 1 "$TRAINER" data faces --gallery "$SCRATCH/more" --persons 2 --pictures 2
+full 1 "$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/face.onnx"
+full 0 "$TRAINER" "${FIT[@]}" --model-dir "$SCRATCH/model2"
+[ -s "$SCRATCH/model2/face.model" ] || fail "training without room for its lines kept no model"
+code=0
+"$TRAINER" --help 2>/dev/null | head -n 1 >/dev/null || code=$?
+assert_eq "a reader that had enough" 0 $code
+
+# --- with --log json the reason of a failure is the last event
+code=0
+"$TRAINER" fit face --data "$SCRATCH/nowhere" --log json >"$SCRATCH/events" 2>"$SCRATCH/answer" || code=$?
+assert_contains "the reason for people" "trainer: " "$(cat "$SCRATCH/answer")"
+assert_eq "the reason for programs" "error $(sed 's/^trainer: //' "$SCRATCH/answer" | tail -n 1)" \
+    "$(tail -n 1 "$SCRATCH/events" | jq -r '"\(.event) \(.message)"')"
+"$TRAINER" fit face --data "$SCRATCH/nowhere" --log plain >"$SCRATCH/events" 2>&1 || true
+! grep -q '"event"' "$SCRATCH/events" || fail "an event without --log json"

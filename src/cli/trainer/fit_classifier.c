@@ -346,5 +346,6 @@ const struct command COMMAND_FIT_CLASSIFIER = {
                 "--job_name=worker --task_index=0",
     .options = OPTIONS,
     .values_size = sizeof(struct fit_values),
+    .narrates = true,
     .run = run,
 };

@@ -132,5 +132,6 @@ const struct command COMMAND_FIT_FACE = {
                 "trainer fit face --data people --held-out 10 --model-dir model --log json",
     .options = FIT_FACE_OPTIONS,
     .values_size = sizeof(struct fit_face_values),
+    .narrates = true,
     .run = run,
 };

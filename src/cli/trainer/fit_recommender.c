@@ -279,5 +279,6 @@ const struct command COMMAND_FIT_RECOMMENDER = {
                 "trainer fit recommender --data ratings.csv --kind mlp --buckets 1000",
     .options = OPTIONS,
     .values_size = sizeof(struct fit_values),
+    .narrates = true,
     .run = run,
 };
