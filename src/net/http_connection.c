@@ -48,12 +48,31 @@ static int state_of(const struct http_connection *self)
     return self->life.state;
 }
 
+static void link_first(struct http_connection *self)
+{
+    struct http_service *service = self->service;
+    self->next = service->connections;
+    self->link = &service->connections;
+    if (self->next)
+        self->next->link = &self->next;
+    service->connections = self;
+}
+
+static void unlink_self(struct http_connection *self)
+{
+    *self->link = self->next;
+    if (self->next)
+        self->next->link = self->link;
+}
+
 static void move(struct http_connection *self, enum state state)
 {
     const struct http_service *service = self->service;
     state_machine_move(&self->life, state);
     switch (state) {
     case IDLE:
+        unlink_self(self); /* whoever was served last stands first */
+        link_first(self);
         loop_timer_start(&self->timer, service->idle_timeout_ms);
         break;
     case READING_HEAD:
@@ -314,9 +333,7 @@ void http_connection_gone(struct http_connection *self)
     if (self->answer) /* of an upgrade that was over before its turn */
         self->spare = http_answer_free(TAKE(self->answer));
     loop_defer_cancel(service->loop, &self->task);
-    *self->link = self->next;
-    if (self->next)
-        self->next->link = self->link;
+    unlink_self(self);
     service->connection_count--;
     arena_free(self->parse.arena);
     arena_free(self->spare);
@@ -352,14 +369,21 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
     state_machine_init(&self->life, "http connection", STATES, ARRAY_SIZE(STATES), OPENING);
     http_parse_init(&self->parse, service->header_max, service->body_max);
     buf_init(&self->in, IN_MAX + IN_MAX);
-    self->next = service->connections;
-    self->link = &service->connections;
-    if (self->next)
-        self->next->link = &self->next;
-    service->connections = self;
+    link_first(self);
     service->connection_count++;
     loop_timer_start(&self->timer, service->handshake_timeout_ms);
     stream_start(stream, &STREAM_HANDLER, self);
+}
+
+bool http_service_drop_waiting(struct http_service *service)
+{
+    struct http_connection *longest = NULL;
+    for (struct http_connection *each = service->connections; each; each = each->next)
+        if (state_of(each) == OPENING || state_of(each) == IDLE || state_of(each) == READING_HEAD)
+            longest = each;
+    if (longest)
+        http_connection_close(longest);
+    return longest;
 }
 
 const char *http_service_date(struct http_service *service)

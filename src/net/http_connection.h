@@ -31,7 +31,7 @@ struct http_service {
     size_t header_max, body_max;
     http_write_refusal *write_refusal; /* or NULL */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;
-    struct http_connection *connections;
+    struct http_connection *connections; /* those that came or were served last first */
     size_t connection_count;
     void (*on_closed)(struct http_service *service); /* a connection is gone */
     int64_t date_second;                             /* of the text below */
@@ -73,6 +73,10 @@ struct stream *http_connection_upgrade(struct http_connection *connection);
 /* The parts of it that http_connection.c needs. */
 void http_upgrade_init(struct http_connection *connection);
 void http_upgrade_cancel(struct http_connection *connection);
+
+/* Close the connection that has gone for the longest time without a whole request's head; false if
+ * a request of each is being read or answered. */
+bool http_service_drop_waiting(struct http_service *service);
 
 /* "Sun, 15 Nov 2026 02:00:00 GMT", made once a second. */
 const char *http_service_date(struct http_service *service);

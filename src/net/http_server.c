@@ -62,7 +62,9 @@ static void format_peer(const struct sockaddr_storage *address, char peer[PEER_M
 static void take_connection(struct http_server *server, int fd,
                             const struct sockaddr_storage *address)
 {
-    if (server->service.connection_count >= server->connections_max) {
+    /* Peers that connect and say nothing must not keep out one that asks. */
+    if (server->service.connection_count >= server->connections_max &&
+        !http_service_drop_waiting(&server->service)) {
         close(fd);
         return;
     }

@@ -17,7 +17,8 @@ struct http_server_options {
     struct tls_server *tls; /* NULL: plain HTTP; must outlive the server */
     size_t body_max;        /* bytes; 0: 3 MiB */
     size_t header_max;      /* bytes of all header lines; 0: 64 KiB */
-    size_t connections_max; /* 0: 4096; more are closed at once */
+    size_t connections_max; /* 0: 4096; one more takes the place of the one that has asked nothing
+                               for the longest time, or is closed at once */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms,
         idle_timeout_ms;               /* 0: default */
     http_write_refusal *write_refusal; /* NULL: the sentence as plain text */

@@ -624,6 +624,38 @@ static void too_many_connections_are_closed(void **state)
     serve_client(false, &limits, come_in_too_many);
 }
 
+/* One that asks, among many that never do; the one that was served last is the last to go. */
+static void come_in_behind_a_crowd(struct world *world)
+{
+    enum { CROWD = 50 };
+    struct client crowd[CROWD], asker;
+    struct buf buf;
+    buf_init(&buf, 1 << 20);
+    client_open(&crowd[0], world);
+    client_open(&asker, world);
+    for (int i = 1; i < CROWD; i++) {
+        client_open(&crowd[i], world);
+        if (i % 2)
+            client_say(&crowd[i], "GET / HTTP");
+        buf_clear(&buf);
+        client_say(&asker, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nhere");
+        client_read_until(&asker, &buf, "here");
+        assert_non_null(strstr(buf.data, "200 OK"));
+    }
+    expect_end(&crowd[0]);
+    expect_end(&crowd[1]);
+    for (int i = 0; i < CROWD; i++)
+        client_close(&crowd[i]);
+    client_close(&asker);
+    buf_release(&buf);
+}
+
+static void one_that_asks_is_not_kept_out_by_a_crowd(void **state)
+{
+    const struct http_server_options limits = {.connections_max = 3};
+    serve_client(false, &limits, come_in_behind_a_crowd);
+}
+
 static void listening_says_what_is_wrong(void **state)
 {
     struct err err = ERR_INIT;
@@ -658,6 +690,7 @@ int main(void)
         cmocka_unit_test(a_stalled_handshake_is_ended),
         cmocka_unit_test(a_peer_that_takes_nothing_is_given_up),
         cmocka_unit_test(too_many_connections_are_closed),
+        cmocka_unit_test(one_that_asks_is_not_kept_out_by_a_crowd),
         cmocka_unit_test(listening_says_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,6 +77,21 @@ static void it_answers(void **unused)
     assert_answer(port, "GET", "/", "HTTP/1.1 404 ", "there is /progress, /metrics and /healthz");
 }
 
+/* Many connections that say nothing keep nobody out, however long they stay. */
+static void a_silent_crowd_keeps_nobody_out(void **unused)
+{
+    enum { CROWD = 300 };
+    _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
+    int port = 0, crowd[CROWD];
+    _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port);
+    assert_non_null(monitor);
+    for (int i = 0; i < CROWD; i++)
+        crowd[i] = connect_to(port);
+    assert_answer(port, "GET", "/healthz", "HTTP/1.1 200 ", "ok");
+    for (int i = 0; i < CROWD; i++)
+        close(crowd[i]);
+}
+
 static void metrics_are_what_prometheus_reads(void **unused)
 {
     struct run_state_view view = {.step = 7,
@@ -169,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_answers),
+        cmocka_unit_test(a_silent_crowd_keeps_nobody_out),
         cmocka_unit_test(metrics_are_what_prometheus_reads),
         cmocka_unit_test(a_port_in_use_is_a_sentence),
         cmocka_unit_test(bad_company_is_borne),
