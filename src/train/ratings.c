@@ -11,9 +11,22 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 enum { FIELDS_MIN = 3, FIELDS_MAX = 4 };
+
+/* What a column holds: in this order where a file has no headings. */
+enum column { USER, ITEM, VALUE, TIME };
+
+static const struct {
+    const char *name;
+    enum column column;
+} COLUMNS[] = {
+    {"userId", USER},  {"user", USER},     {"user_id", USER},   {"movieId", ITEM},
+    {"movie", ITEM},   {"movie_id", ITEM}, {"itemId", ITEM},    {"item", ITEM},
+    {"item_id", ITEM}, {"rating", VALUE},  {"timestamp", TIME}, {"time", TIME},
+};
 
 struct field {
     const char *text;
@@ -63,8 +76,58 @@ static size_t cut_line(const char *line, size_t size, struct field fields[FIELDS
     }
 }
 
+static int quoted_size(const struct field *field) /* of a part that a message may show */
+{
+    return (int)(field->size < 40 ? field->size : 40);
+}
+
+/* Headings are names only: every line of ratings has a number in it. */
+static bool is_heading(const struct field *fields, size_t count)
+{
+    float number;
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].size == 0 || read_value(&fields[i], &number))
+            return false;
+    return true;
+}
+
+/* Which field of a line is which column. */
+static int read_heading(const char *name, const struct field *fields, size_t count,
+                        size_t places[FIELDS_MAX], struct err *err)
+{
+    static const char *const NAMES[] = {"userId", "movieId", "rating", "timestamp"};
+    bool found[FIELDS_MAX] = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct field field = fields[i];
+        if (field.size > 1 && field.text[0] == '"' && field.text[field.size - 1] == '"')
+            field = (struct field){field.text + 1, field.size - 2};
+        size_t row = 0;
+        while (row < ARRAY_SIZE(COLUMNS) &&
+               (strlen(COLUMNS[row].name) != field.size ||
+                strncasecmp(COLUMNS[row].name, field.text, field.size) != 0))
+            row++;
+        if (row == ARRAY_SIZE(COLUMNS))
+            return err_set(err, ERR_BAD_REQUEST,
+                           "'%s' line 1: column '%.*s' is not known: there are userId, movieId, "
+                           "rating and timestamp",
+                           name, quoted_size(&field), field.text);
+        enum column column = COLUMNS[row].column;
+        if (found[column])
+            return err_set(err, ERR_BAD_REQUEST, "'%s' line 1 has two columns %s", name,
+                           NAMES[column]);
+        found[column] = true;
+        places[column] = i;
+    }
+    for (size_t column = USER; column < FIELDS_MIN; column++)
+        if (!found[column])
+            return err_set(err, ERR_BAD_REQUEST, "'%s' line 1 has no column %s", name,
+                           NAMES[column]);
+    return 0;
+}
+
 static int read_line(const char *name, size_t number, const char *line, size_t size,
-                     bool *ret_heading, struct rating *ret, struct err *err)
+                     size_t places[FIELDS_MAX], bool *ret_heading, struct rating *ret,
+                     struct err *err)
 {
     struct field fields[FIELDS_MAX];
     if (size > RATINGS_LINE_MAX)
@@ -79,20 +142,25 @@ static int read_line(const char *name, size_t number, const char *line, size_t s
         return err_set(err, ERR_BAD_REQUEST,
                        "'%s' line %zu has %zu field%s, not userId,movieId,rating,timestamp", name,
                        number, count, count == 1 ? "" : "s");
-    if (fields[0].size == 0 || fields[1].size == 0)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu names no %s", name, number,
-                       fields[0].size ? "movie" : "user");
-    float value = 0;
-    bool is_number = read_value(&fields[2], &value);
-    *ret_heading = number == 1 && !is_number;
+    *ret_heading = number == 1 && is_heading(fields, count);
     if (*ret_heading)
-        return 0;
-    if (!is_number || fabsf(value) > RATINGS_VALUE_MAX)
+        return read_heading(name, fields, count, places, err);
+    for (size_t column = USER; column < FIELDS_MIN; column++)
+        if (places[column] >= count)
+            return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu has fewer fields than line 1", name,
+                           number);
+    const struct field *user = &fields[places[USER]], *item = &fields[places[ITEM]],
+                       *rated = &fields[places[VALUE]];
+    if (user->size == 0 || item->size == 0)
+        return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu names no %s", name, number,
+                       user->size ? "movie" : "user");
+    float value = 0;
+    if (!read_value(rated, &value) || fabsf(value) > RATINGS_VALUE_MAX)
         return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu: '%.*s' is no rating", name, number,
-                       (int)(fields[2].size < 40 ? fields[2].size : 40), fields[2].text);
+                       quoted_size(rated), rated->text);
     *ret = (struct rating){
-        .user = ratings_id(fields[0].text, fields[0].size),
-        .item = ratings_id(fields[1].text, fields[1].size),
+        .user = ratings_id(user->text, user->size),
+        .item = ratings_id(item->text, item->size),
         .value = value,
     };
     return 0;
@@ -102,8 +170,12 @@ int ratings_parse(const char *name, const char *data, size_t size, struct rating
                   struct err *err)
 {
     VEC(struct rating) found = {0};
-    size_t number = 0;
+    size_t number = 0, places[FIELDS_MAX] = {USER, ITEM, VALUE, TIME};
     int result = 0;
+    if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) { /* a mark of UTF-8 */
+        data += 3;
+        size -= 3;
+    }
     for (const char *at = data, *end = data + size; result == 0 && at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *stop = newline ? newline : end;
@@ -113,7 +185,7 @@ int ratings_parse(const char *name, const char *data, size_t size, struct rating
         if (length) {
             struct rating rating;
             bool heading = false;
-            result = read_line(name, number, at, length, &heading, &rating, err);
+            result = read_line(name, number, at, length, places, &heading, &rating, err);
             if (result == 0 && !heading && found.count == RATINGS_MAX)
                 result =
                     err_set(err, ERR_TOO_LARGE, "'%s' has more than %d ratings", name, RATINGS_MAX);

@@ -48,6 +48,23 @@ static void headings_and_times_may_be_missing(void **state)
     ratings_free(ratings);
 }
 
+static void headings_say_which_column_is_which(void **state)
+{
+    static const char *const texts[] = {
+        "movieId,userId,rating\n31,7,2.5\n",
+        "\xef\xbb\xbftimestamp,rating,\"movieId\",\"userId\"\r\n0,2.5,31,7\r\n",
+        "rating,User,Item\n2.5,7,31\n",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct ratings *ratings = parse(texts[i]);
+        assert_int_equal(ratings->count, 1);
+        assert_int_equal(ratings->items[0].user, 7);
+        assert_int_equal(ratings->items[0].item, 31);
+        assert_true(ratings->items[0].value == 2.5F);
+        ratings_free(ratings);
+    }
+}
+
 static void an_id_may_be_any_text(void **state)
 {
     struct ratings *ratings = parse("ada,Alien (1979),5\nben,Alien (1979),4\n9223372036854775807,"
@@ -71,7 +88,15 @@ static void a_wrong_line_is_named(void **state)
         {"userId,movieId,rating,timestamp\n", "'r.csv' holds no rating"},
         {"1,2,3,4\n1,2\n", "'r.csv' line 2 has 2 fields, not userId,movieId,rating,timestamp"},
         {"1,2,3,4,5\n", "'r.csv' line 1 has 5 fields, not userId,movieId,rating,timestamp"},
-        {"a,b,c,d\n1,2,3,4\n\n1,2,good,4\n", "'r.csv' line 4: 'good' is no rating"},
+        {"userId,movieId,rating,stars\n1,2,3,4\n",
+         "'r.csv' line 1: column 'stars' is not known: there are userId, movieId, rating and "
+         "timestamp"},
+        {"userId,movieId,timestamp\n1,2,3\n", "'r.csv' line 1 has no column rating"},
+        {"userId,movieId,user,rating\n1,2,3,4\n", "'r.csv' line 1 has two columns userId"},
+        {"timestamp,userId,movieId,rating\n1,2,3\n", "'r.csv' line 2 has fewer fields than line 1"},
+        {"1,2,good,4\n", "'r.csv' line 1: 'good' is no rating"},
+        {"userId,movieId,rating,timestamp\n1,2,3,4\n\n1,2,good,4\n",
+         "'r.csv' line 4: 'good' is no rating"},
         {"1,2,3\n1,2,1e7\n", "'r.csv' line 2: '1e7' is no rating"},
         {"1,2,3\n1,2,nan\n", "'r.csv' line 2: 'nan' is no rating"},
         {"1,2,3\n,2,3\n", "'r.csv' line 2 names no user"},
@@ -157,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_of_movielens_is_read),
         cmocka_unit_test(headings_and_times_may_be_missing),
+        cmocka_unit_test(headings_say_which_column_is_which),
         cmocka_unit_test(an_id_may_be_any_text),
         cmocka_unit_test(a_wrong_line_is_named),
         cmocka_unit_test(a_nul_byte_is_refused),
