@@ -110,6 +110,23 @@ said=$(answer 1 "$TRAINER" data convert "$SCRATCH/odd" "$SCRATCH/odd-none" --idx
 assert_contains "an untrained class" "'$SCRATCH/odd/test' has a class 'zoe' that '$SCRATCH/odd/train' lacks" "$said"
 [ ! -e "$SCRATCH/odd-none" ] || fail "half a data set was written"
 
+# Pictures are written where nothing else is: no new ones among old ones. Drawn faces may be written once more, as by a pod that is
+# started again.
+mkdir "$SCRATCH/new" "$SCRATCH/new/lost+found"
+answer 0 "$TRAINER" data convert "$SCRATCH/people" "$SCRATCH/new" --crop off --size 32 >/dev/null
+assert_contains "a second conversion" "'$SCRATCH/new' is not empty: '" \
+    "$(answer 2 "$TRAINER" data convert "$SCRATCH/people" "$SCRATCH/new" --crop off --size 32)"
+assert_contains "IDX files among pictures" "is not empty" \
+    "$(answer 2 "$TRAINER" data convert "$SCRATCH/classes" "$SCRATCH/new" --idx --size 32)"
+faces=(data faces --gallery "$SCRATCH/drawn" --samples "$SCRATCH/drawn-more" --persons 3 --size 16)
+answer 0 "$TRAINER" "${faces[@]}" --pictures 3 >/dev/null
+answer 0 "$TRAINER" "${faces[@]}" --pictures 3 >/dev/null
+assert_contains "fewer pictures" "'$SCRATCH/drawn/ada' is not empty: '002.png' in it" "$(answer 2 "$TRAINER" "${faces[@]}" --pictures 2)"
+assert_contains "fewer people" "'$SCRATCH/drawn' is not empty: '" "$(answer 2 "$TRAINER" "${faces[@]}" --pictures 3 --persons 2)"
+assert_contains "other samples" "'$SCRATCH/drawn-more/ada' is not empty" \
+    "$(answer 2 "$TRAINER" "${faces[@]}" --gallery "$SCRATCH/drawn-new" --pictures 4)"
+[ ! -e "$SCRATCH/drawn-new" ] || fail "pictures were written before all was looked at"
+
 # A bucket is no folder, wherever it is named.
 for command in "export --model s3://b/m --output o" "export --model m --output s3://b/o" "data inspect s3://b/d" "data convert s3://b/d to" \
     "data convert from s3://b/d" "predict --model m --gallery g --probes s3://b/d" "predict --model m --gallery g --probes p --output s3://b/d" \

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/trainer/data_target.h"
 #include "cli/trainer/people.h"
 #include "train/idx.h"
 
@@ -224,6 +225,8 @@ static int run(const void *values, size_t count, const char *const *arguments, s
         _cleanup_free_ char *directory = mem_printf("%s/%s", to, part_name(part));
         result = check_outside(directory, from, err);
     }
+    if (result == 0)
+        result = data_target_check_empty(to, err);
     if (result < 0)
         return result;
     return wanted->idx ? pack_idx(wanted, from, to, err)

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/trainer/data_target.h"
 #include "train/dataset.h"
 #include "train/picture.h"
 
@@ -45,6 +46,12 @@ static int write_faces(const struct data_values *wanted, struct err *err)
         return err_set(err, ERR_USAGE, "say where to write the pictures with --gallery DIR");
     int result = dataset_open_procedural((uint64_t)wanted->seed, (size_t)wanted->persons,
                                          kept + samples, &dataset, err);
+    bool one = str_eq(wanted->gallery, wanted->samples);
+    if (result == 0)
+        result =
+            data_target_check_faces(wanted->gallery, dataset, 0, one ? kept + samples : kept, err);
+    if (result == 0 && !one && !str_is_empty(wanted->samples))
+        result = data_target_check_faces(wanted->samples, dataset, kept, kept + samples, err);
     for (size_t person = 0; result == 0 && person < dataset_persons(dataset); person++) {
         for (size_t i = 0; result == 0 && i < kept; i++)
             result = write_picture(dataset, person, i, (size_t)wanted->size, wanted->gallery, err);
