@@ -75,6 +75,9 @@ static int parse_task(const struct json *task, enum ty_role *ret_role, int *ret_
     int64_t value = 0;
     if (index && index->type == JSON_INT)
         value = index->integer;
+    else if (index && index->type == JSON_REAL)
+        return err_set(err, ERR_INVALID, "the task's index is %g, not a whole number from 0",
+                       json_number(index, 0));
     else if (index && str_to_int64(json_text(index), 0, TY_TASKS_MAX - 1, &value, NULL) < 0)
         return err_set(err, ERR_INVALID, "the task's index is %s, not a number from 0",
                        json_type_name(index->type));

@@ -63,8 +63,10 @@ static int list_directory(const char *path, bool directories, size_t max, char *
             continue;
         char *full = mem_printf("%s/%s", path, entry->d_name);
         struct stat info;
-        bool wanted =
-            stat(full, &info) == 0 && (directories ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode));
+        bool there = stat(full, &info) == 0;
+        if (!there && errno != ENOENT && errno != ELOOP) /* a link to nowhere is nothing */
+            result = err_set_errno(err, errno, "cannot look at '%s'", full);
+        bool wanted = there && (directories ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode));
         if (!wanted) {
             free(full);
         } else {

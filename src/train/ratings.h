@@ -1,7 +1,8 @@
 /* Ratings of items by users, as MovieLens writes them: a CSV file of
  * userId,movieId,rating[,timestamp], in this order, or in that of a first line of headings. Read
- * whole into memory, and read-only afterwards. Which ratings are kept out of training follows from the seed and the
- * position in the file alone, so all workers that read the same file agree without a word. */
+ * whole into memory, and read-only afterwards. Which ratings are kept out of training follows from
+ * the seed and the position in the file alone, so all workers that read the same file agree without
+ * a word. */
 #ifndef TRAINYARD_TRAIN_RATINGS_H
 #define TRAINYARD_TRAIN_RATINGS_H
 

@@ -63,6 +63,10 @@ static int run(const void *values, size_t count, const char *const *arguments, s
         result =
             recommender_top_find(model, ratings, ratings_id(wanted->user, strlen(wanted->user)),
                                  (size_t)wanted->min_ratings, (size_t)wanted->top, &top, err);
+    if (result == -ERR_NOT_FOUND && ratings) /* by the name that was given: the model has numbers */
+        return err_set(err, ERR_NOT_FOUND,
+                       "user '%s' has rated nothing in '%s': nothing can be said about them",
+                       wanted->user, wanted->data);
     if (result < 0)
         return result;
     if (str_eq(wanted->output, "json"))

@@ -120,6 +120,8 @@ static void what_is_wrong_is_said(void **state)
          "task index 1 is out of range: the cluster has 1 worker, counted from 0"},
         {"{\"cluster\":{\"worker\":[\"a:1\"]},\"task\":{\"type\":\"worker\",\"index\":-1}}",
          "task index -1 is out of range"},
+        {"{\"cluster\":{\"worker\":[\"a:1\"]},\"task\":{\"type\":\"worker\",\"index\":0.5}}",
+         "the task's index is 0.5, not a whole number from 0"},
         {"{\"cluster\":{\"worker\":[\"a:1\"]},\"task\":{\"type\":\"worker\",\"index\":\"x\"}}",
          "the task's index is a string"},
         {"{\"cluster\":{\"worker\":[\"a:1\"]},\"task\":{\"type\":\"ps\",\"index\":0}}",

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -82,6 +84,34 @@ static double difference(const uint8_t *a, const uint8_t *b)
     for (size_t i = 0; i < BYTES; i++)
         sum += abs(a[i] - b[i]);
     return sum / BYTES;
+}
+
+/* A folder that may be listed but not entered: its pictures are not passed over in silence. */
+static void a_folder_that_cannot_be_entered_is_named(void **state)
+{
+    char root[] = "/tmp/trainyard-dataset.XXXXXX";
+    assert_non_null(mkdtemp(root));
+    put(root, "ada/1.pgm", "P5 1 1 255\n\x7f");
+    put(root, "ben/1.pgm", "P5 1 1 255\n\x7f");
+    _cleanup_free_ char *folder = mem_printf("%s/ben", root);
+    _cleanup_free_ char *link = mem_printf("%s/ada/2.pgm", root);
+    assert_int_equal(symlink("nowhere", link), 0);
+    assert_int_equal(chmod(root, 0755) | chmod(folder, 0744), 0);
+    bool root_user = geteuid() == 0;
+    if (root_user)
+        assert_int_equal(seteuid(65534), 0);
+    struct dataset *dataset = NULL;
+    int result = dataset_open_folder(root, &dataset, &err);
+    if (root_user)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(result, -ERR_FORBIDDEN);
+    assert_non_null(strstr(err.message, "cannot look at '"));
+    assert_non_null(strstr(err.message, "ben/1.pgm': Permission denied"));
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(dataset_open_folder(root, &dataset, &err), 0);
+    assert_int_equal(dataset_total(dataset), 2);
+    dataset_free(dataset);
+    file_remove_tree(root, NULL);
 }
 
 static void drawn_faces_hang_on_their_keys_alone(void **state)
@@ -219,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folders_are_read_in_order),
         cmocka_unit_test(a_folder_without_pictures_is_refused),
+        cmocka_unit_test(a_folder_that_cannot_be_entered_is_named),
         cmocka_unit_test(drawn_faces_hang_on_their_keys_alone),
         cmocka_unit_test(people_differ_more_than_their_pictures),
         cmocka_unit_test(splits_hold_out_whole_persons),
