@@ -1,0 +1,121 @@
+/* Bags of ids to vectors, the plain way and the fast one; see embedding_bag.h. The fast one keeps a
+ * tile of the sum in registers while it goes through the ids, and asks for rows that come later
+ * ahead of time: a table is larger than the caches, and its rows lie anywhere. */
+#include "train/kernels/embedding_bag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TILE = 16, AHEAD = 8 };
+
+void ref_embedding_bag_forward(const struct embedding_bags *bags, int width, const float *table,
+                               float *out)
+{
+    for (size_t b = 0; b < bags->count; b++)
+        for (int w = 0; w < width; w++) {
+            size_t first = bags->offsets[b], end = bags->offsets[b + 1];
+            float sum = 0;
+            for (size_t i = first; i < end; i++)
+                sum += (bags->weights ? bags->weights[i] : 1) *
+                       table[(size_t)embedding_bag_id(bags, i) * (size_t)width + (size_t)w];
+            if (bags->mean && end > first)
+                sum /= (float)(end - first);
+            out[b * (size_t)width + (size_t)w] = sum;
+        }
+}
+
+void ref_embedding_bag_backward(const struct embedding_bags *bags, int width, const float *d_out,
+                                float *d_table)
+{
+    for (size_t b = 0; b < bags->count; b++)
+        for (size_t i = bags->offsets[b]; i < bags->offsets[b + 1]; i++)
+            for (int w = 0; w < width; w++) {
+                float d_sum = d_out[b * (size_t)width + (size_t)w];
+                if (bags->mean)
+                    d_sum /= (float)(bags->offsets[b + 1] - bags->offsets[b]);
+                d_table[(size_t)embedding_bag_id(bags, i) * (size_t)width + (size_t)w] +=
+                    (bags->weights ? bags->weights[i] : 1) * d_sum;
+            }
+}
+
+/* What a value of the bag's row weighs. */
+static float factor(const struct embedding_bags *bags, size_t bag, size_t place)
+{
+    float weight = bags->weights ? bags->weights[place] : 1;
+    return bags->mean ? weight / (float)(bags->offsets[bag + 1] - bags->offsets[bag]) : weight;
+}
+
+static void add_rows(const struct embedding_bags *bags, size_t bag, size_t width, size_t first,
+                     size_t lanes, const float *table, float *out)
+{
+    float sum[TILE] = {0};
+    size_t last = bags->offsets[bags->count];
+    for (size_t i = bags->offsets[bag]; i < bags->offsets[bag + 1]; i++) {
+        if (i + AHEAD < last)
+            __builtin_prefetch(table + (size_t)embedding_bag_id(bags, i + AHEAD) * width + first);
+        const float *row = table + (size_t)embedding_bag_id(bags, i) * width + first;
+        float weight = factor(bags, bag, i);
+        if (lanes == TILE) /* a number the compiler knows */
+            for (size_t w = 0; w < TILE; w++)
+                sum[w] += weight * row[w];
+        else
+            for (size_t w = 0; w < lanes; w++)
+                sum[w] += weight * row[w];
+    }
+    memcpy(out + first, sum, lanes * sizeof(*sum));
+}
+
+void embedding_bag_forward(const struct embedding_bags *bags, int width, const float *table,
+                           float *out)
+{
+    size_t wide = (size_t)width;
+    for (size_t b = 0; b < bags->count; b++, out += wide)
+        for (size_t first = 0; first < wide; first += TILE)
+            add_rows(bags, b, wide, first, wide - first < TILE ? wide - first : TILE, table, out);
+}
+
+static int by_id_then_place(const void *a, const void *b)
+{
+    const struct embedding_bag_place *x = a, *y = b;
+    return x->id != y->id ? (x->id > y->id) - (x->id < y->id)
+                          : (x->place > y->place) - (x->place < y->place);
+}
+
+size_t embedding_bag_backward(const struct embedding_bags *bags, int width, const float *d_out,
+                              struct embedding_bag_place *scratch, int64_t *ret_ids,
+                              float *ret_rows)
+{
+    size_t wide = (size_t)width, total = bags->offsets[bags->count], rows = 0;
+    for (size_t b = 0; b < bags->count; b++)
+        for (size_t i = bags->offsets[b]; i < bags->offsets[b + 1]; i++)
+            scratch[i] = (struct embedding_bag_place){embedding_bag_id(bags, i), i, b};
+    qsort(scratch, total, sizeof(*scratch), by_id_then_place);
+    for (size_t i = 0; i < total; i++) {
+        const struct embedding_bag_place *at = &scratch[i];
+        if (rows == 0 || ret_ids[rows - 1] != at->id) {
+            memset(ret_rows + rows * wide, 0, wide * sizeof(*ret_rows));
+            ret_ids[rows++] = at->id;
+        }
+        float *row = ret_rows + (rows - 1) * wide, weight = factor(bags, at->bag, at->place);
+        const float *d_bag = d_out + at->bag * wide;
+        for (size_t w = 0; w < wide; w++)
+            row[w] += weight * d_bag[w];
+    }
+    return rows;
+}
+
+void embedding_bag_backward_weights(const struct embedding_bags *bags, int width,
+                                    const float *table, const float *d_out, float *d_weights)
+{
+    size_t wide = (size_t)width;
+    for (size_t b = 0; b < bags->count; b++) {
+        float part = bags->mean ? 1 / (float)(bags->offsets[b + 1] - bags->offsets[b]) : 1;
+        for (size_t i = bags->offsets[b]; i < bags->offsets[b + 1]; i++) {
+            const float *row = table + (size_t)embedding_bag_id(bags, i) * wide;
+            float product = 0;
+            for (size_t w = 0; w < wide; w++)
+                product += row[w] * d_out[b * wide + w];
+            d_weights[i] = part * product;
+        }
+    }
+}
