@@ -49,6 +49,7 @@ struct json *face_config_to_json(struct arena *arena, const struct face_config *
     json_set_string(arena, json, "norm", face_norm_name(config->norm));
     json_set_string(arena, json, "light", face_light_name(config->light));
     json_set_string(arena, json, "crop", face_crop_name(config->crop));
+    json_set_int(arena, json, "views", config->five_views ? 5 : 1);
     return json;
 }
 
@@ -76,6 +77,11 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
         return err_set(err, ERR_INVALID,
                        "the configuration of the face model has no right 'light'");
     config.light = str_eq(light, "keep") ? FACE_LIGHT_KEEP : FACE_LIGHT_EVEN;
+    int64_t views = json_get_int(json, "views", 1);
+    if (views != 1 && views != 5)
+        return err_set(err, ERR_INVALID,
+                       "the configuration of the face model has no right 'views'");
+    config.five_views = views == 5;
     /* Models from before there was a choice were shown the middle. */
     const char *crop = json_get_string(json, "crop", "off");
     int result = face_crop_from_name(crop, &config.crop, err);

@@ -22,6 +22,7 @@ struct face_config {
     enum face_light light;
     enum precision precision; /* how it is computed: no part of its shape, and not stored */
     enum face_crop crop;      /* how pictures are cut before they are shown to it */
+    bool five_views;          /* an embedding is the middle of five; see face_model_embed() */
 };
 
 #define FACE_CONFIG_DEFAULT                                                                        \

@@ -44,6 +44,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         (uint64_t)model->light,
         (uint64_t)model->precision,
         (uint64_t)model->crop,
+        model->five_views,
         options->seed,
         options->steps,
         options->batch_persons,

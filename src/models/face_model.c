@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { PART = 8 /* pictures at once */ };
+enum {
+    PART = 8,       /* pictures at once */
+    VIEW_STEP = 24, /* the part of the side by which a view is moved: about 4 in a hundred */
+};
 
 struct face_model {
     struct face_config config;
@@ -106,6 +109,61 @@ void face_model_changed(struct face_model *model)
     network_pack(model->network);
 }
 
+static int clamp(int value, int limit)
+{
+    return value < 0 ? 0 : value > limit ? limit : value;
+}
+
+/* The picture moved by so many pixels; what comes into sight repeats the edge. */
+static void move(const struct face_config *config, const float *from, int right, int down,
+                 float *to)
+{
+    int side = config->side;
+    size_t channels = (size_t)config->channels;
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++, to += channels) {
+            int at = clamp(y - down, side - 1) * side + clamp(x - right, side - 1);
+            memcpy(to, from + (size_t)at * channels, channels * sizeof(*to));
+        }
+}
+
+/* The embeddings of the first `views` inputs become one, of length 1. */
+static void average(const float *embeddings, int views, size_t dimensions, float *ret)
+{
+    double square = 0;
+    for (size_t i = 0; i < dimensions; i++) {
+        float sum = 0;
+        for (int view = 0; view < views; view++)
+            sum += embeddings[(size_t)view * dimensions + i];
+        ret[i] = sum;
+        square += (double)sum * (double)sum;
+    }
+    /* Views that cancel out have no direction: the picture itself then speaks for all. */
+    if (!(square > 0))
+        memcpy(ret, embeddings, dimensions * sizeof(*ret));
+    float factor = square > 0 ? (float)(1 / sqrt(square)) : 1;
+    for (size_t i = 0; i < dimensions; i++)
+        ret[i] *= factor;
+}
+
+static void embed_views(struct face_model *model, const float *pixels, float *ret_embedding)
+{
+    static const struct {
+        int right, down;
+    } moves[] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+    _Static_assert(ARRAY_SIZE(moves) <= PART, "one pass embeds all views");
+    size_t sample = face_config_sample(&model->config);
+    int step = (model->config.side + VIEW_STEP / 2) / VIEW_STEP;
+    for (size_t i = 0; i < ARRAY_SIZE(moves); i++) {
+        float *input = model->input + i * sample;
+        move(&model->config, pixels, moves[i].right * step, moves[i].down * step, input);
+        face_prepare(&model->config, input, input);
+    }
+    average(network_forward(model->network, model->tape, model->workspace, model->input,
+                            ARRAY_SIZE(moves)),
+            ARRAY_SIZE(moves), face_model_dimensions(model), ret_embedding);
+}
+
 int face_model_embed(struct face_model *model, const float *pixels, size_t count,
                      float *ret_embeddings, struct err *err)
 {
@@ -114,7 +172,9 @@ int face_model_embed(struct face_model *model, const float *pixels, size_t count
     for (size_t i = 0; i < count * sample; i++)
         if (!isfinite(pixels[i]))
             return err_set(err, ERR_INVALID, "the picture has a pixel that is not a number");
-    for (size_t at = 0; at < count; at += PART) {
+    for (size_t i = 0; model->config.five_views && i < count; i++)
+        embed_views(model, pixels + i * sample, ret_embeddings + i * dimensions);
+    for (size_t at = 0; !model->config.five_views && at < count; at += PART) {
         int now = count - at < PART ? (int)(count - at) : PART;
         for (int i = 0; i < now; i++)
             face_prepare(&model->config, pixels + (at + (size_t)i) * sample,

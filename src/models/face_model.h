@@ -24,8 +24,9 @@ struct network *face_model_network(struct face_model *model);
 void face_model_changed(struct face_model *model); /* after every change of the values */
 
 /* `count` pictures of side × side × channels floats from 0 to 1, as dataset_load() gives them;
- * embeddings are count × dimensions, each of length 1. A picture with a value that is no number is
- * ERR_INVALID. */
+ * embeddings are count × dimensions, each of length 1. With five views it is the direction of the
+ * mean over the picture and the picture moved a little each way: where exactly the face lies then
+ * counts less. A picture with a value that is no number is ERR_INVALID. */
 int face_model_embed(struct face_model *model, const float *pixels, size_t count,
                      float *ret_embeddings, struct err *err);
 

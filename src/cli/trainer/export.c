@@ -32,6 +32,8 @@ static int export_face(const struct export_values *values, struct err *err)
     if (result == 0)
         tell(values->output, network_input_shape(face_model_network(model)), "embedding",
              (int)face_model_dimensions(model));
+    if (result == 0 && face_model_config(model)->five_views)
+        printf("it embeds one view: this model's own embeddings are the mean of five\n");
     return result;
 }
 

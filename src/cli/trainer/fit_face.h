@@ -7,7 +7,7 @@
 
 struct fit_face_values {
     struct fit_shared shared;
-    const char *data, *crop, *optimizer, *schedule, *mining, *norm, *light, *start_from;
+    const char *data, *crop, *optimizer, *schedule, *mining, *norm, *light, *views, *start_from;
     int64_t persons, pictures, held_out, steps, epochs, batch, batch_persons, batch_pictures, side,
         channels, embedding, width, warm_up;
     double margin, rate, weight_decay, blend, shift, turn, zoom, shade, noise, cover;

@@ -81,6 +81,77 @@ static void a_configuration_keeps_how_pictures_were_cut(void **state)
     assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
 }
 
+static void a_configuration_keeps_the_number_of_views(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct face_config config = SMALL, read = {0};
+    config.five_views = true;
+    struct json *json = face_config_to_json(arena, &config);
+    assert_int_equal(face_config_from_json(json, &read, &err), 0);
+    assert_true(read.five_views);
+    json_remove(json, "views"); /* a model from before */
+    assert_int_equal(face_config_from_json(json, &read, &err), 0);
+    assert_false(read.five_views);
+    json_set_int(arena, json, "views", 3);
+    assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
+}
+
+/* The picture moved by whole pixels, its edge repeated. */
+static void moved(const float *from, int side, int right, int down, float *to)
+{
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            int sx = x - right, sy = y - down;
+            sx = sx < 0 ? 0 : sx >= side ? side - 1 : sx;
+            sy = sy < 0 ? 0 : sy >= side ? side - 1 : sy;
+            to[y * side + x] = from[sy * side + sx];
+        }
+}
+
+static void five_views_are_the_mean_direction_of_five_pictures(void **state)
+{
+    (void)state;
+    enum { SIDE = 32, DIM = 32, STEP = 1 /* a 24th of the side, rounded */ };
+    static const int moves[5][2] = {{0, 0}, {STEP, 0}, {-STEP, 0}, {0, STEP}, {0, -STEP}};
+    struct err err = ERR_INIT;
+    struct face_config config = SMALL;
+    _cleanup_(cleanup_face_model) struct face_model *one = NULL, *five = NULL;
+    assert_int_equal(face_model_new(&config, &one, &err), 0);
+    config.five_views = true;
+    assert_int_equal(face_model_new(&config, &five, &err), 0);
+    params_initialise(face_model_params(one), 3);
+    params_initialise(face_model_params(five), 3);
+    face_model_changed(one);
+    face_model_changed(five);
+    struct rand rand;
+    rand_init(&rand, 5);
+    float pictures[2][SIDE * SIDE], views[5][SIDE * SIDE], single[5][DIM], got[2][DIM];
+    for (int picture = 0; picture < 2; picture++)
+        for (int i = 0; i < SIDE * SIDE; i++)
+            pictures[picture][i] = (float)rand_unit(&rand);
+    assert_int_equal(face_model_embed(five, pictures[0], 2, got[0], &err), 0);
+    for (int picture = 0; picture < 2; picture++) {
+        double sum[DIM] = {0}, square = 0;
+        for (int i = 0; i < 5; i++)
+            moved(pictures[picture], SIDE, moves[i][0], moves[i][1], views[i]);
+        assert_int_equal(face_model_embed(one, views[0], 5, single[0], &err), 0);
+        for (int k = 0; k < DIM; k++) {
+            for (int i = 0; i < 5; i++)
+                sum[k] += (double)single[i][k];
+            square += sum[k] * sum[k];
+        }
+        for (int k = 0; k < DIM; k++)
+            assert_float_equal(got[picture][k], sum[k] / sqrt(square), 1e-5);
+        /* And that is another point than the picture's own. */
+        double apart = 0;
+        for (int k = 0; k < DIM; k++)
+            apart += fabs((double)(got[picture][k] - single[0][k]));
+        assert_true(apart > 1e-3);
+    }
+}
+
 static void every_side_builds(void **state)
 {
     for (int side = 32; side <= 128; side += 16) {
@@ -199,6 +270,8 @@ int main(void)
         cmocka_unit_test(every_side_builds),
         cmocka_unit_test(a_saved_model_embeds_as_before),
         cmocka_unit_test(light_and_contrast_do_not_count),
+        cmocka_unit_test(a_configuration_keeps_the_number_of_views),
+        cmocka_unit_test(five_views_are_the_mean_direction_of_five_pictures),
         cmocka_unit_test(blank_pictures_embed_and_broken_ones_do_not),
         cmocka_unit_test(other_files_are_refused),
     };
