@@ -1,18 +1,16 @@
 /* The inner product of bf16 convolution: a block of up to 32 × 32 sums in float32, from rows of a
- * and columns of b that are packed the way the instructions want them. Two versions with one
- * meaning: AMX tiles (`tdpbf16ps`, 16 × 16 sums of 32 products an instruction), and the pairs of
- * AVX512-BF16 (`vdpbf16ps`), for processors that have those alone. Included by conv_bf16.c, which
- * is built once for each.
+ * and columns of b that are packed the way the instructions want them. The product itself is in
+ * bf16_block_x86.h and bf16_block_arm.h. Included by conv_bf16.c, which is built once for each set
+ * of instructions.
  *
  * a: rows of values, `row` apart, 32 of them a chunk of depth, and 16 rows a tile.
- * b: tiles of 32 depth × 16 columns, each as 16 lines of 16 pairs: the two values of a pair are
- * neighbours in depth. */
+ * b: tiles of 32 depth × 16 columns, each as lines of 16 groups: the values of a group, two or
+ * four, are neighbours in depth. */
 #ifndef TRAINYARD_TRAIN_BF16_BLOCK_H
 #define TRAINYARD_TRAIN_BF16_BLOCK_H
 
 #include "train/kernels/simd.h"
 
-#include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -21,6 +19,12 @@ enum {
     CHUNK = 32,               /* values of depth */
     TILE_VALUES = 16 * CHUNK, /* in one tile of a or b */
     BLOCK = 2 * TILE,
+#ifdef __aarch64__
+    GROUP = 4,
+#else
+    GROUP = 2,
+#endif
+    LINE = TILE * GROUP, /* values in a line of b */
 };
 
 /* Distances in values. */
@@ -34,133 +38,10 @@ struct columns {
     size_t tile; /* chunks of a tile of columns lie side by side */
 };
 
-#ifdef __AMX_BF16__
-
-/* All eight tiles are 16 rows of 64 bytes: palette 1, then from byte 16 on the bytes of a row, and
- * from byte 48 on the rows. A constant, since gcc 12 does not know that the instruction reads more
- * than its first bytes. */
-static const uint8_t TILE_SHAPES[64] __attribute__((aligned(64))) = {
-    [0] = 1,   [16] = 64, [18] = 64, [20] = 64, [22] = 64, [24] = 64,
-    [26] = 64, [28] = 64, [30] = 64, [48] = 16, [49] = 16, [50] = 16,
-    [51] = 16, [52] = 16, [53] = 16, [54] = 16, [55] = 16,
-};
-
-/* Tiles are not kept between calls: a thread that holds some makes every switch to another dearer.
- */
-static void block_begin(void)
-{
-    _tile_loadconfig(TILE_SHAPES);
-}
-
-static void block_end(void)
-{
-    _tile_release();
-}
-
-/* c[16·row_tiles][16·column_tiles] = [c +] a × b; c's rows are c_row floats apart. */
-ALWAYS_INLINE void block_product(int row_tiles, int column_tiles, struct rows a, struct columns b,
-                                 size_t chunks, float *c, size_t c_row, bool add)
-{
-    const bool wide = column_tiles > 1, high = row_tiles > 1;
-    const size_t c_bytes = c_row * sizeof(*c), a_bytes = a.row * sizeof(*a.at);
-    float *below = c + TILE * c_row;
-    /* What was staged must be in memory: gcc 12 does not know that loading a tile reads any. */
-    __asm__ volatile("" ::: "memory");
-    if (add) {
-        _tile_loadd(0, c, c_bytes);
-        if (wide)
-            _tile_loadd(1, c + TILE, c_bytes);
-        if (high)
-            _tile_loadd(2, below, c_bytes);
-        if (high && wide)
-            _tile_loadd(3, below + TILE, c_bytes);
-    } else {
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
-    }
-    for (size_t i = 0; i < chunks; i++, a.at += a.chunk, b.at += TILE_VALUES) {
-        _tile_loadd(4, a.at, a_bytes);
-        _tile_loadd(6, b.at, 64);
-        _tile_dpbf16ps(0, 4, 6);
-        if (wide) {
-            _tile_loadd(7, b.at + b.tile, 64);
-            _tile_dpbf16ps(1, 4, 7);
-        }
-        if (high) {
-            _tile_loadd(5, a.at + a.tile, a_bytes);
-            _tile_dpbf16ps(2, 5, 6);
-        }
-        if (high && wide)
-            _tile_dpbf16ps(3, 5, 7);
-    }
-    _tile_stored(0, c, c_bytes);
-    if (wide)
-        _tile_stored(1, c + TILE, c_bytes);
-    if (high)
-        _tile_stored(2, below, c_bytes);
-    if (high && wide)
-        _tile_stored(3, below + TILE, c_bytes);
-}
-
+#ifdef __aarch64__
+#include "train/kernels/bf16_block_arm.h"
 #else
-
-enum { STRIP = 8 /* rows whose sums are in registers at once */ };
-
-static void block_begin(void)
-{
-}
-
-static void block_end(void)
-{
-}
-
-ALWAYS_INLINE __m512 pairs_product(__m512 sum, const uint16_t *pair, __m512i line)
-{
-    int32_t both;
-    memcpy(&both, pair, sizeof(both));
-    return _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(both), (__m512bh)line);
-}
-
-ALWAYS_INLINE void strip_product(int column_tiles, const uint16_t *a, size_t a_row, size_t a_chunk,
-                                 struct columns b, size_t chunks, float *c, size_t c_row, bool add)
-{
-    const bool wide = column_tiles > 1;
-    __m512 low[STRIP], high[STRIP];
-    UNROLL
-    for (int m = 0; m < STRIP; m++) {
-        low[m] = add ? _mm512_loadu_ps(c + (size_t)m * c_row) : _mm512_setzero_ps();
-        high[m] = add && wide ? _mm512_loadu_ps(c + (size_t)m * c_row + TILE) : _mm512_setzero_ps();
-    }
-    for (size_t i = 0; i < chunks; i++, a += a_chunk)
-        for (int pair = 0; pair < CHUNK / 2; pair++, b.at += CHUNK) {
-            __m512i first = _mm512_loadu_si512(b.at),
-                    second = wide ? _mm512_loadu_si512(b.at + b.tile) : first;
-            UNROLL
-            for (int m = 0; m < STRIP; m++) {
-                const uint16_t *both = a + (size_t)m * a_row + 2 * pair;
-                low[m] = pairs_product(low[m], both, first);
-                if (wide)
-                    high[m] = pairs_product(high[m], both, second);
-            }
-        }
-    UNROLL
-    for (int m = 0; m < STRIP; m++) {
-        _mm512_storeu_ps(c + (size_t)m * c_row, low[m]);
-        if (wide)
-            _mm512_storeu_ps(c + (size_t)m * c_row + TILE, high[m]);
-    }
-}
-
-ALWAYS_INLINE void block_product(int row_tiles, int column_tiles, struct rows a, struct columns b,
-                                 size_t chunks, float *c, size_t c_row, bool add)
-{
-    for (int row = 0; row < row_tiles * TILE; row += STRIP)
-        strip_product(column_tiles, a.at + (row / TILE) * a.tile + (row % TILE) * a.row, a.row,
-                      a.chunk, b, chunks, c + (size_t)row * c_row, c_row, add);
-}
-
+#include "train/kernels/bf16_block_x86.h"
 #endif
 
 /* As many tiles as there are rows and columns left. */

@@ -41,6 +41,17 @@ static bool have_amx(void)
     return tiles && products &&
            syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+
+extern const struct kernels kernels_neon;
+extern const struct conv_kernels conv_bfmmla;
+
+static bool have_bf16(void)
+{
+    enum { BF16 = 1 << 14 }; /* HWCAP2_BF16, which old headers do not know */
+    return getauxval(AT_HWCAP2) & BF16;
+}
 #endif
 
 const struct kernels *kernels_at(size_t position)
@@ -52,6 +63,8 @@ const struct kernels *kernels_at(size_t position)
         found[count++] = &kernels_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         found[count++] = &kernels_avx2;
+#elif defined(__aarch64__)
+    found[count++] = &kernels_neon; /* every such processor has it */
 #endif
     found[count++] = &kernels_plain;
     return position < count ? found[position] : NULL;
@@ -77,6 +90,10 @@ const struct conv_kernels *conv_kernels_bf16_at(size_t position)
     if (slow_pairs)
         found[count++] = &conv_avx512_bf16;
 #else
+#ifdef __aarch64__
+    if (have_bf16())
+        found[count++] = &conv_bfmmla;
+#endif
     found[count++] = &conv_kernels_rounded;
 #endif
     return position < count ? found[position] : NULL;

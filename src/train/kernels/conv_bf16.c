@@ -1,10 +1,10 @@
 /* Convolution in bf16: operands are rounded to 16 bits while they are packed, products are summed
  * in float32. The walk over pixels is that of conv_direct.c; here the runs that 32 pixels see are
- * staged side by side, for the tiles and pairs of the instructions (bf16_block.h).
+ * staged side by side, for the tiles and groups of the instructions (bf16_block.h).
  *
- * Built for AMX and for AVX512-BF16; reached through choose.c. Takes input and output channels in
- * whole vectors only; conv_rounded.c has the other shapes, with the same result but for the order
- * of sums. */
+ * Built for AMX, AVX512-BF16 and BFMMLA; reached through choose.c. Takes input and output channels
+ * in whole vectors only; conv_rounded.c has the other shapes, with the same result but for the
+ * order of sums. */
 #include "train/kernels/conv_bf16.h"
 
 /* A stage's rows are a line longer than they need be: rows a power of two apart would all compete
@@ -37,15 +37,12 @@ static size_t bf16_packed_count(const struct conv_shape *s)
 /* matrix[depth][columns] of floats into tiles of columns. */
 static void pack_straight(const float *matrix, size_t depth, size_t columns, uint16_t *packed)
 {
-    const __m512i order = pair_order();
     for (size_t column = 0; column < columns; column += TILE)
-        for (size_t k = 0; k < padded(depth); k += 2, packed += CHUNK) {
-            const float *from = matrix + k * columns + column;
-            __m512i both = k < depth /* an even number */
-                               ? round_two(_mm512_loadu_ps(from), _mm512_loadu_ps(from + columns))
-                               : _mm512_setzero_si512();
-            _mm512_storeu_si512(packed, _mm512_permutexvar_epi16(order, both));
-        }
+        for (size_t k = 0; k < padded(depth); k += GROUP, packed += LINE)
+            if (k < depth) /* a multiple of TILE */
+                pack_line(matrix + k * columns + column, columns, packed);
+            else
+                memset(packed, 0, LINE * sizeof(*packed));
 }
 
 /* One tap, tap[columns][rows], as the lines from `position` on of a matrix of so many columns and
@@ -56,16 +53,7 @@ static void pack_turned(const float *tap, size_t rows, size_t columns, size_t de
     for (size_t column = 0; column < columns; column += TILE, packed += padded(depth) * TILE)
         for (size_t row = 0; row < rows; row += CHUNK) {
             size_t now = rows - row < CHUNK ? TILE : CHUNK;
-            __m512i lines[TILE];
-            for (size_t i = 0; i < TILE; i++) {
-                const float *from = tap + (column + i) * rows + row;
-                lines[i] =
-                    round_two(_mm512_loadu_ps(from),
-                              now == CHUNK ? _mm512_loadu_ps(from + TILE) : _mm512_setzero_ps());
-            }
-            transpose(lines);
-            for (size_t i = 0; i < now / 2; i++)
-                _mm512_storeu_si512(packed + (position + row + 2 * i) * TILE, lines[i]);
+            pack_columns(tap + column * rows + row, rows, now, packed + (position + row) * TILE);
         }
 }
 
@@ -107,15 +95,18 @@ static size_t product_floats(size_t depth)
     return floats_of(BLOCK * stage_row(depth)) + BLOCK * BLOCK;
 }
 
+/* 32 and 16 values on their way from memory to memory. */
+typedef uint16_t wide_values __attribute__((vector_size(64), aligned(2), may_alias));
+typedef uint16_t half_values __attribute__((vector_size(32), aligned(2), may_alias));
+
 static void stage_runs(const struct conv_walk *walk, const uint16_t *from, uint16_t *to)
 {
     for (int run = 0; run < walk->runs; run++, from += walk->run_stride, to += walk->length) {
         size_t i = 0;
         for (; i + CHUNK <= walk->length; i += CHUNK)
-            _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
+            *(wide_values *)(to + i) = *(const wide_values *)(from + i);
         if (i < walk->length)
-            _mm256_storeu_si256((__m256i *)(to + i),
-                                _mm256_loadu_si256((const __m256i *)(from + i)));
+            *(half_values *)(to + i) = *(const half_values *)(from + i);
     }
 }
 
@@ -135,12 +126,10 @@ static void product_rows(const struct product *p, const size_t *to, size_t rows)
         }
         block_any(rows, left, a, b, chunks_of(depth), p->sums, BLOCK, false);
         for (size_t m = 0; m < rows; m++)
-            for (size_t i = 0; i < left && i < BLOCK; i += TILE) {
+            for (size_t i = 0; i < left && i < BLOCK; i += LANES) {
                 float *target = p->target + to[m] + column + i;
-                __m512 sum = _mm512_loadu_ps(p->sums + m * BLOCK + i);
-                if (p->accumulate)
-                    sum = _mm512_add_ps(_mm512_loadu_ps(target), sum);
-                _mm512_storeu_ps(target, sum);
+                vec sum = load(p->sums + m * BLOCK + i);
+                store(target, p->accumulate ? load(target) + sum : sum);
             }
     }
 }

@@ -1,8 +1,12 @@
-/* What the two files of bf16 convolution share: sizes, rounding and turning. */
+/* What the two files of bf16 convolution share: sizes and rounding. */
 #ifndef TRAINYARD_TRAIN_CONV_BF16_H
 #define TRAINYARD_TRAIN_CONV_BF16_H
 
-#include "train/kernels/bf16_block.h"
+#ifdef __aarch64__
+#include "train/kernels/bf16_pack_arm.h"
+#else
+#include "train/kernels/bf16_pack_x86.h"
+#endif
 #include "train/kernels/conv_walk.h"
 
 /* conv_bf16_weights.c; the scratch in floats. */
@@ -26,23 +30,6 @@ static inline size_t floats_of(size_t values)
     return padded(values) / 2;
 }
 
-static inline __m512i round_two(__m512 low, __m512 high)
-{
-    return (__m512i)_mm512_cvtne2ps_pbh(high, low);
-}
-
-/* `count` is a multiple of 16. */
-static inline void round_values(const float *from, size_t count, uint16_t *to)
-{
-    size_t i = 0;
-    for (; i + CHUNK <= count; i += CHUNK)
-        _mm512_storeu_si512(to + i,
-                            round_two(_mm512_loadu_ps(from + i), _mm512_loadu_ps(from + i + TILE)));
-    if (i < count)
-        _mm256_storeu_si256((__m256i *)(to + i),
-                            (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(from + i)));
-}
-
 static inline void round_bordered(int n, int h, int w, size_t c, const float *from, int top,
                                   int left, int to_h, int to_w, uint16_t *to)
 {
@@ -64,49 +51,6 @@ static inline void round_input(const struct conv_shape *s, const float *in, uint
 {
     round_bordered(s->n, s->h, s->w, (size_t)s->in, in, s->pad, s->pad, s->h + 2 * s->pad,
                    s->w + 2 * s->pad, to);
-}
-
-/* 16 × 16 elements of 32 bits. */
-ALWAYS_INLINE void transpose(__m512i m[TILE])
-{
-    __m512i t[TILE];
-    UNROLL
-    for (int i = 0; i < TILE; i += 2) {
-        t[i] = _mm512_unpacklo_epi32(m[i], m[i + 1]);
-        t[i + 1] = _mm512_unpackhi_epi32(m[i], m[i + 1]);
-    }
-    UNROLL
-    for (int i = 0; i < TILE; i += 4) {
-        m[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
-        m[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
-        m[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-        m[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-    }
-    UNROLL
-    for (int i = 0; i < 4; i++) {
-        t[i] = _mm512_shuffle_i32x4(m[i], m[i + 4], 0x88);
-        t[i + 4] = _mm512_shuffle_i32x4(m[i], m[i + 4], 0xdd);
-        t[i + 8] = _mm512_shuffle_i32x4(m[i + 8], m[i + 12], 0x88);
-        t[i + 12] = _mm512_shuffle_i32x4(m[i + 8], m[i + 12], 0xdd);
-    }
-    UNROLL
-    for (int i = 0; i < 4; i++) {
-        m[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
-        m[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
-        m[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
-        m[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd);
-    }
-}
-
-/* Positions 0, 16, 1, 17, …: two rows of one vector become pairs. */
-static inline __m512i pair_order(void)
-{
-    uint16_t order[CHUNK];
-    for (int i = 0; i < TILE; i++) {
-        order[2 * i] = (uint16_t)i;
-        order[2 * i + 1] = (uint16_t)(TILE + i);
-    }
-    return _mm512_loadu_si512(order);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* The way to the weights of bf16 convolution. It sums over pixels, so the output's gradient is
- * turned and the input staged in pairs of pixels, as many at once as stay in the second-level
+ * turned and the input staged in groups of pixels, as many at once as stay in the second-level
  * cache; what comes out is the weights' gradient turned, and is turned back when all is summed.
  * Built and used like conv_bf16.c. */
 #include "train/kernels/conv_bf16.h"
@@ -31,48 +31,9 @@ static struct weights_plan weights_plan(const struct conv_shape *s)
 /* d_out[pixels][out] into tiles of 16 channels × 32 pixels, with zeros behind the last pixel. */
 static void turn_gradient(const float *d_out, size_t pixels, size_t out, uint16_t *turned)
 {
-    const __m512i order = pair_order();
     for (size_t channel = 0; channel < out; channel += TILE)
-        for (size_t pixel = 0; pixel < pixels; pixel += CHUNK, turned += TILE_VALUES) {
-            __m512i lines[TILE];
-            for (size_t i = 0; i < TILE; i++) {
-                size_t at = pixel + 2 * i;
-                const float *from = d_out + at * out + channel;
-                __m512 first = at < pixels ? _mm512_loadu_ps(from) : _mm512_setzero_ps(),
-                       second = at + 1 < pixels ? _mm512_loadu_ps(from + out) : _mm512_setzero_ps();
-                lines[i] = _mm512_permutexvar_epi16(order, round_two(first, second));
-            }
-            transpose(lines);
-            for (size_t i = 0; i < TILE; i++)
-                _mm512_storeu_si512(turned + i * CHUNK, lines[i]);
-        }
-}
-
-/* What two pixels see, as pairs: one line of every tile of the stage. */
-static void stage_pair(const struct conv_walk *walk, const uint16_t *first, const uint16_t *second,
-                       size_t tile, uint16_t *to)
-{
-    uint16_t order[2][CHUNK];
-    for (int i = 0; i < CHUNK; i++) {
-        order[0][i] = (uint16_t)(i % 2 * CHUNK + i / 2);
-        order[1][i] = (uint16_t)(order[0][i] + TILE);
-    }
-    const __m512i low = _mm512_loadu_si512(order[0]), high = _mm512_loadu_si512(order[1]);
-    for (int run = 0; run < walk->runs;
-         run++, first += walk->run_stride, second += walk->run_stride) {
-        size_t i = 0;
-        for (; i + CHUNK <= walk->length; i += CHUNK, to += 2 * tile) {
-            __m512i a = _mm512_loadu_si512(first + i), b = _mm512_loadu_si512(second + i);
-            _mm512_storeu_si512(to, _mm512_permutex2var_epi16(a, low, b));
-            _mm512_storeu_si512(to + tile, _mm512_permutex2var_epi16(a, high, b));
-        }
-        if (i < walk->length) {
-            __m512i a = _mm512_maskz_loadu_epi16(0xffff, first + i),
-                    b = _mm512_maskz_loadu_epi16(0xffff, second + i);
-            _mm512_storeu_si512(to, _mm512_permutex2var_epi16(a, low, b));
-            to += tile;
-        }
-    }
+        for (size_t pixel = 0; pixel < pixels; pixel += CHUNK, turned += TILE_VALUES)
+            pack_turned_tile(d_out + pixel * out + channel, out, pixels - pixel, turned);
 }
 
 static size_t pixel_from(const struct conv_walk *walk, size_t pixel)
@@ -86,10 +47,13 @@ static size_t pixel_from(const struct conv_walk *walk, size_t pixel)
 static void stage_pixels(const struct conv_walk *walk, const uint16_t *source, size_t first,
                          size_t count, size_t pixels, size_t tile, uint16_t *staged)
 {
-    for (size_t i = 0; i < count; i += 2, staged += CHUNK) {
-        size_t a = first + i < pixels ? first + i : pixels - 1,
-               b = a + 1 < pixels ? a + 1 : pixels - 1;
-        stage_pair(walk, source + pixel_from(walk, a), source + pixel_from(walk, b), tile, staged);
+    for (size_t i = 0; i < count; i += GROUP, staged += LINE) {
+        const uint16_t *from[GROUP];
+        for (size_t g = 0; g < GROUP; g++) {
+            size_t pixel = first + i + g < pixels ? first + i + g : pixels - 1;
+            from[g] = source + pixel_from(walk, pixel);
+        }
+        stage_group(walk, from, tile, staged);
     }
 }
 
@@ -97,16 +61,8 @@ static void stage_pixels(const struct conv_walk *walk, const uint16_t *source, s
 static void add_turned(const float *sums, size_t depth, size_t out, float *d_weights)
 {
     for (size_t k = 0; k < depth; k += TILE)
-        for (size_t channel = 0; channel < out; channel += TILE) {
-            __m512i lines[TILE];
-            for (size_t i = 0; i < TILE; i++)
-                lines[i] = _mm512_loadu_si512(sums + (channel + i) * depth + k);
-            transpose(lines);
-            for (size_t i = 0; i < TILE; i++) {
-                float *to = d_weights + (k + i) * out + channel;
-                _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), (__m512)lines[i]));
-            }
-        }
+        for (size_t channel = 0; channel < out; channel += TILE)
+            add_turned_tile(sums + channel * depth + k, depth, d_weights + k * out + channel, out);
 }
 
 size_t SIMD(bf16_weights_scratch)(const struct conv_shape *s)

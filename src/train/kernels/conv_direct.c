@@ -4,62 +4,21 @@
  * weights, holding a tile of pixels × channels in registers. The way back to the input is the same
  * product with turned weights, taken apart by stride into classes of pixels that see the same
  * taps, so no multiplication with an inserted zero is done; the way to the weights holds a tile
- * of taps × channels over all pixels.
+ * of taps × channels over all pixels. Both tiles are in conv_tile.h.
  *
  * Built once for each instruction set; reached through the table of channels.c. Takes output
  * channels in whole vectors only; input channels likewise for the way back, else OpenBLAS does that
  * part. */
-#include "train/kernels/conv_walk.h"
-#include "train/kernels/simd.h"
+#ifdef KERNELS_NEON
+#include "train/kernels/conv_tile_neon.h"
+#else
+#include "train/kernels/conv_tile.h"
+#endif
 
 #include <string.h>
 
-/* As many accumulators as the registers hold beside the operands. The forward tile is limited by
- * general registers too: each of its rows has a pointer of its own. */
-#if KERNELS_LANES == 16
-enum { TILE_ROWS = 8, TILE_TAPS = 12 };
-#elif KERNELS_LANES == 8 || defined(__x86_64__)
-enum { TILE_ROWS = 6, TILE_TAPS = 6 };
-#else
-enum { TILE_ROWS = 8, TILE_TAPS = 8 };
-#endif
-
 /* A panel is two vectors of output columns wide, the last one perhaps one. */
 enum { PANEL = 2 * LANES };
-
-ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *const *to, int rows,
-                                const struct conv_walk *walk, const float *panel, bool accumulate)
-{
-    /* One array a vector, and no loop over them: compilers keep these in registers. */
-    vec low[TILE_ROWS], high[TILE_ROWS];
-    const float *at[TILE_ROWS];
-    UNROLL
-    for (int m = 0; m < TILE_ROWS; m++) {
-        at[m] = from[m];
-        low[m] = high[m] = (vec){0};
-    }
-    for (int run = 0; run < walk->runs; run++) {
-        for (size_t k = 0; k < walk->length; k++, panel += vectors * LANES) {
-            vec first = load(panel), second = vectors > 1 ? load(panel + LANES) : first;
-            UNROLL
-            for (int m = 0; m < TILE_ROWS; m++) {
-                low[m] += at[m][k] * first;
-                if (vectors > 1)
-                    high[m] += at[m][k] * second;
-            }
-        }
-        UNROLL
-        for (int m = 0; m < TILE_ROWS; m++)
-            at[m] += walk->run_stride;
-    }
-    UNROLL
-    for (int m = 0; m < TILE_ROWS; m++)
-        if (m < rows) {
-            store(to[m], accumulate ? load(to[m]) + low[m] : low[m]);
-            if (vectors > 1)
-                store(to[m] + LANES, accumulate ? load(to[m] + LANES) + high[m] : high[m]);
-        }
-}
 
 /* All pixels of the grid by one panel. */
 ALWAYS_INLINE void product_panel(int vectors, const struct conv_walk *walk, const float *source,
@@ -234,35 +193,6 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
         struct conv_walk walk = conv_walk_back(s, phase);
         product(&walk, scratch, packed, s->in, d_in, accumulate);
         packed += conv_walk_depth(&walk) * (size_t)s->in;
-    }
-}
-
-/* d_out and d_weights start at the panel's column. */
-ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct conv_walk *walk,
-                                const float *from, const float *d_out, float *d_weights)
-{
-    vec low[TILE_TAPS], high[TILE_TAPS];
-    UNROLL
-    for (int m = 0; m < taps; m++)
-        low[m] = high[m] = (vec){0};
-    for (int n = 0; n < walk->n; n++)
-        for (int y = 0; y < walk->h; y++) {
-            const float *at = from + conv_walk_from(walk, n, y);
-            for (int x = 0; x < walk->w; x++, at += walk->from_x, d_out += walk->to_x) {
-                vec first = load(d_out), second = vectors > 1 ? load(d_out + LANES) : first;
-                UNROLL
-                for (int m = 0; m < taps; m++) {
-                    low[m] += at[m] * first;
-                    if (vectors > 1)
-                        high[m] += at[m] * second;
-                }
-            }
-        }
-    UNROLL
-    for (int m = 0; m < taps; m++, d_weights += walk->to_x) {
-        store(d_weights, load(d_weights) + low[m]);
-        if (vectors > 1)
-            store(d_weights + LANES, load(d_weights + LANES) + high[m]);
     }
 }
 

@@ -2,8 +2,9 @@
  * counts, windows larger and smaller than the stride; norms and pooling likewise. The functions
  * they are made of are in test_channels.c.
  *
- *   test_train_kernels [NAME]   on an emulated processor: fewer shapes, and the best table must be
- *                               of this name */
+ *   test_train_kernels [NAME [BF16]]   on an emulated processor: fewer shapes, and the best table
+ *                                      must be of this name, as the best way in bf16 of the other
+ */
 #include "random_floats.h"
 
 #include "train/kernels/blas.h"
@@ -18,7 +19,7 @@
 
 #include <cmocka.h>
 
-static bool emulated;
+static bool emulated, emulated_bf16;
 
 static void check_conv(const struct conv_kernels *fast, const struct conv_kernels *ref,
                        const struct conv_shape *s, struct rand *rand)
@@ -66,6 +67,8 @@ static void check_conv_everywhere(const struct conv_shape *s, struct rand *rand)
     if (emulated) { /* slowly: the one way that this processor is played for */
         if (kernels_best()->conv->fits(s))
             check_conv(kernels_best()->conv, &conv_kernels_ref, s, rand);
+        if (emulated_bf16 && conv_kernels_bf16_at(0)->fits(s))
+            check_conv(conv_kernels_bf16_at(0), &conv_kernels_ref_bf16, s, rand);
         return;
     }
     check_conv(&conv_kernels_gemm, &conv_kernels_ref, s, rand);
@@ -236,9 +239,11 @@ static void products_agree_with_their_reference(void **state)
 int main(int argc, char **argv)
 {
     emulated = argc > 1;
-    if (emulated && strcmp(argv[1], kernels_best()->name) != 0) {
-        fprintf(stderr, "the kernels of this processor are %s, not %s\n", kernels_best()->name,
-                argv[1]);
+    emulated_bf16 = argc > 2;
+    if ((emulated && strcmp(argv[1], kernels_best()->name) != 0) ||
+        (emulated_bf16 && strcmp(argv[2], conv_kernels_bf16_at(0)->name) != 0)) {
+        fprintf(stderr, "the kernels of this processor are %s, in bf16 %s\n", kernels_best()->name,
+                conv_kernels_bf16_at(0)->name);
         return 1;
     }
     const struct CMUnitTest tests[] = {

@@ -1,0 +1,140 @@
+/* The block product of bf16_block.h in two versions with one meaning: AMX tiles (`tdpbf16ps`, 16 ×
+ * 16 sums of 32 products an instruction), and the pairs of AVX512-BF16 (`vdpbf16ps`), for
+ * processors that have those alone. */
+#ifndef TRAINYARD_TRAIN_BF16_BLOCK_X86_H
+#define TRAINYARD_TRAIN_BF16_BLOCK_X86_H
+
+#include "train/kernels/bf16_block.h"
+
+#include <immintrin.h>
+
+#ifdef __AMX_BF16__
+
+/* All eight tiles are 16 rows of 64 bytes: palette 1, then from byte 16 on the bytes of a row, and
+ * from byte 48 on the rows. A constant, since gcc 12 does not know that the instruction reads more
+ * than its first bytes. */
+static const uint8_t TILE_SHAPES[64] __attribute__((aligned(64))) = {
+    [0] = 1,   [16] = 64, [18] = 64, [20] = 64, [22] = 64, [24] = 64,
+    [26] = 64, [28] = 64, [30] = 64, [48] = 16, [49] = 16, [50] = 16,
+    [51] = 16, [52] = 16, [53] = 16, [54] = 16, [55] = 16,
+};
+
+/* Tiles are not kept between calls: a thread that holds some makes every switch to another dearer.
+ */
+static void block_begin(void)
+{
+    _tile_loadconfig(TILE_SHAPES);
+}
+
+static void block_end(void)
+{
+    _tile_release();
+}
+
+/* c[16·row_tiles][16·column_tiles] = [c +] a × b; c's rows are c_row floats apart. */
+ALWAYS_INLINE void block_product(int row_tiles, int column_tiles, struct rows a, struct columns b,
+                                 size_t chunks, float *c, size_t c_row, bool add)
+{
+    const bool wide = column_tiles > 1, high = row_tiles > 1;
+    const size_t c_bytes = c_row * sizeof(*c), a_bytes = a.row * sizeof(*a.at);
+    float *below = c + TILE * c_row;
+    /* What was staged must be in memory: gcc 12 does not know that loading a tile reads any. */
+    __asm__ volatile("" ::: "memory");
+    if (add) {
+        _tile_loadd(0, c, c_bytes);
+        if (wide)
+            _tile_loadd(1, c + TILE, c_bytes);
+        if (high)
+            _tile_loadd(2, below, c_bytes);
+        if (high && wide)
+            _tile_loadd(3, below + TILE, c_bytes);
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    for (size_t i = 0; i < chunks; i++, a.at += a.chunk, b.at += TILE_VALUES) {
+        _tile_loadd(4, a.at, a_bytes);
+        _tile_loadd(6, b.at, 64);
+        _tile_dpbf16ps(0, 4, 6);
+        if (wide) {
+            _tile_loadd(7, b.at + b.tile, 64);
+            _tile_dpbf16ps(1, 4, 7);
+        }
+        if (high) {
+            _tile_loadd(5, a.at + a.tile, a_bytes);
+            _tile_dpbf16ps(2, 5, 6);
+        }
+        if (high && wide)
+            _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, c, c_bytes);
+    if (wide)
+        _tile_stored(1, c + TILE, c_bytes);
+    if (high)
+        _tile_stored(2, below, c_bytes);
+    if (high && wide)
+        _tile_stored(3, below + TILE, c_bytes);
+}
+
+#else
+
+enum { STRIP = 8 /* rows whose sums are in registers at once */ };
+
+static void block_begin(void)
+{
+}
+
+static void block_end(void)
+{
+}
+
+ALWAYS_INLINE __m512 pairs_product(__m512 sum, const uint16_t *pair, __m512i line)
+{
+    int32_t both;
+    memcpy(&both, pair, sizeof(both));
+    return _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(both), (__m512bh)line);
+}
+
+ALWAYS_INLINE void strip_product(int column_tiles, const uint16_t *a, size_t a_row, size_t a_chunk,
+                                 struct columns b, size_t chunks, float *c, size_t c_row, bool add)
+{
+    const bool wide = column_tiles > 1;
+    __m512 low[STRIP], high[STRIP];
+    UNROLL
+    for (int m = 0; m < STRIP; m++) {
+        low[m] = add ? _mm512_loadu_ps(c + (size_t)m * c_row) : _mm512_setzero_ps();
+        high[m] = add && wide ? _mm512_loadu_ps(c + (size_t)m * c_row + TILE) : _mm512_setzero_ps();
+    }
+    for (size_t i = 0; i < chunks; i++, a += a_chunk)
+        for (int pair = 0; pair < CHUNK / 2; pair++, b.at += CHUNK) {
+            __m512i first = _mm512_loadu_si512(b.at),
+                    second = wide ? _mm512_loadu_si512(b.at + b.tile) : first;
+            UNROLL
+            for (int m = 0; m < STRIP; m++) {
+                const uint16_t *both = a + (size_t)m * a_row + 2 * pair;
+                low[m] = pairs_product(low[m], both, first);
+                if (wide)
+                    high[m] = pairs_product(high[m], both, second);
+            }
+        }
+    UNROLL
+    for (int m = 0; m < STRIP; m++) {
+        _mm512_storeu_ps(c + (size_t)m * c_row, low[m]);
+        if (wide)
+            _mm512_storeu_ps(c + (size_t)m * c_row + TILE, high[m]);
+    }
+}
+
+ALWAYS_INLINE void block_product(int row_tiles, int column_tiles, struct rows a, struct columns b,
+                                 size_t chunks, float *c, size_t c_row, bool add)
+{
+    for (int row = 0; row < row_tiles * TILE; row += STRIP)
+        strip_product(column_tiles, a.at + (row / TILE) * a.tile + (row % TILE) * a.row, a.row,
+                      a.chunk, b, chunks, c + (size_t)row * c_row, c_row, add);
+}
+
+#endif
+
+#endif

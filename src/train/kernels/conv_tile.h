@@ -1,0 +1,84 @@
+/* The inner loops of conv_direct.c, for any vectors: a tile of pixels × channels, and a tile of
+ * taps × channels. conv_tile_neon.h has the same two for processors whose products take one factor
+ * out of a vector. */
+#ifndef TRAINYARD_TRAIN_CONV_TILE_H
+#define TRAINYARD_TRAIN_CONV_TILE_H
+
+#include "train/kernels/conv_walk.h"
+#include "train/kernels/simd.h"
+
+/* As many accumulators as the registers hold beside the operands. The forward tile is limited by
+ * general registers too: each of its rows has a pointer of its own. */
+#if KERNELS_LANES == 16
+enum { TILE_ROWS = 8, TILE_TAPS = 12 };
+#elif KERNELS_LANES == 8 || defined(__x86_64__)
+enum { TILE_ROWS = 6, TILE_TAPS = 6 };
+#else
+enum { TILE_ROWS = 8, TILE_TAPS = 8 };
+#endif
+
+/* `rows` of TILE_ROWS are stored; the panel is `vectors` wide. */
+ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *const *to, int rows,
+                                const struct conv_walk *walk, const float *panel, bool accumulate)
+{
+    /* One array a vector, and no loop over them: compilers keep these in registers. */
+    vec low[TILE_ROWS], high[TILE_ROWS];
+    const float *at[TILE_ROWS];
+    UNROLL
+    for (int m = 0; m < TILE_ROWS; m++) {
+        at[m] = from[m];
+        low[m] = high[m] = (vec){0};
+    }
+    for (int run = 0; run < walk->runs; run++) {
+        for (size_t k = 0; k < walk->length; k++, panel += vectors * LANES) {
+            vec first = load(panel), second = vectors > 1 ? load(panel + LANES) : first;
+            UNROLL
+            for (int m = 0; m < TILE_ROWS; m++) {
+                low[m] += at[m][k] * first;
+                if (vectors > 1)
+                    high[m] += at[m][k] * second;
+            }
+        }
+        UNROLL
+        for (int m = 0; m < TILE_ROWS; m++)
+            at[m] += walk->run_stride;
+    }
+    UNROLL
+    for (int m = 0; m < TILE_ROWS; m++)
+        if (m < rows) {
+            store(to[m], accumulate ? load(to[m]) + low[m] : low[m]);
+            if (vectors > 1)
+                store(to[m] + LANES, accumulate ? load(to[m] + LANES) + high[m] : high[m]);
+        }
+}
+
+/* d_out and d_weights start at the panel's column. */
+ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct conv_walk *walk,
+                                const float *from, const float *d_out, float *d_weights)
+{
+    vec low[TILE_TAPS], high[TILE_TAPS];
+    UNROLL
+    for (int m = 0; m < taps; m++)
+        low[m] = high[m] = (vec){0};
+    for (int n = 0; n < walk->n; n++)
+        for (int y = 0; y < walk->h; y++) {
+            const float *at = from + conv_walk_from(walk, n, y);
+            for (int x = 0; x < walk->w; x++, at += walk->from_x, d_out += walk->to_x) {
+                vec first = load(d_out), second = vectors > 1 ? load(d_out + LANES) : first;
+                UNROLL
+                for (int m = 0; m < taps; m++) {
+                    low[m] += at[m] * first;
+                    if (vectors > 1)
+                        high[m] += at[m] * second;
+                }
+            }
+        }
+    UNROLL
+    for (int m = 0; m < taps; m++, d_weights += walk->to_x) {
+        store(d_weights, load(d_weights) + low[m]);
+        if (vectors > 1)
+            store(d_weights + LANES, load(d_weights + LANES) + high[m]);
+    }
+}
+
+#endif
