@@ -196,16 +196,27 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
     }
 }
 
-ALWAYS_INLINE void weights_panel(int vectors, const struct conv_walk *walk, const float *from,
-                                 const float *d_out, float *d_weights)
+/* Some taps by all output channels: whole rows of the weights' gradient are read and written, one
+ * behind the other. */
+ALWAYS_INLINE void weights_rows(int taps, const struct conv_walk *walk, const float *from,
+                                const float *d_out, float *d_weights)
 {
-    size_t k = 0, row = walk->to_x;
-    for (; k + TILE_TAPS <= walk->length; k += TILE_TAPS)
-        weights_tile(TILE_TAPS, vectors, walk, from + k, d_out, d_weights + k * row);
-    for (; k + 4 <= walk->length; k += 4)
-        weights_tile(4, vectors, walk, from + k, d_out, d_weights + k * row);
-    for (; k < walk->length; k++)
-        weights_tile(1, vectors, walk, from + k, d_out, d_weights + k * row);
+    size_t columns = walk->to_x, column = 0;
+    for (; column + PANEL <= columns; column += PANEL)
+        weights_tile(taps, 2, walk, from, d_out + column, d_weights + column);
+    if (column < columns)
+        weights_tile(taps, 1, walk, from, d_out + column, d_weights + column);
+}
+
+/* How many pictures at once: as many as stay in the second-level cache with their gradients, but so
+ * many that the sums of a tile are worth fetching from the weights' gradient and putting back. */
+static int weights_samples(const struct conv_shape *s)
+{
+    enum { NEAR_FLOATS = 32 * 1024, PIXELS_MIN = 128 };
+    size_t pixels = (size_t)conv_out_h(s) * (size_t)conv_out_w(s);
+    size_t floats = (conv_bordered_count(s) + conv_out_count(s)) / (size_t)s->n;
+    size_t fit = NEAR_FLOATS / floats, least = (PIXELS_MIN + pixels - 1) / pixels;
+    return (int)(fit > least ? fit : least);
 }
 
 static void direct_backward_weights(const struct conv_shape *s, const float *in, const float *d_out,
@@ -213,15 +224,23 @@ static void direct_backward_weights(const struct conv_shape *s, const float *in,
 {
     struct conv_walk walk = conv_walk_forward(s);
     const float *source = border_input(s, in, scratch);
-    for (int column = 0; column < s->out; column += PANEL)
+    size_t row = walk.to_x;
+    int at_once = weights_samples(s);
+    for (int n = 0; n < s->n; n += at_once) {
+        const float *gradient = d_out + (size_t)n * walk.to_n;
+        walk.n = s->n - n < at_once ? s->n - n : at_once;
         for (int ky = 0; ky < s->kernel; ky++) {
-            const float *from = source + (size_t)ky * walk.run_stride;
-            float *to = d_weights + (size_t)ky * walk.length * walk.to_x + column;
-            if (s->out - column >= PANEL)
-                weights_panel(2, &walk, from, d_out + column, to);
-            else
-                weights_panel(1, &walk, from, d_out + column, to);
+            const float *from = source + (size_t)n * walk.from_n + (size_t)ky * walk.run_stride;
+            float *to = d_weights + (size_t)ky * walk.length * row;
+            size_t k = 0;
+            for (; k + TILE_TAPS <= walk.length; k += TILE_TAPS)
+                weights_rows(TILE_TAPS, &walk, from + k, gradient, to + k * row);
+            for (; k + 4 <= walk.length; k += 4)
+                weights_rows(4, &walk, from + k, gradient, to + k * row);
+            for (; k < walk.length; k++)
+                weights_rows(1, &walk, from + k, gradient, to + k * row);
         }
+    }
 }
 
 const struct conv_kernels SIMD(conv_direct) = {
