@@ -32,6 +32,8 @@ struct CMUnitTest {
             fail_msg("%s", #condition);                                                            \
     } while (0)
 
+#define assert_int_equal(a, b) assert_true((a) == (b))
+
 #define assert_string_equal(a, b) assert_true(strcmp(a, b) == 0)
 
 #define assert_float_equal(a, b, apart) assert_true(fabs((double)(a) - (double)(b)) <= (apart))

@@ -232,7 +232,7 @@ static void products_agree_with_their_reference(void **state)
         assert_true(apart(want, got, count) < 1e-5);
         free(a), free(b), free(want), free(got);
     }
-    assert_null(blas_missing());
+    assert_true(emulated || !blas_missing());
     assert_int_equal(threads_here(), before);
 }
 
