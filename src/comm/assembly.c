@@ -34,6 +34,7 @@ struct assembly {
     bool *pledged; /* those of the last one that was agreed on since */
     enum lobby_fate *fates;
     int64_t parted_ms; /* when they were true; 0: they are used up */
+    bool *dismissed;   /* by task: members that said that they end */
     bool expelled;
     uint64_t machine, *machines;
 };
@@ -79,6 +80,7 @@ static int open_door(struct assembly *assembly, const struct comm_options *optio
     assembly->mates = mem_calloc(size, sizeof(*assembly->mates));
     assembly->pledged = mem_calloc(size, sizeof(*assembly->pledged));
     assembly->fates = mem_calloc(size, sizeof(*assembly->fates));
+    assembly->dismissed = mem_calloc(size, sizeof(*assembly->dismissed));
     assembly->machines = mem_calloc(size, sizeof(*assembly->machines));
     assembly->machine = machine_of();
     rendezvous_identify(meeting, &assembly->door.identity);
@@ -150,6 +152,7 @@ struct assembly *assembly_free(struct assembly *assembly)
     free(assembly->mates);
     free(assembly->pledged);
     free(assembly->fates);
+    free(assembly->dismissed);
     free(assembly->machines);
     free(assembly);
     return NULL;
@@ -172,6 +175,7 @@ static int join(const struct assembly *assembly, const struct rendezvous_options
         .timeout_ms = left > 1 ? left : 1,
         .report_ms = report,
         .peer_timeout_ms = assembly->peer_timeout_ms,
+        .stop = meeting->stop,
         .report = meeting->report,
         .context = meeting->context,
     };
@@ -184,6 +188,9 @@ static int join(const struct assembly *assembly, const struct rendezvous_options
         return result;
     }
     transport_tcp_set_timeout(tcp, assembly->timeout_ms);
+    /* The one that reads what a run goes on from does not answer meanwhile. */
+    if (assembly->peer_timeout_ms && !assembly->live)
+        transport_tcp_set_peer_timeout(tcp, assembly->timeout_ms);
     *ret = tcp;
     return 0;
 }
@@ -284,18 +291,37 @@ int assembly_form(struct assembly *assembly, struct transport_tcp **ret, struct 
 void assembly_part(struct assembly *assembly, struct transport_tcp *tcp)
 {
     if (tcp && assembly->meeting.elastic) {
-        for (int rank = 0; rank < assembly->size; rank++)
-            assembly->fates[assembly->numbers[rank]] = transport_tcp_fate(tcp, rank);
+        for (int rank = 0; rank < assembly->size; rank++) {
+            int task = assembly->numbers[rank];
+            enum lobby_fate fate = transport_tcp_fate(tcp, rank);
+            assembly->fates[task] = assembly->dismissed[task] ? LOBBY_LOST : fate;
+            assembly->dismissed[task] = false;
+        }
         assembly->expelled |= transport_tcp_expelled(tcp);
         assembly->parted_ms = moment_monotonic_ms();
     }
     transport_tcp_free(tcp);
 }
 
-void assembly_settle(struct assembly *assembly)
+void assembly_dismiss(struct assembly *assembly, int rank)
+{
+    if (assembly->meeting.elastic)
+        assembly->dismissed[assembly->numbers[rank]] = true;
+}
+
+void assembly_name(const struct assembly *assembly, int rank, char *text, size_t size)
+{
+    char name[TF_CONFIG_TASK_TEXT_MAX];
+    int task = assembly->meeting.elastic ? assembly->numbers[rank] : rank;
+    tf_config_task_describe(&assembly->meeting.tasks[task], name);
+    str_copy(text, size, name);
+}
+
+void assembly_settle(struct assembly *assembly, struct transport_tcp *tcp)
 {
     if (!assembly->meeting.elastic)
         return;
+    transport_tcp_set_peer_timeout(tcp, assembly->peer_timeout_ms);
     assembly->live = assembly->generation;
     assembly->expelled = false;
     memset(assembly->mates, 0, (size_t)assembly->meeting.size * sizeof(*assembly->mates));

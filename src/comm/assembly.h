@@ -21,8 +21,14 @@ int assembly_form(struct assembly *assembly, struct transport_tcp **ret, struct 
  * the transport. */
 void assembly_part(struct assembly *assembly, struct transport_tcp *tcp);
 
-/* This task has all that is needed to go on from: it counts from now on. */
-void assembly_settle(struct assembly *assembly);
+/* This task has all that is needed to go on from: it counts from now on, and has no more patience
+ * with a member of its group, whose transport this is, than it was asked to have. */
+void assembly_settle(struct assembly *assembly, struct transport_tcp *tcp);
+
+/* The member has said that it ends, and does not come to the next forming: nobody waits for it. */
+void assembly_dismiss(struct assembly *assembly, int rank);
+
+void assembly_name(const struct assembly *assembly, int rank, char *text, size_t size);
 
 /* Whether a part of the tasks can be a group. */
 bool assembly_is_elastic(const struct assembly *assembly);

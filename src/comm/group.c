@@ -86,7 +86,17 @@ int comm_group_reform(struct comm_group *group, struct err *err)
 
 void comm_group_settle(struct comm_group *group)
 {
-    assembly_settle(group->assembly);
+    assembly_settle(group->assembly, group->links.tcp);
+}
+
+void comm_group_dismiss(struct comm_group *group, int rank)
+{
+    assembly_dismiss(group->assembly, rank);
+}
+
+void comm_group_name(const struct comm_group *group, int rank, char *text, size_t size)
+{
+    assembly_name(group->assembly, rank, text, size);
 }
 
 bool comm_group_is_elastic(const struct comm_group *group)

@@ -49,11 +49,14 @@ struct comm_options {
     int64_t join_timeout_ms;           /* how long to wait for all members; 0: 5 minutes */
     int64_t timeout_ms;                /* how long a call waits for a member; 0: 5 minutes */
     int64_t report_ms;                 /* between lines about who is missing; 0: 5 seconds */
-    int min_members;         /* how many are enough to go on after a loss; 0: all, always */
-    int start_members;       /* how many are enough to begin with; 0: all */
-    int64_t start_after_ms;  /* until then all are waited for, at the first start */
-    int64_t peer_timeout_ms; /* with min_members: who does not answer for so long is lost; 0: 5 s */
-    /* Not 0: forming ends with ERR_CANCELED; may be NULL, else it outlives the group. */
+    int min_members;        /* how many are enough to go on after a loss; 0: all, always */
+    int start_members;      /* how many are enough to begin with; 0: all */
+    int64_t start_after_ms; /* until then all are waited for, at the first start */
+    /* With min_members: who does not answer for so long is lost, 0: 5 s. Before the first
+     * comm_group_settle() it is `timeout_ms`: somebody may be reading what a run begins with. */
+    int64_t peer_timeout_ms;
+    /* Not 0: forming ends with ERR_CANCELED, and a call in which somebody is far behind with
+     * ERR_UNAVAILABLE for all members; may be NULL, else it outlives the group. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line);  /* may be NULL */
     void (*waiting)(void *context, const char *whom); /* see rendezvous.h; may be NULL */
@@ -81,6 +84,12 @@ void comm_group_settle(struct comm_group *group);
 /* Whether it can go on without some of its tasks: asked for with `min_members`, and possible where
  * all tasks have addresses, and are not too many. */
 bool comm_group_is_elastic(const struct comm_group *group);
+
+/* Member `rank` has told all that it ends, and does: the next forming does not wait for it. */
+void comm_group_dismiss(struct comm_group *group, int rank);
+
+/* "worker 1 (host:port)" */
+void comm_group_name(const struct comm_group *group, int rank, char *text, size_t size);
 
 /* Whether a task that is not a member waits to be let in; cheap, never blocks. */
 bool comm_group_is_wanted(struct comm_group *group);

@@ -23,6 +23,11 @@ void transport_tcp_set_timeout(struct transport_tcp *tcp, int64_t timeout_ms)
     tcp->options.timeout_ms = timeout_ms;
 }
 
+void transport_tcp_set_peer_timeout(struct transport_tcp *tcp, int64_t timeout_ms)
+{
+    tcp->options.peer_timeout_ms = timeout_ms;
+}
+
 enum lobby_fate transport_tcp_fate(struct transport_tcp *tcp, int rank)
 {
     struct peer *peer = &tcp->peers[rank];
@@ -211,6 +216,17 @@ static int give_up(struct transport_tcp *tcp, struct err *err)
     return transport_tcp_broken(tcp, err);
 }
 
+/* Told to stop, and somebody is so far behind that the call may not end in time. */
+static int obey(struct transport_tcp *tcp, struct err *err)
+{
+    _cleanup_buf_ struct buf missing;
+    buf_init(&missing, 2048);
+    name_missing(tcp, &missing);
+    transport_tcp_break(tcp, ERR_UNAVAILABLE, "%s was told to stop while it waited for %s",
+                        tcp->peers[tcp->options.rank].name, missing.data);
+    return transport_tcp_broken(tcp, err);
+}
+
 static bool is_silent(const struct transport_tcp *tcp, int rank, int64_t now, int64_t limit_ms)
 {
     const struct peer *peer = &tcp->peers[rank];
@@ -294,6 +310,9 @@ static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct
     }
     if (now >= deadline)
         return give_up(tcp, err);
+    if (tcp->options.stop && *tcp->options.stop &&
+        now - tcp->idle_since_ms >= tcp->options.report_ms)
+        return obey(tcp, err);
     int result = tcp->options.peer_timeout_ms ? judge_silence(tcp, now, err) : 0;
     if (result < 0)
         return result;

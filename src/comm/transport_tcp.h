@@ -13,6 +13,7 @@
 
 #include <trainyard/tf_config.h>
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ struct transport_tcp_options {
     int rank, size, channels;
     int64_t timeout_ms, report_ms;
     int64_t peer_timeout_ms; /* a member that does not answer for so long is lost; 0: timeout_ms */
+    /* Not 0: whoever is behind is not waited for any more once it would be named; may be NULL. */
+    const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line);
     void *context;
 };
@@ -35,6 +38,8 @@ struct transport_tcp *transport_tcp_free(struct transport_tcp *tcp);
 
 /* How long a call may make no progress, from now on. */
 void transport_tcp_set_timeout(struct transport_tcp *tcp, int64_t timeout_ms);
+/* How long a member may not answer, from now on; as in the options. */
+void transport_tcp_set_peer_timeout(struct transport_tcp *tcp, int64_t timeout_ms);
 
 /* What became of a member, as far as its connection tells; asked when the group is broken. */
 enum lobby_fate transport_tcp_fate(struct transport_tcp *tcp, int rank);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "train/checkpoint_writer.h"
 #include "train/fit_agree.h"
+#include "train/fit_leave.h"
 #include "train/fit_save.h"
 
 #include <math.h>
@@ -13,11 +14,6 @@
 static bool is_writer(const struct fit_loop *loop)
 {
     return loop->reducer->rank == 0 && loop->model_dir;
-}
-
-static bool is_stopping(const struct fit_loop *loop)
-{
-    return loop->stop && *loop->stop;
 }
 
 /* Whoever is rank 0 now speaks and writes. */
@@ -48,28 +44,6 @@ static bool is_loss(int failed)
     return failed == -ERR_UNAVAILABLE || failed == -ERR_TIMEOUT;
 }
 
-static void tell_stopped(struct fit_loop *loop, struct fit_loop_result *result)
-{
-    result->stopped = true;
-    run_log_note(loop->log, "stopped",
-                 loop->model_dir ? "stopped after step %llu; the next run goes on from there"
-                                 : "stopped after step %llu",
-                 (unsigned long long)result->last);
-}
-
-/* Asked to end while there is no group to agree on it: each for itself, with what it has done. */
-static int stop_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *result,
-                      struct err *err)
-{
-    int failed = 0;
-    if (writes && result->last > result->first)
-        failed = fit_save_now(loop, result->last, err);
-    if (failed < 0)
-        return failed;
-    tell_stopped(loop, result);
-    return 0;
-}
-
 /* Form the group anew, as often as it takes, and go on together after the last step of the one that
  * came farthest. It is not waited for once it was asked to end: `result` says so. */
 static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *result,
@@ -84,15 +58,15 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
         if (failed < 0)
             tell_loss(loop, &loss);
         failed = reducer->reform(reducer, err);
-        if (failed == -ERR_TIMEOUT && !is_stopping(loop))
+        if (failed == -ERR_TIMEOUT && !fit_leave_is_asked(loop))
             return failed; /* nobody came in the time there is for it */
         if (failed == 0 && loop->regroup)
             failed = loop->regroup(loop->context, err);
         if (failed == 0)
             failed = fit_agree(loop, &result->last, err);
-    } while (is_loss(failed) && !is_stopping(loop));
-    if (failed < 0 && is_stopping(loop) && (is_loss(failed) || failed == -ERR_CANCELED))
-        return stop_alone(loop, wrote || is_writer(loop), result, err);
+    } while (is_loss(failed) && !fit_leave_is_asked(loop));
+    if (failed < 0 && fit_leave_is_asked(loop) && (is_loss(failed) || failed == -ERR_CANCELED))
+        return fit_leave_alone(loop, wrote || is_writer(loop), result, err);
     if (failed < 0)
         return failed;
     take_role(loop);
@@ -108,8 +82,8 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
 static int recover(struct fit_loop *loop, int failed, struct fit_loop_result *result,
                    struct err *err)
 {
-    if (is_loss(failed) && is_stopping(loop))
-        return stop_alone(loop, is_writer(loop), result, err);
+    if (is_loss(failed) && fit_leave_is_asked(loop))
+        return fit_leave_alone(loop, is_writer(loop), result, err);
     if (is_writer(loop) && result->last > result->first) {
         if (loop->reducer->elastic)
             fit_save_put(loop, result->last);
@@ -132,11 +106,33 @@ static int save(struct fit_loop *loop, uint64_t step, bool last, struct err *err
     return 0;
 }
 
+/* Whether all go on as they are, some without others, or nobody does. */
+static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
+                    struct fit_loop_result *result, struct err *err)
+{
+    bool last = result->last == loop->steps, stop = done->stop && !last;
+    enum fit_leave how = FIT_LEAVE_ALL;
+    int failed = stop ? fit_leave_agree(loop, &how, err) : 0;
+    if (failed < 0)
+        return recover(loop, failed, result, err);
+    if (is_writer(loop))
+        failed = save(loop, result->last, last || (stop && how == FIT_LEAVE_ALL), err);
+    if (failed < 0)
+        return failed;
+    if (stop && how == FIT_LEAVE_ALL)
+        fit_leave_tell(loop, result);
+    if (stop && how == FIT_LEAVE_SELF)
+        result->stopped = true;
+    if ((stop && how == FIT_LEAVE_OTHERS) || (done->wanted && !last && loop->reducer->reform))
+        return result->stopped ? 0 : regroup(loop, 0, result, err);
+    return 0;
+}
+
 static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, struct err *err)
 {
     for (uint64_t step = result->first + 1; step <= loop->steps; step++) {
         struct fit_loop_step done = {.accuracy = (double)NAN};
-        int failed = loop->step(loop->context, step, is_stopping(loop), &done, err);
+        int failed = loop->step(loop->context, step, fit_leave_is_asked(loop), &done, err);
         if (failed < 0) {
             failed = recover(loop, failed, result, err);
             if (failed < 0)
@@ -153,19 +149,10 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, stru
                                                         .pictures = loop->batch,
                                                         .rate = (double)done.rate,
                                                         .accuracy = done.accuracy});
-        failed = is_writer(loop) ? save(loop, step, done.stop || step == loop->steps, err) : 0;
-        if (failed < 0)
+        failed = end_step(loop, &done, result, err);
+        if (failed < 0 || result->stopped)
             return failed;
-        if (done.stop && step < loop->steps) {
-            tell_stopped(loop, result);
-            return 0;
-        }
-        if (done.wanted && step < loop->steps && loop->reducer->reform) {
-            failed = regroup(loop, 0, result, err);
-            if (failed < 0 || result->stopped)
-                return failed;
-            step = result->last;
-        }
+        step = result->last;
     }
     return 0;
 }

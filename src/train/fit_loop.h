@@ -17,7 +17,7 @@ struct fit_loop_step {
     double loss;     /* of the global batch, before the step */
     float rate;      /* learning rate used */
     double accuracy; /* of the global batch; NAN: not known */
-    bool stop;       /* some worker wants to end: all do, after this step */
+    bool stop;       /* some worker wants to end, after this step: see fit_leave.h */
     bool wanted;     /* somebody waits to be let in: all workers let it, after this step */
 };
 
@@ -37,7 +37,7 @@ struct fit_loop {
     struct params *params;
     struct optimizer *optimizer;
     void *context;
-    /* One step of this worker, counted from 1; `stop` asks all workers to end. One that fails has
+    /* One step of this worker, counted from 1; `stop`: this worker asks to end. One that fails has
      * changed nothing. */
     int (*step)(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                 struct err *err);
@@ -63,7 +63,7 @@ struct fit_loop {
 
 struct fit_loop_result {
     uint64_t first, last; /* steps done before and after */
-    bool stopped;         /* asked to end before the last step */
+    bool stopped;         /* over before the last step: for all, or for this worker */
     double loss;          /* of the last step */
 };
 

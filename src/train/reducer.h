@@ -40,6 +40,10 @@ struct reducer {
     void (*settle)(struct reducer *reducer);
     /* Whether somebody waits to be let in, as far as this worker knows; cheap. NULL: nobody can. */
     bool (*wanted)(struct reducer *reducer);
+    /* This rank has said that it ends: the next forming does not wait for it. NULL as `name`. */
+    void (*dismiss)(struct reducer *reducer, int rank);
+    /* "worker 1 (host:port)". NULL: nobody can leave without the others. */
+    void (*name)(struct reducer *reducer, int rank, char *text, size_t size);
     /* "2 of 3 workers, without worker 1 (host:port)". NULL: there is nothing to say. */
     void (*describe)(struct reducer *reducer, char *text, size_t size);
 };

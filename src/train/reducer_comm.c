@@ -85,6 +85,16 @@ static bool wanted(struct reducer *reducer)
     return comm_group_is_wanted(self_of(reducer)->group);
 }
 
+static void dismiss(struct reducer *reducer, int rank)
+{
+    comm_group_dismiss(self_of(reducer)->group, rank);
+}
+
+static void name(struct reducer *reducer, int rank, char *text, size_t size)
+{
+    comm_group_name(self_of(reducer)->group, rank, text, size);
+}
+
 static void describe(struct reducer *reducer, char *text, size_t size)
 {
     comm_group_describe(self_of(reducer)->group, text, size);
@@ -103,6 +113,8 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
         .reform = reform,
         .settle = settle,
         .wanted = wanted,
+        .dismiss = dismiss,
+        .name = name,
         .describe = describe,
     };
     return form(reducer, err);

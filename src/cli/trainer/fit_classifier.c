@@ -145,7 +145,7 @@ static int serve_variables(const struct classifier_fit_options *options,
     bool stopped = false;
     if (result == 0)
         result = ps_server_run(&server, &stopped, err);
-    return result == 0 && stopped ? FIT_EXIT_STOPPED : result;
+    return result == 0 && stopped ? fit_exit_stopped() : result;
 }
 
 static int train_with_servers(const struct fit_values *values,
@@ -225,7 +225,7 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
     if (result == 0 && done.judged)
         report(&options, &done);
     if (result == 0 && done.stopped)
-        result = FIT_EXIT_STOPPED;
+        result = fit_exit_stopped();
     classifier_fit_result_release(&done);
     return result;
 }

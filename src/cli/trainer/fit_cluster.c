@@ -16,7 +16,12 @@ static void on_signal(int signal)
 {
     if (fit_joining)
         _exit(128 + signal);
-    fit_stop_asked = 1;
+    fit_stop_asked = signal;
+}
+
+int fit_exit_stopped(void)
+{
+    return 128 + (fit_stop_asked ? fit_stop_asked : SIGTERM);
 }
 
 void fit_begin(void)

@@ -30,8 +30,8 @@ int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, str
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err);
 
-/* Set by SIGTERM and SIGINT; while `fit_joining`, when data are read or others waited for before
- * the first step and there is nothing to save, they end the process instead. */
+/* Set by SIGTERM and SIGINT to their number; while `fit_joining`, when data are read or others
+ * waited for before the first step and there is nothing to save, they end the process instead. */
 extern volatile sig_atomic_t fit_stop_asked, fit_joining;
 
 /* Handlers of signals, and threads as training wants them. First of all. */
@@ -41,8 +41,8 @@ void fit_say_line(void *context, const char *line); /* a report of comm, on stan
 enum progress_style fit_log_style(const char *log); /* "auto", "plain", "json" */
 
 /* Training that was stopped is not done: a job must not count its pod as a success, but run it
- * again. The code is that of a program which SIGTERM ended, whoever of the workers got the signal.
+ * again. The code is that of a program which the signal ended; SIGTERM, if another worker got it.
  */
-enum { FIT_EXIT_STOPPED = 128 + SIGTERM };
+int fit_exit_stopped(void);
 
 #endif

@@ -108,7 +108,7 @@ static int train(const struct fit_face_values *values, struct err *err)
     bool stopped = done.stopped;
     face_fit_result_release(&done);
     ty_tf_config_free(config);
-    return result == 0 && stopped ? FIT_EXIT_STOPPED : result;
+    return result == 0 && stopped ? fit_exit_stopped() : result;
 }
 
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)

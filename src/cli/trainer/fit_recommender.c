@@ -172,7 +172,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     else if (result == 0)
         result = train(wanted, &options, config, &stopped, err);
     ty_tf_config_free(config);
-    return result == 0 && stopped ? FIT_EXIT_STOPPED : result;
+    return result == 0 && stopped ? fit_exit_stopped() : result;
 }
 
 #define FIELD(name) .offset = offsetof(struct fit_values, name)

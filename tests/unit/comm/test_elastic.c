@@ -56,6 +56,14 @@ static int take_over(struct comm_group *group, float *steps, struct err *err)
 
 static int min_members = 1;
 static int64_t peer_timeout_ms = 400;
+static int reading_ms; /* for which rank 0 is busy before all begin */
+static volatile sig_atomic_t told_to_stop;
+
+static void be_told(int number)
+{
+    (void)number;
+    told_to_stop = 1;
+}
 
 /* A member is asked whether it is at work, and says so after its next step. */
 static volatile sig_atomic_t asked;
@@ -74,17 +82,23 @@ static void counts(const struct members *members, int rank)
     options.peer_timeout_ms = peer_timeout_ms;
     options.report = note_line;
     options.context = &rank;
+    options.stop = &told_to_stop;
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
     float steps = 0;
     signal(SIGUSR1, ask);
+    signal(SIGTERM, be_told);
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
     ty_tf_config_free(config);
+    if (rank == 0)
+        poll(NULL, 0, reading_ms);
     for (int result = 1;;) {
         char who[256];
         while (result != 0) {
             if (result < 0)
                 tell("%d lost %s", rank, err.message);
+            if (result < 0 && told_to_stop)
+                exit(0);
             if (result < 0 || steps > 0)
                 result = comm_group_reform(group, &err);
             else
@@ -249,6 +263,81 @@ static void time_in_which_all_were_stopped_counts_against_nobody(void **state)
     end(&members);
 }
 
+/* The worker of rank 0 reads the checkpoint that a run goes on from, and does not answer. Once the
+ * run has begun nobody has that long any more. */
+static void one_that_reads_at_the_start_is_waited_for(void **state)
+{
+    struct members members;
+    peer_timeout_ms = 2000;
+    reading_ms = 5000;
+    members_init(&members, 3);
+    assert_int_equal(pipe(told), 0);
+    members_start_all(&members, counts);
+    never = "lost";
+    EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
+    never = "(nothing)";
+    signal_to(&members, 1, SIGSTOP);
+    EXPECT("it has not answered for 2 s");
+    EXPECT("0 is 0 of 2", "2 is 1 of 2");
+    peer_timeout_ms = 400;
+    reading_ms = 0;
+    end(&members);
+}
+
+static void who_is_told_to_stop_does_not_wait_for_a_stopped_one(void **state)
+{
+    struct members members;
+    peer_timeout_ms = 3600 * 1000;
+    members_init(&members, 3);
+    assert_int_equal(pipe(told), 0);
+    members_start_all(&members, counts);
+    EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
+    signal_to(&members, 1, SIGSTOP);
+    EXPECT("0 says waiting for worker 0", "2 says waiting for worker 0");
+    char own[128], told_by[128];
+    snprintf(own, sizeof(own), "0 lost chief (127.0.0.1:%d) was told to stop while it waited for",
+             members.ports[0]);
+    snprintf(told_by, sizeof(told_by), "2 lost %s", strchr(own, 'c'));
+    signal_to(&members, 0, SIGTERM);
+    EXPECT(own, told_by);
+    peer_timeout_ms = 400;
+    end(&members);
+}
+
+/* It may take its time to end, and its machine may be gone by then. */
+static void goes(const struct members *members, int rank)
+{
+    struct ty_tf_config *config = members_config(members, false, rank);
+    struct comm_options options = members_options(config);
+    options.min_members = 1;
+    options.peer_timeout_ms = 3600 * 1000;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    char name[256];
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    comm_group_settle(group);
+    comm_group_name(group, 2, name, sizeof(name));
+    CHECK_TEXT(name, "worker 2 (127.0.0.1:");
+    CHECK_OK(comm_barrier(group, &err), &err);
+    while (rank == 2)
+        pause();
+    comm_group_dismiss(group, 2);
+    CHECK_OK(comm_group_reform(group, &err), &err);
+    CHECK_OK(comm_barrier(group, &err), &err);
+    tell("%d is %d of %d", rank, comm_group_rank(group), comm_group_size(group));
+    pause();
+}
+
+static void one_that_said_that_it_ends_is_not_waited_for(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    assert_int_equal(pipe(told), 0);
+    members_start_all(&members, goes);
+    EXPECT("0 is 0 of 2", "1 is 1 of 2");
+    end(&members);
+}
+
 static void too_few_wait(void **state)
 {
     struct members members;
@@ -271,6 +360,9 @@ int main(void)
         cmocka_unit_test(those_left_go_on_and_the_lost_comes_back),
         cmocka_unit_test(a_stopped_one_is_named_left_out_and_rejoins),
         cmocka_unit_test(time_in_which_all_were_stopped_counts_against_nobody),
+        cmocka_unit_test(one_that_reads_at_the_start_is_waited_for),
+        cmocka_unit_test(who_is_told_to_stop_does_not_wait_for_a_stopped_one),
+        cmocka_unit_test(one_that_said_that_it_ends_is_not_waited_for),
         cmocka_unit_test(too_few_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
