@@ -162,8 +162,9 @@ int rendezvous_give_up(struct rendezvous *r, struct err *err)
     int missing = each_missing(r, append_one, &text);
     if (missing > NAMED_MAX)
         buf_printf(&text, "; and %d more", missing - NAMED_MAX);
+    /* In tenths: what was asked for is less by what came before the waiting. */
     return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not come within %g s: %s", missing,
-                   r->wanted, (double)r->options->timeout_ms / 1000, text.data);
+                   r->wanted, (double)((r->options->timeout_ms + 50) / 100) / 10, text.data);
 }
 
 int rendezvous_check_stop(const struct rendezvous *r, struct err *err)
