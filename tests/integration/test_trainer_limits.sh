@@ -58,6 +58,20 @@ code=0
 "$TRAINER" --help 2>/dev/null | head -n 1 >/dev/null || code=$?
 assert_eq "a reader that had enough" 0 $code
 
+# --- files of one block, few open ones, few threads: a sentence, and no half a file
+for command in "data faces --gallery $SCRATCH/small --size 128" "export --model $SCRATCH/model/face.model --output $SCRATCH/small.onnx"; do
+    # shellcheck disable=SC2086 # words
+    assert_contains "$command" "File too large" "$(limited 1 -f 1 "$TRAINER" $command)"
+done
+assert_eq "what is left of it" "" "$(find "$SCRATCH/small" "$SCRATCH" -maxdepth 1 -name 'small.onnx*')$(find "$SCRATCH/small" -type f)"
+assert_contains "few open files" "Too many open files" "$(limited 1 -n 5 "$TRAINER" "${FIT[@]}" --model-dir "$SCRATCH/few")"
+
+# --- any name of a folder is only a name in the report
+odd="$SCRATCH/\"><script>alert(1)</script>'&"
+"$TRAINER" "${FIT[@]}" --model-dir "$odd" >/dev/null
+! grep -q '<script>alert' "$odd/report.html" || fail "the name of a folder is a script in the report"
+jq -e . "$odd/report.json" >/dev/null
+
 # --- with --log json the reason of a failure is the last event
 code=0
 "$TRAINER" fit face --data "$SCRATCH/nowhere" --log json >"$SCRATCH/events" 2>"$SCRATCH/answer" || code=$?

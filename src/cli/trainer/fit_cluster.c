@@ -29,8 +29,6 @@ void fit_begin(void)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
-    signal(SIGXFSZ,
-           SIG_IGN); /* a limit on the size of files is an error of a write, like a full disk */
 }
 
 void fit_say_line(void *context, const char *line)
