@@ -1,4 +1,4 @@
-/* TLS sessions of a server between two memory buffers; see tls.h. net/ and comm/ call it for each
+/* TLS sessions of a server between two memory buffers; see tls.h. net/ calls it for each
  * connection. It never touches a socket, and never blocks. */
 #include "tls/tls.h"
 

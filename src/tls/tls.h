@@ -1,5 +1,5 @@
-/* Certificates and TLS sessions on OpenSSL, from and to memory: no sockets here. net/ and comm/
- * move the bytes. */
+/* Certificates and TLS on OpenSSL: no sockets here. A server's sessions go from and to memory, and
+ * net/ moves the bytes; the encrypted links of comm/ go through functions of theirs. */
 #ifndef TRAINYARD_TLS_TLS_H
 #define TRAINYARD_TLS_TLS_H
 
@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* PEM texts, malloc'ed. */
 struct tls_pair {
@@ -32,6 +34,11 @@ enum { TLS_HMAC_SIZE = 32 };
 int tls_hmac(const void *key, size_t key_size, const void *data, size_t size,
              unsigned char ret[TLS_HMAC_SIZE], struct err *err);
 
+/* HKDF-SHA256: a key out of a secret, for what `salt` and `info` say. */
+enum { TLS_KEY_SIZE = 32 };
+int tls_hkdf(const void *secret, size_t secret_size, const void *salt, size_t salt_size,
+             const void *info, size_t info_size, unsigned char ret[TLS_KEY_SIZE], struct err *err);
+
 struct tls_server;
 int tls_server_new(const char *cert_pem, const char *key_pem, struct tls_server **ret,
                    struct err *err);
@@ -50,5 +57,35 @@ long tls_drain(struct tls_session *session, void *data, size_t size);
 bool tls_handshake_done(const struct tls_session *session);
 bool tls_peer_closed(const struct tls_session *session);
 void tls_shutdown(struct tls_session *session); /* queue close_notify; drain it */
+
+/* A connection between two processes that know a key: TLS 1.3 with the key as external pre-shared
+ * key and a fresh key exchange, without certificates. Bytes go through the owner's functions on
+ * its descriptor, which answer as recv and send do, but with a negative errno: -EAGAIN when nothing
+ * moves now, -ENOTCONN for the end. */
+struct tls_wire {
+    ssize_t (*recv)(int fd, void *data, size_t size);
+    ssize_t (*send)(int fd, const void *data, size_t size);
+};
+
+/* What all such connections of a process share; outlives them. */
+struct tls_keyed;
+int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct err *err);
+struct tls_keyed *tls_keyed_free(struct tls_keyed *keyed);
+/* For tests: how many records are sent under one key, before it is replaced by its successor. */
+void tls_keyed_renew_after(struct tls_keyed *keyed, uint64_t records);
+
+/* The descriptor stays the owner's. Shake hands until it answers 0, then send and receive: all
+ * answer as the functions of the wire, and -EBADMSG if what came was not sent by one who knows the
+ * key. Wait for the descriptor only after -EAGAIN. A send that answered it must be repeated with at
+ * least the same bytes. */
+struct tls_stream;
+struct tls_stream *tls_stream_new(const struct tls_keyed *keyed, int fd, bool client,
+                                  const unsigned char key[TLS_KEY_SIZE]);
+struct tls_stream *tls_stream_free(struct tls_stream *stream);
+int tls_stream_shake(struct tls_stream *stream);
+bool tls_stream_wants_to_send(const struct tls_stream *stream); /* else it waits to receive */
+ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size);
+ssize_t tls_stream_send(struct tls_stream *stream, const void *data, size_t size);
+const char *tls_stream_cipher(const struct tls_stream *stream);
 
 #endif

@@ -1,0 +1,308 @@
+/* A connection between two processes that know the same key, encrypted; see tls.h. comm/ has one
+ * for each of its links. The descriptor stays its owner's: it is read and written through the
+ * owner's functions, and never waited for. */
+#include "tls/tls.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "tls/openssl_err.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RECORD_MAX = 16384,          /* plain bytes of a record */
+    BATCH_MAX = 16 * RECORD_MAX, /* encrypted before they are sent in one call */
+    READ_AHEAD = 64 * 1024,
+    /* AES-GCM is safe for 2^24.5 records under one key (RFC 8446, 5.5). */
+    RECORDS_MAX = 1 << 23,
+};
+
+struct tls_keyed {
+    SSL_CTX *context;
+    BIO_METHOD *method;
+    struct tls_wire wire;
+    uint64_t records_max;
+};
+
+struct tls_stream {
+    const struct tls_keyed *keyed;
+    SSL *ssl;
+    int fd;
+    int errnum; /* why the connection broke; 0: it did not */
+    unsigned char key[TLS_KEY_SIZE];
+    struct buf out;   /* encrypted */
+    size_t out_at;    /* how much of it is sent */
+    size_t accepted;  /* plain bytes in it that the caller has not been told of */
+    uint64_t records; /* under this key */
+};
+
+/* ---- between OpenSSL and the descriptor ------------------------------------------------------ */
+
+static int bio_read(BIO *bio, char *data, int size)
+{
+    struct tls_stream *stream = BIO_get_data(bio);
+    ssize_t got = stream->keyed->wire.recv(stream->fd, data, (size_t)size);
+    BIO_clear_retry_flags(bio);
+    if (got > 0)
+        return (int)got;
+    if (got == -EAGAIN)
+        BIO_set_retry_read(bio);
+    else
+        stream->errnum = (int)-got;
+    return -1;
+}
+
+/* Records are gathered: to send each by itself costs more than to encrypt it. */
+static int bio_write(BIO *bio, const char *data, int size)
+{
+    struct tls_stream *stream = BIO_get_data(bio);
+    buf_append(&stream->out, data, (size_t)size);
+    if (stream->out.overflowed)
+        mem_panic("tls: more encrypted bytes than there is room for");
+    return size;
+}
+
+static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
+{
+    return command == BIO_CTRL_FLUSH;
+}
+
+/* ---- the key --------------------------------------------------------------------------------- */
+
+static const unsigned char IDENTITY[] = "trainyard";
+
+static SSL_SESSION *session_of(SSL *ssl)
+{
+    static const unsigned char AES_128_GCM_SHA256[] = {0x13, 0x01}; /* what counts is its hash */
+    const struct tls_stream *stream = SSL_get_app_data(ssl);
+    const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, AES_128_GCM_SHA256);
+    SSL_SESSION *session = SSL_SESSION_new();
+    if (!cipher || !session || !SSL_SESSION_set_cipher(session, cipher) ||
+        !SSL_SESSION_set1_master_key(session, stream->key, sizeof(stream->key)) ||
+        !SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION)) {
+        SSL_SESSION_free(session);
+        return NULL;
+    }
+    return session;
+}
+
+static int offer_key(SSL *ssl, const EVP_MD *hash, const unsigned char **ret_identity,
+                     size_t *ret_size, SSL_SESSION **ret)
+{
+    *ret = session_of(ssl);
+    *ret_identity = IDENTITY;
+    *ret_size = sizeof(IDENTITY) - 1;
+    return *ret != NULL;
+}
+
+static int find_key(SSL *ssl, const unsigned char *identity, size_t size, SSL_SESSION **ret)
+{
+    bool known = size == sizeof(IDENTITY) - 1 && memcmp(identity, IDENTITY, size) == 0;
+    *ret = known ? session_of(ssl) : NULL;
+    return 1;
+}
+
+/* ---- what all streams share ------------------------------------------------------------------ */
+
+int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct err *err)
+{
+    struct tls_keyed *keyed = mem_zalloc(sizeof(*keyed));
+    keyed->wire = *wire;
+    keyed->records_max = RECORDS_MAX;
+    keyed->context = SSL_CTX_new(TLS_method());
+    keyed->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "trainyard link");
+    if (!keyed->context || !keyed->method ||
+        !SSL_CTX_set_min_proto_version(keyed->context, TLS1_3_VERSION) ||
+        !SSL_CTX_set_ciphersuites(keyed->context,
+                                  "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") ||
+        !SSL_CTX_set_num_tickets(keyed->context, 0)) {
+        tls_keyed_free(keyed);
+        return openssl_err_set(err, ERR_INTERNAL, "cannot set up TLS");
+    }
+    BIO_meth_set_read(keyed->method, bio_read);
+    BIO_meth_set_write(keyed->method, bio_write);
+    BIO_meth_set_ctrl(keyed->method, bio_ctrl);
+    SSL_CTX_set_mode(keyed->context, SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                         SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                         SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(keyed->context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_default_read_buffer_len(keyed->context, READ_AHEAD);
+    SSL_CTX_set_psk_use_session_callback(keyed->context, offer_key);
+    SSL_CTX_set_psk_find_session_callback(keyed->context, find_key);
+    *ret = keyed;
+    return 0;
+}
+
+struct tls_keyed *tls_keyed_free(struct tls_keyed *keyed)
+{
+    if (!keyed)
+        return NULL;
+    SSL_CTX_free(keyed->context);
+    BIO_meth_free(keyed->method);
+    free(keyed);
+    return NULL;
+}
+
+void tls_keyed_renew_after(struct tls_keyed *keyed, uint64_t records)
+{
+    keyed->records_max = records;
+}
+
+/* ---- one of them ----------------------------------------------------------------------------- */
+
+struct tls_stream *tls_stream_new(const struct tls_keyed *keyed, int fd, bool client,
+                                  const unsigned char key[TLS_KEY_SIZE])
+{
+    struct tls_stream *stream = mem_zalloc(sizeof(*stream));
+    BIO *bio = BIO_new(keyed->method);
+    stream->keyed = keyed;
+    stream->fd = fd;
+    stream->ssl = SSL_new(keyed->context);
+    if (!stream->ssl || !bio)
+        mem_panic("tls: out of memory");
+    memcpy(stream->key, key, sizeof(stream->key));
+    buf_init(&stream->out, 2 * BATCH_MAX);
+    BIO_set_data(bio, stream);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(stream->ssl, bio, bio);
+    SSL_set_app_data(stream->ssl, stream);
+    /* Servers have no certificate, and clients would believe none: the key is the only way in. */
+    SSL_set_verify(stream->ssl, client ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
+    if (client)
+        SSL_set_connect_state(stream->ssl);
+    else
+        SSL_set_accept_state(stream->ssl);
+    return stream;
+}
+
+struct tls_stream *tls_stream_free(struct tls_stream *stream)
+{
+    if (!stream)
+        return NULL;
+    SSL_free(stream->ssl);
+    buf_release(&stream->out);
+    OPENSSL_cleanse(stream->key, sizeof(stream->key));
+    free(stream);
+    return NULL;
+}
+
+static int flush(struct tls_stream *stream)
+{
+    while (stream->out_at < stream->out.size) {
+        ssize_t sent = stream->keyed->wire.send(stream->fd, stream->out.data + stream->out_at,
+                                                stream->out.size - stream->out_at);
+        if (sent < 0)
+            return (int)sent;
+        stream->out_at += (size_t)sent;
+    }
+    buf_clear(&stream->out);
+    stream->out_at = 0;
+    return 0;
+}
+
+/* What a call that moved nothing means. After anything but -EAGAIN OpenSSL is not asked again. */
+static int explain(struct tls_stream *stream, int result)
+{
+    switch (SSL_get_error(stream->ssl, result)) {
+    case SSL_ERROR_WANT_READ:
+        return -EAGAIN;
+    case SSL_ERROR_ZERO_RETURN:
+        stream->errnum = ENOTCONN;
+        break;
+    default:
+        if (!stream->errnum)
+            stream->errnum = EBADMSG;
+    }
+    ERR_clear_error();
+    (void)flush(stream); /* the alert, which tells the other side that this was no accident */
+    return -stream->errnum;
+}
+
+int tls_stream_shake(struct tls_stream *stream)
+{
+    if (stream->errnum)
+        return -stream->errnum;
+    ERR_clear_error();
+    int result = SSL_do_handshake(stream->ssl);
+    int answer = result == 1 ? 0 : explain(stream, result);
+    int flushed = flush(stream);
+    if (answer < 0 && answer != -EAGAIN)
+        return answer;
+    if (flushed < 0 || answer < 0)
+        return flushed < 0 ? flushed : answer;
+    if (!SSL_session_reused(stream->ssl)) { /* which is how OpenSSL says that the key was used */
+        stream->errnum = EBADMSG;
+        return -EBADMSG;
+    }
+    /* Only now: whoever takes over may wait for the descriptor before it reads. */
+    SSL_set_read_ahead(stream->ssl, 1);
+    OPENSSL_cleanse(stream->key, sizeof(stream->key));
+    return 0;
+}
+
+bool tls_stream_wants_to_send(const struct tls_stream *stream)
+{
+    return stream->out_at < stream->out.size;
+}
+
+ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size)
+{
+    size_t got = 0;
+    while (got < size && !stream->errnum) {
+        ERR_clear_error();
+        size_t most = size - got < INT_MAX ? size - got : INT_MAX;
+        int result = SSL_read(stream->ssl, (char *)data + got, (int)most);
+        if (result <= 0) {
+            int answer = explain(stream, result);
+            return got ? (ssize_t)got : answer;
+        }
+        got += (size_t)result;
+    }
+    return got ? (ssize_t)got : -stream->errnum;
+}
+
+/* One record, and now and then a new key before the next. */
+static int encrypt(struct tls_stream *stream, const char *data, size_t size)
+{
+    ERR_clear_error();
+    int result = SSL_write(stream->ssl, data, (int)(size < RECORD_MAX ? size : RECORD_MAX));
+    if (result <= 0)
+        return explain(stream, result);
+    if (++stream->records >= stream->keyed->records_max) {
+        stream->records = 0;
+        if (!SSL_key_update(stream->ssl, SSL_KEY_UPDATE_NOT_REQUESTED)) {
+            stream->errnum = EBADMSG;
+            return -EBADMSG;
+        }
+    }
+    return result;
+}
+
+ssize_t tls_stream_send(struct tls_stream *stream, const void *data, size_t size)
+{
+    if (stream->errnum)
+        return -stream->errnum;
+    bool again = stream->accepted > 0;
+    while (!again && stream->accepted < size && stream->out.size < BATCH_MAX) {
+        int done = encrypt(stream, (const char *)data + stream->accepted, size - stream->accepted);
+        if (done < 0)
+            return done;
+        stream->accepted += (size_t)done;
+    }
+    int result = flush(stream);
+    if (result < 0)
+        return result;
+    size_t sent = stream->accepted;
+    stream->accepted = 0;
+    return (ssize_t)sent;
+}
+
+const char *tls_stream_cipher(const struct tls_stream *stream)
+{
+    return SSL_get_cipher_name(stream->ssl);
+}
