@@ -7,7 +7,8 @@
  * A group is used by one thread at a time. After an error it is broken: close it, and open it again
  * to form anew. Processes prove to each other that they know the job secret, from the option, else
  * from TRAINYARD_JOB_SECRET or the file that TRAINYARD_JOB_SECRET_FILE names; without one, anybody
- * who reaches the ports can join. The data itself travels in the clear.
+ * who reaches the ports can join. What goes over the network travels in the clear, unless `encrypt`
+ * is set.
  */
 #ifndef TRAINYARD_COMM_H
 #define TRAINYARD_COMM_H
@@ -47,6 +48,7 @@ struct ty_comm_options {
     int report_ms;       /* between lines about who is missing; 0: 5 seconds */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
+    int encrypt; /* not 0: links with TLS 1.3; needs a secret, and all processes must say so */
 };
 
 /* `options` may be NULL. Returns when this process is connected with all others. Ranks are in the

@@ -20,6 +20,7 @@ enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000, PEER_TIMEOUT_MS = 5000 };
 
 struct assembly {
     struct rendezvous_options meeting; /* of the whole cluster */
+    struct tls_keyed *encryption;      /* NULL: links are in the clear */
     struct buf secret;
     int64_t timeout_ms;
     /* Only where a part of the tasks is enough: */
@@ -107,6 +108,12 @@ int assembly_new(const struct comm_options *options, struct assembly **ret, stru
         return result;
     if (assembly->secret.overflowed)
         return err_set(err, ERR_TOO_LARGE, "the job secret is longer than %d bytes", SECRET_MAX);
+    if (options->encrypt && !assembly->secret.size)
+        return err_set(err, ERR_INVALID,
+                       "links cannot be encrypted without a job secret: set TRAINYARD_JOB_SECRET, "
+                       "or TRAINYARD_JOB_SECRET_FILE, to the same for all tasks");
+    if (options->encrypt && (result = connection_encryption_new(&assembly->encryption, err)) < 0)
+        return result;
     struct ty_task *tasks = mem_calloc((size_t)size, sizeof(*tasks));
     memcpy(tasks, options->config->tasks, (size_t)size * sizeof(*tasks));
     assembly->timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS;
@@ -119,6 +126,7 @@ int assembly_new(const struct comm_options *options, struct assembly **ret, stru
         .shape = options->shape,
         .secret = assembly->secret.data,
         .secret_size = assembly->secret.size,
+        .encryption = assembly->encryption,
         .timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS,
         .report_ms = options->report_ms ? options->report_ms : REPORT_MS,
         .stop = options->stop,
@@ -148,6 +156,7 @@ struct assembly *assembly_free(struct assembly *assembly)
     door_close(&assembly->door);
     free((void *)assembly->meeting.tasks);
     buf_release(&assembly->secret);
+    tls_keyed_free(assembly->encryption);
     free(assembly->numbers);
     free(assembly->mates);
     free(assembly->pledged);

@@ -30,7 +30,8 @@ void door_close(struct door *door)
 static bool is_proven(const struct guest *guest)
 {
     return guest->handshake.state == HANDSHAKE_PROVEN ||
-           guest->handshake.state == HANDSHAKE_WRITE_VERDICT;
+           guest->handshake.state == HANDSHAKE_WRITE_VERDICT ||
+           guest->handshake.state == HANDSHAKE_SECURING;
 }
 
 /* Whether there is room for one more; ret_evict: who has to go for it, -1: nobody. */
@@ -80,11 +81,22 @@ void door_dismiss(struct door *door, size_t position)
     vec_remove(&door->guests, position);
 }
 
+bool door_secures(const struct door *door, int task)
+{
+    for (size_t i = 0; i < door->guests.count; i++) {
+        const struct handshake *handshake = &door->guests.items[i]->handshake;
+        if (handshake->state == HANDSHAKE_SECURING && handshake->hello.generation == 0 &&
+            (int)handshake->hello.rank == task)
+            return true;
+    }
+    return false;
+}
+
 void door_drop_departed(struct door *door)
 {
     for (size_t i = 0; i < door->guests.count;) {
         const struct handshake *handshake = &door->guests.items[i]->handshake;
-        struct pollfd state = {.fd = handshake->fd, .events = POLLRDHUP};
+        struct pollfd state = {.fd = handshake->link.fd, .events = POLLRDHUP};
         if ((handshake->state == HANDSHAKE_PROVEN || handshake->state == HANDSHAKE_EARLY) &&
             poll(&state, 1, 0) > 0)
             door_dismiss(door, i);
@@ -103,8 +115,10 @@ bool door_is_wanted(struct door *door, int64_t now)
         handshake_adopt(&guest->handshake, &door->identity);
         int result = handshake_progress(&guest->handshake, NULL);
         bool proven = guest->handshake.state == HANDSHAKE_PROVEN;
-        if (proven && guest->handshake.hello.shape != door->identity.shape) {
-            handshake_decide(&guest->handshake, WIRE_OTHER_SHAPE, NULL, 0);
+        enum wire_verdict verdict =
+            proven ? handshake_judge_proven(&guest->handshake) : WIRE_ACCEPTED;
+        if (verdict != WIRE_ACCEPTED) {
+            handshake_decide(&guest->handshake, verdict, NULL, 0);
             (void)handshake_progress(&guest->handshake, NULL);
             result = -ERR_FORBIDDEN;
         }

@@ -19,6 +19,7 @@ struct guest {
     struct handshake handshake;
     int64_t ends;  /* when it must have proved itself */
     bool admitted; /* it was judged: the rest is a matter of bytes */
+    bool securing;
 };
 
 struct door {
@@ -39,6 +40,8 @@ void door_accept(struct door *door, const struct handshake_identity *identity, i
 /* Guests that have done their part and left again must not be taken for present. */
 void door_drop_departed(struct door *door);
 void door_dismiss(struct door *door, size_t position);
+/* Whether this task has been let in, and its connection is about to be an encrypted one. */
+bool door_secures(const struct door *door, int task);
 
 /* Without a forming under way: whether a task of this job has proved itself and waits to be let in.
  * Makes progress with those that are on the way there; never blocks. */

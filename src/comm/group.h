@@ -42,6 +42,7 @@ struct comm_options {
     const struct ty_tf_config *config; /* must have this process as chief or worker */
     uint64_t shape;                    /* hash of the model's shape; all members must agree */
     const char *secret;                /* proves membership; NULL: from the environment */
+    bool encrypt;                      /* links, with TLS; needs a secret; all or none */
     int channels;                      /* connections between neighbours; 0: 1 */
     enum comm_transport transport;     /* the same for all members */
     enum comm_wire wire;               /* between machines; the same for all members */

@@ -29,6 +29,8 @@ const char *handshake_verdict_text(enum wire_verdict verdict)
                               "TRAINYARD_JOB_SECRET",
         [WIRE_WRONG_TASK] = "it is another task than this address stands for: two addresses lead "
                             "to one process",
+        [WIRE_OTHER_ENCRYPTION] = "only one of it and this task encrypts: give all tasks --encrypt "
+                                  "(TRAINER_ENCRYPT), or none",
     };
     return (unsigned)verdict < WIRE_VERDICTS ? TEXTS[verdict] : "for an unknown reason";
 }
@@ -36,7 +38,7 @@ const char *handshake_verdict_text(enum wire_verdict verdict)
 static void init(struct handshake *handshake, int fd, const struct handshake_identity *identity,
                  enum handshake_state state)
 {
-    *handshake = (struct handshake){.state = state, .fd = fd, .identity = identity};
+    *handshake = (struct handshake){.state = state, .link = {.fd = fd}, .identity = identity};
     buf_init(&handshake->in, WIRE_MESSAGE_MAX);
     buf_init(&handshake->out, WIRE_MESSAGE_MAX);
 }
@@ -55,6 +57,7 @@ void handshake_init_connector(struct handshake *handshake, int fd,
                                  .rank = identity->rank,
                                  .target = target,
                                  .size = identity->size,
+                                 .encrypts = identity->encryption != NULL,
                                  .generation = identity->generation,
                                  .shape = identity->shape};
     memcpy(hello->job, identity->job, sizeof(hello->job));
@@ -72,17 +75,16 @@ void handshake_release(struct handshake *handshake)
 {
     if (!handshake->identity)
         return;
-    if (handshake->fd >= 0)
-        close(handshake->fd);
+    connection_close(&handshake->link);
     free(handshake->addresses);
     buf_release(&handshake->in);
     buf_release(&handshake->out);
-    *handshake = (struct handshake){.fd = -1};
+    *handshake = (struct handshake){.link = CONNECTION_NONE};
 }
 
-int handshake_take_fd(struct handshake *handshake)
+struct connection handshake_take(struct handshake *handshake)
 {
-    return TAKE_FD(handshake->fd);
+    return connection_take(&handshake->link);
 }
 
 void handshake_adopt(struct handshake *handshake, const struct handshake_identity *identity)
@@ -93,6 +95,8 @@ void handshake_adopt(struct handshake *handshake, const struct handshake_identit
 
 short handshake_events(const struct handshake *handshake)
 {
+    if (handshake->state == HANDSHAKE_SECURING)
+        return tls_stream_wants_to_send(handshake->link.tls) ? POLLOUT : POLLIN;
     if (handshake->state == HANDSHAKE_CONNECTING || handshake->out.size)
         return POLLOUT;
     return POLLIN;
@@ -135,8 +139,9 @@ static int refused_by_peer(struct handshake *handshake, enum wire_verdict verdic
                    handshake_verdict_text(verdict));
 }
 
-/* What can be said of a greeting before the peer has proved anything. The shape is judged after the
- * proof: only then it is known to be a member's and worth giving up for. */
+/* What can be said of a greeting before the peer has proved anything. The shape, and
+ * whether to encrypt, are judged after the proof: only then they are known to be a member's and
+ * worth giving up for. */
 static enum wire_verdict judge(const struct handshake_identity *identity,
                                const struct wire_hello *hello)
 {
@@ -151,6 +156,15 @@ static enum wire_verdict judge(const struct handshake_identity *identity,
     return WIRE_ACCEPTED;
 }
 
+enum wire_verdict handshake_judge_proven(const struct handshake *handshake)
+{
+    if (handshake->hello.encrypts != (handshake->identity->encryption != NULL))
+        return WIRE_OTHER_ENCRYPTION;
+    if (handshake->hello.shape != handshake->identity->shape)
+        return WIRE_OTHER_SHAPE;
+    return WIRE_ACCEPTED;
+}
+
 static int answer_hello(struct handshake *handshake, struct err *err)
 {
     struct wire_welcome *welcome = &handshake->welcome;
@@ -162,7 +176,7 @@ static int answer_hello(struct handshake *handshake, struct err *err)
     if (welcome->verdict != WIRE_ACCEPTED) {
         /* So few bytes fit a fresh connection's buffer; a stranger is not worth waiting for. */
         wire_welcome_encode(welcome, answer);
-        (void)socket_send(handshake->fd, answer, sizeof(answer));
+        (void)socket_send(handshake->link.fd, answer, sizeof(answer));
         return refuse(handshake, welcome->verdict, err);
     }
     sign_welcome(handshake, welcome);
@@ -203,7 +217,7 @@ static int on_welcome(struct handshake *handshake, const uint8_t *bytes, size_t 
     wire_proof_encode(mac, proof);
     if (!secret_mac_equal(expected.mac, welcome->mac)) {
         /* Our proof cannot convince it either, but tells it why this connection ends. */
-        (void)socket_send(handshake->fd, proof, sizeof(proof));
+        (void)socket_send(handshake->link.fd, proof, sizeof(proof));
         return refuse(handshake, WIRE_WRONG_SECRET, err);
     }
     buf_append(&handshake->out, proof, sizeof(proof));
@@ -220,10 +234,37 @@ static int on_proof(struct handshake *handshake, const uint8_t *bytes, size_t si
     connector_proof(handshake, expected);
     if (!secret_mac_equal(expected, mac)) {
         handshake_decide(handshake, WIRE_WRONG_SECRET, NULL, 0);
-        (void)socket_send(handshake->fd, handshake->out.data, handshake->out.size);
+        (void)socket_send(handshake->link.fd, handshake->out.data, handshake->out.size);
         return refuse(handshake, WIRE_WRONG_SECRET, err);
     }
     handshake->state = HANDSHAKE_PROVEN;
+    return 0;
+}
+
+/* Both have proved themselves and agreed. Where they encrypt, the bytes that follow are of TLS,
+ * under a key that comes from the secret and from all that was said before: no other two
+ * connections have the same one. */
+static int accepted(struct handshake *handshake, bool connector, struct err *err)
+{
+    static const char LABEL[] = "trainyard comm link";
+    const struct handshake_identity *identity = handshake->identity;
+    if (!identity->encryption) {
+        handshake->state = HANDSHAKE_DONE;
+        return 0;
+    }
+    uint8_t welcome[WIRE_WELCOME_SIZE], key[TLS_KEY_SIZE];
+    uint8_t said[sizeof(LABEL) + sizeof(handshake->hello_bytes) + sizeof(welcome)];
+    wire_welcome_encode(&handshake->welcome, welcome);
+    uint8_t *at = mempcpy(said, LABEL, sizeof(LABEL));
+    at = mempcpy(at, handshake->hello_bytes, sizeof(handshake->hello_bytes));
+    memcpy(at, welcome, sizeof(welcome));
+    int result = tls_hkdf(identity->secret, identity->secret_size, identity->job,
+                          sizeof(identity->job), said, sizeof(said), key, err);
+    if (result < 0)
+        return result;
+    handshake->link.tls = tls_stream_new(identity->encryption, handshake->link.fd, connector, key);
+    explicit_bzero(key, sizeof(key));
+    handshake->state = HANDSHAKE_SECURING;
     return 0;
 }
 
@@ -237,8 +278,7 @@ static int on_verdict(struct handshake *handshake, const uint8_t *bytes, size_t 
         return result;
     if (verdict != WIRE_ACCEPTED)
         return refused_by_peer(handshake, verdict, err);
-    handshake->state = HANDSHAKE_DONE;
-    return 0;
+    return accepted(handshake, true, err);
 }
 
 void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,
@@ -266,7 +306,7 @@ static int fill(struct handshake *handshake, size_t wanted, struct err *err)
     while (handshake->in.size < wanted) {
         size_t missing = wanted - handshake->in.size;
         char *room = buf_reserve(&handshake->in, missing);
-        ssize_t got = room ? socket_recv(handshake->fd, room, missing) : -EMSGSIZE;
+        ssize_t got = room ? socket_recv(handshake->link.fd, room, missing) : -EMSGSIZE;
         if (got == -EAGAIN)
             return 0;
         if (got < 0)
@@ -295,7 +335,7 @@ static int read_message(struct handshake *handshake, bool *ret_whole, size_t *re
 static int flush(struct handshake *handshake, struct err *err)
 {
     while (handshake->out.size) {
-        ssize_t sent = socket_send(handshake->fd, handshake->out.data, handshake->out.size);
+        ssize_t sent = socket_send(handshake->link.fd, handshake->out.data, handshake->out.size);
         if (sent == -EAGAIN)
             return 0;
         if (sent < 0)
@@ -307,14 +347,34 @@ static int flush(struct handshake *handshake, struct err *err)
 
 static int finish_connecting(struct handshake *handshake, struct err *err)
 {
-    struct pollfd ready = {.fd = handshake->fd, .events = POLLOUT};
+    struct pollfd ready = {.fd = handshake->link.fd, .events = POLLOUT};
     if (poll(&ready, 1, 0) <= 0)
         return 0;
-    int errnum = socket_error(handshake->fd);
+    int errnum = socket_error(handshake->link.fd);
     if (errnum)
         return broken(handshake, errnum, err);
     buf_append(&handshake->out, handshake->hello_bytes, sizeof(handshake->hello_bytes));
     handshake->state = HANDSHAKE_READ_WELCOME;
+    return 0;
+}
+
+/* The last word of the acceptor is out. */
+static int end_of_verdict(struct handshake *handshake, struct err *err)
+{
+    if (handshake->verdict == WIRE_ACCEPTED)
+        return accepted(handshake, false, err);
+    handshake->state = HANDSHAKE_DONE;
+    return 0;
+}
+
+static int secure(struct handshake *handshake, struct err *err)
+{
+    int result = tls_stream_shake(handshake->link.tls);
+    if (result == -EAGAIN)
+        return 0;
+    if (result < 0)
+        return broken(handshake, -result, err);
+    handshake->state = HANDSHAKE_DONE;
     return 0;
 }
 
@@ -334,8 +394,11 @@ int handshake_progress(struct handshake *handshake, struct err *err)
     for (;;) {
         if (result < 0 || (result = flush(handshake, err)) < 0)
             return result;
-        if (handshake->state == HANDSHAKE_WRITE_VERDICT && !handshake->out.size)
-            handshake->state = HANDSHAKE_DONE;
+        if (handshake->state == HANDSHAKE_WRITE_VERDICT && !handshake->out.size &&
+            (result = end_of_verdict(handshake, err)) < 0)
+            return result;
+        if (handshake->state == HANDSHAKE_SECURING)
+            return secure(handshake, err);
         bool whole = false;
         size_t size = 0;
         if (!ON_MESSAGE[handshake->state] ||

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "comm/connection.h"
 #include "comm/wire.h"
 
 #include <stdbool.h>
@@ -21,6 +22,7 @@ struct handshake_identity {
     uint8_t job[SECRET_MAC_SIZE];
     const char *secret;
     size_t secret_size;
+    const struct tls_keyed *encryption; /* NULL: connections are in the clear */
 };
 
 enum handshake_state {
@@ -32,12 +34,13 @@ enum handshake_state {
     HANDSHAKE_PROVEN,        /* acceptor: the caller gives its verdict now or later */
     HANDSHAKE_READ_VERDICT,  /* connector */
     HANDSHAKE_WRITE_VERDICT, /* acceptor: the last bytes are on their way */
+    HANDSHAKE_SECURING,      /* accepted: the connection becomes an encrypted one */
     HANDSHAKE_DONE,
 };
 
 struct handshake {
     enum handshake_state state;
-    int fd;
+    struct connection link;
     const struct handshake_identity *identity;
     struct wire_hello hello; /* ours as connector; the peer's as acceptor, from READ_PROOF on */
     uint8_t hello_bytes[WIRE_HELLO_SIZE];
@@ -56,8 +59,8 @@ void handshake_init_connector(struct handshake *handshake, int fd,
                               uint16_t channel);
 void handshake_init_acceptor(struct handshake *handshake, int fd,
                              const struct handshake_identity *identity);
-void handshake_release(struct handshake *handshake); /* closes; safe on zeroed memory */
-int handshake_take_fd(struct handshake *handshake);  /* of one that is done */
+void handshake_release(struct handshake *handshake);           /* closes; safe on zeroed memory */
+struct connection handshake_take(struct handshake *handshake); /* of one that is done */
 
 /* Acceptor: what this process is has changed; a peer that has said nothing yet, or that came too
  * early, is judged by this. */
@@ -69,6 +72,10 @@ short handshake_events(const struct handshake *handshake);
 /* Go on as far as the connection allows. ERR_UNAVAILABLE: it broke, and trying again may help;
  * ERR_FORBIDDEN: a verdict, ours or the peer's, is in `verdict`; ERR_BAD_REQUEST: not a peer. */
 int handshake_progress(struct handshake *handshake, struct err *err);
+
+/* Acceptor in HANDSHAKE_PROVEN: what is to be said to a member of the job that is not like this
+ * one, as far as this tells. */
+enum wire_verdict handshake_judge_proven(const struct handshake *handshake);
 
 /* Acceptor in HANDSHAKE_PROVEN: accept, with the addresses of all or none, or refuse. */
 void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,

@@ -62,7 +62,7 @@ static void send_message(void *context, int task, const struct membership_messag
 static void link_flush(struct bond *bond)
 {
     while (bond->out.size) {
-        ssize_t sent = socket_send(bond->fd, bond->out.data, bond->out.size);
+        ssize_t sent = connection_send(&bond->link, bond->out.data, bond->out.size);
         if (sent < 0)
             return; /* a broken one shows itself when it is read */
         buf_consume(&bond->out, (size_t)sent);
@@ -97,7 +97,7 @@ static void link_read(struct lobby *lobby, struct bond *bond, int64_t now)
     struct err failure = ERR_INIT;
     for (;;) {
         char *room = buf_reserve(&bond->in, 4096);
-        ssize_t got = room ? socket_recv(bond->fd, room, 4096) : -EMSGSIZE;
+        ssize_t got = room ? connection_recv(&bond->link, room, 4096) : -EMSGSIZE;
         if (got == -EAGAIN)
             return;
         if (got > 0) {
@@ -171,6 +171,8 @@ static enum membership_sight look_for(struct lobby *lobby, int task)
     const struct bond *bond = bond_of(lobby, task, true);
     bool mate = options->mates && options->mates[task];
     bool connected = bond->state == BOND_SHAKING && bond->handshake.state != HANDSHAKE_CONNECTING;
+    if (door_secures(lobby->meeting.door, task))
+        return MEMBERSHIP_UNKNOWN; /* it is there, and can say so in a moment */
     if (bond->failure == ECONNREFUSED && !connected) {
         other->lives = false;
         return MEMBERSHIP_GONE;

@@ -51,7 +51,7 @@ static void send_part(void *context, size_t ready)
 
 void ps_session_begin(struct ps_session *session, struct ps_store *store, uint32_t worker)
 {
-    session->fd = handshake_take_fd(&session->handshake);
+    session->fd = handshake_take(&session->handshake).fd;
     ps_serve_init(&session->serve, store, worker);
     session->serve.on_part = send_part;
     session->serve.context = session;

@@ -82,6 +82,7 @@ int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options
         .config = config,
         .shape = options->shape,
         .secret = options->secret,
+        .encrypt = options->encrypt != 0,
         .channels = options->channels,
         .transport = options->transport == TY_COMM_TCP ? COMM_TRANSPORT_TCP : COMM_TRANSPORT_AUTO,
         .wire = options->wire == TY_COMM_BF16 ? COMM_WIRE_BF16 : COMM_WIRE_F32,

@@ -67,7 +67,8 @@ static void hash_job(const struct rendezvous_options *options, uint8_t ret[SECRE
 
 void rendezvous_add_bond(struct rendezvous *r, int peer, int channel, bool outgoing)
 {
-    struct bond bond = {.peer = peer, .channel = channel, .outgoing = outgoing, .fd = -1};
+    struct bond bond = {
+        .peer = peer, .channel = channel, .outgoing = outgoing, .link = CONNECTION_NONE};
     str_copy(bond.reason, sizeof(bond.reason), "has not connected yet");
     vec_push(&r->bonds, bond);
 }
@@ -205,7 +206,7 @@ void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until)
     until = r->next_report < until ? r->next_report : until;
     for (size_t i = 0; i < r->bonds.count; i++) {
         struct bond *bond = &r->bonds.items[i];
-        struct pollfd watch = {.fd = bond->fd, .events = POLLRDHUP};
+        struct pollfd watch = {.fd = bond->link.fd, .events = POLLRDHUP};
         if (r->lobby && bond->state == BOND_READY)
             watch.events = bond->out.size ? POLLIN | POLLOUT : POLLIN;
         if (bond->state == BOND_WAITING) {
@@ -215,7 +216,7 @@ void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until)
         if (bond->state == BOND_RESOLVING)
             watch = (struct pollfd){.fd = resolve_fd(bond->resolve), .events = POLLIN};
         if (bond->state == BOND_SHAKING) {
-            watch = (struct pollfd){.fd = bond->handshake.fd,
+            watch = (struct pollfd){.fd = bond->handshake.link.fd,
                                     .events = handshake_events(&bond->handshake)};
             until =
                 bond->attempt_ends > now && bond->attempt_ends < until ? bond->attempt_ends : until;
@@ -228,7 +229,7 @@ void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until)
             guest->handshake.state == HANDSHAKE_PROVEN || guest->handshake.state == HANDSHAKE_EARLY;
         until = guest->ends > now && guest->ends < until ? guest->ends : until;
         vec_push(&r->polls, ((struct pollfd){
-                                .fd = guest->handshake.fd,
+                                .fd = guest->handshake.link.fd,
                                 .events = idle ? POLLRDHUP : handshake_events(&guest->handshake)}));
     }
     (void)poll(r->polls.items, (nfds_t)r->polls.count, until > now ? (int)(until - now) : 0);
@@ -290,24 +291,25 @@ static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
 {
     const struct rendezvous_options *options = r->options;
     struct rendezvous_links links = {
-        .control = mem_calloc((size_t)options->size, sizeof(int)),
-        .left = mem_calloc((size_t)options->channels, sizeof(int)),
-        .right = mem_calloc((size_t)options->channels, sizeof(int)),
-        .pairs = has_pairs(options) ? mem_calloc((size_t)options->size, sizeof(int)) : NULL,
+        .control = mem_calloc((size_t)options->size, sizeof(struct connection)),
+        .left = mem_calloc((size_t)options->channels, sizeof(struct connection)),
+        .right = mem_calloc((size_t)options->channels, sizeof(struct connection)),
+        .pairs = has_pairs(options) ? mem_calloc((size_t)options->size, sizeof(struct connection))
+                                    : NULL,
     };
     for (int i = 0; i < options->size; i++)
-        links.control[i] = -1;
+        links.control[i] = CONNECTION_NONE;
     for (int i = 0; links.pairs && i < options->size; i++)
-        links.pairs[i] = -1;
+        links.pairs[i] = CONNECTION_NONE;
     for (int i = 0; i < options->channels; i++)
-        links.left[i] = links.right[i] = -1;
+        links.left[i] = links.right[i] = CONNECTION_NONE;
     for (size_t i = 0; i < r->bonds.count; i++) {
         struct bond *bond = &r->bonds.items[i];
-        int *place = bond->channel == 0                  ? &links.control[bond->peer]
-                     : bond->channel > options->channels ? &links.pairs[bond->peer]
-                     : bond->outgoing                    ? &links.right[bond->channel - 1]
-                                                         : &links.left[bond->channel - 1];
-        *place = TAKE_FD(bond->fd);
+        struct connection *place = bond->channel == 0                  ? &links.control[bond->peer]
+                                   : bond->channel > options->channels ? &links.pairs[bond->peer]
+                                   : bond->outgoing ? &links.right[bond->channel - 1]
+                                                    : &links.left[bond->channel - 1];
+        *place = connection_take(&bond->link);
     }
     *ret = links;
 }
@@ -321,7 +323,7 @@ static void release_guests(struct rendezvous *r)
     for (size_t i = 0; i < r->door->guests.count;) {
         struct handshake *handshake = &r->door->guests.items[i]->handshake;
         handshake_adopt(handshake, &r->door->identity);
-        if (handshake->identity != &r->door->identity)
+        if (handshake->identity != &r->door->identity || handshake->state == HANDSHAKE_SECURING)
             door_dismiss(r->door, i);
         else
             i++;
@@ -335,8 +337,7 @@ void rendezvous_release(struct rendezvous *r)
         struct bond *bond = &r->bonds.items[i];
         resolve_free(bond->resolve);
         handshake_release(&bond->handshake);
-        if (bond->fd >= 0)
-            close(bond->fd);
+        connection_close(&bond->link);
         buf_release(&bond->in);
         buf_release(&bond->out);
     }
@@ -353,7 +354,8 @@ void rendezvous_identify(const struct rendezvous_options *options, struct handsh
                                        .generation = options->generation,
                                        .shape = options->shape,
                                        .secret = options->secret,
-                                       .secret_size = options->secret_size};
+                                       .secret_size = options->secret_size,
+                                       .encryption = options->encryption};
     hash_job(options, ret->job);
 }
 
@@ -400,7 +402,7 @@ int rendezvous_call(const struct rendezvous_options *options, const int *peers, 
         rendezvous_add_bond(&r, peers[i], 0, true);
     int result = meet(&r, err);
     for (int i = 0; result == 0 && i < count; i++)
-        ret_fds[i] = TAKE_FD(r.bonds.items[i].fd);
+        ret_fds[i] = connection_take(&r.bonds.items[i].link).fd;
     rendezvous_release(&r);
     return result;
 }
@@ -408,16 +410,12 @@ int rendezvous_call(const struct rendezvous_options *options, const int *peers, 
 void rendezvous_links_release(struct rendezvous_links *links, int size, int channels)
 {
     for (int i = 0; links->control && i < size; i++)
-        if (links->control[i] >= 0)
-            close(links->control[i]);
+        connection_close(&links->control[i]);
     for (int i = 0; links->pairs && i < size; i++)
-        if (links->pairs[i] >= 0)
-            close(links->pairs[i]);
+        connection_close(&links->pairs[i]);
     for (int i = 0; links->left && i < channels; i++) {
-        if (links->left[i] >= 0)
-            close(links->left[i]);
-        if (links->right[i] >= 0)
-            close(links->right[i]);
+        connection_close(&links->left[i]);
+        connection_close(&links->right[i]);
     }
     free(links->control);
     free(links->pairs);

@@ -31,6 +31,7 @@ struct rendezvous_options {
     uint64_t shape;
     const char *secret; /* may be "" */
     size_t secret_size;
+    const struct tls_keyed *encryption; /* of all connections; NULL: they are in the clear */
     int64_t timeout_ms, report_ms;
     const volatile sig_atomic_t *stop;               /* not 0: wait for nobody; may be NULL */
     void (*report)(void *context, const char *line); /* may be NULL */
@@ -42,9 +43,11 @@ struct rendezvous_options {
 
 /* The connections; whoever gets them closes them. */
 struct rendezvous_links {
-    int *control;      /* by rank; the own is -1 */
-    int *pairs;        /* by rank; NULL: there are none, in groups of less than 3 or very many */
-    int *left, *right; /* `channels` each: what we receive from and send to; none in a group of 1 */
+    struct connection *control; /* by rank; the own is none */
+    struct connection
+        *pairs; /* by rank; NULL: there are none, in groups of less than 3 or very many */
+    struct connection *left,
+        *right; /* `channels` each: what we receive from and send to; none in a group of 1 */
 };
 
 int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
@@ -52,7 +55,8 @@ int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_
 void rendezvous_links_release(struct rendezvous_links *links, int size, int channels);
 
 /* Only connections from here to some members that listen, one each: how a worker reaches its
- * parameter servers. ret_fds as `peers`; options->channels is 0. */
+ * parameter servers. ret_fds as `peers`; options->channels is 0, and these are in
+ * the clear: options->encryption is NULL. */
 int rendezvous_call(const struct rendezvous_options *options, const int *peers, int count,
                     int *ret_fds, struct err *err);
 

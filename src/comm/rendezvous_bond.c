@@ -14,9 +14,7 @@ void rendezvous_postpone(struct bond *bond, int64_t now, int failure, const char
 {
     bond->resolve = resolve_free(bond->resolve);
     handshake_release(&bond->handshake);
-    if (bond->fd >= 0)
-        close(bond->fd);
-    bond->fd = -1;
+    connection_close(&bond->link);
     bond->talking = false;
     buf_release(&bond->in);
     buf_release(&bond->out);
@@ -40,6 +38,7 @@ static void start_handshake(struct rendezvous *r, struct bond *bond, const struc
     handshake_init_connector(&bond->handshake, fd, r->identity, (uint32_t)bond->peer,
                              (uint16_t)bond->channel);
     bond->state = BOND_SHAKING;
+    bond->securing = false;
     bond->attempt_ends = now + ATTEMPT_MAX_MS;
 }
 
@@ -122,10 +121,15 @@ static int progress_outgoing(struct rendezvous *r, struct bond *bond, int64_t no
                    bond->handshake.address_count * sizeof(*r->addresses));
             rendezvous_addresses_told(r);
         }
-        bond->fd = handshake_take_fd(&bond->handshake);
+        bond->link = handshake_take(&bond->handshake);
         handshake_release(&bond->handshake);
         bond->state = BOND_READY;
         return 0;
+    }
+    /* The other side may have thought long before it accepted; from now on it has no reason to. */
+    if (bond->handshake.state == HANDSHAKE_SECURING && !bond->securing) {
+        bond->securing = true;
+        bond->attempt_ends = now + ATTEMPT_MAX_MS;
     }
     if (result < 0 && failure.code == ERR_FORBIDDEN && is_final(&bond->handshake) && !r->tolerant) {
         char peer[TF_CONFIG_TASK_TEXT_MAX];
@@ -138,6 +142,8 @@ static int progress_outgoing(struct rendezvous *r, struct bond *bond, int64_t no
                             failure.message);
     else if (now >= bond->attempt_ends && bond->handshake.state == HANDSHAKE_CONNECTING)
         rendezvous_postpone(bond, now, ETIMEDOUT, socket_reason(ETIMEDOUT));
+    else if (now >= bond->attempt_ends && bond->securing)
+        rendezvous_postpone(bond, now, ETIMEDOUT, "it does not go on to encrypt");
     else if (r->lobby && bond->handshake.state != HANDSHAKE_CONNECTING)
         str_copy(bond->reason, sizeof(bond->reason),
                  "it is there, and lets this task in at the end of a step");
@@ -152,7 +158,7 @@ static int progress_outgoing(struct rendezvous *r, struct bond *bond, int64_t no
  * again. What it sent already stays unread for the transport. */
 static void check_ready(struct bond *bond, int64_t now)
 {
-    struct pollfd state = {.fd = bond->fd, .events = POLLRDHUP};
+    struct pollfd state = {.fd = bond->link.fd, .events = POLLRDHUP};
     if (poll(&state, 1, 0) > 0)
         rendezvous_postpone(bond, now, ECONNRESET,
                             "it closed the connection and has not come back yet");

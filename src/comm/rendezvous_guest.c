@@ -16,15 +16,15 @@ static int admit(struct rendezvous *r, struct guest *guest, struct err *err)
     struct handshake *handshake = &guest->handshake;
     const struct wire_hello *hello = &handshake->hello;
     struct bond *bond = rendezvous_find_bond(r, (int)hello->rank, hello->channel, false);
-    if (hello->shape != r->options->shape) {
+    enum wire_verdict verdict = handshake_judge_proven(handshake);
+    if (verdict != WIRE_ACCEPTED) {
         char peer[TF_CONFIG_TASK_TEXT_MAX];
         rendezvous_describe(r, (int)hello->rank, peer);
-        handshake_decide(handshake, WIRE_OTHER_SHAPE, NULL, 0);
+        handshake_decide(handshake, verdict, NULL, 0);
         (void)handshake_progress(handshake, NULL);
         if (r->tolerant)
             return 0;
-        return err_set(err, ERR_FORBIDDEN, "refused %s: %s", peer,
-                       handshake_verdict_text(WIRE_OTHER_SHAPE));
+        return err_set(err, ERR_FORBIDDEN, "refused %s: %s", peer, handshake_verdict_text(verdict));
     }
     if (!bond) {
         handshake_decide(handshake, WIRE_WRONG_TASK, NULL, 0);
@@ -38,7 +38,7 @@ static int admit(struct rendezvous *r, struct guest *guest, struct err *err)
     struct sockaddr_storage from = {0};
     socklen_t size = sizeof(from);
     struct wire_address *address = &r->addresses[hello->rank];
-    if (getpeername(handshake->fd, (struct sockaddr *)&from, &size) < 0)
+    if (getpeername(handshake->link.fd, (struct sockaddr *)&from, &size) < 0)
         return 0;
     if (from.ss_family == AF_INET) {
         memset(address->ip, 0, 10);
@@ -78,19 +78,18 @@ static void settle(struct rendezvous *r, struct guest *guest)
     if (!bond || guest->handshake.verdict != WIRE_ACCEPTED)
         return;
     bond->resolve = resolve_free(bond->resolve);
-    if (bond->fd >= 0)
-        close(bond->fd);
+    connection_close(&bond->link);
     bond->talking = false;
     buf_release(&bond->in);
     buf_release(&bond->out);
-    bond->fd = handshake_take_fd(&guest->handshake);
+    bond->link = handshake_take(&guest->handshake);
     bond->state = BOND_READY;
 }
 
 static void note_stranger(struct rendezvous *r, const struct guest *guest, const struct err *why)
 {
     char from[SOCKET_ADDRESS_TEXT_MAX];
-    socket_peer_text(guest->handshake.fd, from);
+    socket_peer_text(guest->handshake.link.fd, from);
     char line[ERR_MESSAGE_MAX + SOCKET_ADDRESS_TEXT_MAX + 32];
     snprintf(line, sizeof(line), "refused a connection from %s: %s", from, why->message);
     /* A peer that tries again comes from another port: the reason makes it new or not. */
@@ -125,6 +124,10 @@ static int progress_each(struct rendezvous *r, int64_t now, struct err *err)
             result = handshake_progress(&guest->handshake, &failure);
         }
         bool waits = guest->handshake.state == HANDSHAKE_PROVEN;
+        if (guest->handshake.state == HANDSHAKE_SECURING && !guest->securing) {
+            guest->securing = true;
+            guest->ends = now + ATTEMPT_MAX_MS; /* it may have stood at the door for long */
+        }
         if (result < 0 && failure.code != ERR_UNAVAILABLE)
             note_stranger(r, guest, &failure);
         if (result == 0 && guest->handshake.state == HANDSHAKE_DONE)

@@ -33,12 +33,13 @@ struct bond {
     int channel; /* 0: control */
     bool outgoing;
     enum bond_state state;
-    int fd; /* when ready */
+    struct connection link; /* when ready */
     struct resolve *resolve;
     struct handshake handshake;
     int attempts;
     int failure; /* errno of the last attempt, or as above; 0: none has failed */
     int64_t retry_at, attempt_ends;
+    bool securing;
     char reason[REASON_MAX];
     bool talking;       /* in a lobby, when ready */
     struct buf in, out; /* of one that is talking */

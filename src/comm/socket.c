@@ -164,6 +164,8 @@ const char *socket_reason(int errnum)
         return "no route to its machine";
     case ENETUNREACH:
         return "its network is unreachable";
+    case EBADMSG:
+        return "what came over the encrypted connection was changed on its way";
     default:
         return strerrordesc_np(errnum) ? strerrordesc_np(errnum) : "unknown network error";
     }

@@ -31,13 +31,13 @@ void transport_tcp_set_peer_timeout(struct transport_tcp *tcp, int64_t timeout_m
 enum lobby_fate transport_tcp_fate(struct transport_tcp *tcp, int rank)
 {
     struct peer *peer = &tcp->peers[rank];
-    if (peer->control >= 0)
+    if (peer->control.fd >= 0)
         transport_tcp_read(tcp, peer);
     if (peer->left || peer->aborted)
         return LOBBY_LEFT;
     if (peer->silent)
         return LOBBY_SILENT;
-    return peer->control < 0 && rank != tcp->options.rank ? LOBBY_LOST : LOBBY_OPEN;
+    return peer->control.fd < 0 && rank != tcp->options.rank ? LOBBY_LOST : LOBBY_OPEN;
 }
 
 bool transport_tcp_expelled(const struct transport_tcp *tcp)
@@ -93,16 +93,16 @@ struct transport_tcp *transport_tcp_new(const struct transport_tcp_options *opti
     for (size_t i = 0; i < size; i++) {
         struct peer *peer = &tcp->peers[i];
         tf_config_task_describe(&options->tasks[i], peer->name);
-        peer->control = TAKE_FD(tcp->links.control[i]);
-        if (peer->control >= 0)
-            socket_limit_silence(peer->control);
+        peer->control = connection_take(&tcp->links.control[i]);
+        if (peer->control.fd >= 0)
+            socket_limit_silence(peer->control.fd);
         buf_init(&peer->out, 4 * (WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX));
-        if (tcp->links.pairs && tcp->links.pairs[i] >= 0)
-            socket_do_not_pace_local(tcp->links.pairs[i]);
+        if (tcp->links.pairs && tcp->links.pairs[i].fd >= 0)
+            socket_do_not_pace_local(tcp->links.pairs[i].fd);
     }
     for (size_t i = 0; size > 1 && i < channels; i++) {
-        socket_do_not_pace_local(tcp->links.left[i]);
-        socket_do_not_pace_local(tcp->links.right[i]);
+        socket_do_not_pace_local(tcp->links.left[i].fd);
+        socket_do_not_pace_local(tcp->links.right[i].fd);
     }
     tcp->polls = mem_calloc(size + 2 * channels, sizeof(*tcp->polls));
     tcp->scratch = mem_calloc(channels, sizeof(*tcp->scratch));
@@ -120,8 +120,7 @@ struct transport_tcp *transport_tcp_free(struct transport_tcp *tcp)
         transport_tcp_send_all(tcp, WIRE_FRAME_BYE, tcp->sequence, 0, NULL, 0);
     for (int i = 0; i < tcp->options.size; i++) {
         struct peer *peer = &tcp->peers[i];
-        if (peer->control >= 0)
-            close(peer->control);
+        connection_close(&peer->control);
         buf_release(&peer->out);
         for (int slot = 0; slot < PENDING_SLOTS; slot++)
             free(peer->pending[slot].bytes);
@@ -144,7 +143,7 @@ static void poll_once(struct transport_tcp *tcp, size_t count, int timeout_ms)
 {
     for (int i = 0; i < tcp->options.size; i++) {
         struct peer *peer = &tcp->peers[i];
-        tcp->polls[i] = (struct pollfd){.fd = peer->control,
+        tcp->polls[i] = (struct pollfd){.fd = peer->control.fd,
                                         .events = peer->out.size ? POLLIN | POLLOUT : POLLIN};
     }
     if (poll(tcp->polls, (nfds_t)count, timeout_ms) < 0) {
@@ -438,7 +437,7 @@ int transport_tcp_exchange(struct transport_tcp *tcp, const void *data, size_t s
     }
     /* Every other member must have our contribution before this call counts as completed. */
     for (int rank = 0; rank < tcp->options.size; rank++)
-        while (tcp->peers[rank].out.size && tcp->peers[rank].control >= 0) {
+        while (tcp->peers[rank].out.size && tcp->peers[rank].control.fd >= 0) {
             int result = transport_tcp_wait(tcp, err);
             if (result < 0)
                 return result;

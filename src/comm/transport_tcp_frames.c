@@ -21,8 +21,8 @@ const char *transport_tcp_call_name(uint64_t call)
 /* What cannot be sent now stays queued; a broken connection shows itself when it is read. */
 static void flush(struct peer *peer)
 {
-    while (peer->out.size && peer->control >= 0) {
-        ssize_t sent = socket_send(peer->control, peer->out.data, peer->out.size);
+    while (peer->out.size && peer->control.fd >= 0) {
+        ssize_t sent = connection_send(&peer->control, peer->out.data, peer->out.size);
         if (sent < 0)
             return;
         buf_consume(&peer->out, (size_t)sent);
@@ -32,7 +32,7 @@ static void flush(struct peer *peer)
 static void send_frame(struct peer *peer, enum wire_frame_type type, uint64_t sequence,
                        uint64_t detail, const void *data, size_t size)
 {
-    if (peer->control < 0)
+    if (peer->control.fd < 0)
         return;
     uint8_t head[WIRE_FRAME_HEAD_SIZE];
     const struct wire_frame frame = {
@@ -172,7 +172,7 @@ static void on_frame(struct transport_tcp *tcp, struct peer *peer, const struct 
  * loss. */
 static void on_closed(struct transport_tcp *tcp, struct peer *peer, const char *reason)
 {
-    close(TAKE_FD(peer->control));
+    connection_close(&peer->control);
     if (!peer->left)
         transport_tcp_break(tcp, ERR_UNAVAILABLE, "lost %s: %s", peer->name, reason);
     else if (peer->completed < tcp->sequence)
@@ -202,9 +202,9 @@ static void parse_frames(struct transport_tcp *tcp, struct peer *peer)
 void transport_tcp_read(struct transport_tcp *tcp, struct peer *peer)
 {
     flush(peer);
-    while (peer->control >= 0) {
-        ssize_t got =
-            socket_recv(peer->control, peer->in + peer->in_size, sizeof(peer->in) - peer->in_size);
+    while (peer->control.fd >= 0) {
+        ssize_t got = connection_recv(&peer->control, peer->in + peer->in_size,
+                                      sizeof(peer->in) - peer->in_size);
         if (got == -EAGAIN)
             return;
         if (got < 0) {

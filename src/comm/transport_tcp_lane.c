@@ -2,7 +2,6 @@
 #include "comm/transport_tcp_lane.h"
 
 #include "comm/reduce.h"
-#include "comm/socket.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,7 +57,8 @@ static ssize_t send_narrow(struct transport_tcp_lane *lane, size_t limit)
         fill(lane, limit);
     if (lane->first == lane->filled)
         return -EAGAIN;
-    ssize_t sent = socket_send(lane->fd, lane->scratch + lane->first, lane->filled - lane->first);
+    ssize_t sent =
+        connection_send(lane->link, lane->scratch + lane->first, lane->filled - lane->first);
     if (sent > 0)
         lane->first += (size_t)sent;
     return sent;
@@ -69,8 +69,8 @@ static ssize_t send_wide(struct transport_tcp_lane *lane, size_t limit)
     size_t size = sendable(lane, limit);
     if (!size)
         return -EAGAIN;
-    ssize_t sent =
-        socket_send(lane->fd, ring_cursor_at(&lane->cursor), size < TURN_MAX ? size : TURN_MAX);
+    ssize_t sent = connection_send(lane->link, ring_cursor_at(&lane->cursor),
+                                   size < TURN_MAX ? size : TURN_MAX);
     if (sent > 0)
         ring_cursor_advance(&lane->cursor, (size_t)sent);
     return sent;
@@ -95,7 +95,7 @@ static ssize_t receive_and_convert(struct transport_tcp_lane *lane, size_t size)
     bool narrow = lane->cursor.narrow, add = ring_cursor_piece(&lane->cursor)->add;
     size_t element = narrow ? sizeof(uint16_t) : sizeof(float);
     size_t room = size < TRANSPORT_TCP_SCRATCH ? size : TRANSPORT_TCP_SCRATCH;
-    ssize_t got = socket_recv(lane->fd, lane->scratch + lane->filled, room - lane->filled);
+    ssize_t got = connection_recv(lane->link, lane->scratch + lane->filled, room - lane->filled);
     if (got < 0)
         return got;
     size_t have = lane->filled + (size_t)got, count = have / element;
@@ -120,8 +120,8 @@ int transport_tcp_lane_receive(struct transport_tcp_lane *lane)
         if (lane->cursor.narrow || ring_cursor_piece(&lane->cursor)->add) {
             got = receive_and_convert(lane, size);
         } else {
-            got = socket_recv(lane->fd, ring_cursor_at(&lane->cursor),
-                              size < TURN_MAX ? size : TURN_MAX);
+            got = connection_recv(lane->link, ring_cursor_at(&lane->cursor),
+                                  size < TURN_MAX ? size : TURN_MAX);
             if (got > 0)
                 ring_cursor_advance(&lane->cursor, (size_t)got);
         }

@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_COMM_TRANSPORT_TCP_LANE_H
 #define TRAINYARD_COMM_TRANSPORT_TCP_LANE_H
 
+#include "comm/connection.h"
 #include "comm/ring.h"
 
 #include <sys/types.h>
@@ -10,7 +11,7 @@
 enum { TRANSPORT_TCP_SCRATCH = 256 * 1024 };
 
 struct transport_tcp_lane {
-    int fd;
+    struct connection *link;
     struct ring_cursor cursor;
     uint8_t *scratch; /* TRANSPORT_TCP_SCRATCH bytes */
     size_t first,

@@ -4,6 +4,7 @@
 #define TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
 
 #include "base/buf.h"
+#include "comm/connection.h"
 #include "comm/tf_config.h"
 #include "comm/transport_tcp.h"
 
@@ -22,7 +23,7 @@ struct pending {
 
 struct peer {
     char name[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1 (host:port)" */
-    int control;                        /* -1: the own, or closed after a goodbye */
+    struct connection control;          /* none: the own, or closed after a goodbye */
     bool left;
     bool aborted;       /* it said that the group is broken */
     bool silent;        /* it does not answer, or its machine does not */

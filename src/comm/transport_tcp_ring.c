@@ -64,8 +64,8 @@ static size_t limit_of(const struct run *run)
 static int push(struct run *run, struct err *err)
 {
     while (run->head_sent < STREAM_HEAD_SIZE) {
-        ssize_t sent = socket_send(run->send[0].fd, run->head_out + run->head_sent,
-                                   STREAM_HEAD_SIZE - run->head_sent);
+        ssize_t sent = connection_send(run->send[0].link, run->head_out + run->head_sent,
+                                       STREAM_HEAD_SIZE - run->head_sent);
         if (sent == -EAGAIN)
             return 0;
         if (sent < 0)
@@ -86,8 +86,8 @@ static int push(struct run *run, struct err *err)
 static int pull(struct run *run, struct err *err)
 {
     while (run->head_got < STREAM_HEAD_SIZE) {
-        ssize_t got = socket_recv(run->recv[0].fd, run->head_in + run->head_got,
-                                  STREAM_HEAD_SIZE - run->head_got);
+        ssize_t got = connection_recv(run->recv[0].link, run->head_in + run->head_got,
+                                      STREAM_HEAD_SIZE - run->head_got);
         if (got == -EAGAIN)
             return 0;
         if (got < 0)
@@ -134,9 +134,10 @@ static void mark_polls(struct run *run)
             run->head_got == STREAM_HEAD_SIZE && !transport_tcp_lane_is_done(&run->recv[i]);
         bool body_out =
             run->head_sent == STREAM_HEAD_SIZE && transport_tcp_lane_can_send(&run->send[i], limit);
-        in[i] = (struct pollfd){.fd = run->recv[i].fd, .events = head_in || body_in ? POLLIN : 0};
-        out[i] =
-            (struct pollfd){.fd = run->send[i].fd, .events = head_out || body_out ? POLLOUT : 0};
+        in[i] =
+            (struct pollfd){.fd = run->recv[i].link->fd, .events = head_in || body_in ? POLLIN : 0};
+        out[i] = (struct pollfd){.fd = run->send[i].link->fd,
+                                 .events = head_out || body_out ? POLLOUT : 0};
     }
 }
 
@@ -163,8 +164,8 @@ static void lay_lanes(struct run *run)
     run->from = plan->pairs ? plan->from : transport_tcp_left(tcp);
     for (int i = 0; i < run->lanes; i++) {
         struct transport_tcp_lane *send = &run->send[i], *recv = &run->recv[i];
-        send->fd = plan->pairs ? tcp->links.pairs[run->to] : tcp->links.right[i];
-        recv->fd = plan->pairs ? tcp->links.pairs[run->from] : tcp->links.left[i];
+        send->link = plan->pairs ? &tcp->links.pairs[run->to] : &tcp->links.right[i];
+        recv->link = plan->pairs ? &tcp->links.pairs[run->from] : &tcp->links.left[i];
         ring_cursor_init(&send->cursor, plan->send, plan->send_count, plan->narrow, i, run->lanes);
         ring_cursor_init(&recv->cursor, plan->recv, plan->recv_count, plan->narrow, i, run->lanes);
         if (!tcp->send_scratch[i] && plan->narrow)

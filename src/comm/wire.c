@@ -107,7 +107,7 @@ void wire_hello_encode(const struct wire_hello *hello, uint8_t bytes[WIRE_HELLO_
     put16(&bytes, hello->channel);
     put16(&bytes, hello->channels);
     put16(&bytes, hello->listen_port);
-    put16(&bytes, 0);
+    put16(&bytes, hello->encrypts);
     put32(&bytes, hello->rank);
     put32(&bytes, hello->target);
     put32(&bytes, hello->size);
@@ -137,7 +137,7 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
     hello.channel = get16(&bytes);
     hello.channels = get16(&bytes);
     hello.listen_port = get16(&bytes);
-    get16(&bytes);
+    hello.encrypts = get16(&bytes);
     hello.rank = get32(&bytes);
     hello.target = get32(&bytes);
     hello.size = get32(&bytes);

@@ -13,14 +13,15 @@
 #include "base/err.h"
 #include "comm/secret.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-    WIRE_VERSION = 2,
+    WIRE_VERSION = 3,
     WIRE_NONCE_SIZE = 32,
     WIRE_HEAD_SIZE = 8,        /* magic, version, size of the whole message */
-    WIRE_HELLO_SIZE = 8 + 104, /* this and the next: what version 2 sends */
+    WIRE_HELLO_SIZE = 8 + 104, /* this and the next: what version 3 sends */
     WIRE_WELCOME_SIZE = 8 + 80,
     WIRE_PROOF_SIZE = 8 + 32,
     WIRE_VERDICT_SIZE = 8 + 8, /* and 18 an address */
@@ -35,7 +36,8 @@ enum wire_verdict {
     WIRE_OTHER_SHAPE,   /* the model differs */
     WIRE_OTHER_CHANNELS,
     WIRE_WRONG_SECRET,
-    WIRE_WRONG_TASK, /* not the one that was asked for */
+    WIRE_WRONG_TASK,       /* not the one that was asked for */
+    WIRE_OTHER_ENCRYPTION, /* one of two encrypts */
     WIRE_VERDICTS,
 };
 
@@ -44,6 +46,7 @@ struct wire_hello {
     uint16_t channel; /* 0: control; 1 … channels: data; and one more: data of pairs */
     uint16_t channels;
     uint16_t listen_port;
+    bool encrypts;         /* what follows an acceptance is TLS, with the connector as client */
     uint32_t rank, target; /* the connector's, and the one it wants to reach */
     uint32_t size;
     uint64_t generation; /* of the group this is a link of; 0: of none, one is to be formed */

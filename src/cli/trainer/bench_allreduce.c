@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/rand.h"
 #include "base/str.h"
 #include "cli/trainer/bench_workers.h"
 #include "cli/trainer/fit_cluster.h"
@@ -16,6 +17,7 @@
 struct bench_values {
     const char *sizes, *transport, *wire, *algorithm;
     int64_t workers, hosts, join_timeout;
+    bool encrypt;
 };
 
 enum {
@@ -25,6 +27,7 @@ enum {
     WARM_UP = 3,
     BYTES_A_CELL = 256 << 20, /* about so much is summed for one figure */
     BYTES_MAX = 1 << 30,
+    SECRET_SIZE = 16,
 };
 
 static const char *const ALGORITHMS[] = {"shared",   "hierarchical", "direct",
@@ -186,8 +189,8 @@ static int print_table(struct comm_group *group, const struct bench_values *valu
 }
 
 static int join_and_measure(const struct bench_values *values, const struct ty_tf_config *config,
-                            struct bench_workers *local, const size_t *sizes, size_t count,
-                            struct err *err)
+                            struct bench_workers *local, const char *secret, const size_t *sizes,
+                            size_t count, struct err *err)
 {
     _cleanup_(cleanup_shared_memory) struct shared_memory *memory = NULL;
     _cleanup_(cleanup_comm_group) struct comm_group *group = NULL;
@@ -198,6 +201,8 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
     snprintf(host, sizeof(host), "%zu", config->self * (size_t)values->hosts / workers);
     const struct comm_options options = {
         .config = config,
+        .secret = secret,
+        .encrypt = values->encrypt,
         .transport = str_eq(values->transport, "tcp") ? COMM_TRANSPORT_TCP : COMM_TRANSPORT_AUTO,
         .wire = str_eq(values->wire, "bf16") ? COMM_WIRE_BF16 : COMM_WIRE_F32,
         .pretended_host = values->hosts > 1 ? host : NULL,
@@ -217,6 +222,15 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
     return result;
 }
 
+/* Workers that are started here have one of their own. */
+static void make_secret(char text[2 * SECRET_SIZE + 1])
+{
+    uint8_t bytes[SECRET_SIZE];
+    rand_secure(bytes, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+
 static int run(const void *untyped, size_t argument_count, const char *const *arguments,
                struct err *err)
 {
@@ -224,7 +238,9 @@ static int run(const void *untyped, size_t argument_count, const char *const *ar
     struct bench_workers local = {0};
     struct ty_tf_config *config = NULL;
     size_t sizes[SIZES_MAX], count = 0;
+    char secret[2 * SECRET_SIZE + 1];
     int result = parse_sizes(values->sizes, sizes, &count, err);
+    make_secret(secret);
     if (result == 0)
         result = values->workers ? bench_workers_start(&local, (int)values->workers, &config, err)
                                  : tf_config_from_process_environment(&config, err);
@@ -233,7 +249,8 @@ static int run(const void *untyped, size_t argument_count, const char *const *ar
                          "one worker has nobody to sum with: give --workers, or run it where "
                          "TF_CONFIG names several");
     if (result == 0)
-        result = join_and_measure(values, config, &local, sizes, count, err);
+        result = join_and_measure(values, config, &local, values->workers ? secret : NULL, sizes,
+                                  count, err);
     ty_tf_config_free(config);
     return bench_workers_end(&local, result, err);
 }
@@ -275,6 +292,10 @@ static const struct option OPTIONS[] = {
      .choices = "f32|bf16",
      .value = "FORM",
      .help = "how numbers travel over TCP; bf16 are half the bytes and 8 bits of mantissa"},
+    {.name = "encrypt",
+     .type = OPTION_FLAG,
+     FIELD(encrypt),
+     .help = "what goes over TCP, with TLS"},
     {.name = "pretend-hosts",
      .type = OPTION_INT,
      FIELD(hosts),

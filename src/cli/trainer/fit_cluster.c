@@ -66,9 +66,14 @@ int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_confi
     if (result < 0)
         return result;
     size_t workers = tf_config_workers(*ret);
-    if ((size_t)values->min_workers <= workers)
+    bool servers = ty_tf_config_count(*ret, TY_ROLE_PS) > 0;
+    if ((size_t)values->min_workers <= workers && !(values->encrypt && servers))
         return 0;
     ty_tf_config_free(TAKE(*ret));
+    if (values->encrypt && servers)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "--encrypt: links to parameter servers cannot be encrypted yet: leave it "
+                       "out where the network can be trusted, or train without PS replicas");
     return err_set(err, ERR_USAGE, "--min-workers %lld: there %s only %zu worker%s",
                    (long long)values->min_workers, workers == 1 ? "is" : "are", workers,
                    workers == 1 ? "" : "s");
@@ -91,6 +96,7 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
     return (struct comm_options){
         .config = config,
         .shape = shape,
+        .encrypt = values->encrypt,
         .join_timeout_ms = values->join_timeout * 1000,
         .min_members = values->min_workers ? (int)values->min_workers : 1,
         .start_members = (int)values->min_workers,

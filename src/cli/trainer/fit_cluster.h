@@ -15,6 +15,7 @@ struct fit_cluster_values {
     const char *ps_hosts, *worker_hosts, *job_name, *log;
     int64_t task_index, join_timeout, min_workers;
     double peer_timeout;
+    bool encrypt;
 };
 
 /* What the options say about a group that trains in step, for `config`. */

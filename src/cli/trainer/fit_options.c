@@ -50,6 +50,12 @@ const struct option FIT_OPTIONS[] = {
      .max = 86400,
      .value = "SECONDS",
      .help = "how long to wait for the other processes, in seconds"},
+    {.name = "encrypt",
+     .type = OPTION_FLAG,
+     FIELD(cluster.encrypt),
+     .environment = "TRAINER_ENCRYPT",
+     .help = "encrypt what goes over the network between workers, with TLS; all must be told, and "
+             "have a TRAINYARD_JOB_SECRET"},
     {.name = "ps-hosts",
      .type = OPTION_STRING,
      FIELD(cluster.ps_hosts),

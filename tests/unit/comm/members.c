@@ -74,6 +74,7 @@ struct comm_options members_options(const struct ty_tf_config *config)
     return (struct comm_options){.config = config,
                                  .shape = 1,
                                  .secret = "of the test",
+                                 .encrypt = getenv("TRAINYARD_TEST_ENCRYPT") != NULL,
                                  .join_timeout_ms = 20000,
                                  .timeout_ms = 20000,
                                  .report_ms = 50};

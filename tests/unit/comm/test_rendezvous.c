@@ -50,6 +50,7 @@ static int open_group(const struct members *members, int rank, struct comm_optio
         options->secret = defaults.secret;
     if (!options->shape)
         options->shape = defaults.shape;
+    options->encrypt = defaults.encrypt;
     if (!options->join_timeout_ms)
         options->join_timeout_ms = defaults.join_timeout_ms;
     options->report_ms = defaults.report_ms;
