@@ -2,17 +2,16 @@
 #include "comm/assembly.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "comm/collective.h"
+#include "comm/machine.h"
 #include "comm/membership.h"
 #include "comm/secret.h"
 #include "comm/tf_config.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,13 +56,11 @@ static int check_config(const struct ty_tf_config *config, int *ret_size, struct
     return 0;
 }
 
-/* Tasks on one machine cannot be cut off from each other; pods on it share its boot. */
+/* 0: nobody knows. */
 static uint64_t machine_of(void)
 {
-    char text[64] = "";
-    _cleanup_fd_ int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    return got > 0 ? hash_fnv1a(HASH_FNV_START, text, (size_t)got) : 0;
+    char id[MACHINE_ID_MAX];
+    return machine_id(id, NULL) == 0 ? hash_fnv1a(HASH_FNV_START, id, strlen(id)) : 0;
 }
 
 static int open_door(struct assembly *assembly, const struct comm_options *options, struct err *err)

@@ -1,13 +1,13 @@
 /* Which members share a machine, and passing descriptors among them; see host_links.h. */
 #include "comm/host_links.h"
 
-#include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/rand.h"
 #include "base/str.h"
 #include "comm/descriptors.h"
+#include "comm/machine.h"
+#include "comm/secret.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-enum { SWAP_MS = 5000, TOKEN_SIZE = 32, BACKLOG = HOST_MEMBERS_MAX };
+enum { SWAP_MS = 5000, TOKEN_SIZE = SECRET_MAC_SIZE, BACKLOG = HOST_MEMBERS_MAX };
 
 static const char PEERS_DIR[] = "/run/trainyard/peers";
 
 /* What a member tells all others about itself: bytes, so that they mean the same everywhere. */
 struct card {
-    char host[128];            /* boot id and pretended name; "": shares with nobody */
+    char host[HOST_NAME_SIZE]; /* boot id and pretended name; "": shares with nobody */
     uint8_t token[TOKEN_SIZE]; /* to be shown to it */
     char name[40];             /* of its socket; abstract if it begins with '@' */
 };
@@ -58,28 +58,32 @@ static int unix_socket(void)
     return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-static bool listen_at(const char *name, int *ret_fd)
-{
-    struct sockaddr_un address;
-    socklen_t size;
-    if (!address_of(name, &address, &size))
-        return false;
-    _cleanup_fd_ int fd = unix_socket();
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0)
-        return false;
-    /* Peers may be other users; the token is what lets them in. */
-    if ((name[0] != '@' && chmod(address.sun_path, 0666) < 0) || listen(fd, BACKLOG) < 0)
-        return false;
-    *ret_fd = TAKE_FD(fd);
-    return true;
-}
-
 static void forget(const char *name)
 {
     struct sockaddr_un address;
     socklen_t size;
     if (name[0] && name[0] != '@' && address_of(name, &address, &size))
         (void)unlink(address.sun_path);
+}
+
+/* An errno, or 0. */
+static int listen_at(const char *name, int *ret_fd)
+{
+    struct sockaddr_un address;
+    socklen_t size;
+    if (!address_of(name, &address, &size))
+        return ENAMETOOLONG;
+    _cleanup_fd_ int fd = unix_socket();
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0)
+        return errno;
+    /* Peers may be other users; the token is what lets them in. */
+    if ((name[0] != '@' && chmod(address.sun_path, 0666) < 0) || listen(fd, BACKLOG) < 0) {
+        int errnum = errno;
+        forget(name);
+        return errnum;
+    }
+    *ret_fd = TAKE_FD(fd);
+    return 0;
 }
 
 /* In the directory of peers, else in the network namespace. */
@@ -91,37 +95,40 @@ static int listen_somewhere(struct card *card, int *ret_fd, struct err *err)
     for (size_t i = 0; i < sizeof(draw); i++)
         snprintf(text + 2 * i, 3, "%02x", draw[i]);
     snprintf(card->name, sizeof(card->name), "%s", text);
-    if (listen_at(card->name, ret_fd))
+    if (listen_at(card->name, ret_fd) == 0)
         return 0;
     snprintf(card->name, sizeof(card->name), "@%s", text);
-    if (listen_at(card->name, ret_fd))
-        return 0;
-    return err_set_errno(err, errno, "cannot listen on a Unix socket");
+    int errnum = listen_at(card->name, ret_fd);
+    return errnum ? err_set_errno(err, errnum, "cannot listen on a Unix socket") : 0;
 }
 
 static int describe_self(struct card *card, const char *pretend, int *ret_listener, struct err *err)
 {
-    _cleanup_buf_ struct buf boot;
-    buf_init(&boot, 64);
-    int result = file_read("/proc/sys/kernel/random/boot_id", &boot, err);
+    char machine[MACHINE_ID_MAX];
+    int result = machine_id(machine, err);
     if (result == 0)
         result = listen_somewhere(card, ret_listener, err);
     if (result < 0)
         return result;
     rand_secure(card->token, sizeof(card->token));
-    snprintf(card->host, sizeof(card->host), "%.*s/%s", (int)boot.size, boot.data,
-             pretend ? pretend : "");
+    snprintf(card->host, sizeof(card->host), "%s/%s", machine, pretend ? pretend : "");
     return 0;
 }
 
-static void find_host(struct host_links *links, const struct card *cards, int size, int rank)
+void host_links_find(struct host_links *links, const char *const *hosts, int size, int rank)
 {
     for (int i = 0; i < size; i++) {
         links->leader[i] = i;
-        for (int j = 0; j < i && cards[i].host[0] && links->leader[i] == i; j++)
-            if (memcmp(cards[j].host, cards[i].host, sizeof(cards[i].host)) == 0)
+        for (int j = 0; j < i && hosts[i][0] && links->leader[i] == i; j++)
+            if (strncmp(hosts[j], hosts[i], HOST_NAME_SIZE) == 0)
                 links->leader[i] = links->leader[j];
     }
+    links->count = links->wanted = 0;
+    for (int i = 0; i < size; i++)
+        links->wanted += links->leader[i] == links->leader[rank];
+    if (links->wanted > HOST_MEMBERS_MAX)
+        (err_set)(&links->failure, ERR_UNSUPPORTED, "more than %d of them are too many",
+                  HOST_MEMBERS_MAX);
     for (int i = 0; i < size; i++) {
         int members = 0;
         for (int j = 0; j < size; j++)
@@ -135,7 +142,6 @@ static void find_host(struct host_links *links, const struct card *cards, int si
             links->index = i == rank ? links->count : links->index;
             links->ranks[links->count++] = i;
         }
-    links->wanted = links->count;
 }
 
 static int connect_leader(struct host_links *links, const struct card *leader, int rank,
@@ -167,7 +173,7 @@ static int accept_members(struct host_links *links, int listener, const struct c
         struct hello hello;
         int place = 0;
         if (recv(fd, &hello, sizeof(hello), 0) == sizeof(hello) &&
-            memcmp(hello.token, self->token, sizeof(hello.token)) == 0)
+            secret_mac_equal(hello.token, self->token))
             for (int i = 1; i < links->count; i++)
                 if (links->ranks[i] == (int)hello.rank && links->links[i] < 0)
                     place = i;
@@ -225,7 +231,10 @@ static int meet(struct host_links *links, struct transport_tcp *tcp, const struc
         result = transport_tcp_exchange(tcp, self, sizeof(*self), cards, err);
     if (result < 0)
         return result;
-    find_host(links, cards, size, rank);
+    _cleanup_free_ const char **hosts = mem_calloc((size_t)size, sizeof(*hosts));
+    for (int i = 0; i < size; i++)
+        hosts[i] = cards[i].host;
+    host_links_find(links, hosts, size, rank);
     bool is_leader = links->leader[rank] == rank;
     int connected =
         is_leader ? 0 : connect_leader(links, &cards[links->leader[rank]], rank, &links->failure);

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 enum { HOST_MEMBERS_MAX = DESCRIPTORS_MAX }; /* a host with more talks over TCP */
+enum { HOST_NAME_SIZE = 128 };
 
 struct host_links {
     int *leader; /* by rank of the whole group; its own rank if it shares with none */
@@ -32,6 +33,10 @@ int host_links_open(struct transport_tcp *tcp, const char *pretend, struct host_
                     struct err *err);
 struct host_links *host_links_free(struct host_links *links);
 DEFINE_CLEANUP(host_links)
+
+/* Who shares a host with whom, from the names of all hosts, by rank; "": that one shares with none.
+ * Of host_links_open; sets all of `links` but the connections. */
+void host_links_find(struct host_links *links, const char *const *hosts, int size, int rank);
 
 /* The members of this host give each other a descriptor each: ret_fds by index, the own -1. Within
  * seconds, or an error; then the others may have got theirs. */

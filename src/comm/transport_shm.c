@@ -355,7 +355,10 @@ int transport_shm_share(struct transport_shm *shm, struct shared_memory *memory,
     struct err failure = ERR_INIT;
     int mapped = -ERR_UNSUPPORTED;
     bool all = false;
-    if (shm->host->count > 1 && shm->arena_count < TRANSPORT_SHM_ARENAS)
+    if (shm->arena_count == TRANSPORT_SHM_ARENAS)
+        (err_set)(&failure, ERR_UNSUPPORTED, "there are %d already, and no more are shared",
+                  TRANSPORT_SHM_ARENAS);
+    else if (shm->host->count > 1)
         mapped = swap_and_map(shm, memory, arena.at, &failure);
     int result = ask_host(shm, mapped == 0, &all, err);
     if (result == 0 && all)

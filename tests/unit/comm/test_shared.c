@@ -2,7 +2,9 @@
  * with whom, and what happens where sharing is not possible. */
 #include "base/file.h"
 #include "base/mem.h"
+#include "comm/host_links.h"
 #include "comm/shared_memory.h"
+#include "comm/transport_shm.h"
 #include "members.h"
 
 #include <fcntl.h>
@@ -217,6 +219,57 @@ static void late_writes_do_not_reach_a_new_group(void **state)
     run(2, late_writer);
 }
 
+/* A ninth memory cannot be shared, and this is why. */
+static void shares_too_many(const struct members *members, int rank)
+{
+    char last[512] = "";
+    struct ty_tf_config *config = members_config(members, true, rank);
+    struct comm_options options = members_options(config);
+    options.report_ms = 10000;
+    options.report = note_line;
+    options.context = last;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    struct shared_memory *memories[TRANSPORT_SHM_ARENAS + 1];
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    for (int i = 0; i <= TRANSPORT_SHM_ARENAS; i++) {
+        CHECK(strstr(last, "cannot share") == NULL);
+        memories[i] = memory_new();
+        CHECK_OK(comm_group_share(group, memories[i], &err), &err);
+    }
+    CHECK_TEXT(last, "(there are 8 already, and no more are shared): it is copied instead");
+    comm_group_free(group);
+    for (int i = 0; i <= TRANSPORT_SHM_ARENAS; i++)
+        shared_memory_free(memories[i]);
+    ty_tf_config_free(config);
+}
+
+static void memories_beyond_the_limit_are_copied(void **state)
+{
+    struct members members;
+    members_init(&members, 2);
+    members_start_all(&members, shares_too_many);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+static void a_host_with_too_many_shares_nothing_and_says_so(void **state)
+{
+    enum { MANY = HOST_MEMBERS_MAX + 3 };
+    static const char *hosts[MANY];
+    int leader[MANY];
+    struct host_links links = {.leader = leader};
+    for (int i = 0; i < MANY; i++)
+        hosts[i] = i < 2 ? "small" : "crowded";
+    host_links_find(&links, hosts, MANY, 1);
+    assert_int_equal(links.count, 2);
+    assert_int_equal(links.wanted, 2);
+    assert_int_equal(links.failure.code, ERR_NONE);
+    host_links_find(&links, hosts, MANY, 5);
+    assert_int_equal(links.count, 1);
+    assert_int_equal(links.wanted, HOST_MEMBERS_MAX + 1);
+    assert_string_equal(links.failure.message, "more than 128 of them are too many");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +280,8 @@ int main(void)
         cmocka_unit_test(members_meet_in_a_directory),
         cmocka_unit_test(where_sharing_fails_tcp_is_used_and_said),
         cmocka_unit_test(late_writes_do_not_reach_a_new_group),
+        cmocka_unit_test(memories_beyond_the_limit_are_copied),
+        cmocka_unit_test(a_host_with_too_many_shares_nothing_and_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
