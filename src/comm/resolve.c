@@ -3,6 +3,7 @@
 #include "comm/resolve.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -56,7 +57,8 @@ struct resolve *resolve_new(const char *host, int port)
     resolve->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_init(&resolve->owners, 2);
     pthread_t thread;
-    if (resolve->event >= 0 && pthread_create(&thread, NULL, answer, resolve) == 0) {
+    if (resolve->event >= 0 &&
+        thread_start(&thread, "resolve", "a thread", answer, resolve, NULL) == 0) {
         pthread_detach(thread);
     } else { /* no descriptor or no thread left: as a name server that does not answer */
         atomic_store(&resolve->owners, 1);

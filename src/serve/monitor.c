@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "loop/loop.h"
 #include "net/http_server.h"
 #include "net/prometheus.h"
@@ -11,7 +12,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 
 enum { CONNECTIONS_MAX = 64, BODY_MAX = 4096, METRICS_MAX = 64 << 10 };
 
@@ -113,16 +113,6 @@ static void *run(void *context)
     return NULL;
 }
 
-static int start_thread(struct monitor *monitor, struct err *err)
-{
-    sigset_t all, before; /* signals are for the thread that trains, SIGPIPE for nobody */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int problem = pthread_create(&monitor->thread, NULL, run, monitor);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return problem ? err_set_errno(err, problem, "cannot start a thread") : 0;
-}
-
 int monitor_start(const char *address, int port, struct run_state *state, struct monitor **ret,
                   int *ret_port, struct err *err)
 {
@@ -140,7 +130,8 @@ int monitor_start(const char *address, int port, struct run_state *state, struct
     if (result < 0)
         close(options.listen_fd);
     if (result == 0)
-        result = start_thread(monitor, err);
+        result = thread_start(&monitor->thread, "monitor", "the thread of the monitor", run,
+                              monitor, err);
     if (result == 0) {
         *ret = monitor;
         return 0;

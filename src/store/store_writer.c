@@ -3,8 +3,7 @@
 #include "store/store_writer.h"
 
 #include "base/mem.h"
-
-#include <signal.h>
+#include "base/thread.h"
 
 enum {
     BATCH_MAX = 4096, /* changes in one transaction, so that an answer does not wait too long */
@@ -186,13 +185,7 @@ int store_writer_start(struct store_writer *writer, struct err *err)
 {
     if (!writer->disk)
         return 0;
-    /* Signals are for the loop's thread. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&writer->thread, NULL, run, writer);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return code ? err_set_errno(err, code, "cannot start the store's thread") : 0;
+    return thread_start(&writer->thread, "store", "the store's thread", run, writer, err);
 }
 
 /* Under the lock: there is something to do. */

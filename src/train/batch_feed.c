@@ -4,6 +4,7 @@
 #include "train/batch_feed.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -77,9 +78,10 @@ int batch_feed_new(const struct batch_feed_options *options, struct batch_feed *
     pthread_mutex_init(&feed->lock, NULL);
     pthread_cond_init(&feed->changed, NULL);
     for (; feed->started < options->loaders; feed->started++) {
-        int failed = pthread_create(&feed->threads[feed->started], NULL, load, feed);
-        if (failed)
-            return err_set_errno(err, failed, "cannot start a thread that loads pictures");
+        int result = thread_start(&feed->threads[feed->started], "pictures",
+                                  "a thread that loads pictures", load, feed, err);
+        if (result < 0)
+            return result;
     }
     *ret = TAKE(feed);
     return 0;

@@ -2,9 +2,9 @@
 #include "train/checkpoint_writer.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 /* Who may touch a snapshot: the thread that trains while it is free or being filled, the thread
@@ -104,15 +104,12 @@ int checkpoint_writer_new(const char *directory, size_t keep, struct checkpoint_
     writer->keep = keep;
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->changed, NULL);
-    sigset_t all, before; /* signals are for the thread that trains */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int problem = pthread_create(&writer->thread, NULL, write_all, writer);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (problem) {
+    int result = thread_start(&writer->thread, "checkpoints", "the thread that writes checkpoints",
+                              write_all, writer, err);
+    if (result < 0) {
         free(writer->directory);
         free(writer);
-        return err_set_errno(err, problem, "cannot start the thread that writes checkpoints");
+        return result;
     }
     *ret = writer;
     return 0;

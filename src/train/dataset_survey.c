@@ -3,6 +3,7 @@
 #include "train/dataset_survey.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "train/dataset_internal.h"
 
 #include <pthread.h>
@@ -53,7 +54,8 @@ static void look_at_all(struct work *work)
     pthread_t threads[DATASET_SURVEY_THREADS_MAX];
     int started = 0, wanted = work->options->threads - 1;
     wanted = wanted < DATASET_SURVEY_THREADS_MAX ? wanted : DATASET_SURVEY_THREADS_MAX;
-    while (started < wanted && pthread_create(&threads[started], NULL, run_thread, work) == 0)
+    while (started < wanted &&
+           thread_start(&threads[started], "survey", "a thread", run_thread, work, NULL) == 0)
         started++;
     run_thread(work);
     for (int i = 0; i < started; i++)

@@ -2,6 +2,7 @@
 #include "train/reducer_queue.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -58,12 +59,13 @@ int reducer_queue_new(int (*sum)(void *context, float *data, size_t count, struc
     queue->context = context;
     pthread_mutex_init(&queue->mutex, NULL);
     pthread_cond_init(&queue->changed, NULL);
-    int failed = pthread_create(&queue->thread, NULL, run, queue);
-    if (failed) {
+    int result =
+        thread_start(&queue->thread, "reducer", "the thread that sums gradients", run, queue, err);
+    if (result < 0) {
         pthread_mutex_destroy(&queue->mutex);
         pthread_cond_destroy(&queue->changed);
         free(queue);
-        return err_set_errno(err, failed, "cannot start a thread");
+        return result;
     }
     *ret = queue;
     return 0;

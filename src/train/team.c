@@ -5,6 +5,7 @@
 #include "train/team.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "train/exact_sum.h"
 #include "train/reducer_queue.h"
 
@@ -382,18 +383,16 @@ static void *member_thread(void *argument)
 
 static int run(struct team *team, const struct plan *plan, bool back, struct err *err)
 {
-    int started = 1, failed = 0;
+    int started = 1;
     team->plan = plan;
     team->is_back = back;
     team->result = 0;
     team->err = err;
     pthread_barrier_init(&team->barrier, NULL, (unsigned)team->threads);
     pthread_mutex_lock(&team->start);
-    for (; started < team->threads && !failed; started += !failed)
-        failed = pthread_create(&team->members[started].thread, NULL, member_thread,
-                                &team->members[started]);
-    if (failed)
-        team->result = err_set_errno(err, failed, "cannot start a thread");
+    for (; started < team->threads && team->result == 0; started += team->result == 0)
+        team->result = thread_start(&team->members[started].thread, NULL, "a thread of --threads",
+                                    member_thread, &team->members[started], err);
     pthread_mutex_unlock(&team->start);
     run_member(&team->members[0]);
     for (int i = 1; i < started; i++)

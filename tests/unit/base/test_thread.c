@@ -1,0 +1,82 @@
+/* Threads: what they are called, that signals are not theirs, and what is said of one that cannot
+ * be had. */
+#include "base/thread.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct seen {
+    sigset_t blocked;
+    pthread_barrier_t named;
+    char name[16];
+};
+
+static void *look(void *context)
+{
+    struct seen *seen = context;
+    pthread_sigmask(SIG_SETMASK, NULL, &seen->blocked);
+    pthread_barrier_wait(&seen->named);
+    pthread_getname_np(pthread_self(), seen->name, sizeof(seen->name));
+    return NULL;
+}
+
+static void a_thread_has_a_name_and_no_signals(void **state)
+{
+    struct seen seen = {0};
+    struct err err = ERR_INIT;
+    pthread_t thread;
+    sigset_t before, after;
+    sigemptyset(&before);
+    sigaddset(&before, SIGUSR2);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_barrier_init(&seen.named, NULL, 2);
+    assert_int_equal(
+        thread_start(&thread, "a name that is too long", "a thread", look, &seen, &err), 0);
+    pthread_barrier_wait(&seen.named);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&seen.named);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    assert_string_equal(seen.name, "a name that is ");
+    assert_true(sigismember(&seen.blocked, SIGTERM) && sigismember(&seen.blocked, SIGPIPE));
+    assert_false(sigismember(&after, SIGTERM));
+    assert_true(sigismember(&after, SIGUSR2));
+}
+
+/* In a process of its own, of a user who may have none; root is not limited. */
+static void one_that_cannot_be_had_gets_a_sentence(void **state)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        struct err err = ERR_INIT;
+        struct rlimit none = {0, 0};
+        pthread_t thread = 0;
+        if (setrlimit(RLIMIT_NPROC, &none) < 0 || (geteuid() == 0 && setuid(65533) < 0))
+            _exit(2);
+        int result = thread_start(&thread, "x", "the thread that is tried", look, NULL, &err);
+        _exit(result < 0 && thread == 0 &&
+                      strncmp(err.message, "cannot start the thread that is tried: ", 39) == 0
+                  ? 0
+                  : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_has_a_name_and_no_signals),
+        cmocka_unit_test(one_that_cannot_be_had_gets_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
