@@ -108,10 +108,11 @@ int file_make_dirs(const char *path, mode_t mode, struct err *err)
             continue;
         char kept = *at;
         *at = '\0';
-        struct stat info;
-        if (mkdir(partial, mode) < 0 &&
-            (errno != EEXIST || stat(partial, &info) < 0 || !S_ISDIR(info.st_mode)))
+        struct stat info = {0};
+        if (mkdir(partial, mode) < 0 && (errno != EEXIST || stat(partial, &info) < 0))
             return err_set_errno(err, errno, "cannot make directory '%s'", partial);
+        if (info.st_mode && !S_ISDIR(info.st_mode))
+            return err_set(err, ERR_EXISTS, "'%s' is a file, not a directory", partial);
         *at = kept;
         if (kept == '\0')
             return 0;

@@ -62,6 +62,7 @@ struct option {
     /* More about the text, or NULL: ERR_USAGE with what is wrong, without the option's name. */
     int (*check)(const char *text, struct err *err);
     const char *help; /* one sentence, no full stop; the unit is named in it */
+    unsigned marks;   /* the program's own, for options_to_json() */
     /* Of the row without a name that ends a table: another table that goes on from there, or NULL.
      * Its offsets are those of a struct with which the command's own begins. */
     const struct option *more;
@@ -102,9 +103,9 @@ int options_parse(const struct command *command, int argc, char *const *argv, vo
 void options_release(const struct command *command, void *values);
 
 /* What was parsed, from wherever, as an object: for whoever wants to know later how a command was
- * run. */
-struct json *options_to_json(struct arena *arena, const struct command *command,
-                             const void *values);
+ * run. Of the rows that have all of `with` and none of `without` among their marks. */
+struct json *options_to_json(struct arena *arena, const struct command *command, const void *values,
+                             unsigned with, unsigned without);
 
 /* Find the command, parse, run: the whole of a main(). Knows --help, -h, help CMD, --version, and
  * `help --man` and `help --completion bash` for packages. */

@@ -113,11 +113,15 @@ static struct json *value_of(struct arena *arena, const struct option *option, c
     }
 }
 
-struct json *options_to_json(struct arena *arena, const struct command *command, const void *values)
+struct json *options_to_json(struct arena *arena, const struct command *command, const void *values,
+                             unsigned with, unsigned without)
 {
     struct json *object = json_object(arena);
-    OPTIONS_EACH (option, command)
+    OPTIONS_EACH (option, command) {
+        if ((option->marks & with) != with || option->marks & without)
+            continue;
         json_set(arena, object, option->name,
                  value_of(arena, option, (const char *)values + option->offset));
+    }
     return object;
 }

@@ -53,7 +53,7 @@ static int print_help(const struct program *program, const struct command *comma
 static void tell_failure(const struct command *command, const void *values, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *log = json_get_string(options_to_json(arena, command, values), "log", NULL);
+    const char *log = json_get_string(options_to_json(arena, command, values, 0, 0), "log", NULL);
     if (!str_eq(log, "json"))
         return;
     struct json *line = json_object(arena);

@@ -8,6 +8,7 @@
 #include "train/model_versions.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
                          struct err *err)
@@ -108,6 +109,8 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
 
 void classifier_fit_release(struct classifier_fit *fit)
 {
+    if (fit->claim >= 0)
+        close(fit->claim);
     run_log_free(fit->log);
     classifier_trainer_free(fit->trainer);
     optimizer_free(fit->optimizer);
@@ -135,7 +138,7 @@ int classifier_fit_check_loss(double loss, struct err *err)
 {
     if (loss < SOFTMAX_LOSS_MAX / 2.0)
         return 0;
-    return err_set(err, ERR_INVALID, "the loss is not a number any more: lower the learning rate");
+    return err_set(err, ERR_INVALID, "the loss is not a number any more");
 }
 
 struct model_writer {
@@ -275,6 +278,8 @@ static int run(struct classifier_fit *fit, struct classifier_fit_result *result,
         .log = fit->log,
         .stop = options->stop,
         .start = start,
+        .kept = options->kept,
+        .claim = &fit->claim,
         .reducer = reducer,
         .params = classifier_model_params(fit->model),
         .optimizer = fit->optimizer,
@@ -293,15 +298,16 @@ static int run(struct classifier_fit *fit, struct classifier_fit_result *result,
     result->last = done.last;
     result->stopped = done.stopped;
     result->loss = done.loss;
-    return !done.stopped && reducer->rank == 0 ? classifier_fit_conclude(fit, result, err) : 0;
+    failed = !done.stopped && reducer->rank == 0 ? classifier_fit_conclude(fit, result, err) : 0;
+    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
 }
 
 int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
                    struct classifier_fit_result *ret, struct err *err)
 {
     struct classifier_fit_result result = {0};
-    _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options,
-                                                                   .reducer = reducer};
+    _cleanup_(classifier_fit_release) struct classifier_fit fit = {
+        .options = options, .reducer = reducer, .claim = -1};
     int failed = run(&fit, &result, err);
     if (failed < 0) {
         classifier_fit_result_release(&result);

@@ -32,7 +32,8 @@ struct classifier_fit_options {
     const char *model_dir;   /* NULL: nothing is written or resumed */
     const char *export_dir;  /* NULL: no version is published */
     uint64_t checkpoint_every;
-    size_t keep; /* checkpoints */
+    size_t keep;             /* checkpoints */
+    const struct json *kept; /* see fit_loop.h */
     struct run_log_options log;
     const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
 };

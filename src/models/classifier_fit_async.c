@@ -4,6 +4,8 @@
  * worker that was killed just takes the next one when it is back. */
 #include "models/classifier_fit_internal.h"
 
+#include "train/model_dir.h"
+
 #include <math.h>
 
 struct course {
@@ -160,10 +162,12 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
                          struct err *err)
 {
     struct classifier_fit_result result = {0};
-    _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options};
+    _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options, .claim = -1};
     struct course course = {.fit = &fit, .client = client};
     int failed = classifier_fit_start(&fit, 0, 1, err);
-    if (failed == 0)
+    if (failed == 0 && chief && options->model_dir)
+        failed = model_dir_claim(options->model_dir, &fit.claim, err);
+    if (failed >= 0) /* one that cannot be locked is written to all the same */
         failed = begin(&course, chief, workers, &result, err);
     if (failed == 0)
         failed = run_steps(&course, chief, &result, err);

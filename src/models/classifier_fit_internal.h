@@ -9,6 +9,7 @@ struct classifier_fit {
     const struct classifier_fit_options *options;
     struct idx *own; /* read by this run */
     const struct idx *train;
+    int claim; /* on the model directory; -1: none */
     struct classifier_model *model;
     struct classifier_trainer *trainer;
     struct schedule schedule;

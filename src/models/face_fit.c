@@ -8,6 +8,7 @@
 #include "train/fit_loop.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* What lives as long as one run. */
 struct fit {
@@ -20,10 +21,13 @@ struct fit {
     struct run_log *log;
     struct dataset_split split;
     struct batch_feed *feed;
+    int claim; /* on the model directory; -1: none */
 };
 
 static void fit_release(struct fit *fit)
 {
+    if (fit->claim >= 0)
+        close(fit->claim);
     batch_feed_free(fit->feed);
     run_log_free(fit->log);
     face_trainer_free(fit->trainer);
@@ -325,6 +329,8 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
         .log = fit->log,
         .stop = options->stop,
         .start = start,
+        .kept = options->kept,
+        .claim = &fit->claim,
         .reducer = fit->reducer,
         .params = face_model_params(fit->model),
         .optimizer = face_trainer_optimizer(fit->trainer),
@@ -344,7 +350,8 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
     result->last = done.last;
     result->stopped = done.stopped;
     result->loss = done.loss;
-    return !done.stopped && fit->reducer->rank == 0 ? conclude(fit, result, err) : 0;
+    failed = !done.stopped && fit->reducer->rank == 0 ? conclude(fit, result, err) : 0;
+    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
 }
 
 int face_fit(const struct face_fit_options *options, const struct dataset *dataset,
@@ -352,7 +359,7 @@ int face_fit(const struct face_fit_options *options, const struct dataset *datas
 {
     struct face_fit_result result = {0};
     _cleanup_(fit_release) struct fit fit = {
-        .options = options, .dataset = dataset, .reducer = reducer};
+        .options = options, .dataset = dataset, .reducer = reducer, .claim = -1};
     int failed = run(&fit, &result, err);
     if (failed < 0) {
         face_fit_result_release(&result);

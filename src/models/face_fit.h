@@ -31,7 +31,8 @@ struct face_fit_options {
     const char *start_from; /* model whose values this one starts with; NULL: from chance */
     const char *model_dir;  /* NULL: nothing is written or resumed */
     uint64_t checkpoint_every;
-    size_t keep; /* checkpoints */
+    size_t keep;             /* checkpoints */
+    const struct json *kept; /* see fit_loop.h */
     struct run_log_options log;
     const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
 };

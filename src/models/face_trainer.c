@@ -130,8 +130,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
         triplet_loss(&trainer->options.triplet, trainer->gathered, labels, trainer->options.batch,
                      dimensions, trainer->d_gathered);
     if (!isfinite(loss.loss)) /* every worker sees the same, so all end here */
-        return err_set(err, ERR_INVALID,
-                       "the loss is not a number any more: lower the learning rate");
+        return err_set(err, ERR_INVALID, "the loss is not a number any more");
     result = team_backward(trainer->team,
                            trainer->d_gathered + (size_t)trainer->first * (size_t)dimensions, err);
     if (result < 0)

@@ -180,7 +180,7 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
 
 int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err)
 {
-    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait */
     struct stat info;
     if (fd < 0 || fstat(fd, &info) < 0)
         return err_set_errno(err, errno, "cannot read '%s'", path);

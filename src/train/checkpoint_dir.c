@@ -20,6 +20,20 @@ static int newest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* "step-00000120.ckpt", as it is written here, of a file or a link to one. */
+static bool is_checkpoint(const struct dirent *entry, uint64_t *ret_step)
+{
+    unsigned long long step;
+    char expected[64];
+    if (entry->d_type != DT_REG && entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+        return false;
+    if (sscanf(entry->d_name, "step-%llu.ckpt", &step) != 1)
+        return false;
+    snprintf(expected, sizeof(expected), "step-%08llu.ckpt", step);
+    *ret_step = step;
+    return str_eq(entry->d_name, expected);
+}
+
 int checkpoint_list(const char *directory, uint64_t **ret_steps, size_t *ret_count, struct err *err)
 {
     DIR *stream = opendir(directory);
@@ -28,13 +42,8 @@ int checkpoint_list(const char *directory, uint64_t **ret_steps, size_t *ret_cou
     uint64_t *steps = mem_calloc(CHECKPOINT_DIRECTORY_MAX, sizeof(*steps));
     size_t count = 0;
     for (struct dirent *entry;
-         stream && count < CHECKPOINT_DIRECTORY_MAX && (entry = readdir(stream));) {
-        unsigned long long step;
-        int end = 0;
-        if (sscanf(entry->d_name, "step-%llu.ckpt%n", &step, &end) == 1 && end > 0 &&
-            entry->d_name[end] == '\0')
-            steps[count++] = step;
-    }
+         stream && count < CHECKPOINT_DIRECTORY_MAX && (entry = readdir(stream));)
+        count += is_checkpoint(entry, &steps[count]);
     if (stream)
         closedir(stream);
     qsort(steps, count, sizeof(*steps), newest_first);

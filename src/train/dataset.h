@@ -40,6 +40,11 @@ size_t dataset_pictures(const struct dataset *dataset, size_t person);
 size_t dataset_total(const struct dataset *dataset); /* pictures of all persons */
 const char *dataset_person_name(const struct dataset *dataset, size_t person);
 
+/* "40 people, 240 pictures, digest 1f2e3d4c": of the names of people and files and their sizes, as
+ * they are now; pictures are not read. */
+enum { DATASET_TEXT_MAX = 128 };
+void dataset_describe(const struct dataset *dataset, char *text, size_t size);
+
 /* The path of the file, or "procedural:SEED/PERSON/PICTURE": for messages and pages. */
 void dataset_picture_name(const struct dataset *dataset, size_t person, size_t picture, char *text,
                           size_t size);

@@ -82,11 +82,13 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
 static int recover(struct fit_loop *loop, int failed, struct fit_loop_result *result,
                    struct err *err)
 {
+    if (failed == -ERR_INVALID) /* older checkpoints are worth more */
+        return fit_save_advise(loop, err);
     if (is_loss(failed) && fit_leave_is_asked(loop))
         return fit_leave_alone(loop, is_writer(loop), result, err);
     if (is_writer(loop) && result->last > result->first) {
         if (loop->reducer->elastic)
-            fit_save_put(loop, result->last);
+            (void)fit_save_put(loop, result->last, NULL);
         else
             (void)fit_save_now(loop, result->last, NULL);
     }
@@ -102,7 +104,7 @@ static int save(struct fit_loop *loop, uint64_t step, bool last, struct err *err
     if (last)
         return fit_save_now(loop, step, err);
     if (loop->checkpoint_every && step % loop->checkpoint_every == 0)
-        fit_save_put(loop, step);
+        return fit_save_put(loop, step, err);
     return 0;
 }
 
@@ -117,6 +119,10 @@ static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
         return recover(loop, failed, result, err);
     if (is_writer(loop))
         failed = save(loop, result->last, last || (stop && how == FIT_LEAVE_ALL), err);
+    if (failed < 0 && failed != -ERR_INVALID && last) {
+        result->unsaved = err ? *err : (struct err){.code = (enum err_code) - failed};
+        return 0; /* the model itself may find room */
+    }
     if (failed < 0)
         return failed;
     if (stop && how == FIT_LEAVE_ALL)
@@ -197,6 +203,15 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     if (failed == 0)
         *ret = result;
     return failed;
+}
+
+int fit_loop_check_saved(const struct fit_loop_result *result, struct err *err)
+{
+    if (!result->unsaved.code)
+        return 0;
+    return err_set(err, result->unsaved.code,
+                   "%s; the model itself was written, but no longer run can go on from it",
+                   result->unsaved.message);
 }
 
 uint64_t fit_loop_hash(const uint64_t *numbers, size_t count)

@@ -32,13 +32,17 @@ struct fit_loop {
     struct run_log *log;               /* may be NULL */
     const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
     const char *start;                 /* a sentence about what is going to be trained */
+    /* Options, by name, without which a checkpoint is of another run; written into each, and one
+     * that has others is not gone on from. NULL: none. */
+    const struct json *kept;
+    int *claim; /* on model_dir, while it is not -1; outlives what is written there; may be NULL */
 
     struct reducer *reducer;
     struct params *params;
     struct optimizer *optimizer;
     void *context;
     /* One step of this worker, counted from 1; `stop`: this worker asks to end. One that fails has
-     * changed nothing. */
+     * changed nothing. ERR_INVALID: what is learned is not a number any more. */
     int (*step)(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                 struct err *err);
     /* The values of a run that begins, where there is no checkpoint: rank 0 only, whichever worker
@@ -65,7 +69,11 @@ struct fit_loop_result {
     uint64_t first, last; /* steps done before and after */
     bool stopped;         /* over before the last step: for all, or for this worker */
     double loss;          /* of the last step */
+    struct err unsaved;   /* code not 0: all steps are done, but the last checkpoint is not there */
 };
+
+/* Whoever has made the best of a result: the error, if its last checkpoint is not there. */
+int fit_loop_check_saved(const struct fit_loop_result *result, struct err *err);
 
 int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err *err);
 

@@ -3,7 +3,29 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "train/checkpoint_writer.h"
+#include "train/model_dir.h"
+
+#include <math.h>
+
+static bool is_finite(const float *values, size_t count)
+{
+    bool finite = true;
+    for (size_t i = 0; i < count; i++)
+        finite &= isfinite(values[i]) != 0;
+    return finite;
+}
+
+/* One that a run which had run away left is as good as damaged. */
+static int read_whole(const char *path, struct checkpoint **ret, struct err *err)
+{
+    int result = checkpoint_read(path, ret, err);
+    if (result < 0 || is_finite((*ret)->values, (*ret)->floats * (size_t)(1 + (*ret)->slot_count)))
+        return result;
+    *ret = checkpoint_free(*ret);
+    return err_set(err, ERR_BAD_REQUEST, "'%s' holds values that are not numbers", path);
+}
 
 /* One that is damaged is passed over and put out of the way, with a word about it; any other that
  * cannot be used, or not be put there, is an error, for what was learned must not be lost
@@ -14,7 +36,7 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
     for (size_t i = 0; i < count; i++) {
         struct err problem = ERR_INIT;
         checkpoint_path(loop->model_dir, steps[i], path);
-        int result = checkpoint_read(path, ret, &problem);
+        int result = read_whole(path, ret, &problem);
         if (result == 0)
             return 0;
         if (result == -ERR_BAD_REQUEST) {
@@ -40,6 +62,8 @@ static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
     for (size_t i = 0; i < count; i++)
         json_append(list, json_real(arena, (double)learned[i]));
     json_set(arena, notes, "learned", list);
+    if (loop->kept)
+        json_set(arena, notes, "kept", json_clone(arena, loop->kept));
     return notes;
 }
 
@@ -55,13 +79,57 @@ static void restore_notes(struct fit_loop *loop, const struct json *notes)
         *learned++ = (float)json_number(value, 0);
 }
 
+static const char *plain(struct arena *arena, const struct json *value)
+{
+    const char *text = json_text(value);
+    return text ? text : json_to_string(arena, value);
+}
+
+/* What is judged would not be true of people or pictures the model was trained on before. A
+ * checkpoint from before this was written says nothing. */
+static int check_kept(const struct fit_loop *loop, const struct checkpoint *checkpoint,
+                      const char *path, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *theirs = json_get(checkpoint->info.notes, "kept");
+    JSON_EACH (ours, loop->kept) {
+        const struct json *then = json_get(theirs, ours->name);
+        if (!then || json_equal(then, ours))
+            continue;
+        bool data = str_eq(ours->name, "data");
+        const char *was = plain(arena, then);
+        return err_set(err, ERR_USAGE,
+                       "'%s' was trained with --%s %s%s, this run has %s: use another --model-dir, "
+                       "or %s%s%s again",
+                       path, ours->name, data ? "of " : "", was, plain(arena, ours),
+                       data ? "those data" : "--", data ? "" : ours->name,
+                       data ? "" : arena_printf(arena, " %s", was));
+    }
+    return 0;
+}
+
+static int claim(struct fit_loop *loop, struct err *err)
+{
+    struct err problem = ERR_INIT;
+    if (!loop->claim)
+        return file_make_dirs(loop->model_dir, 0755, err);
+    if (*loop->claim >= 0)
+        return 0;
+    int result = model_dir_claim(loop->model_dir, loop->claim, &problem);
+    if (result > 0)
+        run_log_note(loop->log, "warning", "%s", problem.message);
+    if (result < 0 && err)
+        *err = problem;
+    return result < 0 ? result : 0;
+}
+
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
 {
     _cleanup_free_ uint64_t *steps = NULL;
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
     char path[CHECKPOINT_PATH_MAX];
     size_t count = 0;
-    int result = file_make_dirs(loop->model_dir, 0755, err);
+    int result = claim(loop, err);
     if (result == 0)
         result = checkpoint_list(loop->model_dir, &steps, &count, err);
     if (result < 0)
@@ -70,12 +138,20 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     result = read_newest(loop, steps, count, &checkpoint, path, err);
     if (result < 0 || !checkpoint)
         return result;
+    if (!str_eq(checkpoint->info.model, loop->model))
+        return err_set(err, ERR_USAGE,
+                       "'%s' is a checkpoint of model '%s', this run trains '%s': use another "
+                       "--model-dir",
+                       path, checkpoint->info.model, loop->model);
     if (checkpoint->info.seed != loop->seed)
         return err_set(err, ERR_INVALID,
                        "'%s' was made with seed %llu, this run has %llu: use another "
                        "--model-dir, or the same seed",
                        path, (unsigned long long)checkpoint->info.seed,
                        (unsigned long long)loop->seed);
+    result = check_kept(loop, checkpoint, path, err);
+    if (result < 0)
+        return result;
     result = checkpoint_restore(checkpoint, path, loop->params, loop->optimizer, err);
     if (result < 0)
         return err_wrap(err, "cannot resume (use another --model-dir, or remove the old one)");
@@ -86,6 +162,13 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
 
 static int put(struct fit_loop *loop, uint64_t step, struct err *err)
 {
+    const struct optimizer *optimizer = loop->optimizer;
+    if (!is_finite(loop->params->values, loop->params->floats) ||
+        !is_finite(optimizer->slots, (size_t)optimizer->slot_count * optimizer->floats)) {
+        err_set(err, ERR_INVALID, "after step %llu the parameters are not numbers any more",
+                (unsigned long long)step);
+        return fit_save_advise(loop, err);
+    }
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct checkpoint_info info = {.model = loop->model,
                                    .config = loop->config(loop->context, arena),
@@ -101,25 +184,32 @@ static int put(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
-static void tell_failure(struct fit_loop *loop, const struct err *problem, uint64_t good)
+static void tell_failure(struct fit_loop *loop, const struct err *problem, bool last)
 {
+    const char *on = last ? "" : "going on, ";
     run_log_save_failed(loop->log);
-    if (good)
-        run_log_note(loop->log, "warning", "%s; going on, the last good checkpoint is of step %llu",
-                     problem->message, (unsigned long long)good);
+    if (loop->saved)
+        run_log_note(loop->log, "warning", "%s; %sthe last good checkpoint is of step %llu",
+                     problem->message, on, (unsigned long long)loop->saved);
     else
-        run_log_note(loop->log, "warning", "%s; going on, though there is no checkpoint yet",
-                     problem->message);
+        run_log_note(loop->log, "warning", "%s; %s", problem->message,
+                     last ? "this run has written no checkpoint"
+                          : "going on, though there is no checkpoint yet");
 }
 
-void fit_save_put(struct fit_loop *loop, uint64_t step)
+int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     struct err problem = ERR_INIT;
-    if (put(loop, step, &problem) < 0)
-        tell_failure(loop, &problem, loop->saved);
+    int result = put(loop, step, &problem);
+    if (result == -ERR_INVALID)
+        return err_set(err, ERR_INVALID, "%s", problem.message);
+    if (result < 0)
+        tell_failure(loop, &problem, false);
+    return 0;
 }
 
-void fit_save_tell(struct fit_loop *loop)
+/* What came of earlier ones; `last`: no other will follow. */
+static void tell(struct fit_loop *loop, bool last)
 {
     struct checkpoint_writer_news news;
     if (!loop->writer)
@@ -130,7 +220,7 @@ void fit_save_tell(struct fit_loop *loop)
         run_log_saved(loop->log, news.good);
     }
     if (news.failed)
-        tell_failure(loop, &news.error, loop->saved);
+        tell_failure(loop, &news.error, last);
     if (news.unpruned.code)
         run_log_note(loop->log, "warning", "%s", news.unpruned.message);
     if (news.replaced && !loop->slow_disk)
@@ -140,11 +230,34 @@ void fit_save_tell(struct fit_loop *loop)
     loop->slow_disk = loop->slow_disk || news.replaced;
 }
 
+void fit_save_tell(struct fit_loop *loop)
+{
+    tell(loop, false);
+}
+
 int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     int result = put(loop, step, err);
     if (result == 0)
         result = checkpoint_writer_drain(loop->writer, err);
-    fit_save_tell(loop);
+    tell(loop, true);
     return result;
+}
+
+int fit_save_advise(struct fit_loop *loop, struct err *err)
+{
+    static const char TRY[] = "a lower --learning-rate, or with --clip 1";
+    _cleanup_free_ uint64_t *steps = NULL;
+    size_t count = 0;
+    struct err problem = err ? *err : ERR_INIT;
+    if (loop->writer)
+        (void)checkpoint_writer_drain(loop->writer, NULL);
+    if (loop->model_dir)
+        (void)checkpoint_list(loop->model_dir, &steps, &count, NULL);
+    if (!count)
+        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, TRY);
+    char path[CHECKPOINT_PATH_MAX];
+    checkpoint_path(loop->model_dir, steps[0], path);
+    return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': go on from there with %s",
+                   problem.message, path, TRY);
 }

@@ -6,16 +6,20 @@
 #include "train/fit_loop.h"
 
 /* The newest checkpoint that can be read, into parameters and optimizer; 0 if there is none. The
- * directory is made, and what an earlier run left half written is removed. */
+ * directory is made and claimed, and what an earlier run left half written is removed. */
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err);
 
-/* The state as it is, in the background. */
-void fit_save_put(struct fit_loop *loop, uint64_t step);
+/* The state as it is, in the background. What comes of it is told later; ERR_INVALID: it is not a
+ * number any more, and no checkpoint of it is made. */
+int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err);
 
 /* Say what came of earlier ones; cheap. */
 void fit_save_tell(struct fit_loop *loop);
 
 /* The state as it is, on disk before this returns. */
 int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err);
+
+/* Training has run away, as `err` says: what is left, and what to try. Returns -ERR_INVALID. */
+int fit_save_advise(struct fit_loop *loop, struct err *err);
 
 #endif

@@ -241,3 +241,12 @@ const char *idx_label_name(const char *directory, int label, char *text, size_t 
         (void)str_copy(text, size, FASHION[label]);
     return text;
 }
+
+void idx_describe(const struct idx *idx, char *text, size_t size)
+{
+    uLong digest = crc32_z(crc32(0, NULL, 0), idx->pixels,
+                           idx->count * (size_t)idx->height * (size_t)idx->width);
+    digest = crc32_z(digest, idx->labels, idx->count);
+    snprintf(text, size, "%zu pictures of %d×%d, %d classes, digest %08lx", idx->count, idx->width,
+             idx->height, idx->classes, (unsigned long)digest);
+}

@@ -37,6 +37,10 @@ int idx_parse(const char *name, const void *images, size_t images_size, const vo
 struct idx *idx_free(struct idx *idx);
 DEFINE_CLEANUP(idx)
 
+/* "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c": of every byte. */
+enum { IDX_TEXT_MAX = 128 };
+void idx_describe(const struct idx *idx, char *text, size_t size);
+
 /* What a label stands for: the names of a known data set ("Ankle boot" for Fashion-MNIST, known by
  * its directory's LABELS file or by the name "fashion" in its path), else the number as text. */
 const char *idx_label_name(const char *directory, int label, char *text, size_t size);

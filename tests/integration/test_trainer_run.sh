@@ -180,3 +180,24 @@ refused "too many workers" "--min-workers 3: there is only 1 worker" "$TRAINER" 
 unset TRAINER_CONFIG
 refused "a type" "option '--model': there is no model type 'rnn': use cnn or linear" "$TRAINER" fit classifier --model rnn
 refused "a rate of servers" "option '--learning-rate': '-1' is not above 0" "$TRAINER" fit recommender --learning-rate -1
+
+# A run goes on as it began, alone, and where it can write; what will not be kept is said at the start.
+export TRAINER_CONFIG=$SCRATCH/small.yaml
+"$TRAINER" fit face --steps 2 --model-dir "$SCRATCH/began" >/dev/null 2>&1 || fail "two steps"
+refused "other people to judge by" "was trained with --held-out 10, this run has 12: use another --model-dir, or --held-out 10 again" \
+    "$TRAINER" fit face --steps 4 --held-out 12 --model-dir "$SCRATCH/began"
+refused "another light" "was trained with --light even, this run has keep" "$TRAINER" fit face --steps 4 --light keep --model-dir "$SCRATCH/began"
+refused "other people" "was trained with --persons 40, this run has 41" "$TRAINER" fit face --steps 4 --persons 41 --model-dir "$SCRATCH/began"
+"$TRAINER" fit face --steps 3 --learning-rate 0.001 --model-dir "$SCRATCH/began" >"$SCRATCH/longer" 2>&1 || fail "$(cat "$SCRATCH/longer")"
+assert_contains "a longer run with another rate" "resumed after step 2" "$(cat "$SCRATCH/longer")"
+"$TRAINER" fit face --steps 100000 --model-dir "$SCRATCH/began" >"$SCRATCH/keeper" 2>&1 &
+holder=$!
+wait_until "steps" has_said "$SCRATCH/keeper" '^step 4/'
+answer=$("$TRAINER" fit face --steps 100000 --model-dir "$SCRATCH/began" 2>&1) && fail "two runs write into one directory"
+assert_contains "a second run" "'$SCRATCH/began' is in use by process $holder on " "$answer"
+kill -TERM $holder
+stopped $holder
+: >"$SCRATCH/file"
+answer=$("$TRAINER" fit face --steps 2 --model-dir "$SCRATCH/file" 2>&1) && fail "a file was taken for a directory"
+assert_contains "a file" "'$SCRATCH/file' is a file, not a directory" "$answer"
+assert_contains "what is not kept" "the model will not be kept" "$("$TRAINER" fit face --steps 1 2>&1 | head -n 1)"

@@ -6,7 +6,9 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/trainer/fit_options.h"
+#include "cli/trainer/fit_terms.h"
 #include "models/classifier_fit.h"
+#include "train/model_dir.h"
 #include "train/reducer_comm.h"
 
 #include <stdio.h>
@@ -172,27 +174,40 @@ static int train_with_servers(const struct fit_values *values,
     return result;
 }
 
+static void hold_to(const struct fit_values *values, const struct classifier_fit_options *options,
+                    struct fit_terms *terms)
+{
+    char text[IDX_TEXT_MAX];
+    idx_describe(options->train, text, sizeof(text));
+    fit_terms_init(terms, &COMMAND_FIT_CLASSIFIER, values);
+    fit_terms_set(terms, "model", classifier_kind_name(options->kind));
+    fit_terms_set(terms, "data", text);
+}
+
 static int train_in_step(const struct fit_values *values, struct classifier_fit_options *options,
                          const struct ty_tf_config *config, size_t workers,
                          struct classifier_fit_result *ret, struct err *err)
 {
     _cleanup_(reducer_comm_close) struct reducer_comm several = {0};
     _cleanup_(cleanup_idx) struct idx *train = NULL;
+    _cleanup_(fit_terms_release) struct fit_terms terms = {0};
     struct reducer alone = reducer_single(), *reducer = &alone;
-    int result = 0;
+    int result = fit_cluster_check_batch(config, (size_t)options->batch, err);
+    if (result == 0)
+        result = idx_open(options->data, IDX_TRAIN, &train, err);
+    if (result < 0)
+        return result;
+    options->train = train;
+    hold_to(values, options, &terms);
+    options->kept = terms.kept;
     if (workers > 1) {
-        result = fit_cluster_check_batch(config, (size_t)options->batch, err);
-        if (result == 0)
-            result = idx_open(options->data, IDX_TRAIN, &train, err);
-        if (result < 0)
-            return result;
-        struct comm_options comm = fit_cluster_comm(&values->shared.cluster, config,
-                                                    classifier_fit_hash_data(options, train));
+        struct comm_options comm =
+            fit_cluster_comm(&values->shared.cluster, config,
+                             fit_terms_hash(&terms, classifier_fit_hash_data(options, train)));
         comm.waiting = fit_watch_wait;
         comm.context = options->log.state;
         result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;
-        options->train = train;
     }
     return result == 0 ? classifier_fit(options, reducer, ret, err) : result;
 }
@@ -218,7 +233,14 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
                             options.model_dir, &options.log, &watch, err);
     if (result < 0)
         return result;
-    announce(&options, ty_tf_config_is_chief(config));
+    bool chief = ty_tf_config_is_chief(config);
+    if (chief && options.export_dir)
+        result = model_dir_probe(options.export_dir, err);
+    if (result < 0)
+        return result;
+    if (chief && !options.export_dir && !options.model_dir)
+        fit_say_not_kept();
+    announce(&options, chief);
     struct classifier_fit_result done = {0};
     result = servers ? train_with_servers(values, &options, config, workers, &done, err)
                      : train_in_step(values, &options, config, workers, &done, err);
@@ -253,6 +275,7 @@ static const struct option OPTIONS[] = {
      .environment = "TRAINER_DATA|TF_DATA_DIR",
      .fallback = IDX_DIRECTORY_DEFAULT,
      .value = "DIR",
+     .marks = FIT_FREE,
      .help = "directory with the four IDX files of MNIST or of a data set like it"},
     {.name = "model",
      .type = OPTION_STRING,
@@ -261,6 +284,7 @@ static const struct option OPTIONS[] = {
      .fallback = "cnn",
      .check = check_kind,
      .value = "cnn|linear",
+     .marks = FIT_KEPT,
      .help = "two convolutions and a hidden layer, or no hidden layer at all"},
     {.name = "steps",
      .aliases = "train-steps",
@@ -326,6 +350,7 @@ static const struct option OPTIONS[] = {
      FIELD(export_dir),
      .environment = "TF_EXPORT_DIR",
      .value = "DIR",
+     .marks = FIT_FREE,
      .help = "where the chief publishes the model as the next version, for 'trainer serve'"},
     {.more = FIT_NETWORK_OPTIONS},
 };

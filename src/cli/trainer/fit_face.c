@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cli/trainer/fit_face.h"
+#include "cli/trainer/fit_terms.h"
 #include "cli/trainer/people.h"
 #include "train/reducer_comm.h"
 
@@ -63,6 +64,21 @@ static int open_people(const struct fit_face_values *values, struct people_crop 
     return result;
 }
 
+/* Options of drawn people say nothing of others. */
+static void hold_to(const struct fit_face_values *values, const struct people_crop *crop,
+                    const struct dataset *dataset, struct fit_terms *terms)
+{
+    char text[DATASET_TEXT_MAX];
+    dataset_describe(dataset, text, sizeof(text));
+    fit_terms_init(terms, &COMMAND_FIT_FACE, values);
+    if (!people_are_drawn(values->data)) {
+        fit_terms_drop(terms, "persons");
+        fit_terms_drop(terms, "pictures");
+    }
+    fit_terms_set(terms, "crop", face_crop_name(crop->crop));
+    fit_terms_set(terms, "data", text);
+}
+
 static int train(const struct fit_face_values *values, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
@@ -71,6 +87,7 @@ static int train(const struct fit_face_values *values, struct err *err)
     struct ty_tf_config *config = NULL;
     struct face_fit_options options;
     _cleanup_(people_crop_release) struct people_crop crop = {0};
+    _cleanup_(fit_terms_release) struct fit_terms terms = {0};
     int result = fit_face_options_of(values, &options, err);
     if (result == 0)
         result = fit_cluster_read(&values->shared.cluster, &config, err);
@@ -84,17 +101,23 @@ static int train(const struct fit_face_values *values, struct err *err)
         result = open_people(values, &crop, &dataset, err);
     fit_joining = 0;
     options.model.crop = crop.crop;
+    if (result == 0)
+        hold_to(values, &crop, dataset, &terms);
+    options.kept = terms.kept;
     if (result == 0 && values->epochs)
         result = face_fit_epochs_to_steps(&options, dataset, (uint64_t)values->epochs,
                                           &options.steps, err);
     if (result == 0)
         result = fit_watch_open(&values->shared.watch, &COMMAND_FIT_FACE, values, options.model_dir,
                                 &options.log, &watch, err);
+    if (result == 0 && !options.model_dir && ty_tf_config_is_chief(config))
+        fit_say_not_kept();
     struct reducer alone = reducer_single(), *reducer = &alone;
     size_t workers = result == 0 ? tf_config_workers(config) : 0;
     if (workers > 1) {
         struct comm_options comm =
-            fit_cluster_comm(&values->shared.cluster, config, face_fit_hash(&options, dataset));
+            fit_cluster_comm(&values->shared.cluster, config,
+                             fit_terms_hash(&terms, face_fit_hash(&options, dataset)));
         comm.waiting = fit_watch_wait;
         comm.context = watch.state;
         result = reducer_comm_open(&several, &comm, &fit_joining, err);

@@ -18,6 +18,7 @@ const struct option FIT_OPTIONS[] = {
      FIELD(model_dir),
      .environment = "TRAINER_MODEL_DIR|TF_MODEL_DIR",
      .value = "DIR",
+     .marks = FIT_FREE,
      .help = "where checkpoints, or snapshots of parameter servers, and the model go; a run that "
              "was broken off goes on from there"},
     {.name = "config",
@@ -25,6 +26,7 @@ const struct option FIT_OPTIONS[] = {
      FIELD(config),
      .environment = "TRAINER_CONFIG",
      .value = "FILE",
+     .marks = FIT_FREE,
      .help = "YAML or JSON file with values of these options, as 'steps: 400'; the command line "
              "and the environment count more"},
     {.name = "monitor",
@@ -34,6 +36,7 @@ const struct option FIT_OPTIONS[] = {
      .fallback = "off",
      .check = fit_watch_check,
      .value = "PORT|IP:PORT|off",
+     .marks = FIT_FREE,
      .help = "where to answer /progress, /metrics and /healthz meanwhile; PORT alone is that of "
              "all addresses"},
     {.name = "events",
@@ -41,6 +44,7 @@ const struct option FIT_OPTIONS[] = {
      .type = OPTION_PATH,
      FIELD(watch.events),
      .value = "DIR|off",
+     .marks = FIT_FREE,
      .help = "where files for TensorBoard go; without it 'events' in --model-dir"},
     {.name = "join-timeout",
      .type = OPTION_INT,
@@ -49,6 +53,7 @@ const struct option FIT_OPTIONS[] = {
      .min = 1,
      .max = 86400,
      .value = "SECONDS",
+     .marks = FIT_FREE,
      .help = "how long to wait for the other processes, in seconds"},
     {.name = "encrypt",
      .type = OPTION_FLAG,
@@ -60,16 +65,19 @@ const struct option FIT_OPTIONS[] = {
      .type = OPTION_STRING,
      FIELD(cluster.ps_hosts),
      .value = "HOST:PORT,…",
+     .marks = FIT_FREE,
      .help = "instead of TF_CONFIG: the parameter servers"},
     {.name = "worker-hosts",
      .type = OPTION_STRING,
      FIELD(cluster.worker_hosts),
      .value = "HOST:PORT,…",
+     .marks = FIT_FREE,
      .help = "instead of TF_CONFIG: the workers"},
     {.name = "job-name",
      .type = OPTION_STRING,
      FIELD(cluster.job_name),
      .value = "ROLE",
+     .marks = FIT_FREE,
      .help = "with --worker-hosts: what this process is, ps or worker"},
     {.name = "task-index",
      .type = OPTION_INT,
@@ -78,6 +86,7 @@ const struct option FIT_OPTIONS[] = {
      .min = 0,
      .max = TY_TASKS_MAX,
      .value = "N",
+     .marks = FIT_FREE,
      .help = "with --worker-hosts: which of them it is, from 0"},
     {.name = "log",
      .type = OPTION_CHOICE,
@@ -86,6 +95,7 @@ const struct option FIT_OPTIONS[] = {
      .fallback = "auto",
      .choices = "auto|plain|json",
      .value = "FORM",
+     .marks = FIT_FREE,
      .help = "a bar on a terminal and a line a second elsewhere, a line a step, or JSON lines"},
     {0},
 };
@@ -114,6 +124,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .min = 1,
      .max = 64,
      .value = "N",
+     .marks = FIT_FREE,
      .help = "threads of this worker"},
     {.name = "loaders",
      .type = OPTION_INT,
@@ -123,6 +134,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .min = 0,
      .max = 64,
      .value = "N",
+     .marks = FIT_FREE,
      .help = "threads that make the next batches ahead; 0: none. The result is the same"},
     {.name = "checkpoint-every",
      .type = OPTION_INT,
@@ -131,6 +143,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .min = 0,
      .max = 100000000,
      .value = "N",
+     .marks = FIT_FREE,
      .help = "steps between checkpoints, or snapshots of parameter servers; 0: only at the end"},
     {.name = "keep",
      .type = OPTION_INT,
@@ -139,6 +152,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .min = 1,
      .max = 1000,
      .value = "N",
+     .marks = FIT_FREE,
      .help = "checkpoints to keep"},
     {.name = "min-workers",
      .type = OPTION_INT,
@@ -147,6 +161,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .min = 0,
      .max = TY_TASKS_MAX,
      .value = "N",
+     .marks = FIT_FREE,
      .help = "how many workers are enough to train; 0: all to begin with, and any that are left "
              "after a loss"},
     {.name = "peer-timeout",
@@ -155,6 +170,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .fallback = "5",
      .range = {0.1, 86400},
      .value = "SECONDS",
+     .marks = FIT_FREE,
      .help = "a worker that does not answer for so long is taken for dead, in seconds"},
     {.more = FIT_OPTIONS},
 };
@@ -164,4 +180,9 @@ int fit_refuse_usage(struct err *err)
     if (err)
         err->code = ERR_USAGE;
     return -ERR_USAGE;
+}
+
+void fit_say_not_kept(void)
+{
+    fit_say_line(NULL, "the model will not be kept: --model-dir says where to keep it");
 }

@@ -117,6 +117,8 @@ static int train(const struct fit_values *values, struct recommender_fit_options
         .waiting = fit_watch_wait,
         .context = watch.state,
     };
+    if (!options->model_dir && ty_tf_config_is_chief(config))
+        fit_say_not_kept();
     fit_joining = 1;
     result = ps_client_open(&ps, &client, err);
     fit_joining = 0;
@@ -183,6 +185,7 @@ static const struct option OPTIONS[] = {
      FIELD(data),
      .environment = "TRAINER_DATA|TF_DATA_DIR",
      .value = "FILE",
+     .marks = FIT_FREE,
      .help = "CSV file of userId,movieId,rating,timestamp, or a folder with ratings.csv in it"},
     {.name = "kind",
      .type = OPTION_CHOICE,
@@ -190,6 +193,7 @@ static const struct option OPTIONS[] = {
      .fallback = "deepfm",
      .choices = "deepfm|mlp",
      .value = "KIND",
+     .marks = FIT_KEPT,
      .help = "a network of both embeddings (mlp), or that with their product and a weight of each "
              "id beside it (deepfm)"},
     {.name = "label",
@@ -198,6 +202,7 @@ static const struct option OPTIONS[] = {
      .fallback = "auto",
      .choices = "auto|like|rating",
      .value = "KIND",
+     .marks = FIT_KEPT,
      .help = "what to predict: whether a rating is 3.5 or more, or the rating itself; auto: like "
              "for deepfm, rating for mlp"},
     {.name = "dimensions",
@@ -207,6 +212,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = RECOMMENDER_DIMENSIONS_MAX,
      .value = "N",
+     .marks = FIT_KEPT,
      .help = "of an embedding"},
     {.name = "buckets",
      .type = OPTION_INT,
@@ -215,6 +221,7 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = (int64_t)1 << 40,
      .value = "N",
+     .marks = FIT_KEPT,
      .help = "rows that all ids share, so that they collide; 0: a row for every id"},
     {.name = "epochs",
      .type = OPTION_INT,
@@ -232,6 +239,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = RECOMMENDER_BATCH_MAX,
      .value = "N",
+     .marks = FIT_KEPT,
      .help = "ratings in a batch"},
     {.name = "test-percent",
      .type = OPTION_INT,
@@ -240,6 +248,7 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = 90,
      .value = "N",
+     .marks = FIT_KEPT,
      .help = "part of the ratings kept out of training, to judge the model by, in percent"},
     {.name = "learning-rate",
      .aliases = "lr|rate",
@@ -256,6 +265,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = 86400,
      .value = "SECONDS",
+     .marks = FIT_FREE,
      .help = "time between snapshots of a parameter server, in seconds"},
     {.more = FIT_OPTIONS},
 };

@@ -82,7 +82,7 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
         ret->events_dir = mem_strdup(values->events);
     log->state = ret->state;
     log->events_dir = ret->events_dir;
-    log->settings = options_to_json(ret->arena, command, all);
+    log->settings = options_to_json(ret->arena, command, all, 0, 0);
     return 0;
 }
 

@@ -222,7 +222,8 @@ static void a_file_gives_values(void **state)
         "\"optimizer\":\"sgd\",\"model-dir\":\"/model\",\"name\":\"007\",\"label\":[\"a\","
         "\"2\"]}",
         path);
-    assert_string_equal(json_to_string(arena, options_to_json(arena, &COMMAND, &values)), expected);
+    assert_string_equal(json_to_string(arena, options_to_json(arena, &COMMAND, &values, 0, 0)),
+                        expected);
     options_release(&COMMAND, &values);
 }
 

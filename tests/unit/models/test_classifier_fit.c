@@ -328,7 +328,7 @@ static void what_cannot_be_trained_is_refused(void **state)
     options.rate = 50;
     options.optimizer = OPTIMIZER_SGD;
     assert_int_equal(classifier_fit(&options, &reducer, &result, &err), -ERR_INVALID);
-    assert_non_null(strstr(err.message, "lower the learning rate"));
+    assert_non_null(strstr(err.message, "a lower --learning-rate"));
     options = small_run(1);
     options.optimizer = OPTIMIZER_ADAM;
     struct ps_client *client = local_client(&config);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -43,7 +44,12 @@ struct counting {
     uint64_t lose_at;   /* the step at which a worker is lost; 0: never */
     enum err_code loss; /* what that is called */
     enum err_code
-        cannot_form; /* nobody comes back, and the run is asked to end; 0: somebody does */
+        cannot_form;   /* nobody comes back, and the run is asked to end; 0: somebody does */
+    uint64_t spoil_at; /* the step that makes a value no number; 0: never */
+    uint64_t fail_at;  /* the step whose loss is no number; 0: never */
+    const char *model; /* NULL: "counting" */
+    const struct json *kept;
+    int *claim;
 };
 
 /* A group that is lost and found. */
@@ -77,8 +83,12 @@ static int count_step(void *context, uint64_t step, bool stop, struct fit_loop_s
         counting->stop = step == counting->stop_at;
         return err_set(err, counting->loss, "lost worker 1");
     }
+    if (step == counting->fail_at)
+        return err_set(err, ERR_INVALID, "the loss is not a number any more");
     for (size_t i = 0; i < counting->params->floats; i++)
         counting->params->values[i] += 1;
+    if (step == counting->spoil_at)
+        counting->params->values[2] = NAN;
     struct run_state_view view;
     run_state_look(counting->state, 0, &view);
     if (step == counting->hide_at)
@@ -123,7 +133,9 @@ static char *run(struct counting *counting, uint64_t steps, int expected,
         .style = PROGRESS_PLAIN, .stream = stream, .state = counting->state};
     struct run_log *log = run_log_new(&options, &(struct run_log_subject){.unit = "images"});
     struct fit_loop loop = {
-        .model = "counting",
+        .model = counting->model ? counting->model : "counting",
+        .kept = counting->kept,
+        .claim = counting->claim,
         .seed = 1,
         .steps = steps,
         .batch = 1,
@@ -215,10 +227,138 @@ static void a_last_one_that_fails_is_an_error(void **state)
     struct counting counting = {.hide_at = 3};
     struct fit_loop_result result;
     struct err err = ERR_INIT;
-    _cleanup_free_ char *said = run(&counting, 5, -ERR_NOT_FOUND, &result, &err);
+    _cleanup_free_ char *said = run(&counting, 5, 0, &result, &err);
     assert_non_null(strstr(said, "step 5/5"));
-    assert_non_null(strstr(err.message, "step-00000005.ckpt': No such file or directory"));
+    assert_non_null(strstr(said, "step-00000005.ckpt': No such file or directory; th"));
+    assert_int_equal(result.unsaved.code, ERR_NOT_FOUND);
+    assert_int_equal(fit_loop_check_saved(&result, &err), -ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "step-00000005.ckpt': No such file or directory; the model "
+                                        "itself was written"));
     hide_directory(false);
+    /* Asked to end, there is no model: then it is the end at once. */
+    struct counting stopped = {.hide_at = 7, .stop_at = 7};
+    free(run(&stopped, 100, -ERR_NOT_FOUND, &result, &err));
+    hide_directory(false);
+}
+
+/* Neither is the good checkpoint replaced, nor a spoiled one gone on from. */
+static void what_ran_away_is_not_kept(void **state)
+{
+    struct counting spoiled = {.spoil_at = 4};
+    struct fit_loop_result result;
+    struct err err = ERR_INIT;
+    free(run(&spoiled, 10, -ERR_INVALID, &result, &err));
+    assert_non_null(strstr(err.message, "after step 4 the parameters are not numbers any more"));
+    assert_non_null(strstr(err.message, "/step-00000003.ckpt': go on from there with a lower "
+                                        "--learning-rate"));
+    assert_true(has_checkpoint(3));
+    assert_false(has_checkpoint(4));
+    struct counting last = {.spoil_at = 4};
+    free(run(&last, 4, -ERR_INVALID, &result, &err));
+    assert_false(has_checkpoint(4));
+    struct counting again = {.fail_at = 4};
+    free(run(&again, 10, -ERR_INVALID, &result, &err));
+    assert_non_null(strstr(err.message, "step 4: the loss is not a number any more; the last "));
+    assert_int_equal(file_remove_tree(directory, NULL), 0);
+    struct counting early = {.fail_at = 1};
+    free(run(&early, 2, -ERR_INVALID, &result, &err));
+    assert_non_null(strstr(err.message, "any more: begin anew with a lower --learning-rate"));
+}
+
+static void one_that_is_no_number_is_not_gone_on_from(void **state)
+{
+    struct counting first = {.stop_at = 3}, second = {0};
+    struct fit_loop_result result;
+    char path[CHECKPOINT_PATH_MAX];
+    free(run(&first, 10, 0, &result, NULL));
+    struct params *params = params_new();
+    params_declare(params, "count", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
+    params_allocate(params, NULL);
+    params->values[1] = INFINITY;
+    struct optimizer *optimizer = optimizer_new(OPTIMIZER_SGD, 0, params);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct checkpoint_info info = {
+        .model = "counting", .config = json_object(arena), .step = 9, .seed = 1};
+    checkpoint_path(directory, 9, path);
+    assert_int_equal(checkpoint_write(path, params, optimizer, &info, NULL), 0);
+    optimizer_free(optimizer);
+    params_free(params);
+    _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
+    assert_non_null(strstr(said, "step-00000009.ckpt' holds values that are not numbers; looking "
+                                 "for an older one\n"));
+    assert_int_equal(result.first, 4);
+}
+
+/* What a model was trained on must not become what it is judged by. */
+static void a_run_goes_on_as_it_began(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *kept = json_object(arena), *other = json_object(arena), *data, *none;
+    json_set_int(arena, kept, "held-out", 10);
+    json_set_string(arena, kept, "data", "40 people");
+    json_set_int(arena, other, "held-out", 20);
+    data = json_clone(arena, kept);
+    json_set_string(arena, data, "data", "41 people");
+    none = json_object(arena);
+    json_set_int(arena, none, "new-option", 1);
+    struct counting first = {.stop_at = 3, .kept = kept}, second = {.kept = other},
+                    third = {.kept = data}, same = {.kept = kept, .stop_at = 5},
+                    newer = {.kept = none}, model = {.model = "guessing"};
+    struct fit_loop_result result;
+    struct err err = ERR_INIT;
+    free(run(&first, 10, 0, &result, NULL));
+    free(run(&second, 10, -ERR_USAGE, &result, &err));
+    assert_non_null(strstr(err.message, "/step-00000004.ckpt' was trained with --held-out 10, this "
+                                        "run has 20: use another --model-dir, or --held-out 10 "
+                                        "again"));
+    free(run(&third, 10, -ERR_USAGE, &result, &err));
+    assert_non_null(strstr(err.message, "with --data of 40 people, this run has 41 people: use "
+                                        "another --model-dir, or those data again"));
+    free(run(&model, 10, -ERR_USAGE, &result, &err));
+    assert_non_null(strstr(err.message, "is a checkpoint of model 'counting', this run trains "
+                                        "'guessing': use another --model-dir"));
+    free(run(&same, 10, 0, &result, NULL));
+    assert_int_equal(result.first, 4);
+    free(run(&newer, 10, 0, &result, NULL));
+    assert_int_equal(result.first, 6);
+}
+
+static void one_run_at_a_time(void **state)
+{
+    int first = -1, second = -1;
+    struct counting counting = {.claim = &first, .stop_at = 2}, other = {.claim = &second};
+    struct fit_loop_result result;
+    struct err err = ERR_INIT;
+    free(run(&counting, 10, 0, &result, NULL));
+    assert_true(first >= 0);
+    free(run(&other, 10, -ERR_CONFLICT, &result, &err));
+    _cleanup_free_ char *holder = mem_printf("' is in use by process %ld on ", (long)getpid());
+    assert_non_null(strstr(err.message, holder));
+    assert_int_equal(second, -1);
+    close(first);
+    free(run(&other, 10, 0, &result, NULL));
+    assert_int_equal(result.first, 3);
+    close(second);
+}
+
+static void what_only_looks_like_a_checkpoint_is_passed_over(void **state)
+{
+    struct counting first = {.stop_at = 3}, second = {0};
+    struct fit_loop_result result;
+    free(run(&first, 10, 0, &result, NULL));
+    static const char *const NAMES[] = {"step-7.ckpt", "step-0000000000000000000008.ckpt",
+                                        "step-99999999999999999999999999999999.ckpt",
+                                        "step-00000009.ckpt.old"};
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
+        _cleanup_free_ char *path = mem_printf("%s/%s", directory, NAMES[i]);
+        assert_int_equal(file_write_atomic(path, "something", 9, 0644, NULL), 0);
+    }
+    _cleanup_free_ char *fifo = mem_printf("%s/step-00000009.ckpt", directory);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
+    assert_int_equal(result.first, 4);
+    assert_null(strstr(said, "looking for an older one"));
+    assert_true(file_exists(fifo));
 }
 
 /* The end is asked for at the very step that fails, or while the others are waited for. */
@@ -320,6 +460,11 @@ int main(void)
         TEST(what_was_done_is_kept_when_all_ends_at_once),
         TEST(a_state_is_handed_over_to_the_last_bit),
         TEST(a_worker_that_does_not_answer_is_lost_like_any_other),
+        TEST(what_ran_away_is_not_kept),
+        TEST(one_that_is_no_number_is_not_gone_on_from),
+        TEST(a_run_goes_on_as_it_began),
+        TEST(one_run_at_a_time),
+        TEST(what_only_looks_like_a_checkpoint_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
