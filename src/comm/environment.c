@@ -99,6 +99,26 @@ static int from_master(const struct environment *environment, const char *host,
     return result;
 }
 
+/* Several processes are meant, and nobody says where they meet: each would train for itself. */
+static int check_alone(const struct environment *environment, struct err *err)
+{
+    static const struct {
+        const char *name;
+        int64_t alone; /* what it is where there is one process */
+    } NUMBERS[] = {{"WORLD_SIZE", 1}, {"PET_NNODES", 1}, {"RANK", 0}, {"PET_NODE_RANK", 0}};
+    for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++) {
+        const char *value = get_value(environment, NUMBERS[i].name);
+        int64_t number;
+        if (value && str_to_int64(value, 0, INT64_MAX, &number, NULL) == 0 &&
+            number > NUMBERS[i].alone)
+            return err_set(err, ERR_INVALID,
+                           "%s is %s, but neither MASTER_ADDR nor TF_CONFIG says where the others "
+                           "are: set MASTER_ADDR and MASTER_PORT, or unset it to train alone",
+                           NUMBERS[i].name, value);
+    }
+    return 0;
+}
+
 int tf_config_from_environment(const char *(*get)(void *context, const char *name), void *context,
                                struct ty_tf_config **ret, struct err *err)
 {
@@ -111,8 +131,10 @@ int tf_config_from_environment(const char *(*get)(void *context, const char *nam
         host = get_value(&environment, "PET_MASTER_ADDR");
     if (host)
         return from_master(&environment, host, ret, err);
-    *ret = cluster_alone();
-    return 0;
+    int result = check_alone(&environment, err);
+    if (result == 0)
+        *ret = cluster_alone();
+    return result;
 }
 
 static const char *get_from_process(void *context, const char *name)

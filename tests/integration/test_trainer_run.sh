@@ -201,3 +201,21 @@ stopped $holder
 answer=$("$TRAINER" fit face --steps 2 --model-dir "$SCRATCH/file" 2>&1) && fail "a file was taken for a directory"
 assert_contains "a file" "'$SCRATCH/file' is a file, not a directory" "$answer"
 assert_contains "what is not kept" "the model will not be kept" "$("$TRAINER" fit face --steps 1 2>&1 | head -n 1)"
+
+# Half a cluster is none: nobody trains alone who was meant to train with others.
+answer=$(env -u TF_CONFIG WORLD_SIZE=3 RANK=1 "$TRAINER" fit face --steps 1 2>&1) && fail "one of three trained alone"
+assert_contains "no master" "WORLD_SIZE is 3, but neither MASTER_ADDR nor TF_CONFIG says where the others are" "$answer"
+refused "no hosts" "--worker-hosts names nobody" "$TRAINER" fit face --worker-hosts ""
+refused "an index alone" "'--worker-hosts' is missing" "$TRAINER" fit face --task-index 2
+
+# SIGHUP saves as SIGTERM does, and whoever reads the log may leave.
+("$TRAINER" fit face --steps 100000 --checkpoint-every 10 --keep 1000 --model-dir "$SCRATCH/hangup" --events off 2>&1 || echo $? >"$SCRATCH/hangup-code") |
+    head -n 3 >"$SCRATCH/hangup-log" &
+pipe=$!
+saved() { [ -e "$SCRATCH/hangup/step-00000040.ckpt" ]; }
+wait_until "a checkpoint that nobody hears of" saved
+kill -HUP "$(sed 's/process \([0-9]*\) .*/\1/' "$SCRATCH/hangup/run.lock")"
+wait $pipe
+wait_until "its end" test -e "$SCRATCH/hangup-code"
+assert_eq "the code after SIGHUP" 129 "$(cat "$SCRATCH/hangup-code")"
+assert_contains "the end by SIGHUP" "stopped after step" "$(jq -r '.events[].message' "$SCRATCH/hangup/report.json")"

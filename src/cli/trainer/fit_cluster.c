@@ -29,6 +29,10 @@ void fit_begin(void)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    struct sigaction hangup = {0};
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* who reads the log may leave */
 }
 
 void fit_say_line(void *context, const char *line)
@@ -47,8 +51,12 @@ enum progress_style fit_log_style(const char *log)
 static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                         struct err *err)
 {
+    if (values->worker_hosts && !*values->worker_hosts)
+        return err_set(err, ERR_USAGE,
+                       "--worker-hosts names nobody: write HOST:PORT,…, or leave it out to train "
+                       "alone");
     bool hosts = !str_is_empty(values->ps_hosts) || !str_is_empty(values->worker_hosts);
-    if (!hosts && str_is_empty(values->job_name))
+    if (!hosts && str_is_empty(values->job_name) && values->task_index == 0)
         return tf_config_from_process_environment(ret, err);
     if (str_is_empty(values->worker_hosts) || str_is_empty(values->job_name))
         return err_set(err, ERR_USAGE,

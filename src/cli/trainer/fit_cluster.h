@@ -31,8 +31,9 @@ int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, str
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err);
 
-/* Set by SIGTERM and SIGINT to their number; while `fit_joining`, when data are read or others
- * waited for before the first step and there is nothing to save, they end the process instead. */
+/* Set by SIGTERM, SIGINT and SIGHUP to their number; while `fit_joining`, when data are read or
+ * others waited for before the first step and there is nothing to save, they end the process
+ * instead. */
 extern volatile sig_atomic_t fit_stop_asked, fit_joining;
 
 /* Handlers of signals, and threads as training wants them. First of all. */

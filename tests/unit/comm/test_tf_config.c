@@ -212,6 +212,15 @@ static void a_wrong_master_form_is_refused(void **state)
 {
     struct ty_tf_config *config = NULL;
     struct err err = ERR_INIT;
+    const char *lost[][3] = {
+        {"WORLD_SIZE", "3"}, {"PET_NNODES", "2"}, {"RANK", "1"}, {"PET_NODE_RANK", "1"}};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(tf_config_from_environment(get, lost[i], &config, &err), -ERR_INVALID);
+        assert_non_null(strstr(err.message, "but neither MASTER_ADDR nor TF_CONFIG says"));
+    }
+    const char *one[] = {"WORLD_SIZE", "1", "RANK", "0", NULL};
+    assert_int_equal(tf_config_from_environment(get, one, &config, &err), 0);
+    ty_tf_config_free(config);
     const char *no_rank[] = {"MASTER_ADDR", "m", "MASTER_PORT", "1", "WORLD_SIZE", "3", NULL};
     assert_true(tf_config_from_environment(get, no_rank, &config, &err) < 0);
     assert_non_null(strstr(err.message, "neither RANK nor PET_NODE_RANK"));
