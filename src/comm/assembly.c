@@ -121,6 +121,7 @@ int assembly_new(const struct comm_options *options, struct assembly **ret, stru
         .channels = channels,
         .master_form = options->config->master_form,
         .shape = options->shape,
+        .terms = options->terms,
         .secret = assembly->secret.data,
         .secret_size = assembly->secret.size,
         .encryption = assembly->encryption,

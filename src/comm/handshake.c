@@ -4,10 +4,13 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "base/str.h"
 #include "comm/socket.h"
+#include "comm/terms.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +36,25 @@ const char *handshake_verdict_text(enum wire_verdict verdict)
                                   "(TRAINER_ENCRYPT), or none",
     };
     return (unsigned)verdict < WIRE_VERDICTS ? TEXTS[verdict] : "for an unknown reason";
+}
+
+void handshake_other_shape(const struct handshake *handshake, char text[HANDSHAKE_REASON_MAX])
+{
+    char difference[HANDSHAKE_REASON_MAX - 64];
+    const char *ours = handshake->identity->terms;
+    if (ours && handshake->theirs &&
+        terms_difference(ours, handshake->theirs, difference, sizeof(difference)))
+        snprintf(text, HANDSHAKE_REASON_MAX,
+                 "its options differ: %s; start all tasks with the same", difference);
+    else
+        str_copy(text, HANDSHAKE_REASON_MAX, handshake_verdict_text(WIRE_OTHER_SHAPE));
+}
+
+static void send_terms(struct handshake *handshake)
+{
+    uint8_t bytes[WIRE_HEAD_SIZE + WIRE_TERMS_MAX];
+    const char *terms = handshake->identity->terms;
+    buf_append(&handshake->out, bytes, wire_terms_encode(terms ? terms : "", bytes));
 }
 
 static void init(struct handshake *handshake, int fd, const struct handshake_identity *identity,
@@ -77,6 +99,7 @@ void handshake_release(struct handshake *handshake)
         return;
     connection_close(&handshake->link);
     free(handshake->addresses);
+    free(handshake->theirs);
     buf_release(&handshake->in);
     buf_release(&handshake->out);
     *handshake = (struct handshake){.link = CONNECTION_NONE};
@@ -221,6 +244,8 @@ static int on_welcome(struct handshake *handshake, const uint8_t *bytes, size_t 
         return refuse(handshake, WIRE_WRONG_SECRET, err);
     }
     buf_append(&handshake->out, proof, sizeof(proof));
+    if (welcome->shape != handshake->identity->shape)
+        send_terms(handshake);
     handshake->state = HANDSHAKE_READ_VERDICT;
     return 0;
 }
@@ -237,7 +262,8 @@ static int on_proof(struct handshake *handshake, const uint8_t *bytes, size_t si
         (void)socket_send(handshake->link.fd, handshake->out.data, handshake->out.size);
         return refuse(handshake, WIRE_WRONG_SECRET, err);
     }
-    handshake->state = HANDSHAKE_PROVEN;
+    bool same = handshake->hello.shape == handshake->identity->shape;
+    handshake->state = same ? HANDSHAKE_PROVEN : HANDSHAKE_READ_TERMS;
     return 0;
 }
 
@@ -268,6 +294,27 @@ static int accepted(struct handshake *handshake, bool connector, struct err *err
     return 0;
 }
 
+static int on_terms(struct handshake *handshake, const uint8_t *bytes, size_t size, struct err *err)
+{
+    int result = wire_terms_decode(bytes, size, &handshake->theirs, err);
+    if (result == 0)
+        handshake->state = HANDSHAKE_PROVEN;
+    return result;
+}
+
+static int on_reason(struct handshake *handshake, const uint8_t *bytes, size_t size,
+                     struct err *err)
+{
+    char why[HANDSHAKE_REASON_MAX];
+    int result = wire_terms_decode(bytes, size, &handshake->theirs, err);
+    if (result < 0)
+        return result;
+    handshake->verdict = WIRE_OTHER_SHAPE;
+    handshake->refused = true;
+    handshake_other_shape(handshake, why);
+    return err_set(err, ERR_FORBIDDEN, "it refused this task: %s", why);
+}
+
 static int on_verdict(struct handshake *handshake, const uint8_t *bytes, size_t size,
                       struct err *err)
 {
@@ -276,6 +323,10 @@ static int on_verdict(struct handshake *handshake, const uint8_t *bytes, size_t 
                                      handshake->addresses, &handshake->address_count, err);
     if (result < 0)
         return result;
+    if (verdict == WIRE_OTHER_SHAPE) {
+        handshake->state = HANDSHAKE_READ_REASON;
+        return 0;
+    }
     if (verdict != WIRE_ACCEPTED)
         return refused_by_peer(handshake, verdict, err);
     return accepted(handshake, true, err);
@@ -290,6 +341,8 @@ void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,
         mem_panic("handshake: %zu addresses do not fit a verdict", count);
     wire_verdict_encode(verdict, addresses, count, room);
     buf_commit(&handshake->out, size);
+    if (verdict == WIRE_OTHER_SHAPE)
+        send_terms(handshake);
     handshake->verdict = verdict;
     handshake->state = HANDSHAKE_WRITE_VERDICT;
 }
@@ -381,8 +434,12 @@ static int secure(struct handshake *handshake, struct err *err)
 int handshake_progress(struct handshake *handshake, struct err *err)
 {
     static int (*const ON_MESSAGE[])(struct handshake *, const uint8_t *, size_t, struct err *) = {
-        [HANDSHAKE_READ_HELLO] = on_hello, [HANDSHAKE_READ_WELCOME] = on_welcome,
-        [HANDSHAKE_READ_PROOF] = on_proof, [HANDSHAKE_READ_VERDICT] = on_verdict,
+        [HANDSHAKE_READ_HELLO] = on_hello,
+        [HANDSHAKE_READ_WELCOME] = on_welcome,
+        [HANDSHAKE_READ_PROOF] = on_proof,
+        [HANDSHAKE_READ_TERMS] = on_terms,
+        [HANDSHAKE_READ_VERDICT] = on_verdict,
+        [HANDSHAKE_READ_REASON] = on_reason,
         [HANDSHAKE_DONE] = NULL,
     };
     int result = 0;

@@ -19,6 +19,7 @@ struct handshake_identity {
     uint16_t listen_port;
     uint64_t generation; /* 0: outside of any group */
     uint64_t shape;
+    const char *terms; /* what it stands for, see terms.h; may be NULL */
     uint8_t job[SECRET_MAC_SIZE];
     const char *secret;
     size_t secret_size;
@@ -31,8 +32,10 @@ enum handshake_state {
     HANDSHAKE_EARLY,         /* acceptor: of another generation than ours, which may come */
     HANDSHAKE_READ_WELCOME,  /* connector */
     HANDSHAKE_READ_PROOF,    /* acceptor */
+    HANDSHAKE_READ_TERMS,    /* acceptor: of a peer with another shape */
     HANDSHAKE_PROVEN,        /* acceptor: the caller gives its verdict now or later */
     HANDSHAKE_READ_VERDICT,  /* connector */
+    HANDSHAKE_READ_REASON,   /* connector: refused for another shape; the peer's terms follow */
     HANDSHAKE_WRITE_VERDICT, /* acceptor: the last bytes are on their way */
     HANDSHAKE_SECURING,      /* accepted: the connection becomes an encrypted one */
     HANDSHAKE_DONE,
@@ -49,7 +52,8 @@ struct handshake {
     bool refused;                   /* by the peer; the verdict says why */
     struct wire_address *addresses; /* connector: `identity->size` of room, filled by a verdict */
     size_t address_count;
-    int errnum; /* why the connection broke; 0: it did not */
+    char *theirs; /* terms of a peer with another shape; NULL: not known */
+    int errnum;   /* why the connection broke; 0: it did not */
     struct buf in, out;
 };
 
@@ -83,5 +87,8 @@ void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,
 
 /* "it belongs to another job …": the verdict as the end of a sentence. */
 const char *handshake_verdict_text(enum wire_verdict verdict);
+/* WIRE_OTHER_SHAPE, with what differs as far as it is known. */
+enum { HANDSHAKE_REASON_MAX = 640 };
+void handshake_other_shape(const struct handshake *handshake, char text[HANDSHAKE_REASON_MAX]);
 
 #endif

@@ -99,8 +99,11 @@ static int shake(struct ps_server *server, struct ps_session *session, struct er
         enum wire_verdict verdict = judge(server, &handshake->hello);
         handshake_decide(handshake, verdict, NULL, 0);
         result = handshake_progress(handshake, err);
+        char why[HANDSHAKE_REASON_MAX];
+        handshake_other_shape(handshake, why);
         if (result == 0 && verdict != WIRE_ACCEPTED)
-            result = err_set(err, ERR_FORBIDDEN, "%s", handshake_verdict_text(verdict));
+            result = err_set(err, ERR_FORBIDDEN, "%s",
+                             verdict == WIRE_OTHER_SHAPE ? why : handshake_verdict_text(verdict));
     }
     if (result == 0 && handshake->state == HANDSHAKE_DONE)
         admit(server, session);

@@ -353,6 +353,7 @@ void rendezvous_identify(const struct rendezvous_options *options, struct handsh
                                        .channels = (uint16_t)options->channels,
                                        .generation = options->generation,
                                        .shape = options->shape,
+                                       .terms = options->terms,
                                        .secret = options->secret,
                                        .secret_size = options->secret_size,
                                        .encryption = options->encryption};

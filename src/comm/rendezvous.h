@@ -29,6 +29,7 @@ struct rendezvous_options {
     uint64_t generation;
     const int *numbers;
     uint64_t shape;
+    const char *terms;  /* what it stands for, see terms.h; may be NULL */
     const char *secret; /* may be "" */
     size_t secret_size;
     const struct tls_keyed *encryption; /* of all connections; NULL: they are in the clear */

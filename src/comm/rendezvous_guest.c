@@ -18,13 +18,15 @@ static int admit(struct rendezvous *r, struct guest *guest, struct err *err)
     struct bond *bond = rendezvous_find_bond(r, (int)hello->rank, hello->channel, false);
     enum wire_verdict verdict = handshake_judge_proven(handshake);
     if (verdict != WIRE_ACCEPTED) {
-        char peer[TF_CONFIG_TASK_TEXT_MAX];
+        char peer[TF_CONFIG_TASK_TEXT_MAX], why[HANDSHAKE_REASON_MAX];
         rendezvous_describe(r, (int)hello->rank, peer);
+        handshake_other_shape(handshake, why);
         handshake_decide(handshake, verdict, NULL, 0);
         (void)handshake_progress(handshake, NULL);
         if (r->tolerant)
             return 0;
-        return err_set(err, ERR_FORBIDDEN, "refused %s: %s", peer, handshake_verdict_text(verdict));
+        return err_set(err, ERR_FORBIDDEN, "refused %s: %s", peer,
+                       verdict == WIRE_OTHER_SHAPE ? why : handshake_verdict_text(verdict));
     }
     if (!bond) {
         handshake_decide(handshake, WIRE_WRONG_TASK, NULL, 0);

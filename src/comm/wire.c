@@ -1,6 +1,8 @@
 /* The bytes of handshake messages and frames; see wire.h. */
 #include "comm/wire.h"
 
+#include "base/mem.h"
+
 #include <endian.h>
 #include <string.h>
 
@@ -245,6 +247,29 @@ int wire_verdict_decode(const uint8_t *bytes, size_t size, size_t capacity,
     }
     *ret_verdict = verdict;
     *ret_count = count;
+    return 0;
+}
+
+size_t wire_terms_encode(const char *terms, uint8_t *bytes)
+{
+    size_t size = strnlen(terms, WIRE_TERMS_MAX);
+    put_head(&bytes, WIRE_HEAD_SIZE + size);
+    put_bytes(&bytes, terms, size);
+    return WIRE_HEAD_SIZE + size;
+}
+
+int wire_terms_decode(const uint8_t *bytes, size_t size, char **ret, struct err *err)
+{
+    if (size < WIRE_HEAD_SIZE || size > WIRE_HEAD_SIZE + WIRE_TERMS_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "its terms have %zu bytes", size);
+    int result = check_head(&bytes, size, size, "terms", err);
+    if (result < 0)
+        return result;
+    char *text = mem_strndup((const char *)bytes, size - WIRE_HEAD_SIZE);
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' && *at != '\n')
+            *at = '?';
+    *ret = text;
     return 0;
 }
 

@@ -6,6 +6,9 @@
  *   acceptor  → WELCOME  a verdict, a fresh number, proof that I know the secret
  *   connector → PROOF    proof that I know it too
  *   acceptor  → VERDICT  accepted or why not; where only rank 0 has a known address, those of all
+ *
+ * Where their shapes differ, the connector sends its TERMS after its proof and the acceptor its own
+ * after the verdict, so that each can say what differs.
  */
 #ifndef TRAINYARD_COMM_WIRE_H
 #define TRAINYARD_COMM_WIRE_H
@@ -26,6 +29,7 @@ enum {
     WIRE_PROOF_SIZE = 8 + 32,
     WIRE_VERDICT_SIZE = 8 + 8, /* and 18 an address */
     WIRE_ADDRESS_SIZE = 18,
+    WIRE_TERMS_MAX = 16384, /* without the head */
     WIRE_MESSAGE_MAX = 16384 * WIRE_ADDRESS_SIZE + 64,
 };
 
@@ -89,6 +93,12 @@ int wire_proof_decode(const uint8_t *bytes, size_t size, uint8_t ret_mac[SECRET_
 int wire_verdict_decode(const uint8_t *bytes, size_t size, size_t capacity,
                         enum wire_verdict *ret_verdict, struct wire_address *ret_addresses,
                         size_t *ret_count, struct err *err);
+
+/* As much of the text as may be sent: `bytes` has WIRE_HEAD_SIZE + WIRE_TERMS_MAX of room. Returns
+ * how much was used. */
+size_t wire_terms_encode(const char *terms, uint8_t *bytes);
+/* The text, malloc'ed, without zeros and what else is no printable character. */
+int wire_terms_decode(const uint8_t *bytes, size_t size, char **ret, struct err *err);
 
 /* Between members, on the control connection: a head, then `size` bytes. */
 enum wire_frame_type {

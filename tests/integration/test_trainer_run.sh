@@ -219,3 +219,16 @@ wait $pipe
 wait_until "its end" test -e "$SCRATCH/hangup-code"
 assert_eq "the code after SIGHUP" 129 "$(cat "$SCRATCH/hangup-code")"
 assert_contains "the end by SIGHUP" "stopped after step" "$(jq -r '.events[].message' "$SCRATCH/hangup/report.json")"
+
+# Workers that were started with other options say which.
+LIST='"127.0.0.1:28721","127.0.0.1:28722"'
+for i in 1 0; do
+    TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
+        "$TRAINER" fit face --steps 2 --shift "0.$((i + 1))" >"$SCRATCH/apart-$i" 2>&1 &
+    pids[$i]=$!
+done
+for i in 0 1; do
+    wait "${pids[$i]}" && fail "workers with other options trained together"
+done
+grep -q "its options differ: --shift 0.[12] there and 0.[12] here; start all tasks with the same" "$SCRATCH"/apart-? ||
+    fail "nobody says what differs: $(tail -n 2 "$SCRATCH"/apart-?)"

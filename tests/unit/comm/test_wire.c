@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "comm/ring.h"
 #include "comm/secret.h"
+#include "comm/terms.h"
 #include "comm/wire.h"
 
 #include <setjmp.h>
@@ -134,6 +135,35 @@ static void lanes_cover_a_stream_once(void **state)
     }
 }
 
+static void what_differs_is_named(void **state)
+{
+    static const struct {
+        const char *ours, *theirs, *text; /* NULL: nothing */
+    } ROWS[] = {
+        {"--a 1\n--b 2\n", "--a 1\n--b 2\n", NULL},
+        {"", "", NULL},
+        {"--a 1\n--b 2\n", "--b 3\n--a 1\n", "--b 3 there and 2 here"},
+        {"--a 1\n--b 2\n", "--a 1\n", "--b 2 only here"},
+        {"--a 1\n", "--a 1\n--b 2", "--b 2 there only"},
+        {"--a 1\n", "\n\n \n", "--a 1 only here,   there only,   there only"},
+        {"--a 1\n--b 1\n--c 1\n--d 1\n", "--a 2\n--b 2\n--c 2\n--d 2\n",
+         "--a 2 there and 1 here, --b 2 there and 1 here, --c 2 there and 1 here"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        char text[256];
+        bool differs = terms_difference(ROWS[i].ours, ROWS[i].theirs, text, sizeof(text));
+        assert_string_equal(text, ROWS[i].text ? ROWS[i].text : "");
+        assert_int_equal(differs, ROWS[i].text != NULL);
+    }
+    uint8_t bytes[WIRE_HEAD_SIZE + WIRE_TERMS_MAX];
+    char *back = NULL;
+    size_t size = wire_terms_encode("--a 1\n\x1b[2J", bytes);
+    assert_int_equal(wire_terms_decode(bytes, size, &back, NULL), 0);
+    assert_string_equal(back, "--a 1\n?[2J");
+    free(back);
+    assert_int_equal(wire_terms_decode(bytes, size - 1, &back, NULL), -ERR_BAD_REQUEST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +173,7 @@ int main(void)
         cmocka_unit_test(a_verdict_carries_addresses),
         cmocka_unit_test(a_proof_depends_on_everything),
         cmocka_unit_test(lanes_cover_a_stream_once),
+        cmocka_unit_test(what_differs_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
