@@ -70,6 +70,7 @@ void rendezvous_add_bond(struct rendezvous *r, int peer, int channel, bool outgo
 
 /* Until something moves, a bond is to be tried again, a line is due, or `until`. */
 void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until);
+/* rendezvous_missing.c: who has not come, and why. */
 void rendezvous_report_missing(struct rendezvous *r);
 void rendezvous_tell_missing(struct rendezvous *r); /* whenever they may be others */
 int rendezvous_give_up(struct rendezvous *r, struct err *err);
