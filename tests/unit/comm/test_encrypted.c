@@ -158,8 +158,10 @@ static int dial(int port)
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0);
-    return fd;
+    if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
+        return fd;
+    close(fd);
+    return -1;
 }
 
 /* What has come on one connection goes out on its other half, noted, and changed if it is to be. */
@@ -206,9 +208,13 @@ static void stand_in_the_middle(const struct members *members, int listener)
             polls[i].fd = polls[other].fd = -1;
         }
         if (polls[0].revents && count + 2 <= 1 + 2 * PAIRS_MAX) {
-            int in = accept(listener, NULL, NULL);
+            int in = accept(listener, NULL, NULL), out = dial(members->ports[0]);
+            if (out < 0) { /* rank 0 does not listen yet: rank 1 tries again */
+                close(in);
+                continue;
+            }
             polls[count++] = (struct pollfd){.fd = in, .events = POLLIN};
-            polls[count++] = (struct pollfd){.fd = dial(members->ports[0]), .events = POLLIN};
+            polls[count++] = (struct pollfd){.fd = out, .events = POLLIN};
         }
     }
 }
