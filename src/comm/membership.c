@@ -237,7 +237,7 @@ static void reconsider(struct membership *m)
         lowest++;
     for (int i = 0; i < m->options.tasks; i++)
         members += is_present(m, i);
-    if (lowest != self || m->bound || !agree || obstacle) {
+    if (lowest != self || !agree || obstacle) { /* a task that is bound sees its leader below it */
         m->proposed = 0;
         return;
     }

@@ -1,0 +1,171 @@
+/* The rules of the agreement one by one, where the simulation (test_membership.c) would need luck:
+ * who is bound to a proposal and until when, when a leader may propose, what is kept in mind. */
+#include "comm/membership.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TASKS = 3, P = MEMBERSHIP_PRESENT, G = MEMBERSHIP_GONE, M = MEMBERSHIP_MATE };
+
+/* One task, and what it sent last to each other one. */
+static enum membership_kind sent[TASKS];
+static uint64_t sent_generation[TASKS];
+static bool pledged[TASKS];
+static uint64_t machines[TASKS];
+
+static void note(void *context, int task, const struct membership_message *message)
+{
+    sent[task] = message->kind;
+    sent_generation[task] = message->generation;
+}
+
+static struct membership *task(int self, uint64_t live)
+{
+    static const bool ALL[TASKS] = {true, true, true};
+    memset(sent, 0, sizeof(sent));
+    memset(pledged, 0, sizeof(pledged));
+    const struct membership_options options = {.tasks = TASKS,
+                                               .self = self,
+                                               .min = 1,
+                                               .start = 1,
+                                               .live = live,
+                                               .mates = live ? ALL : NULL,
+                                               .pledged = pledged,
+                                               .machine = (uint64_t)self + 1,
+                                               .machines = machines,
+                                               .send = note};
+    for (uint64_t i = 0; i < TASKS; i++)
+        machines[i] = i + 1;
+    return membership_new(&options);
+}
+
+static void hear(struct membership *m, int from, enum membership_kind kind, uint64_t generation,
+                 uint64_t live, const uint8_t view[TASKS])
+{
+    uint8_t tasks[TASKS] = {0};
+    if (view)
+        memcpy(tasks, view, sizeof(tasks));
+    const struct membership_message message = {.kind = kind,
+                                               .generation = generation,
+                                               .live = live,
+                                               .machine = (uint64_t)from + 1,
+                                               .tasks = tasks};
+    membership_receive(m, from, &message);
+}
+
+static void whoever_accepted_is_bound_until_its_leader_lets_go(void **state)
+{
+    static const uint8_t TWO[] = {G, P, P}, THREE[] = {P, P, P};
+    struct membership *m = task(2, 0);
+    membership_see(m, 0, MEMBERSHIP_GONE);
+    membership_see(m, 1, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
+    assert_int_equal(sent[1], MEMBERSHIP_ACCEPT);
+    assert_int_equal(sent_generation[1], 100);
+    /* What was agreed to counts from now on. */
+    assert_true(!pledged[0] && pledged[1] && pledged[2]);
+    membership_see(m, 0, MEMBERSHIP_PRESENT);
+    hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
+    assert_int_not_equal(sent[0], MEMBERSHIP_ACCEPT);
+    /* The leader tells how it sees all, and so does not stand by its proposal. */
+    hear(m, 1, MEMBERSHIP_HERE, 200, 0, THREE);
+    hear(m, 1, MEMBERSHIP_COMMIT, 100, 0, NULL);
+    const bool *list;
+    assert_int_equal(membership_decided(m, &list), 0);
+    hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
+    assert_int_equal(sent[0], MEMBERSHIP_ACCEPT);
+    assert_true(pledged[0]);
+    hear(m, 1, MEMBERSHIP_COMMIT, 200, 0, NULL); /* not its leader */
+    assert_int_equal(membership_decided(m, &list), 0);
+    hear(m, 0, MEMBERSHIP_COMMIT, 199, 0, NULL); /* of an earlier proposal */
+    assert_int_equal(membership_decided(m, &list), 0);
+    hear(m, 0, MEMBERSHIP_COMMIT, 200, 0, NULL);
+    assert_int_equal(membership_decided(m, &list), 200);
+    membership_free(m);
+}
+
+static void a_lost_leader_binds_nobody(void **state)
+{
+    static const uint8_t TWO[] = {G, P, P};
+    struct membership *m = task(2, 0);
+    const bool *list;
+    membership_see(m, 0, MEMBERSHIP_GONE);
+    membership_see(m, 1, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
+    assert_int_equal(membership_decided(m, &list), 0);
+    membership_see(m, 1, MEMBERSHIP_GONE); /* it is alone now, and enough */
+    assert_int_not_equal(membership_decided(m, &list), 0);
+    assert_true(!list[0] && !list[1] && list[2]);
+    membership_free(m);
+}
+
+static void a_leader_proposes_when_all_see_the_same(void **state)
+{
+    static const uint8_t ALL[] = {P, P, P}, LESS[] = {P, MEMBERSHIP_UNKNOWN, P};
+    struct membership *m = task(0, 0);
+    membership_see(m, 1, MEMBERSHIP_PRESENT);
+    membership_see(m, 2, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_HERE, 0, 0, ALL);
+    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* 2 has not told yet */
+    hear(m, 2, MEMBERSHIP_HERE, 0, 0, LESS);
+    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
+    hear(m, 2, MEMBERSHIP_HERE, 0, 0, ALL);
+    assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
+    assert_int_equal(sent[2], MEMBERSHIP_PROPOSE);
+    assert_true(pledged[0] && pledged[1] && pledged[2]);
+    /* In a new life it has not told anything. */
+    membership_see(m, 2, MEMBERSHIP_GONE);
+    membership_see(m, 2, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_HERE, 0, 0, LESS);
+    hear(m, 1, MEMBERSHIP_HERE, 0, 0, ALL);
+    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
+    hear(m, 2, MEMBERSHIP_HERE, 0, 0, ALL);
+    assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
+    const bool *list;
+    hear(m, 1, MEMBERSHIP_ACCEPT, sent_generation[1], 0, NULL);
+    assert_int_equal(membership_decided(m, &list), 0);
+    hear(m, 2, MEMBERSHIP_ACCEPT, sent_generation[2], 0, NULL);
+    assert_int_not_equal(membership_decided(m, &list), 0);
+    membership_free(m);
+}
+
+/* The part that may not go on is left behind: a second one of its kind does not make it the greater
+ * part, as others may have come to the first. One that was not left behind does. */
+static void two_that_were_left_behind_are_no_majority(void **state)
+{
+    static const uint8_t BEHIND[] = {P | M, P, MEMBERSHIP_SILENT | M},
+                         AT_WORK[] = {P | M, P | M, MEMBERSHIP_SILENT | M};
+    struct membership *m = task(0, 7);
+    membership_see(m, 1, MEMBERSHIP_SILENT);
+    assert_false(membership_left_behind(m));
+    membership_see(m, 2, MEMBERSHIP_SILENT);
+    assert_true(membership_left_behind(m));
+    membership_see(m, 1, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_HERE, 0, 7, BEHIND);
+    assert_non_null(membership_obstacle(m));
+    hear(m, 1, MEMBERSHIP_HERE, 0, 7, AT_WORK);
+    assert_null(membership_obstacle(m));
+    assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
+    membership_free(m);
+
+    m = task(0, 7);
+    membership_was_away(m);
+    assert_true(membership_left_behind(m));
+    membership_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whoever_accepted_is_bound_until_its_leader_lets_go),
+        cmocka_unit_test(a_lost_leader_binds_nobody),
+        cmocka_unit_test(a_leader_proposes_when_all_see_the_same),
+        cmocka_unit_test(two_that_were_left_behind_are_no_majority),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
