@@ -35,12 +35,14 @@ int face_batch_draw(const struct dataset *dataset, const struct dataset_persons_
         struct rand rand;
         rand_init_keyed(&rand, options->seed, step, KEY + place);
         float part = LEAST + (1 - 2 * LEAST) * (float)rand_unit(&rand);
+        struct augment_shape shape = augment_shape_draw(&rand, options->reshape);
         for (size_t i = 0; i < pictures; i++) {
             const struct dataset_sample *sample = &samples[place * pictures + i];
             ret_entries[place * pictures + i] = (struct face_batch_entry){
                 .sample = *sample,
                 .other = others[i],
                 .part = blended ? part : 0,
+                .shape = shape,
                 .label = (int)(blended ? dataset_persons(dataset) + place : sample->person),
             };
         }

@@ -1,17 +1,19 @@
 /* Which pictures make up the batch of a step. Part of its people may be blends: each picture of one
- * person laid over a picture of another, always in the same proportion, which makes a person who
- * does not exist. A data set of few people has many pairs of them, so that a model learns to tell
- * people apart and not to know these. Everything depends on seed and step alone, so N workers see
- * what one would see. */
+ * person laid over a picture of another, always in the same proportion and reshaped alike, which
+ * makes a person who does not exist. A data set of few people has many pairs of them, so that a
+ * model learns to tell people apart and not to know these. Everything depends on seed and step
+ * alone, so N workers see what one would see. */
 #ifndef TRAINYARD_MODELS_FACE_BATCH_H
 #define TRAINYARD_MODELS_FACE_BATCH_H
 
+#include "train/augment.h"
 #include "train/dataset.h"
 
 struct face_batch_entry {
     struct dataset_sample sample;
     struct dataset_sample other; /* laid over it */
     float part;                  /* of the other: 0 is the sample alone */
+    struct augment_shape shape;  /* of a blend */
     int label;                   /* of the person, who may not exist */
 };
 
@@ -19,6 +21,7 @@ struct face_batch_options {
     uint64_t seed;
     size_t persons, pictures; /* of the batch, and of each person in it */
     size_t blended;           /* of the persons */
+    float reshape;            /* how much a blend is reshaped at most, in parts of the side */
 };
 
 /* persons · pictures entries, person by person. */

@@ -65,12 +65,14 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         fit_loop_bits(options->weight_decay),
         fit_loop_bits(options->clip),
         fit_loop_bits(options->blend),
+        fit_loop_bits(options->reshape),
         fit_loop_bits(options->augment.shift),
         fit_loop_bits(options->augment.turn),
         fit_loop_bits(options->augment.scale),
         fit_loop_bits(options->augment.gamma),
         fit_loop_bits(options->augment.noise),
         fit_loop_bits(options->augment.cover),
+        fit_loop_bits(options->augment.backdrop),
         options->augment.mirror,
         options->start_from != NULL,
     };
@@ -96,6 +98,7 @@ static int fill_batch(void *context, uint64_t step, size_t first, size_t count, 
         .persons = options->batch_persons,
         .pictures = options->batch_pictures,
         .blended = (size_t)(options->blend * (float)options->batch_persons),
+        .reshape = options->reshape,
     };
     int result = face_batch_draw(fit->dataset, &fit->split.train, &draw, step, entries, err);
     for (size_t i = 0; result == 0 && i < all; i++)
@@ -160,9 +163,10 @@ static int fit_start(struct fit *fit, struct err *err)
                        "%zu persons are left to train on (%zu held out), fewer than the %zu of a "
                        "batch: hold out fewer, or make the batch smaller",
                        fit->split.train.count, options->held_out, options->batch_persons);
-    if (!(options->blend >= 0 && options->blend <= 1) || !augment_is_sane(&options->augment))
+    if (!(options->blend >= 0 && options->blend <= 1) ||
+        !(options->reshape >= 0 && options->reshape <= 1) || !augment_is_sane(&options->augment))
         return err_set(err, ERR_INVALID,
-                       "blending and the changes of pictures are parts from 0 to 1");
+                       "blending, reshaping and the changes of pictures are parts from 0 to 1");
     result = face_model_new(&options->model, &fit->model, err);
     if (result < 0)
         return result;

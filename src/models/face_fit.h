@@ -28,6 +28,7 @@ struct face_fit_options {
     uint64_t warm_up;
     struct augment augment;
     float blend;            /* part of a batch's people who are blends of two (face_batch.h) */
+    float reshape;          /* how much these are reshaped at most, in parts of the side */
     const char *start_from; /* model whose values this one starts with; NULL: from chance */
     const char *model_dir;  /* NULL: nothing is written or resumed */
     uint64_t checkpoint_every;

@@ -120,8 +120,8 @@ int face_pictures_load_changed(struct face_pictures *pictures, const struct augm
         return result;
     struct rand rand;
     rand_init_keyed(&rand, seed, step, position);
-    augment_picture(augment, &rand, both ? both : bytes, pictures->config.side,
-                    pictures->config.channels, ret_input);
+    augment_picture(augment, both ? &entry->shape : NULL, &rand, both ? both : bytes,
+                    pictures->config.side, pictures->config.channels, ret_input);
     face_prepare(&pictures->config, ret_input, ret_input);
     return 0;
 }

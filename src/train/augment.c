@@ -15,8 +15,8 @@ static int clamp(int value, int limit)
 
 bool augment_is_sane(const struct augment *augment)
 {
-    const float values[] = {augment->shift, augment->turn,  augment->scale,
-                            augment->gamma, augment->noise, augment->cover};
+    const float values[] = {augment->shift, augment->turn,  augment->scale,   augment->gamma,
+                            augment->noise, augment->cover, augment->backdrop};
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (!(values[i] >= 0 && values[i] <= 1))
             return false;
@@ -44,9 +44,60 @@ static void cover(struct rand *rand, float part, int side, int channels, float *
                 to[(y * side + x) * channels + c] = grey;
 }
 
-void augment_picture(const struct augment *augment, struct rand *rand, const uint8_t *from,
-                     int side, int channels, float *to)
+/* The tone of all that lies outside of an upright oval, with a soft edge: a face fills the oval,
+ * and the wall behind it says nothing about who it is. */
+static void change_backdrop(struct rand *rand, float most, int side, int channels, float *to)
 {
+    const float across = 0.40f, down = 0.52f; /* half axes, in parts of the side */
+    const float edge = 0.9f, softness = 0.25f;
+    float tone = between(rand, most), centre = (float)(side - 1) / 2;
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            float ex = ((float)x - centre) / (across * (float)side),
+                  ey = ((float)y - centre) / (down * (float)side);
+            float outside = (sqrtf(ex * ex + ey * ey) - edge) / softness;
+            outside = fminf(fmaxf(outside, 0), 1);
+            for (int c = 0; c < channels; c++) {
+                float *value = &to[(y * side + x) * channels + c];
+                *value = fminf(fmaxf(*value + outside * tone, 0), 1);
+            }
+        }
+}
+
+struct augment_shape augment_shape_draw(struct rand *rand, float highest)
+{
+    struct augment_shape shape;
+    for (int i = 0; i < 3; i++)
+        shape.across[i] = between(rand, highest);
+    for (int i = 0; i < 3; i++)
+        shape.down[i] = between(rand, highest);
+    return shape;
+}
+
+/* Of the point that is looked up, so that a person's shape is the same however the picture is
+ * shifted or turned. Wider or narrower by the first wave, by the others unevenly so. */
+static void reshape(const struct augment_shape *shape, float side, float *x, float *y)
+{
+    const float turn = 2 * (float)M_PI;
+    float u = *x / side, v = *y / side, wave = sinf(turn * u);
+    *x += side * (shape->across[0] * (2 * u - 1) + shape->across[1] * wave +
+                  shape->across[2] * wave * cosf(turn * v));
+    *y += side * (shape->down[0] * (2 * v - 1) + shape->down[1] * sinf(turn * v) +
+                  shape->down[2] * cosf(turn * u));
+}
+
+static bool is_as_it_was(const struct augment_shape *shape)
+{
+    for (int i = 0; shape && i < 3; i++)
+        if (shape->across[i] != 0 || shape->down[i] != 0)
+            return false;
+    return true;
+}
+
+void augment_picture(const struct augment *augment, const struct augment_shape *shape,
+                     struct rand *rand, const uint8_t *from, int side, int channels, float *to)
+{
+    bool reshaped = !is_as_it_was(shape);
     float turn = between(rand, augment->turn), zoom = 1 + between(rand, augment->scale);
     float dx = between(rand, augment->shift) * (float)side,
           dy = between(rand, augment->shift) * (float)side;
@@ -62,6 +113,8 @@ void augment_picture(const struct augment *augment, struct rand *rand, const uin
                   py = (float)y - centre;
             float sx = cosine * px - sine * py + centre + dx,
                   sy = sine * px + cosine * py + centre + dy;
+            if (reshaped)
+                reshape(shape, (float)side, &sx, &sy);
             float bx = floorf(sx), by = floorf(sy), fx = sx - bx, fy = sy - by;
             int x0 = clamp((int)bx, side - 1), x1 = clamp((int)bx + 1, side - 1);
             int y0 = clamp((int)by, side - 1), y1 = clamp((int)by + 1, side - 1);
@@ -77,6 +130,8 @@ void augment_picture(const struct augment *augment, struct rand *rand, const uin
                 to[(y * side + x) * channels + c] = value;
             }
         }
+    if (augment->backdrop > 0)
+        change_backdrop(rand, augment->backdrop, side, channels, to);
     if (augment->cover > 0)
         cover(rand, augment->cover, side, channels, to);
 }

@@ -10,7 +10,8 @@ struct fit_face_values {
     const char *data, *crop, *optimizer, *schedule, *mining, *norm, *light, *views, *start_from;
     int64_t persons, pictures, held_out, steps, epochs, batch, batch_persons, batch_pictures, side,
         channels, embedding, width, warm_up;
-    double margin, rate, weight_decay, blend, shift, turn, zoom, shade, noise, cover;
+    double margin, rate, weight_decay, blend, reshape, shift, turn, zoom, shade, noise, cover,
+        backdrop;
     bool plain_pictures;
 };
 FIT_SHARED_FIRST(struct fit_face_values);

@@ -43,11 +43,13 @@ static struct face_fit_options read_values(const struct fit_face_values *values)
         .gamma = (float)values->shade,
         .noise = (float)values->noise,
         .cover = (float)values->cover,
+        .backdrop = (float)values->backdrop,
         .mirror = true,
     };
     if (values->plain_pictures)
         options.augment = (struct augment){0};
     options.blend = (float)values->blend;
+    options.reshape = (float)values->reshape;
     options.start_from = str_is_empty(values->start_from) ? NULL : values->start_from;
     options.model_dir = str_is_empty(values->shared.model_dir) ? NULL : values->shared.model_dir;
     options.checkpoint_every = (uint64_t)values->shared.checkpoint_every;
@@ -298,6 +300,14 @@ const struct option FIT_FACE_OPTIONS[] = {
      .range = {0, 1},
      .value = "X",
      .help = "part of a batch's people who are blends of two: for data sets of few people"},
+    {.name = "reshape",
+     .type = OPTION_REAL,
+     FIELD(reshape),
+     .fallback = "0",
+     .range = {0, 1},
+     .value = "X",
+     .help = "how far the parts of a blend's face are moved at most, in parts of the picture's "
+             "side: alike in all its pictures"},
     {.name = "shift",
      .type = OPTION_REAL,
      FIELD(shift),
@@ -340,6 +350,14 @@ const struct option FIT_FACE_OPTIONS[] = {
      .range = {0, 1},
      .value = "X",
      .help = "side of the square that covers a part of them at most"},
+    {.name = "backdrop",
+     .type = OPTION_REAL,
+     FIELD(backdrop),
+     .fallback = "0",
+     .range = {0, 1},
+     .value = "X",
+     .help = "how much lighter or darker what is around the face gets at most: where the walls "
+             "behind people would tell who they are"},
     {.name = "plain-pictures",
      .type = OPTION_FLAG,
      FIELD(plain_pictures),

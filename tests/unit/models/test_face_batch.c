@@ -16,7 +16,7 @@
 enum { PERSONS = 6, PICTURES = 3, BATCH = PERSONS * PICTURES, BLENDED = 4, PEOPLE = 10 };
 
 static const struct face_batch_options OPTIONS = {
-    .seed = 5, .persons = PERSONS, .pictures = PICTURES, .blended = BLENDED};
+    .seed = 5, .persons = PERSONS, .pictures = PICTURES, .blended = BLENDED, .reshape = 0.1f};
 
 static struct dataset *people(struct dataset_split *ret_split)
 {
@@ -40,6 +40,10 @@ static void blends_are_people_of_their_own(void **state)
                 assert_int_equal(entry->sample.person, first->sample.person);
                 assert_int_equal(entry->label, first->label);
                 assert_true(entry->part == first->part);
+                assert_memory_equal(&entry->shape, &first->shape, sizeof(entry->shape));
+                for (int k = 0; k < 3; k++)
+                    assert_true(fabsf(entry->shape.across[k]) <= OPTIONS.reshape &&
+                                fabsf(entry->shape.down[k]) <= OPTIONS.reshape);
                 if (place < BLENDED) {
                     assert_true(entry->part > 0.3f && entry->part < 0.7f);
                     assert_int_equal(entry->other.person, first->other.person);
@@ -49,8 +53,11 @@ static void blends_are_people_of_their_own(void **state)
                     assert_true(entry->part == 0);
                     assert_int_equal(entry->label, entry->sample.person);
                 }
-                for (size_t other = 0; other < place; other++)
+                for (size_t other = 0; other < place; other++) {
                     assert_int_not_equal(entry->label, entries[other * PICTURES].label);
+                    assert_memory_not_equal(&entry->shape, &entries[other * PICTURES].shape,
+                                            sizeof(entry->shape));
+                }
             }
     }
     dataset_split_release(&split);
@@ -96,7 +103,12 @@ static void a_blend_lies_between_its_two_and_the_light_is_kept(void **state)
         assert_float_equal(both[i], (expected - FACE_PREPARE_MEAN) * FACE_PREPARE_FACTOR,
                            FACE_PREPARE_FACTOR * 0.6f / 255);
     }
-    entry.part = 0;
+    entry.shape.across[0] = 0.1f;
+    float wider[32 * 32];
+    assert_int_equal(face_pictures_load_changed(pictures, &nothing, &entry, 1, 1, 0, wider, NULL),
+                     0);
+    assert_memory_not_equal(both, wider, sizeof(both));
+    entry.part = 0; /* nor is one who exists reshaped */
     assert_int_equal(face_pictures_load_changed(pictures, &nothing, &entry, 1, 1, 0, both, NULL),
                      0);
     for (size_t i = 0; i < 32 * 32; i++)

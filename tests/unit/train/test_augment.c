@@ -3,10 +3,12 @@
 
 #include "train/augment.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -27,7 +29,7 @@ static void no_change_is_the_picture(void **state)
     struct rand rand;
     fill(bytes);
     rand_init(&rand, 2);
-    augment_picture(&(struct augment){0}, &rand, bytes, SIDE, CHANNELS, to);
+    augment_picture(&(struct augment){0}, NULL, &rand, bytes, SIDE, CHANNELS, to);
     for (int i = 0; i < COUNT; i++)
         assert_true(fabsf(to[i] - (float)bytes[i] / 255) < 1e-5f);
 }
@@ -41,7 +43,7 @@ static void mirrored_pictures_come_about_half_the_time(void **state)
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct rand rand;
         rand_init(&rand, seed);
-        augment_picture(&(struct augment){.mirror = true}, &rand, bytes, SIDE, CHANNELS, to);
+        augment_picture(&(struct augment){.mirror = true}, NULL, &rand, bytes, SIDE, CHANNELS, to);
         bool turned = fabsf(to[0] - (float)bytes[(SIDE - 1) * CHANNELS] / 255) < 1e-5f;
         mirrored += turned;
         for (int x = 0; x < SIDE; x++)
@@ -61,6 +63,7 @@ static void equal_draws_give_equal_pictures(void **state)
                                     .gamma = 0.5f,
                                     .noise = 0.05f,
                                     .cover = 0.5f,
+                                    .backdrop = 0.3f,
                                     .mirror = true};
     uint8_t bytes[COUNT];
     float a[COUNT], b[COUNT];
@@ -68,16 +71,83 @@ static void equal_draws_give_equal_pictures(void **state)
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct rand rand;
         rand_init(&rand, seed);
-        augment_picture(&augment, &rand, bytes, SIDE, CHANNELS, a);
+        augment_picture(&augment, NULL, &rand, bytes, SIDE, CHANNELS, a);
         rand_init(&rand, seed);
-        augment_picture(&augment, &rand, bytes, SIDE, CHANNELS, b);
+        augment_picture(&augment, NULL, &rand, bytes, SIDE, CHANNELS, b);
         assert_memory_equal(a, b, sizeof(a));
         for (int i = 0; i < COUNT; i++)
             assert_true(a[i] > -0.5f && a[i] < 1.5f);
         rand_init(&rand, seed + 1000);
-        augment_picture(&augment, &rand, bytes, SIDE, CHANNELS, b);
+        augment_picture(&augment, NULL, &rand, bytes, SIDE, CHANNELS, b);
         assert_memory_not_equal(a, b, sizeof(a));
     }
+}
+
+static void another_backdrop_leaves_the_middle_alone(void **state)
+{
+    uint8_t bytes[COUNT];
+    float to[COUNT];
+    float darkest = 0, lightest = 0;
+    memset(bytes, 128, sizeof(bytes));
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct rand rand;
+        rand_init(&rand, seed);
+        augment_picture(&(struct augment){.backdrop = 0.2f}, NULL, &rand, bytes, SIDE, CHANNELS,
+                        to);
+        const float was = 128.0f / 255;
+        for (int y = SIDE / 4; y < SIDE - SIDE / 4; y++)
+            for (int x = SIDE / 4; x < SIDE - SIDE / 4; x++)
+                assert_float_equal(to[(y * SIDE + x) * CHANNELS], was, 1e-6);
+        float corner = to[0] - was;
+        assert_true(fabsf(corner) <= 0.2f + 1e-6f);
+        for (int c = 1; c < CHANNELS; c++) /* the same in all corners and colours */
+            assert_float_equal(to[COUNT - c] - was, corner, 1e-6);
+        darkest = fminf(darkest, corner);
+        lightest = fmaxf(lightest, corner);
+    }
+    assert_true(darkest < -0.1f && lightest > 0.1f);
+    memset(bytes, 255, sizeof(bytes)); /* no lighter than white */
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct rand rand;
+        rand_init(&rand, seed);
+        augment_picture(&(struct augment){.backdrop = 1}, NULL, &rand, bytes, SIDE, CHANNELS, to);
+        for (int i = 0; i < COUNT; i++)
+            assert_true(to[i] >= 0 && to[i] <= 1);
+    }
+}
+
+/* Of a picture whose tone says where a pixel was: left to right in its first channel, downwards in
+ * its second. */
+static void a_shape_moves_what_is_seen(void **state)
+{
+    uint8_t bytes[COUNT];
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            uint8_t *pixel = bytes + (y * SIDE + x) * CHANNELS;
+            pixel[0] = (uint8_t)(10 * x);
+            pixel[1] = (uint8_t)(10 * y);
+            pixel[2] = 0;
+        }
+    const struct augment_shape shape = {.across = {0.05f, 0.02f, 0.03f},
+                                        .down = {-0.04f, 0.03f, 0.01f}};
+    float plain[COUNT], zero[COUNT], to[COUNT];
+    struct rand rand;
+    rand_init(&rand, 1);
+    augment_picture(&(struct augment){0}, NULL, &rand, bytes, SIDE, CHANNELS, plain);
+    augment_picture(&(struct augment){0}, &(struct augment_shape){0}, &rand, bytes, SIDE, CHANNELS,
+                    zero);
+    assert_memory_equal(plain, zero, sizeof(plain));
+    augment_picture(&(struct augment){0}, &shape, &rand, bytes, SIDE, CHANNELS, to);
+    for (int y = 4; y < SIDE - 4; y++)
+        for (int x = 4; x < SIDE - 4; x++) {
+            double u = (double)x / SIDE, v = (double)y / SIDE;
+            double sx = x + SIDE * (0.05 * (2 * u - 1) + 0.02 * sin(2 * M_PI * u) +
+                                    0.03 * sin(2 * M_PI * u) * cos(2 * M_PI * v));
+            double sy = y + SIDE * (-0.04 * (2 * v - 1) + 0.03 * sin(2 * M_PI * v) +
+                                    0.01 * cos(2 * M_PI * u));
+            assert_float_equal(to[(y * SIDE + x) * CHANNELS], 10 * sx / 255, 1e-4);
+            assert_float_equal(to[(y * SIDE + x) * CHANNELS + 1], 10 * sy / 255, 1e-4);
+        }
 }
 
 int main(void)
@@ -86,6 +156,8 @@ int main(void)
         cmocka_unit_test(no_change_is_the_picture),
         cmocka_unit_test(mirrored_pictures_come_about_half_the_time),
         cmocka_unit_test(equal_draws_give_equal_pictures),
+        cmocka_unit_test(another_backdrop_leaves_the_middle_alone),
+        cmocka_unit_test(a_shape_moves_what_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
