@@ -89,7 +89,7 @@ static int sum_through_slots(const struct comm_links *links, const struct collec
     if (result == 0 && leaders->index >= 0)
         result = sum_between(links, leaders, data, count, err);
     if (result == 0)
-        result = collective_broadcast_shared(shm, data, count * sizeof(float), err);
+        result = collective_broadcast_shared(shm, 0, data, count * sizeof(float), err);
     return result;
 }
 

@@ -4,9 +4,11 @@
 #include "base/mem.h"
 #include "comm/collective.h"
 
-int collective_broadcast_ring(struct transport_tcp *tcp, void *data, size_t size, struct err *err)
+int collective_broadcast_ring(struct transport_tcp *tcp, int root, void *data, size_t size,
+                              struct err *err)
 {
-    int members = transport_tcp_size(tcp), rank = transport_tcp_rank(tcp);
+    int members = transport_tcp_size(tcp);
+    int rank = (transport_tcp_rank(tcp) + members - root) % members; /* from the root on */
     struct ring_piece piece = {.at = data, .size = size};
     struct ring_plan plan = {.send = &piece,
                              .recv = &piece,

@@ -15,9 +15,10 @@ static void copy_in(struct transport_shm *shm, const char *data, size_t size)
         memcpy(transport_shm_slot(shm, transport_shm_index(shm)), data, size);
 }
 
-int collective_broadcast_shared(struct transport_shm *shm, void *data, size_t size, struct err *err)
+int collective_broadcast_shared(struct transport_shm *shm, int from, void *data, size_t size,
+                                struct err *err)
 {
-    bool root = transport_shm_index(shm) == 0;
+    bool root = transport_shm_index(shm) == from;
     size_t here = piece_of(size);
     if (root)
         copy_in(shm, data, here);
@@ -27,7 +28,7 @@ int collective_broadcast_shared(struct transport_shm *shm, void *data, size_t si
         if (root)
             copy_in(shm, (char *)data + at + here, next);
         else
-            memcpy((char *)data + at, transport_shm_slot_last(shm, 0), here);
+            memcpy((char *)data + at, transport_shm_slot_last(shm, from), here);
         at += here;
         here = next;
         if (here)

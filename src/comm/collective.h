@@ -72,11 +72,13 @@ int collective_core_enter(const struct comm_links *links, const struct collectiv
 int collective_core_leave(const struct comm_links *links, const struct collective_core *core,
                           float *data, size_t count, bool narrow, struct err *err);
 
-int collective_broadcast_ring(struct transport_tcp *tcp, void *data, size_t size, struct err *err);
+int collective_broadcast_ring(struct transport_tcp *tcp, int root, void *data, size_t size,
+                              struct err *err);
 int collective_allgather_ring(struct transport_tcp *tcp, size_t size, void *all, struct err *err);
 int collective_barrier_direct(struct transport_tcp *tcp, struct err *err);
 
-int collective_broadcast_shared(struct transport_shm *shm, void *data, size_t size,
+/* `from`: the index of a member that shares memory. */
+int collective_broadcast_shared(struct transport_shm *shm, int from, void *data, size_t size,
                                 struct err *err);
 int collective_allgather_shared(struct transport_shm *shm, size_t size, void *all, struct err *err);
 int collective_barrier_shared(struct transport_shm *shm, struct err *err);

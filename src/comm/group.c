@@ -195,14 +195,14 @@ const char *comm_allreduce_name(const struct comm_group *group, size_t count)
     return collective_allreduce_choose(&group->links, count)->name;
 }
 
-int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err *err)
+int comm_broadcast(struct comm_group *group, int root, void *data, size_t size, struct err *err)
 {
     int result = begin(group, TRANSPORT_BROADCAST, size, err);
     if (result < 0 || is_alone(group))
         return result;
     if (comm_links_all_shared(&group->links))
-        return collective_broadcast_shared(group->links.shm, data, size, err);
-    return collective_broadcast_ring(group->links.tcp, data, size, err);
+        return collective_broadcast_shared(group->links.shm, root, data, size, err);
+    return collective_broadcast_ring(group->links.tcp, root, data, size, err);
 }
 
 int comm_allgather(struct comm_group *group, const void *own, size_t size, void *ret_all,

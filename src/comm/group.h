@@ -134,8 +134,8 @@ const char *comm_allreduce_name(const struct comm_group *group, size_t count);
 int comm_allreduce_by_name(struct comm_group *group, const char *name, float *data, size_t count,
                            struct err *err);
 
-/* What rank 0 has in `data` comes to be in every member's. */
-int comm_broadcast(struct comm_group *group, void *data, size_t size, struct err *err);
+/* What rank `root` has in `data` comes to be in every member's, to the last bit. */
+int comm_broadcast(struct comm_group *group, int root, void *data, size_t size, struct err *err);
 
 /* `size` bytes of each member, by rank, in ret_all (size × members); `own` may lie in its place
  * there already. */

@@ -162,7 +162,7 @@ int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
 int ty_comm_broadcast(struct ty_comm *comm, void *data, size_t size, struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return comm_public_answer(comm_broadcast(comm->group, data, size, &err), &err, error);
+    return comm_public_answer(comm_broadcast(comm->group, 0, data, size, &err), &err, error);
 }
 
 int ty_comm_allgather(struct ty_comm *comm, const void *own, size_t size, void *ret_all,

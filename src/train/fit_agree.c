@@ -49,8 +49,7 @@ static int compare(struct fit_loop *loop, bool failed, uint64_t step, struct sta
 }
 
 /* From the holder to all, through memory of its own, so that a transfer that breaks spoils nothing.
- * The sum over all is what the holder has, to the last bit, because the others give negative zeros:
- * a positive one would make the holder's negative ones positive. */
+ */
 static int take_over(struct fit_loop *loop, int holder, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
@@ -70,11 +69,9 @@ static int take_over(struct fit_loop *loop, int holder, struct err *err)
         total += pieces[i].count;
     _cleanup_free_ float *state = mem_calloc(total + 1, sizeof(*state));
     float *at = state;
-    for (size_t i = 0; reducer->rank != holder && i < total; i++)
-        state[i] = -0.0f;
     for (size_t i = 0; reducer->rank == holder && i < ARRAY_SIZE(pieces); i++)
         at = pieces[i].count ? mempcpy(at, pieces[i].at, pieces[i].count * sizeof(float)) : at;
-    int result = reducer->allreduce(reducer, state, total, err);
+    int result = reducer->broadcast(reducer, holder, state, total, err);
     if (result < 0)
         return result;
     at = state;

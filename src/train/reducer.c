@@ -16,6 +16,12 @@ static int single_allgather(struct reducer *reducer, const float *own, size_t co
     return 0;
 }
 
+static int single_broadcast(struct reducer *reducer, int root, float *data, size_t count,
+                            struct err *err)
+{
+    return 0;
+}
+
 struct reducer reducer_single(void)
 {
     return (struct reducer){
@@ -23,5 +29,6 @@ struct reducer reducer_single(void)
         .size = 1,
         .allreduce = single_allreduce,
         .allgather = single_allgather,
+        .broadcast = single_broadcast,
     };
 }

@@ -16,6 +16,7 @@ struct reducer {
     int rank, size; /* others after every forming, maybe */
     bool elastic;   /* those that are left go on, and others may come */
     bool far;       /* not all on one machine: sums take time in which others can be made */
+    bool rounds;    /* a large sum is rounded on the way */
     /* Sum in place; bit-identical on every rank. */
     int (*allreduce)(struct reducer *reducer, float *data, size_t count, struct err *err);
     /* The same in the background, in the order of the calls; finish() waits for all that was begun,
@@ -26,6 +27,8 @@ struct reducer {
     /* `own` (count floats) of every rank, in order of rank, into `all` (size · count floats). */
     int (*allgather)(struct reducer *reducer, const float *own, size_t count, float *all,
                      struct err *err);
+    /* What `root` has comes to be in all, to the last bit. */
+    int (*broadcast)(struct reducer *reducer, int root, float *data, size_t count, struct err *err);
     /* Sums of data in this memory, which outlives the reducer's use, may be made in place; its
      * contents are lost, now and at each forming anew. All workers call it, before the first sum.
      * NULL: nothing is gained by it. */

@@ -42,6 +42,11 @@ static int allgather(struct reducer *reducer, const float *own, size_t count, fl
     return comm_allgather(self_of(reducer)->group, own, count * sizeof(*own), all, err);
 }
 
+static int broadcast(struct reducer *reducer, int root, float *data, size_t count, struct err *err)
+{
+    return comm_broadcast(self_of(reducer)->group, root, data, count * sizeof(*data), err);
+}
+
 static int form(struct reducer_comm *self, struct err *err)
 {
     bool first = !self->group && self->joining; /* later there are steps to save */
@@ -108,7 +113,9 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
         .allreduce = allreduce,
         .begin = begin,
         .finish = finish,
+        .rounds = options->wire == COMM_WIRE_BF16,
         .allgather = allgather,
+        .broadcast = broadcast,
         .share = share,
         .reform = reform,
         .settle = settle,

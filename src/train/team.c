@@ -432,11 +432,16 @@ int team_reduce(struct team *team, struct err *err)
     struct reducer *reducer = team->options.reducer;
     if (!reducer)
         return 0;
+    float *tail = params->gradients + params->floats; /* numbers of its own, which must be exact */
+    if (team->begun == params->floats && reducer->rounds) {
+        int result = reducer->allreduce(reducer, params->gradients, params->floats, err);
+        return result < 0 ? result : reducer->allreduce(reducer, tail, PARAMS_TAIL, err);
+    }
     if (team->begun == params->floats)
         return reducer->allreduce(reducer, params->gradients, params->floats + PARAMS_TAIL, err);
     int result = reducer->begin(reducer, params->gradients, team->begun, err);
     if (result == 0)
-        result = reducer->begin(reducer, params->gradients + params->floats, PARAMS_TAIL, err);
+        result = reducer->begin(reducer, tail, PARAMS_TAIL, err);
     int finished = reducer->finish(reducer, result < 0 ? NULL : err);
     return result < 0 ? result : finished;
 }

@@ -104,6 +104,7 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
     return (struct comm_options){
         .config = config,
         .shape = shape,
+        .wire = str_eq(values->wire, "bf16") ? COMM_WIRE_BF16 : COMM_WIRE_F32,
         .encrypt = values->encrypt,
         .join_timeout_ms = values->join_timeout * 1000,
         .min_members = values->min_workers ? (int)values->min_workers : 1,

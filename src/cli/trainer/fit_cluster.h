@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 struct fit_cluster_values {
-    const char *ps_hosts, *worker_hosts, *job_name, *log;
+    const char *ps_hosts, *worker_hosts, *job_name, *log, *wire;
     int64_t task_index, join_timeout, min_workers;
     double peer_timeout;
     bool encrypt;

@@ -64,7 +64,7 @@ static void check_same_bits(struct comm_group *group, const float *data, size_t 
     struct err err = ERR_INIT;
     float *first = mem_calloc(count, sizeof(*first));
     memcpy(first, data, count * sizeof(*first));
-    CHECK_OK(comm_broadcast(group, first, count * sizeof(*first), &err), &err);
+    CHECK_OK(comm_broadcast(group, 0, first, count * sizeof(*first), &err), &err);
     CHECK(memcmp(first, data, count * sizeof(*first)) == 0);
     free(first);
 }

@@ -338,6 +338,44 @@ static void one_that_said_that_it_ends_is_not_waited_for(void **state)
     end(&members);
 }
 
+/* Sums are rounded on the wire, a state that is handed over is not: whoever has it, and with the
+ * sign of its zeros. */
+static void hands_over(const struct members *members, int rank)
+{
+    enum { FLOATS = 40000 }; /* so many that sums are rounded */
+    static float state[FLOATS], sums[FLOATS];
+    struct ty_tf_config *config = members_config(members, false, rank);
+    struct comm_options options = members_options(config);
+    options.transport = COMM_TRANSPORT_TCP;
+    options.wire = COMM_WIRE_BF16;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    for (int i = 0; i < FLOATS; i++) {
+        state[i] = rank == 1 ? (i % 3 ? 1 + (float)i / (1 << 20) : -0.0f) : 7;
+        sums[i] = 1 + (float)i / (1 << 20);
+    }
+    CHECK_OK(comm_broadcast(group, 1, state, sizeof(state), &err), &err);
+    CHECK_OK(comm_allreduce_sum_f32(group, sums, FLOATS, &err), &err);
+    int rounded = 0;
+    for (int i = 0; i < FLOATS; i++) {
+        const float own = i % 3 ? 1 + (float)i / (1 << 20) : -0.0f;
+        CHECK(memcmp(&state[i], &own, sizeof(own)) == 0);
+        rounded += sums[i] != 3 * (1 + (float)i / (1 << 20));
+    }
+    CHECK(rounded > FLOATS / 2);
+    comm_group_free(group);
+    ty_tf_config_free(config);
+}
+
+static void a_state_is_handed_over_whole_where_sums_are_rounded(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    members_start_all(&members, hands_over);
+    assert_int_equal(members_wait(&members), 0);
+}
+
 static void too_few_wait(void **state)
 {
     struct members members;
@@ -363,6 +401,7 @@ int main(void)
         cmocka_unit_test(one_that_reads_at_the_start_is_waited_for),
         cmocka_unit_test(who_is_told_to_stop_does_not_wait_for_a_stopped_one),
         cmocka_unit_test(one_that_said_that_it_ends_is_not_waited_for),
+        cmocka_unit_test(a_state_is_handed_over_whole_where_sums_are_rounded),
         cmocka_unit_test(too_few_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static char *results_of(const struct members *members, int rank, bool encrypt, s
             CHECK_OK(comm_allreduce_sum_f32(group, (float *)(void *)at, LITTLE, &err), &err);
             at += LITTLE * sizeof(float);
             fill((float *)(void *)at, rank);
-            CHECK_OK(comm_broadcast(group, at, floats, &err), &err);
+            CHECK_OK(comm_broadcast(group, 0, at, floats, &err), &err);
             at += floats;
             char own[LITTLE];
             memset(own, 'a' + rank, sizeof(own));

@@ -181,7 +181,7 @@ static int call_differently(struct comm_group *group, int rank, int which, float
     bool other = rank == 1;
     switch (which) {
     case 0:
-        return other ? comm_broadcast(group, data, BIG, err)
+        return other ? comm_broadcast(group, 0, data, BIG, err)
                      : comm_allreduce_sum_f32(group, data, BIG, err);
     case 1:
         return comm_allreduce_sum_f32(group, data, other ? 8 : BIG, err);

@@ -114,10 +114,12 @@ static void check_others(struct comm_group *group)
     for (size_t round = 0; round < ARRAY_SIZE(COUNTS); round++) {
         size_t size = COUNTS[round];
         char *data = mem_alloc(size);
-        memset(data, rank == 0 ? (int)round + 1 : 0xee, size);
-        CHECK_OK(comm_broadcast(group, data, size, &err), &err);
-        for (size_t i = 0; i < size; i++)
-            CHECK(data[i] == (char)(round + 1));
+        for (size_t root = 0; root < members; root++) {
+            memset(data, rank == root ? (int)(round + root) + 1 : 0xee, size);
+            CHECK_OK(comm_broadcast(group, (int)root, data, size, &err), &err);
+            for (size_t i = 0; i < size; i++)
+                CHECK(data[i] == (char)(round + root + 1));
+        }
         char *all = mem_alloc(size * members);
         memset(data, (int)(rank + round), size);
         CHECK_OK(comm_allgather(group, data, size, all, &err), &err);
@@ -250,7 +252,7 @@ static void many_small(const struct members *members, int rank)
         CHECK_OK(comm_allreduce_sum_f32(group, &value, 1, &err), &err);
         CHECK((int)value == members->size * i + members->size * (members->size - 1) / 2);
         int word = rank == 0 ? i : -1;
-        CHECK_OK(comm_broadcast(group, &word, sizeof(word), &err), &err);
+        CHECK_OK(comm_broadcast(group, 0, &word, sizeof(word), &err), &err);
         CHECK(word == i);
     }
     comm_group_free(group);

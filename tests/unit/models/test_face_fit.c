@@ -287,16 +287,16 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     dataset_free(dataset);
 }
 
-/* A worker alone whose links break at a given call. */
+/* A worker alone whose links break in the sum of a given step. */
 struct breaking_reducer {
     struct reducer reducer;
-    int calls_left;
+    int sums_left;
 };
 
 static int breaking_allreduce(struct reducer *reducer, float *data, size_t count, struct err *err)
 {
     struct breaking_reducer *self = CONTAINER_OF(reducer, struct breaking_reducer, reducer);
-    if (self->calls_left-- > 0)
+    if (self->sums_left-- > 0)
         return 0;
     data[0] = 12345; /* half a sum is worth nothing */
     return err_set(err, ERR_UNAVAILABLE, "lost worker 2");
@@ -304,11 +304,9 @@ static int breaking_allreduce(struct reducer *reducer, float *data, size_t count
 
 static int breaking_reform(struct reducer *reducer, struct err *err)
 {
-    CONTAINER_OF(reducer, struct breaking_reducer, reducer)->calls_left = 1000;
+    CONTAINER_OF(reducer, struct breaking_reducer, reducer)->sums_left = 1000;
     return 0;
 }
-
-enum { CALLS_TO_AGREE = 1 };
 
 static void a_lost_worker_costs_one_step(void **state)
 {
@@ -317,8 +315,7 @@ static void a_lost_worker_costs_one_step(void **state)
     snprintf(path, sizeof(path), "%s/lost", directory);
     struct face_fit_options options = small_run(9);
     options.model_dir = path;
-    struct breaking_reducer broken = {.reducer = reducer_single(),
-                                      .calls_left = CALLS_TO_AGREE + 4};
+    struct breaking_reducer broken = {.reducer = reducer_single(), .sums_left = 4};
     broken.reducer.allreduce = breaking_allreduce;
     struct face_fit_result result = {0};
     struct err err = ERR_INIT;
@@ -337,8 +334,7 @@ static void workers_that_find_together_go_on(void **state)
     size_t size = 0;
     options.log.stream = open_memstream(&text, &size);
     options.log.style = PROGRESS_PLAIN;
-    struct breaking_reducer broken = {.reducer = reducer_single(),
-                                      .calls_left = CALLS_TO_AGREE + 4};
+    struct breaking_reducer broken = {.reducer = reducer_single(), .sums_left = 4};
     broken.reducer.allreduce = breaking_allreduce;
     broken.reducer.reform = breaking_reform;
     struct face_fit_result result = {0};

@@ -56,6 +56,16 @@ static inline int thread_allgather(struct reducer *reducer, const float *own, si
     return 0;
 }
 
+static inline int thread_broadcast(struct reducer *reducer, int root, float *data, size_t count,
+                                   struct err *err)
+{
+    struct thread_group *group = thread_enter(reducer, data);
+    if (reducer->rank != root)
+        memcpy(data, group->data[root], count * sizeof(*data));
+    pthread_barrier_wait(&group->barrier);
+    return 0;
+}
+
 static inline int thread_sum(void *context, float *data, size_t count, struct err *err)
 {
     return thread_allreduce(context, data, count, err);
@@ -89,7 +99,8 @@ static inline struct thread_reducer thread_reducer(struct thread_group *group, i
         .reducer = {.rank = rank,
                     .size = group->size,
                     .allreduce = thread_allreduce,
-                    .allgather = thread_allgather},
+                    .allgather = thread_allgather,
+                    .broadcast = thread_broadcast},
         .group = group,
     };
 }

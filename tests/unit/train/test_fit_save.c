@@ -420,18 +420,19 @@ static int gather_from_another(struct reducer *reducer, const float *own, size_t
     return 0;
 }
 
-static int sum_with_negative_zeros(struct reducer *reducer, float *data, size_t count,
-                                   struct err *err)
+static int get_negative_zeros(struct reducer *reducer, int root, float *data, size_t count,
+                              struct err *err)
 {
+    assert_int_equal(root, 1);
     for (size_t i = 0; i < count; i++)
-        data[i] += -0.0f;
+        data[i] = -0.0f;
     return 0;
 }
 
 static void a_state_is_handed_over_to_the_last_bit(void **state)
 {
     struct reducer reducer = {
-        .size = 2, .allgather = gather_from_another, .allreduce = sum_with_negative_zeros};
+        .size = 2, .allgather = gather_from_another, .broadcast = get_negative_zeros};
     struct params *params = params_new();
     params_declare(params, "zero", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
     params_allocate(params, NULL);
