@@ -4,11 +4,14 @@
  * cluster (trainyard/tf_config.h); then all make the same calls in the same order.
  *
  * A lost, missing or foreign process ends the call with an error that names it, never with a hang.
- * A group is used by one thread at a time. After an error it is broken: close it, and open it again
- * to form anew. Processes prove to each other that they know the job secret, from the option, else
- * from TRAINYARD_JOB_SECRET or the file that TRAINYARD_JOB_SECRET_FILE names; without one, anybody
- * who reaches the ports can join. What goes over the network travels in the clear, unless `encrypt`
- * is set.
+ * A group is used by one thread at a time. After an error it is broken: form it anew with
+ * ty_comm_reform(), or close it. With `min_members` those that are left go on without one that was
+ * lost, and let it in again when it is back; else all are waited for.
+ *
+ * Processes prove to each other that they know the job secret, from the option, else from
+ * TRAINYARD_JOB_SECRET or the file that TRAINYARD_JOB_SECRET_FILE names; without one, anybody who
+ * reaches the ports can join. What goes over the network travels in the clear, unless `encrypt` is
+ * set.
  */
 #ifndef TRAINYARD_COMM_H
 #define TRAINYARD_COMM_H
@@ -49,6 +52,10 @@ struct ty_comm_options {
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
     int encrypt; /* not 0: links with TLS 1.3; needs a secret, and all processes must say so */
+    /* How many are enough to go on with after a loss; 0: all, always. The first forming waits for
+     * all. Where only rank 0 has an address (MASTER_ADDR) all are needed, whatever is said here. */
+    int min_members;
+    int peer_timeout_ms; /* with min_members: who does not answer for so long is lost; 0: 5 s */
 };
 
 /* `options` may be NULL. Returns when this process is connected with all others. Ranks are in the
@@ -63,10 +70,25 @@ int ty_comm_size(const struct ty_comm *comm);
 /* What is broken after a call has failed; all processes come to the same answer. */
 enum ty_comm_broken {
     TY_COMM_BROKEN_MESSAGE, /* this call only: it was not begun, others can be made */
-    TY_COMM_BROKEN_PEER, /* a process is lost, left or did not come: close, and open to form anew */
-    TY_COMM_BROKEN_GROUP, /* the processes do not fit together: opening again will not help */
+    TY_COMM_BROKEN_PEER,    /* a process is lost, left or did not come: form anew */
+    TY_COMM_BROKEN_GROUP,   /* the processes do not fit together: opening again will not help */
 };
 enum ty_comm_broken ty_comm_broken(const struct ty_comm *comm);
+
+/* Form the group anew: after TY_COMM_BROKEN_PEER, or when all have told each other that somebody
+ * waits to be let in. Every process calls it. Rank and size may be others then, and newcomers have
+ * no state: whoever came farthest broadcasts it. Memory of the group stays where it is and loses
+ * its contents; a newcomer allocates what the others have before its first call. If it fails with
+ * TY_ERROR_UNAVAILABLE it may be tried again. */
+int ty_comm_reform(struct ty_comm *comm, struct ty_error *error);
+
+/* This process has what the group works on, and can go on with it after a loss. With `min_members`,
+ * after every forming; before the first time nobody is taken for lost because it is silent. */
+void ty_comm_settle(struct ty_comm *comm);
+
+/* Not 0: a process waits to be let in, as far as this one knows; cheap. Add it up over all in a
+ * sum, so that all form anew after the same call. */
+int ty_comm_wanted(struct ty_comm *comm);
 
 /* Zeroed memory of `size` bytes, the same for all processes, which all call this. An all-reduce of
  * data in it, at the same place for all, is the fastest: processes on one machine sum it in place,
@@ -78,8 +100,9 @@ int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_er
 int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
                               struct ty_error *error);
 
-/* From rank 0 to all. */
-int ty_comm_broadcast(struct ty_comm *comm, void *data, size_t size, struct ty_error *error);
+/* What rank `root` has in `data` comes to be in every process's, to the last bit. */
+int ty_comm_broadcast(struct ty_comm *comm, int root, void *data, size_t size,
+                      struct ty_error *error);
 
 /* `size` bytes of each process, by rank, in ret_all. */
 int ty_comm_allgather(struct ty_comm *comm, const void *own, size_t size, void *ret_all,

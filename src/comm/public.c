@@ -91,6 +91,8 @@ int ty_comm_open(const struct ty_tf_config *config, const struct ty_comm_options
         .report_ms = options->report_ms,
         .report = options->report,
         .context = options->context,
+        .min_members = options->min_members,
+        .peer_timeout_ms = options->peer_timeout_ms,
     };
     struct err err = ERR_INIT;
     struct comm_group *group;
@@ -112,6 +114,25 @@ void ty_comm_close(struct ty_comm *comm)
         shared_memory_free(comm->memories[i]);
     free(comm->memories);
     free(comm);
+}
+
+int ty_comm_reform(struct ty_comm *comm, struct ty_error *error)
+{
+    struct err err = ERR_INIT;
+    int result = comm_group_reform(comm->group, &err);
+    for (size_t i = 0; result == 0 && i < comm->memory_count; i++)
+        result = comm_group_share(comm->group, comm->memories[i], &err);
+    return comm_public_answer(result, &err, error);
+}
+
+void ty_comm_settle(struct ty_comm *comm)
+{
+    comm_group_settle(comm->group);
+}
+
+int ty_comm_wanted(struct ty_comm *comm)
+{
+    return comm_group_is_wanted(comm->group) ? 1 : 0;
 }
 
 int ty_comm_rank(const struct ty_comm *comm)
@@ -159,10 +180,16 @@ int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
     return comm_public_answer(comm_allreduce_sum_f32(comm->group, data, count, &err), &err, error);
 }
 
-int ty_comm_broadcast(struct ty_comm *comm, void *data, size_t size, struct ty_error *error)
+int ty_comm_broadcast(struct ty_comm *comm, int root, void *data, size_t size,
+                      struct ty_error *error)
 {
     struct err err = ERR_INIT;
-    return comm_public_answer(comm_broadcast(comm->group, 0, data, size, &err), &err, error);
+    int members = comm_group_size(comm->group);
+    int result = root >= 0 && root < members
+                     ? comm_broadcast(comm->group, root, data, size, &err)
+                     : err_set(&err, ERR_INVALID, "there is no rank %d to broadcast among %d", root,
+                               members);
+    return comm_public_answer(result, &err, error);
 }
 
 int ty_comm_allgather(struct ty_comm *comm, const void *own, size_t size, void *ret_all,

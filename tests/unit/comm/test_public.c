@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -33,7 +34,7 @@ static void a_process_alone_needs_no_network(void **state)
     float sum[2] = {1, 2}, all[2] = {0, 0};
     assert_int_equal(ty_comm_allreduce_sum_f32(comm, sum, 2, &error), 0);
     assert_true(sum[0] == 1 && sum[1] == 2);
-    assert_int_equal(ty_comm_broadcast(comm, sum, sizeof(sum), &error), 0);
+    assert_int_equal(ty_comm_broadcast(comm, 0, sum, sizeof(sum), &error), 0);
     assert_int_equal(ty_comm_allgather(comm, sum, sizeof(sum), all, &error), 0);
     assert_memory_equal(all, sum, sizeof(sum));
     assert_int_equal(ty_comm_barrier(comm, &error), 0);
@@ -79,6 +80,51 @@ static void processes_sum_together(void **state)
     struct members members;
     members_init(&members, 2);
     members_start_all(&members, sum_together);
+    assert_int_equal(members_wait(&members), 0);
+}
+
+/* Of three processes one dies without a word; the others form anew, sum again in the same memory,
+ * and the one that knows more tells the other. */
+static void goes_on(const struct members *members, int rank)
+{
+    const struct ty_comm_options options = {.secret = "of the test", .min_members = 2};
+    struct ty_tf_config *config = members_config(members, false, rank);
+    struct ty_comm *comm = NULL;
+    void *memory = NULL;
+    CHECK(ty_comm_open(config, &options, &comm, NULL) == 0);
+    CHECK(ty_comm_size(comm) == 3);
+    CHECK(ty_comm_allocate(comm, sizeof(float), &memory, NULL) == 0);
+    float *sum = memory;
+    ty_comm_settle(comm);
+    CHECK(ty_comm_barrier(comm, NULL) == 0);
+    if (rank == 1)
+        _exit(0);
+    *sum = 1;
+    while (ty_comm_allreduce_sum_f32(comm, sum, 1, NULL) < 0) {
+        CHECK(ty_comm_broken(comm) == TY_COMM_BROKEN_PEER);
+        while (ty_comm_reform(comm, NULL) < 0)
+            CHECK(ty_comm_broken(comm) == TY_COMM_BROKEN_PEER);
+        ty_comm_settle(comm);
+        *sum = 1;
+    }
+    CHECK(ty_comm_size(comm) == 2);
+    CHECK(*sum == 2);
+    CHECK(!ty_comm_wanted(comm));
+    int known = ty_comm_rank(comm) == 1 ? 42 : 0;
+    CHECK(ty_comm_broadcast(comm, 1, &known, sizeof(known), NULL) == 0);
+    CHECK(known == 42);
+    struct ty_error error;
+    CHECK(ty_comm_broadcast(comm, 2, &known, sizeof(known), &error) == -TY_ERROR_INVALID);
+    CHECK_TEXT(error.message, "no rank 2");
+    ty_comm_close(comm);
+    ty_tf_config_free(config);
+}
+
+static void those_that_are_left_go_on(void **state)
+{
+    struct members members;
+    members_init(&members, 3);
+    members_start_all(&members, goes_on);
     assert_int_equal(members_wait(&members), 0);
 }
 
@@ -148,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_alone_needs_no_network),
         cmocka_unit_test(processes_sum_together),
+        cmocka_unit_test(those_that_are_left_go_on),
         cmocka_unit_test(errors_have_a_code_and_a_sentence),
         cmocka_unit_test(a_group_refuses_what_it_cannot_do),
         cmocka_unit_test(parameters_alone_need_no_server),
