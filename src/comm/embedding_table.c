@@ -222,6 +222,18 @@ size_t embedding_table_span(const struct embedding_table *table, size_t first,
     return left < block_rows(table) - place ? left : block_rows(table) - place;
 }
 
+void embedding_table_get(const struct embedding_table *table, int64_t id, float *ret_row)
+{
+    const float *row = find(table, id, embedding_hash(table->index.salt, id));
+    size_t dimensions = (size_t)table->shape.dimensions;
+    if (row) {
+        memcpy(ret_row, row, table->stride * sizeof(float));
+        return;
+    }
+    embedding_init_uniform(table->shape.seed, id, table->shape.range, ret_row, dimensions);
+    ps_update_init(&table->shape.update, ret_row + dimensions, dimensions);
+}
+
 int embedding_table_put(struct embedding_table *table, int64_t id, const float *row,
                         struct err *err)
 {

@@ -34,6 +34,8 @@ int embedding_table_push(struct embedding_table *table, const int64_t *ids, size
 size_t embedding_table_span(const struct embedding_table *table, size_t first,
                             const int64_t **ret_ids, const float **ret_rows);
 
+/* A whole row, values and state; of one that is not there, what it would begin with. */
+void embedding_table_get(const struct embedding_table *table, int64_t id, float *ret_row);
 /* A whole row, values and state, as a span gave it: how a table is restored. */
 int embedding_table_put(struct embedding_table *table, int64_t id, const float *row,
                         struct err *err);

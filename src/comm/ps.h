@@ -5,9 +5,9 @@
  * where the optimizer's state lies beside the values.
  *
  * Workers (chief and worker) use a ps_client; a ps process calls ps_server_run(). A cluster without
- * ps and with one worker has the same client with the variables inside the process, kept nowhere:
- * one process and many run the same code. Several workers without ps are refused: they would share
- * nothing. A client is used by one thread at a time.
+ * ps and with one worker has the same client with the variables inside the process, kept by nobody
+ * but its user: one process and many run the same code. Several workers without ps are refused:
+ * they would share nothing. A client is used by one thread at a time.
  *
  * Pushes are answered later: a call may return while pushes are under way, and their failure comes
  * with the next call. A server that is lost is waited for, by name, until `timeout_ms`: it restores
@@ -101,6 +101,17 @@ int ps_rows_scan(struct ps_client *client, int table, ps_visit *visit, void *con
 int ps_flush(struct ps_client *client, struct err *err);
 /* Every server writes a snapshot now; returns when they are on disk. */
 int ps_save(struct ps_client *client, struct err *err);
+
+/* Variables inside this process with the state of their optimizer, for who keeps them itself; of a
+ * client with servers, which keep them, ERR_UNSUPPORTED. State is as long as the values where the
+ * rule is Adagrad, and nothing for SGD. A row that nobody pushed to is what it begins with. */
+int ps_dense_take(struct ps_client *client, float *ret_values, float *ret_state, struct err *err);
+int ps_dense_put(struct ps_client *client, const float *values, const float *state,
+                 struct err *err);
+int ps_rows_take(struct ps_client *client, int table, const int64_t *ids, size_t count,
+                 float *ret_rows, float *ret_state, struct err *err);
+int ps_rows_put(struct ps_client *client, int table, const int64_t *ids, size_t count,
+                const float *rows, const float *state, struct err *err);
 
 /* A count that all workers share, on server 0: adds and returns the new value. Kept in snapshots.
  * For a global step, and for workers that wait until all are done. */

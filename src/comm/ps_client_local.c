@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "comm/ps_client_private.h"
 #include "comm/ps_store.h"
+#include "comm/ps_update.h"
 
 #include <string.h>
 
@@ -95,4 +96,95 @@ void ps_client_local_init(struct ps_client *client)
     };
     client->ops = &OPS;
     client->side = ps_store_new(0);
+}
+
+/* ---- Values with their state, for who keeps them */
+
+static int check_inside(const struct ps_client *client, struct err *err)
+{
+    return client->servers == 0
+               ? 0
+               : err_set(err, ERR_UNSUPPORTED,
+                         "the variables are on parameter servers, which keep them");
+}
+
+static int check_dense(const struct ps_client *client, size_t *ret_state, struct err *err)
+{
+    int result = check_inside(client, err);
+    if (result == 0 && !client->dense_count)
+        return err_set(err, ERR_INVALID, "the dense vector has not been opened");
+    *ret_state = ps_update_state(&client->dense_update, client->dense_count);
+    return result;
+}
+
+int ps_dense_take(struct ps_client *client, float *ret_values, float *ret_state, struct err *err)
+{
+    size_t state;
+    int result = check_dense(client, &state, err);
+    if (result < 0)
+        return result;
+    struct ps_store_view view = ps_store_view(client->side);
+    memcpy(ret_values, view.values, client->dense_count * sizeof(float));
+    if (state)
+        memcpy(ret_state, view.state, state * sizeof(float));
+    return 0;
+}
+
+int ps_dense_put(struct ps_client *client, const float *values, const float *state, struct err *err)
+{
+    size_t count;
+    int result = check_dense(client, &count, err);
+    if (result < 0)
+        return result;
+    struct ps_store_view view = ps_store_view(client->side);
+    memcpy(view.values, values, client->dense_count * sizeof(float));
+    if (count)
+        memcpy(view.state, state, count * sizeof(float));
+    return 0;
+}
+
+static int check_rows(const struct ps_client *client, int table, struct err *err)
+{
+    int result = check_inside(client, err);
+    if (result == 0 && (table < 0 || (size_t)table >= client->table_count))
+        return err_set(err, ERR_INVALID, "table %d has not been opened", table);
+    return result;
+}
+
+int ps_rows_take(struct ps_client *client, int number, const int64_t *ids, size_t count,
+                 float *ret_rows, float *ret_state, struct err *err)
+{
+    int result = check_rows(client, number, err);
+    if (result < 0)
+        return result;
+    const struct embedding_table *table = ps_store_table(client->side, (size_t)number);
+    size_t values = (size_t)client->tables[number].dimensions;
+    size_t state = embedding_table_stride(table) - values;
+    _cleanup_free_ float *row = mem_calloc(values + state, sizeof(*row));
+    for (size_t i = 0; i < count; i++) {
+        embedding_table_get(table, ids[i], row);
+        memcpy(ret_rows + i * values, row, values * sizeof(float));
+        if (state)
+            memcpy(ret_state + i * state, row + values, state * sizeof(float));
+    }
+    return 0;
+}
+
+int ps_rows_put(struct ps_client *client, int number, const int64_t *ids, size_t count,
+                const float *rows, const float *state_of, struct err *err)
+{
+    int result = check_rows(client, number, err);
+    if (result < 0)
+        return result;
+    struct embedding_table *table = ps_store_table(client->side, (size_t)number);
+    size_t values = (size_t)client->tables[number].dimensions;
+    size_t state = embedding_table_stride(table) - values;
+    _cleanup_free_ float *row = mem_calloc(values + state, sizeof(*row));
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        memcpy(row, rows + i * values, values * sizeof(float));
+        if (state)
+            memcpy(row + values, state_of + i * state, state * sizeof(float));
+        result = embedding_table_put(table, ids[i], row, err);
+    }
+    return result;
 }

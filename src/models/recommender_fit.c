@@ -1,5 +1,5 @@
 /* Training a recommender from beginning to end; see recommender_fit.h. */
-#include "models/recommender_fit.h"
+#include "models/recommender_fit_internal.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -12,29 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const int64_t WAIT_STEP_MS = 20, WAIT_REPORT_MS = 5000;
 
-/* What lives as long as one run. */
-struct fit {
-    const struct recommender_fit_options *options;
-    const struct ratings *ratings;
-    const struct recommender_fit_place *place;
-    struct recommender_batch *batch;
-    int table;
-    struct ratings_split split;
-    size_t *order;     /* positions of the training ratings in the order of an epoch */
-    uint64_t epoch;    /* of `order`; UINT64_MAX: none yet */
-    uint64_t in_epoch; /* batches */
-    uint64_t steps;    /* batches of all epochs */
-    int64_t *ids;      /* of one batch, and below: */
-    float *truth, *rows, *d_rows;
-    struct run_log *log;
-};
-
-static void fit_release(struct fit *fit)
+static void fit_release(struct recommender_run *fit)
 {
     run_log_free(fit->log);
+    if (fit->claim >= 0)
+        close(fit->claim);
     recommender_batch_free(fit->batch);
     ratings_split_release(&fit->split);
     free(fit->order);
@@ -82,7 +68,7 @@ static int check_options(const struct recommender_fit_options *options, struct e
 }
 
 /* The mean rating, or the part that is liked. */
-static double mean_label(const struct fit *fit)
+static double mean_label(const struct recommender_run *fit)
 {
     double sum = 0;
     for (size_t i = 0; i < fit->split.train_count; i++) {
@@ -93,7 +79,7 @@ static double mean_label(const struct fit *fit)
     return sum / (double)fit->split.train_count;
 }
 
-static int fit_start(struct fit *fit, struct err *err)
+static int fit_start(struct recommender_run *fit, struct err *err)
 {
     const struct recommender_fit_options *options = fit->options;
     int result = check_options(options, err);
@@ -131,7 +117,7 @@ static int fit_start(struct fit *fit, struct err *err)
 }
 
 /* Which ratings batch `step` (from 0) has: the order of an epoch depends on the seed alone. */
-static size_t batch_positions(struct fit *fit, uint64_t step, const size_t **ret)
+static size_t batch_positions(struct recommender_run *fit, uint64_t step, const size_t **ret)
 {
     uint64_t epoch = step / fit->in_epoch;
     size_t first = (size_t)(step % fit->in_epoch) * (size_t)fit->options->batch;
@@ -146,8 +132,8 @@ static size_t batch_positions(struct fit *fit, uint64_t step, const size_t **ret
     return left < (size_t)fit->options->batch ? left : (size_t)fit->options->batch;
 }
 
-/* Pull, compute, push. */
-static int one_batch(struct fit *fit, uint64_t step, double *ret_loss, struct err *err)
+int recommender_run_batch(struct recommender_run *fit, uint64_t step, double *ret_loss,
+                          struct err *err)
 {
     const struct recommender_fit_options *options = fit->options;
     struct ps_client *client = fit->place->client;
@@ -168,13 +154,14 @@ static int one_batch(struct fit *fit, uint64_t step, double *ret_loss, struct er
     return result;
 }
 
-static bool stop_asked(const struct fit *fit)
+static bool stop_asked(const struct recommender_run *fit)
 {
     return fit->options->stop && *fit->options->stop;
 }
 
 /* Until no batch is left. */
-static int run_batches(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+static int run_batches(struct recommender_run *fit, struct recommender_fit_result *result,
+                       struct err *err)
 {
     uint64_t before = result->steps;
     for (;;) {
@@ -188,7 +175,7 @@ static int run_batches(struct fit *fit, struct recommender_fit_result *result, s
             return failed;
         if (taken > fit->steps)
             break;
-        failed = one_batch(fit, taken - 1, &result->loss, err);
+        failed = recommender_run_batch(fit, taken - 1, &result->loss, err);
         if (failed < 0)
             return err_wrap(err, "batch %llu", (unsigned long long)taken);
         result->own++;
@@ -209,7 +196,8 @@ static int run_batches(struct fit *fit, struct recommender_fit_result *result, s
 
 /* The chief, until all have said that they are done. A server that came back with an older count of
  * batches gives it work again. */
-static int wait_for_others(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *result,
+                           struct err *err)
 {
     struct ps_client *client = fit->place->client;
     int64_t told = moment_monotonic_ms();
@@ -236,7 +224,8 @@ static int wait_for_others(struct fit *fit, struct recommender_fit_result *resul
     }
 }
 
-static int write_model(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+static int write_model(struct recommender_run *fit, struct recommender_fit_result *result,
+                       struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_(recommender_rows_release) struct recommender_rows rows = {0};
@@ -258,8 +247,8 @@ static int write_model(struct fit *fit, struct recommender_fit_result *result, s
     return failed;
 }
 
-/* The chief: the judgement, and the model with it. */
-static int conclude(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit_result *result,
+                             struct err *err)
 {
     int failed = recommender_eval_run(fit->batch, &fit->options->model, fit->place->client,
                                       fit->table, fit->ratings, fit->split.test,
@@ -276,7 +265,7 @@ static int conclude(struct fit *fit, struct recommender_fit_result *result, stru
     return failed;
 }
 
-static void tell_start(struct fit *fit, uint64_t first)
+static void make_log(struct recommender_run *fit)
 {
     const struct recommender_fit_options *options = fit->options;
     fit->log = run_log_new(&options->log,
@@ -285,20 +274,30 @@ static void tell_start(struct fit *fit, uint64_t first)
                                                      .unit = "ratings",
                                                      .steps_an_epoch = (double)fit->in_epoch});
     run_log_speak(fit->log, true, fit->place->chief);
+}
+
+void recommender_run_sentence(const struct recommender_run *fit, char *text, size_t size)
+{
+    const struct recommender_fit_options *options = fit->options;
+    size_t workers = fit->place->workers, servers = ps_client_servers(fit->place->client);
+    char shared[48] = "one row each";
+    if (options->model.buckets)
+        snprintf(shared, sizeof(shared), "sharing %lld rows", (long long)options->model.buckets);
+    snprintf(text, size,
+             "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to judge "
+             "by; %zu worker%s, %zu parameter server%s",
+             recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
+             ratings_items(fit->ratings), shared, fit->split.train_count, fit->split.test_count,
+             workers, workers == 1 ? "" : "s", servers, servers == 1 ? "" : "s");
+}
+
+static void tell_start(struct recommender_run *fit, uint64_t first)
+{
     run_log_begin(fit->log, first, fit->steps);
     if (fit->place->chief) {
-        char shared[48] = "one row each";
-        if (options->model.buckets)
-            snprintf(shared, sizeof(shared), "sharing %lld rows",
-                     (long long)options->model.buckets);
-        run_log_note(fit->log, "start",
-                     "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to "
-                     "judge by; %zu worker%s, %zu parameter server%s",
-                     recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
-                     ratings_items(fit->ratings), shared, fit->split.train_count,
-                     fit->split.test_count, fit->place->workers,
-                     fit->place->workers == 1 ? "" : "s", ps_client_servers(fit->place->client),
-                     ps_client_servers(fit->place->client) == 1 ? "" : "s");
+        char text[RECOMMENDER_SENTENCE_MAX];
+        recommender_run_sentence(fit, text, sizeof(text));
+        run_log_note(fit->log, "start", "%s", text);
     }
     /* What others did while this one started is not worth a line. */
     if (first > 4 * fit->place->workers)
@@ -306,14 +305,14 @@ static void tell_start(struct fit *fit, uint64_t first)
                      (unsigned long long)first, (unsigned long long)fit->steps);
 }
 
-/* From the first batch to the last of this worker, and then, for the chief, to the model. */
-static int run(struct fit *fit, struct recommender_fit_result *result, struct err *err)
+/* With servers: from the first batch to the last of this worker, and then, for the chief, to the
+ * model. */
+static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *result,
+                            struct err *err)
 {
     struct ps_client *client = fit->place->client;
     uint64_t done;
-    int failed = fit_start(fit, err);
-    if (failed == 0)
-        failed = ps_count(client, PS_COUNTER_STEP, 0, &result->steps, err);
+    int failed = ps_count(client, PS_COUNTER_STEP, 0, &result->steps, err);
     if (failed < 0)
         return failed;
     tell_start(fit, result->steps < fit->steps ? result->steps : fit->steps);
@@ -326,7 +325,7 @@ static int run(struct fit *fit, struct recommender_fit_result *result, struct er
     if (failed == 0 && !result->stopped && fit->place->chief)
         failed = wait_for_others(fit, result, err);
     if (failed == 0 && !result->stopped && fit->place->chief)
-        failed = conclude(fit, result, err);
+        failed = recommender_run_conclude(fit, result, err);
     if (failed == 0 && !result->stopped)
         failed = ps_client_finish(client, err);
     return failed;
@@ -337,14 +336,20 @@ int recommender_fit(const struct recommender_fit_options *options, const struct 
                     struct err *err)
 {
     struct recommender_fit_result result = {0};
-    _cleanup_(fit_release) struct fit fit = {
-        .options = options, .ratings = ratings, .place = place};
-    int failed = run(&fit, &result, err);
+    _cleanup_(fit_release) struct recommender_run fit = {
+        .options = options, .ratings = ratings, .place = place, .claim = -1};
+    int failed = fit_start(&fit, err);
+    bool alone = failed == 0 && ps_client_servers(place->client) == 0;
+    if (failed == 0)
+        make_log(&fit);
+    if (failed == 0)
+        failed = alone ? recommender_run_alone(&fit, &result, err)
+                       : run_with_servers(&fit, &result, err);
     if (failed == -ERR_CANCELED && stop_asked(&fit)) { /* the servers are stopped, too */
         result.stopped = true;
         failed = 0;
     }
-    if (failed == 0 && result.stopped)
+    if (failed == 0 && result.stopped && !alone)
         run_log_note(fit.log, "stopped", "stopped after batch %llu of %llu",
                      (unsigned long long)result.steps, (unsigned long long)fit.steps);
     if (failed == 0)

@@ -3,7 +3,8 @@
  * batches, decided by the seed, and a count on the servers says which one is next: whoever is ready
  * takes it. So a slow worker does less, one that dies leaves one batch undone, and one that comes
  * back goes on where all are. When the batches are used up the chief waits for the others, judges
- * the model and writes it. One process with its variables inside itself runs the same code.
+ * the model and writes it. One process with its variables inside itself computes the same batches
+ * in order and keeps checkpoints, from which the same run goes on.
  */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_FIT_H
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_H
@@ -24,8 +25,13 @@ struct recommender_fit_options {
     float accumulator_rows; /* and for the rows, whose gradients are the smaller */
     float range;            /* of a new row's values: ± */
     const char *model_dir;  /* NULL: no model is written */
+    /* Of checkpoints in model_dir, where there are no servers that keep snapshots: */
+    uint64_t checkpoint_every; /* batches between them; 0: only at the end */
+    size_t keep;
+    const struct json *kept; /* see fit_loop.h; may be NULL */
     struct run_log_options log;
-    const volatile sig_atomic_t *stop; /* not 0: end after this batch; NULL: never */
+    const volatile sig_atomic_t *stop; /* not 0: save and end after this batch; NULL:
+                                          never */
 };
 
 #define RECOMMENDER_FIT_DEFAULT                                                                    \
@@ -39,6 +45,8 @@ struct recommender_fit_options {
         .accumulator = 0.1f,                                                                       \
         .accumulator_rows = 1e-5f,                                                                 \
         .range = 0.05f,                                                                            \
+        .checkpoint_every = 1000,                                                                  \
+        .keep = 3,                                                                                 \
     })
 
 /* Who takes part. */

@@ -195,9 +195,9 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     loop->joined = false;
     if (result.first >= loop->steps)
         run_log_note(loop->log, "done",
-                     "all %llu steps were done before: to train further raise --steps, to train "
+                     "all %llu steps were done before: to train further raise %s, to train "
                      "anew use another --model-dir",
-                     (unsigned long long)loop->steps);
+                     (unsigned long long)loop->steps, loop->longer ? loop->longer : "--steps");
     failed = run_steps(loop, &result, err);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (failed == 0)

@@ -56,6 +56,11 @@ struct fit_loop {
      * it has no share. */
     int (*regroup)(void *context, struct err *err);
     struct json *(*config)(void *context, struct arena *arena); /* of the model, for checkpoints */
+    /* Before a checkpoint, of a model that has its values elsewhere: into parameters and optimizer.
+     * NULL: they are there. */
+    int (*collect)(void *context, struct err *err);
+    const char *longer; /* the option that makes a run longer; NULL: "--steps" */
+    const char *calmer; /* what to try when training ran away; NULL: the rate, or --clip */
 
     /* Its own. */
     bool settled;                     /* this worker has the state of the run */

@@ -163,6 +163,9 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
 static int put(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     const struct optimizer *optimizer = loop->optimizer;
+    int collected = loop->collect ? loop->collect(loop->context, err) : 0;
+    if (collected < 0)
+        return collected;
     if (!is_finite(loop->params->values, loop->params->floats) ||
         !is_finite(optimizer->slots, (size_t)optimizer->slot_count * optimizer->floats)) {
         err_set(err, ERR_INVALID, "after step %llu the parameters are not numbers any more",
@@ -246,7 +249,7 @@ int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
 
 int fit_save_advise(struct fit_loop *loop, struct err *err)
 {
-    static const char TRY[] = "a lower --learning-rate, or with --clip 1";
+    const char *calmer = loop->calmer ? loop->calmer : "a lower --learning-rate, or with --clip 1";
     _cleanup_free_ uint64_t *steps = NULL;
     size_t count = 0;
     struct err problem = err ? *err : ERR_INIT;
@@ -255,9 +258,9 @@ int fit_save_advise(struct fit_loop *loop, struct err *err)
     if (loop->model_dir)
         (void)checkpoint_list(loop->model_dir, &steps, &count, NULL);
     if (!count)
-        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, TRY);
+        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, calmer);
     char path[CHECKPOINT_PATH_MAX];
     checkpoint_path(loop->model_dir, steps[0], path);
     return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': go on from there with %s",
-                   problem.message, path, TRY);
+                   problem.message, path, calmer);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 enum { FIELDS_MIN = 3, FIELDS_MAX = 4 };
 
@@ -255,6 +256,15 @@ size_t ratings_users(const struct ratings *ratings)
 size_t ratings_items(const struct ratings *ratings)
 {
     return count_different(ratings, offsetof(struct rating, item));
+}
+
+void ratings_describe(const struct ratings *ratings, char *text, size_t size)
+{
+    const size_t bytes = offsetof(struct rating, value) + sizeof(float); /* no padding */
+    uLong digest = crc32(0, NULL, 0);
+    for (size_t i = 0; i < ratings->count; i++)
+        digest = crc32_z(digest, (const unsigned char *)&ratings->items[i], bytes);
+    snprintf(text, size, "%zu ratings, digest %08lx", ratings->count, (unsigned long)digest);
 }
 
 void ratings_split_draw(const struct ratings *ratings, uint64_t seed, int test_percent,

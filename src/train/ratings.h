@@ -45,6 +45,10 @@ int64_t ratings_id(const char *text, size_t size);
 size_t ratings_users(const struct ratings *ratings); /* different ones */
 size_t ratings_items(const struct ratings *ratings);
 
+/* "100836 ratings, digest 1a2b3c4d": the same for the same ratings in the same order. */
+enum { RATINGS_TEXT_MAX = 64 };
+void ratings_describe(const struct ratings *ratings, char *text, size_t size);
+
 /* Positions in the file, ascending; both lists are malloc'ed. A random part and not the latest: the
  * users of the last days would be people of whom nothing was learnt. */
 struct ratings_split {

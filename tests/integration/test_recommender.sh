@@ -1,6 +1,6 @@
 #!/bin/bash
 # trainer fit recommender and trainer recommend as programs: alone, as workers and parameter servers by the classic flags, ended
-# by SIGTERM and gone on with, and what is said when something is wrong.
+# by signals and gone on with, and what is said when something is wrong.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -24,13 +24,15 @@ auc() { sed -n 's/.*AUC \([0-9.]*\).*/\1/p' "$1" | tail -1; }
 learnt() { awk -v auc="$(auc "$1")" 'BEGIN { exit !(auc > 0.9) }' || fail "no AUC above 0.9 in: $(tail -3 "$1")"; }
 
 echo "--- alone, both models, both labels"
+number=0
 for options in "--kind deepfm" "--kind deepfm --label rating" "--kind mlp" "--kind mlp --label like"; do
     # shellcheck disable=SC2086 # options are words
-    "$TRAINER" fit recommender --data ratings.csv --epochs 12 --batch 128 --model_dir=model $options >alone.log
+    "$TRAINER" fit recommender --data ratings.csv --epochs 12 --batch 128 --model_dir=model-$((++number)) $options >alone.log
     learnt alone.log
-    "$TRAINER" recommend --model model/recommender.model --data ratings.csv --user 7 --top 3 >top.log
+    "$TRAINER" recommend --model model-$number/recommender.model --data ratings.csv --user 7 --top 3 >top.log
     assert_eq "lines of advice" 5 "$(wc -l <top.log)"
 done
+mv model-$number model
 "$TRAINER" recommend --model model/recommender.model --data . --user 7 --top 3 -o json | jq -e '.items | length == 3' >/dev/null
 
 echo "--- what is wrong is said"
@@ -46,6 +48,43 @@ refused 1 "leave it out of the job" env \
 refused 2 "'--user ID' is missing" "$TRAINER" recommend --model model/recommender.model --data ratings.csv
 refused 1 "user '999' has rated nothing in 'ratings.csv'" "$TRAINER" recommend --model model/recommender.model --data ratings.csv --user 999
 refused 1 "is not a model or checkpoint file" "$TRAINER" recommend --model ratings.csv --data ratings.csv --user 7
+
+echo "--- alone, broken off by signals and by kill -9, and the same bits in the end"
+run=("$TRAINER" fit recommender --data ratings.csv --batch 128 --epochs 80 --checkpoint-every 50 --log plain)
+"${run[@]}" --model-dir whole >whole.log
+mkdir parts
+newest() { find parts -name '*.ckpt' | sort | tail -1; }
+another_than() { [ -n "$(newest)" ] && [ "$(newest)" != "$1" ]; }
+broken_off() { # CODE SIGNAL
+    local code=0 before pid
+    before=$(newest)
+    "${run[@]}" --model-dir parts >part.log 2>&1 &
+    pid=$!
+    wait_until "a checkpoint" another_than "$before"
+    kill -"$2" $pid
+    wait $pid || code=$?
+    assert_eq "exit code after SIG$2" "$1" "$code"
+    [ ! -e parts/recommender.model ] || fail "a model of a run that was broken off"
+}
+resumed() { sed -n 's/^resumed after step //p' "$1"; }
+broken_off 143 TERM
+stopped=$(sed -n 's/^stopped after step \([0-9]*\); the next run goes on from there/\1/p' part.log)
+broken_off 137 KILL
+assert_eq "step after SIGTERM" "$stopped" "$(resumed part.log)"
+broken_off 129 HUP
+[ "$(resumed part.log)" -gt "$stopped" ] || fail "went on after step $(resumed part.log), though $stopped was done before kill -9"
+"${run[@]}" --model-dir parts >part.log
+cmp whole/recommender.model parts/recommender.model
+assert_eq "checkpoints kept" 3 "$(find parts -name '*.ckpt' | wc -l)"
+"${run[@]}" --model-dir parts >again.log
+assert_contains "a run that was finished" "were done before: to train further raise --epochs" "$(cat again.log)"
+assert_eq "its steps" "" "$(grep '^step ' again.log || true)"
+assert_eq "its judgement" "$(auc part.log)" "$(auc again.log)"
+refused 2 "was trained with --label like, this run has rating" "${run[@]}" --label rating --model-dir parts
+refused 2 "was trained with --test-percent 10, this run has 20" "${run[@]}" --test-percent 20 --model-dir parts
+head -9000 ratings.csv >fewer.csv
+refused 2 "was trained with --data of 12000 ratings" "${run[@]}" --data fewer.csv --model-dir parts
+refused 1 "'parts' is in use by" flock parts/run.lock "${run[@]}" --model-dir parts
 
 echo "--- two workers and two parameter servers"
 PS=127.0.0.1:$(free_port),127.0.0.1:$(free_port)

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/trainer/fit_options.h"
+#include "cli/trainer/fit_terms.h"
 #include "models/recommender_fit.h"
 
 #include <stdio.h>
@@ -34,6 +35,8 @@ static struct recommender_fit_options options_of(const struct fit_values *values
     options.batch = (int)values->batch;
     options.test_percent = (int)values->test_percent;
     options.rate = (float)values->rate;
+    options.checkpoint_every = (uint64_t)values->shared.checkpoint_every;
+    options.keep = (size_t)values->shared.keep;
     options.model_dir = str_is_empty(values->shared.model_dir) ? NULL : values->shared.model_dir;
     options.log.style = fit_log_style(values->shared.cluster.log);
     options.log.stream = stdout;
@@ -91,12 +94,24 @@ static int serve(const struct fit_values *values, const struct recommender_fit_o
     return result < 0 ? result : ps_server_run(&server, ret_stopped, err);
 }
 
+/* What is judged would not be true of ratings that were trained on before. */
+static void hold_to(const struct fit_values *values, const struct recommender_fit_options *options,
+                    const struct ratings *ratings, struct fit_terms *terms)
+{
+    char text[RATINGS_TEXT_MAX];
+    ratings_describe(ratings, text, sizeof(text));
+    fit_terms_init(terms, &COMMAND_FIT_RECOMMENDER, values);
+    fit_terms_set(terms, "label", options->model.label == RECOMMENDER_LIKE ? "like" : "rating");
+    fit_terms_set(terms, "data", text);
+}
+
 static int train(const struct fit_values *values, struct recommender_fit_options *options,
                  const struct ty_tf_config *config, bool *ret_stopped, struct err *err)
 {
     _cleanup_(fit_watch_close) struct fit_watch watch = {0};
     _cleanup_(cleanup_ratings) struct ratings *ratings = NULL;
     _cleanup_(cleanup_ps_client) struct ps_client *client = NULL;
+    _cleanup_(fit_terms_release) struct fit_terms terms = {0};
     if (str_is_empty(values->data))
         return err_set(err, ERR_USAGE,
                        "say with --data where the ratings are: a CSV file of "
@@ -119,6 +134,8 @@ static int train(const struct fit_values *values, struct recommender_fit_options
     };
     if (!options->model_dir && ty_tf_config_is_chief(config))
         fit_say_not_kept();
+    hold_to(values, options, ratings, &terms);
+    options->kept = terms.kept;
     fit_joining = 1;
     result = ps_client_open(&ps, &client, err);
     fit_joining = 0;
@@ -267,6 +284,25 @@ static const struct option OPTIONS[] = {
      .value = "SECONDS",
      .marks = FIT_FREE,
      .help = "time between snapshots of a parameter server, in seconds"},
+    {.name = "checkpoint-every",
+     .type = OPTION_INT,
+     .offset = offsetof(struct fit_values, shared.checkpoint_every),
+     .fallback = "1000",
+     .min = 0,
+     .max = 100000000,
+     .value = "N",
+     .marks = FIT_FREE,
+     .help = "batches between checkpoints where there are no parameter servers; 0: only at the "
+             "end"},
+    {.name = "keep",
+     .type = OPTION_INT,
+     .offset = offsetof(struct fit_values, shared.keep),
+     .fallback = "3",
+     .min = 1,
+     .max = 1000,
+     .value = "N",
+     .marks = FIT_FREE,
+     .help = "checkpoints to keep"},
     {.more = FIT_OPTIONS},
 };
 
@@ -283,8 +319,9 @@ const struct command COMMAND_FIT_RECOMMENDER = {
         "At the end the chief, or worker 0, judges the model on the ratings that were kept out, by "
         "the AUC (how often one that was liked is scored above one that was not), and writes "
         "it.\n\n"
-        "SIGTERM ends a process with code 143. Parameter servers save first: with --model-dir on a "
-        "volume that lasts, a job that is started again goes on from there.",
+        "SIGTERM ends a process with code 143. Parameter servers save first, and so does a process "
+        "that trains alone: with --model-dir on a volume that lasts, what is started again goes on "
+        "from there.",
     .examples = "trainer fit recommender --data ratings.csv --model-dir model\n"
                 "trainer fit recommender --data ratings.csv --kind mlp --buckets 1000",
     .options = OPTIONS,

@@ -92,6 +92,43 @@ static void rows_are_added_up_and_applied_once(void **state)
     assert_non_null(strstr(err.message, "table 1 has not been opened"));
 }
 
+/* What was taken of one client and put into another makes it go on the same way. */
+static void variables_are_taken_with_their_state_and_put_back(void **state)
+{
+    _cleanup_(cleanup_ps_client) struct ps_client *one = open_local(), *two = open_local();
+    const struct ps_update update = {.rule = PS_ADAGRAD, .accumulator = 0.5f};
+    const struct ps_table table = {.dimensions = 2, .range = 0.1f, .seed = 1, .update = update};
+    const int64_t ids[2] = {-1, 4};
+    const float gradient[4] = {1, 2, 3, 4}, zeros[4] = {0};
+    struct err err = ERR_INIT;
+    int number = -1;
+    float values[3], sums[3], rows[4], row_sums[4], a[4], b[4];
+    assert_int_equal(ps_dense_take(one, values, sums, &err), -ERR_INVALID);
+    assert_int_equal(ps_rows_take(one, 0, ids, 2, rows, row_sums, &err), -ERR_INVALID);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ps_dense_open(i ? two : one, 3, zeros, &update, &err), 0);
+        assert_int_equal(ps_table_open(i ? two : one, &table, &number, &err), 0);
+    }
+    assert_int_equal(ps_dense_push(one, gradient, 0.1f, &err), 0);
+    assert_int_equal(ps_rows_push(one, 0, ids, 1, gradient, 0.1f, &err), 0);
+    assert_int_equal(ps_dense_take(one, values, sums, &err), 0);
+    assert_int_equal(ps_rows_take(one, 0, ids, 2, rows, row_sums, &err), 0);
+    assert_true(sums[0] == 1.5f && sums[2] == 9.5f);
+    assert_true(row_sums[0] == 1.5f && row_sums[1] == 4.5f && row_sums[2] == 0.5f);
+    assert_int_equal(ps_dense_put(two, values, sums, &err), 0);
+    assert_int_equal(ps_rows_put(two, 0, ids, 2, rows, row_sums, &err), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ps_dense_push(i ? two : one, gradient, 0.1f, &err), 0);
+        assert_int_equal(ps_rows_push(i ? two : one, 0, ids, 2, gradient, 0.1f, &err), 0);
+    }
+    assert_int_equal(ps_dense_pull(one, a, &err), 0);
+    assert_int_equal(ps_dense_pull(two, b, &err), 0);
+    assert_memory_equal(a, b, 3 * sizeof(float));
+    assert_int_equal(ps_rows_pull(one, 0, ids, 2, a, &err), 0);
+    assert_int_equal(ps_rows_pull(two, 0, ids, 2, b, &err), 0);
+    assert_memory_equal(a, b, sizeof(a));
+}
+
 static void counts_are_kept(void **state)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *client = open_local();
@@ -218,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_dense_vector_is_pulled_and_pushed),
         cmocka_unit_test(rows_are_added_up_and_applied_once),
+        cmocka_unit_test(variables_are_taken_with_their_state_and_put_back),
         cmocka_unit_test(counts_are_kept),
         cmocka_unit_test(what_cannot_train_is_refused),
         cmocka_unit_test(impossible_tables_are_refused),

@@ -149,6 +149,22 @@ static void a_directory_stands_for_its_file(void **state)
     file_remove_tree(directory, NULL);
 }
 
+static void other_ratings_are_told_apart(void **state)
+{
+    static const char *const texts[] = {"1,2,3\n4,5,6\n", "userId,movieId,rating\n1,2,3.0\n4,5,6\n",
+                                        "4,5,6\n1,2,3\n", "1,2,3\n4,5,6.5\n", "1,2,3\n"};
+    char told[ARRAY_SIZE(texts)][RATINGS_TEXT_MAX];
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct ratings *ratings = parse(texts[i]);
+        ratings_describe(ratings, told[i], sizeof(told[i]));
+        ratings_free(ratings);
+    }
+    assert_int_equal(strncmp(told[0], "2 ratings, digest ", 18), 0);
+    assert_string_equal(told[1], told[0]);
+    for (size_t i = 2; i < ARRAY_SIZE(texts); i++)
+        assert_string_not_equal(told[i], told[0]);
+}
+
 static void a_tenth_is_kept_out_by_the_seed(void **state)
 {
     enum { COUNT = 20000 };
@@ -188,6 +204,7 @@ int main(void)
         cmocka_unit_test(a_nul_byte_is_refused),
         cmocka_unit_test(a_line_has_a_limit),
         cmocka_unit_test(a_directory_stands_for_its_file),
+        cmocka_unit_test(other_ratings_are_told_apart),
         cmocka_unit_test(a_tenth_is_kept_out_by_the_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
