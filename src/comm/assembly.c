@@ -22,6 +22,7 @@ struct assembly {
     struct tls_keyed *encryption;      /* NULL: links are in the clear */
     struct buf secret;
     int64_t timeout_ms;
+    void (*waited)(void *context, const char *task, int64_t ns); /* of a call; may be NULL */
     /* Only where a part of the tasks is enough: */
     int min, start;
     int64_t start_after_ms, peer_timeout_ms;
@@ -113,6 +114,7 @@ int assembly_new(const struct comm_options *options, struct assembly **ret, stru
         return result;
     struct ty_task *tasks = mem_calloc((size_t)size, sizeof(*tasks));
     memcpy(tasks, options->config->tasks, (size_t)size * sizeof(*tasks));
+    assembly->waited = options->waited;
     assembly->timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS;
     assembly->meeting = (struct rendezvous_options){
         .tasks = tasks,
@@ -184,6 +186,7 @@ static int join(const struct assembly *assembly, const struct rendezvous_options
         .peer_timeout_ms = assembly->peer_timeout_ms,
         .stop = meeting->stop,
         .report = meeting->report,
+        .waited = assembly->waited,
         .context = meeting->context,
     };
     struct transport_tcp *tcp = transport_tcp_new(&transport, links);

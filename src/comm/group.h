@@ -62,11 +62,14 @@ struct comm_options {
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line);  /* may be NULL */
     void (*waiting)(void *context, const char *whom); /* see rendezvous.h; may be NULL */
+    /* So much more was waited for "worker 1", which came to calls later than this member; as the
+     * time adds up, on the thread that makes the calls. May be NULL. */
+    void (*waited)(void *context, const char *task, int64_t ns);
     void *context;
 };
 
 /* Returns when every member is connected with every other. Nothing the options point to is kept
- * but `stop`, `terms`, `report` and its context. */
+ * but `stop`, `terms`, the functions and their context. */
 int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err);
 
 /* Says goodbye, so that the others do not take it for a loss. */

@@ -25,6 +25,7 @@ enum {
 /* What a member does in a call, for the others to compare. */
 struct call_note {
     struct transport_mark mark;
+    int64_t came_ns;        /* the clock is that of the machine */
     uint64_t arena, offset; /* of the data, in memory shared as a whole */
 };
 
@@ -49,8 +50,9 @@ struct transport_shm {
     struct arena arenas[TRANSPORT_SHM_ARENAS];
     size_t arena_count;
     uint32_t meetings;
-    size_t calls; /* begun here: not all calls of the group are */
-    size_t turn;  /* of the slots: the one that is written now */
+    uint64_t blamed; /* the last call in which it was asked who was late */
+    size_t calls;    /* begun here: not all calls of the group are */
+    size_t turn;     /* of the slots: the one that is written now */
     int64_t spin_ns;
     float *rows[HOST_MEMBERS_MAX]; /* of the current call */
     bool in_place;
@@ -296,7 +298,8 @@ int transport_shm_meet(struct transport_shm *shm, struct err *err)
 
 static struct call_note note_of(const struct transport_shm *shm, const void *data)
 {
-    struct call_note note = {.mark = transport_tcp_mark(shm->tcp), .arena = NO_ARENA};
+    struct call_note note = {
+        .mark = transport_tcp_mark(shm->tcp), .came_ns = moment_monotonic_ns(), .arena = NO_ARENA};
     for (size_t i = 0; i < shm->arena_count; i++) {
         const struct shared_memory *own = shm->arenas[i].own;
         uintptr_t start = (uintptr_t)own->at, at = (uintptr_t)data;
@@ -306,6 +309,26 @@ static struct call_note note_of(const struct transport_shm *shm, const void *dat
         }
     }
     return note;
+}
+
+/* All have come: how long this one waited for the last. Clocks may differ after all, between time
+ * namespaces; nobody waited for longer than it did. */
+static void blame_last(struct transport_shm *shm, size_t which)
+{
+    const int64_t own = line_of(shm, shm->host->index)->calls[which].came_ns;
+    int64_t latest = own;
+    int last = shm->host->index;
+    for (int i = 0; i < shm->host->count; i++) {
+        int64_t came = line_of(shm, i)->calls[which].came_ns;
+        last = came > latest ? i : last;
+        latest = came > latest ? came : latest;
+    }
+    if (last == shm->host->index)
+        return;
+    int64_t waited = moment_monotonic_ns() - own;
+    if (latest - own < waited)
+        waited = latest - own;
+    transport_tcp_waited(shm->tcp, shm->host->ranks[last], waited);
 }
 
 int transport_shm_begin(struct transport_shm *shm, const void *data, struct err *err)
@@ -322,7 +345,11 @@ int transport_shm_begin(struct transport_shm *shm, const void *data, struct err 
         if (memcmp(&other.mark, &own.mark, sizeof(own.mark)) != 0)
             return transport_tcp_differs(shm->tcp, shm->host->ranks[i], &other.mark, err);
         shm->in_place &= other.arena == own.arena && other.offset == own.offset;
+        transport_tcp_noticed(shm->tcp, shm->host->ranks[i]);
     }
+    if (shm->blamed != own.mark.sequence) /* later ones wait for what is done meanwhile */
+        blame_last(shm, which);
+    shm->blamed = own.mark.sequence;
     for (int i = 0; shm->in_place && i < shm->host->count; i++)
         shm->rows[i] = (float *)(void *)((char *)shm->arenas[own.arena].at[i] + own.offset);
     return 0;

@@ -84,6 +84,7 @@ struct transport_tcp *transport_tcp_new(const struct transport_tcp_options *opti
     for (size_t i = 0; i < size; i++) {
         struct peer *peer = &tcp->peers[i];
         tf_config_task_describe(&options->tasks[i], peer->name);
+        tf_config_task_name(&options->tasks[i], peer->task);
         peer->control = connection_take(&tcp->links.control[i]);
         if (peer->control.fd >= 0)
             socket_limit_silence(peer->control.fd);
@@ -168,7 +169,8 @@ int transport_tcp_begin(struct transport_tcp *tcp, enum transport_call call, siz
     tcp->call_size = size;
     tcp->exchanging = false;
     tcp->away = false; /* all were in the last call after it */
-    tcp->idle_since_ms = 0;
+    tcp->idle_since_ms = tcp->asked_ms = 0;
+    tcp->streams = 0;
     for (int i = 0; i < tcp->options.size; i++)
         if (tcp->peers[i].left && tcp->peers[i].completed < tcp->sequence)
             transport_tcp_break(tcp, ERR_UNAVAILABLE, "%s has left the group", tcp->peers[i].name);
@@ -200,6 +202,7 @@ int transport_tcp_exchange(struct transport_tcp *tcp, const void *data, size_t s
             if (result < 0)
                 return result;
         }
+        transport_tcp_came(tcp, rank);
         if (found->call != (uint64_t)tcp->call || found->size != size)
             return transport_tcp_mismatch(tcp, rank, found->sequence, found->call, found->size,
                                           err);

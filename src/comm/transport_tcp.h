@@ -27,6 +27,8 @@ struct transport_tcp_options {
     /* Not 0: whoever is behind is not waited for any more once it would be named; may be NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line);
+    /* So much longer was waited for "worker 1", which came late to a call; may be NULL. */
+    void (*waited)(void *context, const char *task, int64_t ns);
     void *context;
 };
 
@@ -77,12 +79,14 @@ struct transport_mark transport_tcp_mark(const struct transport_tcp *tcp);
 /* For a transport beside this one that waits for member `rank` by itself: to be called while it
  * waits, every few milliseconds. Looks after the control connections without blocking, reports and
  * loses patience as every wait does. transport_tcp_noticed: the member is known to have reached the
- * current call. transport_tcp_overslept: it slept so much longer than it asked the kernel for,
+ * current call. transport_tcp_waited: it came to it so much later than this one.
+ * transport_tcp_overslept: it slept so much longer than it asked the kernel for,
  * which is not held against the others. transport_tcp_progress: the waiting is over.
  * transport_tcp_differs: the member is in another call; breaks the group. */
 int transport_tcp_watch(struct transport_tcp *tcp, int rank, struct err *err);
 void transport_tcp_overslept(struct transport_tcp *tcp, int64_t excess_ms);
 void transport_tcp_noticed(struct transport_tcp *tcp, int rank);
+void transport_tcp_waited(struct transport_tcp *tcp, int rank, int64_t ns);
 void transport_tcp_progress(struct transport_tcp *tcp);
 int transport_tcp_differs(struct transport_tcp *tcp, int rank, const struct transport_mark *mark,
                           struct err *err);

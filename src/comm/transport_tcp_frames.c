@@ -147,8 +147,11 @@ static void on_abort(struct transport_tcp *tcp, struct peer *peer, const struct 
 static void on_frame(struct transport_tcp *tcp, struct peer *peer, const struct wire_frame *frame,
                      const uint8_t *bytes)
 {
-    if (frame->sequence > peer->seen && frame->type != WIRE_FRAME_BYE)
+    if (frame->sequence > peer->seen && frame->type != WIRE_FRAME_BYE) {
+        if (peer->seen < tcp->sequence) /* else it is ahead of this task, which counts no less */
+            peer->came_ms = peer->heard_ms;
         peer->seen = frame->sequence;
+    }
     switch (frame->type) {
     case WIRE_FRAME_DATA:
         on_data(tcp, peer, frame, bytes);

@@ -23,6 +23,7 @@ struct pending {
 
 struct peer {
     char name[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1 (host:port)" */
+    char task[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1" */
     struct connection control;          /* none: the own, or closed after a goodbye */
     bool left;
     bool aborted;       /* it said that the group is broken */
@@ -30,6 +31,8 @@ struct peer {
     int64_t heard_ms;   /* when it last said anything */
     uint64_t completed; /* calls the peer had finished when it left */
     uint64_t seen;      /* the latest call it is known to have reached */
+    int64_t came_ms;    /* when that was first known; 0: without waiting */
+    int64_t waited_ns;  /* for it, and not yet told */
     size_t in_size;
     uint8_t in[WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX];
     struct buf out;
@@ -45,13 +48,15 @@ struct transport_tcp {
     enum transport_call call;
     size_t call_size;
     bool exchanging;
+    int streams; /* of the current call whose heads have come */
     int awaited; /* rank, whose data a wait is for when all have come */
     bool expelled;
     bool away; /* this process was stopped in the current call, for so long that others may go on */
     int accused; /* rank, from 1, that the group broke over because it was silent; 0: nobody */
     int64_t idle_since_ms, pinged_ms, reported_ms; /* monotonic; 0: not now */
-    struct err broken;                             /* code 0: whole */
-    uint8_t **scratch, **send_scratch;             /* one a channel; the latter when first needed */
+    int64_t asked_ms; /* when the others were first asked in this call where they are; 0: not yet */
+    struct err broken;                 /* code 0: whole */
+    uint8_t **scratch, **send_scratch; /* one a channel; the latter when first needed */
 };
 
 int transport_tcp_left(const struct transport_tcp *tcp);  /* rank */
@@ -63,9 +68,17 @@ int transport_tcp_wait(struct transport_tcp *tcp, struct err *err);
 struct pollfd *transport_tcp_left_polls(struct transport_tcp *tcp);
 struct pollfd *transport_tcp_right_polls(struct transport_tcp *tcp);
 
+/* A wait is over, which may have been for somebody who was late; see transport_tcp_late.c. */
+void transport_tcp_blame(struct transport_tcp *tcp);
+/* The same, and it was for this member: the first of it in a stream, or its contribution, is here.
+ */
+void transport_tcp_came(struct transport_tcp *tcp, int rank);
+
 /* Something moved: the patience of transport_tcp_wait begins anew. */
 static inline void transport_tcp_moved(struct transport_tcp *tcp)
 {
+    if (tcp->idle_since_ms)
+        transport_tcp_blame(tcp);
     tcp->idle_since_ms = 0;
 }
 

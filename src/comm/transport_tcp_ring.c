@@ -97,6 +97,8 @@ static int pull(struct run *run, struct err *err)
         int result = run->head_got == STREAM_HEAD_SIZE ? check_head(run, err) : 0;
         if (result < 0)
             return result;
+        if (run->head_got == STREAM_HEAD_SIZE)
+            transport_tcp_came(run->tcp, run->from);
     }
     for (int i = 0; i < run->lanes; i++) {
         int moved = transport_tcp_lane_receive(&run->recv[i]);

@@ -10,6 +10,7 @@
 
 enum {
     PING_MS = 1000,       /* asking who is missing begins after this and is repeated */
+    ASK_MS = 20,          /* the same where somebody wants to know who is late */
     EXPLANATION_MS = 500, /* how long a broken data connection waits for a reason */
     HICCUP_MS = 200,      /* longer than asked for in poll(): this process itself was stopped */
 };
@@ -151,8 +152,10 @@ static void forgive(struct transport_tcp *tcp, int64_t excess_ms)
         tcp->peers[i].heard_ms += excess_ms;
 }
 
-static int64_t ping_ms(const struct transport_tcp *tcp)
+static int64_t ping_ms(const struct transport_tcp *tcp, bool block)
 {
+    if (block && tcp->options.waited && !tcp->asked_ms)
+        return ASK_MS;
     int64_t often = tcp->options.peer_timeout_ms / 4;
     return often && often < PING_MS ? often : PING_MS;
 }
@@ -167,7 +170,7 @@ static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct
     int64_t now = moment_monotonic_ms();
     if (!tcp->idle_since_ms)
         tcp->idle_since_ms = tcp->pinged_ms = tcp->reported_ms = now;
-    int64_t next = tcp->pinged_ms + ping_ms(tcp),
+    int64_t next = tcp->pinged_ms + ping_ms(tcp, block),
             deadline = tcp->idle_since_ms + tcp->options.timeout_ms;
     if (tcp->reported_ms + tcp->options.report_ms < next)
         next = tcp->reported_ms + tcp->options.report_ms;
@@ -191,9 +194,10 @@ static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct
     int result = tcp->options.peer_timeout_ms ? judge_silence(tcp, now, err) : 0;
     if (result < 0)
         return result;
-    if (now >= tcp->pinged_ms + ping_ms(tcp)) {
+    if (now >= tcp->pinged_ms + ping_ms(tcp, block)) {
         transport_tcp_send_all(tcp, WIRE_FRAME_PING, tcp->sequence, 0, NULL, 0);
         tcp->pinged_ms = now;
+        tcp->asked_ms = tcp->asked_ms ? tcp->asked_ms : now;
     }
     if (now >= tcp->reported_ms + tcp->options.report_ms) {
         if (tcp->options.peer_timeout_ms)
@@ -224,11 +228,13 @@ void transport_tcp_overslept(struct transport_tcp *tcp, int64_t excess_ms)
 
 void transport_tcp_noticed(struct transport_tcp *tcp, int rank)
 {
-    if (tcp->peers[rank].seen < tcp->sequence)
-        tcp->peers[rank].seen = tcp->sequence;
+    if (tcp->peers[rank].seen >= tcp->sequence)
+        return;
+    tcp->peers[rank].seen = tcp->sequence;
+    tcp->peers[rank].came_ms = 0;
 }
 
 void transport_tcp_progress(struct transport_tcp *tcp)
 {
-    transport_tcp_moved(tcp);
+    tcp->idle_since_ms = 0;
 }

@@ -61,6 +61,11 @@ void monitor_write_metrics(const struct run_state_view *view, struct buf *text)
         view->waiting_for[0] ? 1 : 0);
     put(all, "trainer_waiting_seconds_total", "Time spent waiting for other processes.",
         view->waited);
+    struct prometheus_metric *late = prometheus_counter(
+        all, "trainer_waited_seconds_total",
+        "Time this worker waited for one that came later to sums and the like.", "for");
+    for (size_t i = 0; i < view->late_count; i++)
+        prometheus_add(late, view->late[i].seconds, view->late[i].task, NULL);
     prometheus_write(all, text);
 }
 

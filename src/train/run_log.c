@@ -6,6 +6,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "train/event_file.h"
+#include "train/late_watch.h"
 #include "train/run_history.h"
 #include "train/run_report.h"
 
@@ -28,6 +29,8 @@ struct run_log {
     uint64_t saved;                     /* the last checkpoint the history tells of */
     double loss_sum;                    /* of the steps since the last point */
     uint64_t loss_count;
+    bool begun;
+    struct late_watch late;
     char *rate_tag;
 };
 
@@ -172,10 +175,26 @@ static void write_report(struct run_log *log)
         progress_note(&log->progress, "warning", "no report of this run: %s", err.message);
 }
 
+/* Who was waited for, of the time since the last look, or of all. */
+static void tell_late(struct run_log *log, bool all, int64_t now_ns)
+{
+    struct run_state_view view;
+    char text[LATE_WATCH_TEXT_MAX];
+    run_state_look(log->options.state, now_ns, &view);
+    if (!(all ? late_watch_sum(&log->late, &view, now_ns, text)
+              : late_watch_look(&log->late, &view, now_ns, text)))
+        return;
+    if (log->speaks)
+        progress_note(&log->progress, "late", "%s", text);
+    put_event(log, "late", log->last, text);
+}
+
 struct run_log *run_log_free(struct run_log *log)
 {
     if (!log)
         return NULL;
+    if (log->begun)
+        tell_late(log, true, moment_monotonic_ns());
     if (log->speaks)
         progress_finish(&log->progress);
     write_report(log);
@@ -198,6 +217,11 @@ void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
     run_state_begin(log->options.state, first, steps, log->subject.steps_an_epoch);
     if (log->speaks)
         start_progress(log);
+    struct run_state_view view;
+    int64_t now_ns = moment_monotonic_ns();
+    run_state_look(log->options.state, now_ns, &view);
+    late_watch_begin(&log->late, &view, now_ns);
+    log->begun = true;
     put_begin(log);
 }
 
@@ -216,6 +240,8 @@ void run_log_step(struct run_log *log, const struct progress_step *step)
     log->loss_count++;
     if (log->loss_count >= log->steps / POINTS || step->step >= log->steps)
         put_point(log, step);
+    if (late_watch_is_due(&log->late, now_ns))
+        tell_late(log, false, now_ns);
 }
 
 __attribute__((format(printf, 3, 0))) static void note(struct run_log *log, const char *event,

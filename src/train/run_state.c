@@ -2,6 +2,7 @@
 #include "train/run_state.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -111,6 +112,28 @@ void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns)
             state->waiting_ns = now_ns;
     }
     state->last_ns = 0; /* the time until the next step says nothing about speed */
+    pthread_mutex_unlock(&state->lock);
+}
+
+static struct run_state_late *late_of(struct run_state_view *view, const char *task)
+{
+    for (size_t i = 0; i < view->late_count; i++)
+        if (str_eq(view->late[i].task, task))
+            return &view->late[i];
+    if (view->late_count == RUN_STATE_TASKS_MAX)
+        return &view->late[RUN_STATE_TASKS_MAX - 1];
+    struct run_state_late *late = &view->late[view->late_count++];
+    str_copy(late->task, sizeof(late->task),
+             view->late_count == RUN_STATE_TASKS_MAX ? "others" : task);
+    return late;
+}
+
+void run_state_waited(struct run_state *state, const char *task, int64_t ns)
+{
+    if (!state)
+        return;
+    pthread_mutex_lock(&state->lock);
+    late_of(&state->view, task)->seconds += (double)ns / 1e9;
     pthread_mutex_unlock(&state->lock);
 }
 

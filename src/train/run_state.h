@@ -10,9 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RUN_STATE_WAITING_MAX = 256 };
+enum {
+    RUN_STATE_WAITING_MAX = 256,
+    RUN_STATE_TASKS_MAX = 64, /* told apart; what is behind them counts as one, "others" */
+    RUN_STATE_TASK_MAX = 32,
+};
 
 struct run_state;
+
+/* How long this worker has waited for another that came late to sums and the like. */
+struct run_state_late {
+    char task[RUN_STATE_TASK_MAX]; /* "worker 1" */
+    double seconds;
+};
 
 struct run_state_view {
     uint64_t step, total;         /* done, and to be done */
@@ -23,7 +33,9 @@ struct run_state_view {
     uint64_t saves, failed_saves; /* checkpoints written, and not */
     uint64_t saved;               /* the step of the last one; 0: none */
     double waited;                /* seconds, for others, in all */
-    char waiting_for[RUN_STATE_WAITING_MAX]; /* "": for nobody */
+    char waiting_for[RUN_STATE_WAITING_MAX];         /* "": for nobody */
+    struct run_state_late late[RUN_STATE_TASKS_MAX]; /* in the order in which they were first */
+    size_t late_count;
 };
 
 struct run_state *run_state_new(void);
@@ -37,6 +49,8 @@ void run_state_step(struct run_state *state, uint64_t step, double loss, uint64_
 void run_state_accuracy(struct run_state *state, double accuracy);
 /* NULL: for nobody any more, which a step says, too. */
 void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns);
+/* So much more was waited for a worker that is there, but came late. */
+void run_state_waited(struct run_state *state, const char *task, int64_t ns);
 void run_state_lost(struct run_state *state); /* a worker; the run goes on without a step */
 void run_state_saved(struct run_state *state, uint64_t step);
 void run_state_save_failed(struct run_state *state);

@@ -206,6 +206,7 @@ static int train_in_step(const struct fit_values *values, struct classifier_fit_
                              fit_terms_hash(&terms, classifier_fit_hash_data(options, train)));
         comm.terms = fit_terms_text(&terms);
         comm.waiting = fit_watch_wait;
+        comm.waited = fit_watch_waited;
         comm.context = options->log.state;
         result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;

@@ -120,6 +120,7 @@ static int train(const struct fit_face_values *values, struct err *err)
                              fit_terms_hash(&terms, face_fit_hash(&options, dataset)));
         comm.terms = fit_terms_text(&terms);
         comm.waiting = fit_watch_wait;
+        comm.waited = fit_watch_waited;
         comm.context = watch.state;
         result = reducer_comm_open(&several, &comm, &fit_joining, err);
         reducer = &several.reducer;

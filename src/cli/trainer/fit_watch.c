@@ -91,6 +91,11 @@ void fit_watch_wait(void *state, const char *whom)
     run_state_wait(state, whom, moment_monotonic_ns());
 }
 
+void fit_watch_waited(void *state, const char *task, int64_t ns)
+{
+    run_state_waited(state, task, ns);
+}
+
 void fit_watch_close(struct fit_watch *watch)
 {
     watch->monitor = monitor_stop(watch->monitor);

@@ -26,8 +26,9 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
                    struct fit_watch *ret, struct err *err);
 void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 
-/* For comm, whose context is the state: who is missing. */
+/* For comm, whose context is the state: who is missing, and who came late and how much. */
 void fit_watch_wait(void *state, const char *whom);
+void fit_watch_waited(void *state, const char *task, int64_t ns);
 
 /* "9100", ":9100", "127.0.0.1:9100", "[::1]:9100", or "off": port -1. An empty address is all of
  * them, of IPv4 and IPv6. */

@@ -101,7 +101,9 @@ static void metrics_are_what_prometheus_reads(void **unused)
                                   .rate = 12.5,
                                   .examples = 448,
                                   .losses = 2,
-                                  .waited = 1.5};
+                                  .waited = 1.5,
+                                  .late = {{"worker 2", 12.25}, {"chief 0", 0.5}},
+                                  .late_count = 2};
     _cleanup_buf_ struct buf text;
     buf_init(&text, 1 << 16);
     monitor_write_metrics(&view, &text);
@@ -111,6 +113,8 @@ static void metrics_are_what_prometheus_reads(void **unused)
         "\ntrainer_examples_per_second 12.5\n",
         "\ntrainer_waiting_seconds_total 1.5\n",
         "\ntrainer_waiting 0\n",
+        "\ntrainer_waited_seconds_total{for=\"worker 2\"} 12.25\n",
+        "\ntrainer_waited_seconds_total{for=\"chief 0\"} 0.5\n",
     };
     for (size_t i = 0; i < ARRAY_SIZE(PARTS); i++)
         if (!strstr(text.data, PARTS[i]))

@@ -106,6 +106,22 @@ static void all_hear_of_a_step(void **state)
     end(&heard);
 }
 
+static void who_was_waited_for_is_said_at_the_end(void **state)
+{
+    struct heard heard;
+    begin(&heard, NULL, true, false);
+    step(&heard, 1, 0.5);
+    run_state_waited(heard.state, "worker 2", 3600 * (int64_t)1000000000);
+    step(&heard, 2, 0.5);
+    fflush(heard.stream);
+    assert_null(strstr(heard.text, "waited for"));
+    run_log_free(heard.log);
+    heard.log = NULL;
+    fflush(heard.stream);
+    assert_non_null(strstr(heard.text, "worker 2 was waited for 3600.0 s of "));
+    end(&heard);
+}
+
 static void who_does_not_speak_only_answers(void **state)
 {
     struct heard heard;
@@ -183,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_hear_of_a_step),
+        TEST(who_was_waited_for_is_said_at_the_end),
         TEST(who_does_not_speak_only_answers),
         TEST(who_takes_over_begins_there),
         TEST(files_that_cannot_be_written_are_said_once),

@@ -1,0 +1,148 @@
+/* A member that comes late is the one the others say they waited for, however sums are made. It
+ * comes when all others have said that they wait, so nothing here depends on how fast a machine is.
+ */
+#include "base/mem.h"
+#include "base/str.h"
+#include "members.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { FLOATS = 1 << 16, ROUNDS = 3 };
+
+/* What the test wants of the members it starts. */
+static struct {
+    const char *hosts[MEMBERS_MAX]; /* pretended, by rank */
+    const char *algorithm;          /* NULL: a barrier */
+    int late;                       /* rank */
+    bool leaders_only;              /* others need not know */
+    int waits[2];                   /* a pipe: a byte from each member that waits */
+} plan;
+
+struct seen {
+    bool told; /* in this round */
+    int64_t waited_ns[MEMBERS_MAX];
+};
+
+static void tell_once(void *context, const char *line)
+{
+    struct seen *seen = context;
+    if (!seen->told && strstr(line, " waits since "))
+        CHECK(write(plan.waits[1], "w", 1) == 1);
+    seen->told |= strstr(line, " waits since ") != NULL;
+}
+
+static void note_waited(void *context, const char *task, int64_t ns)
+{
+    struct seen *seen = context;
+    int index;
+    CHECK(sscanf(task, "worker %d", &index) == 1 && index >= 0 && index < MEMBERS_MAX);
+    CHECK(!strchr(task, '('));
+    CHECK(ns > 0);
+    seen->waited_ns[index] += ns;
+}
+
+static void call(struct comm_group *group, int rank, int size)
+{
+    struct err err = ERR_INIT;
+    if (!plan.algorithm) {
+        CHECK_OK(comm_barrier(group, &err), &err);
+        return;
+    }
+    _cleanup_free_ float *data = mem_calloc(FLOATS, sizeof(float));
+    for (int i = 0; i < FLOATS; i++)
+        data[i] = (float)((rank + 1) * (i % 100));
+    CHECK_OK(comm_allreduce_by_name(group, plan.algorithm, data, FLOATS, &err), &err);
+    for (int i = 0; i < FLOATS; i++)
+        CHECK((int)data[i] == size * (size + 1) / 2 * (i % 100));
+}
+
+static void member(const struct members *members, int rank)
+{
+    struct seen seen = {.told = true}; /* the forming is not meant */
+    struct ty_tf_config *config = members_config(members, false, rank);
+    struct comm_options options = members_options(config);
+    options.pretended_host = plan.hosts[rank];
+    options.report = tell_once;
+    options.waited = note_waited;
+    options.context = &seen;
+    struct comm_group *group = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    for (int round = 0; round < ROUNDS; round++) {
+        char bytes[MEMBERS_MAX];
+        for (int i = 0; rank == plan.late && i < members->size - 1; i++)
+            CHECK(read(plan.waits[0], bytes, 1) == 1);
+        seen.told = rank == plan.late;
+        call(group, rank, members->size);
+    }
+    for (int i = 0; i < members->size; i++)
+        if (rank != plan.late && i != plan.late && !(plan.leaders_only && rank % 2))
+            CHECK(seen.waited_ns[plan.late] > seen.waited_ns[i]);
+    CHECK(seen.waited_ns[rank] == 0);
+    comm_group_free(group);
+    ty_tf_config_free(config);
+}
+
+static void run(int size, bool one_machine, const char *algorithm)
+{
+    static const char *const HOSTS[] = {"a", "b", "c", "d"};
+    for (int late = 0; late < size; late++) {
+        struct members members;
+        bool pairs = algorithm && str_eq(algorithm, "hierarchical");
+        memset(&plan, 0, sizeof(plan));
+        plan.algorithm = algorithm;
+        plan.late = late;
+        plan.leaders_only = pairs;
+        for (int i = 0; i < size && !one_machine; i++)
+            plan.hosts[i] = HOSTS[pairs ? i / 2 : i];
+        assert_int_equal(pipe(plan.waits), 0);
+        members_init(&members, size);
+        members_start_all(&members, member);
+        int failed = members_wait(&members);
+        close(plan.waits[0]);
+        close(plan.waits[1]);
+        if (failed)
+            fail_msg("%s of %d, worker %d late: %d members failed",
+                     algorithm ? algorithm : "barrier", size, late, failed);
+    }
+}
+
+static void the_late_one_is_known_in_shared_memory(void **state)
+{
+    run(3, true, "shared");
+    run(3, true, NULL);
+}
+
+static void the_late_one_is_known_around_a_ring(void **state)
+{
+    run(2, false, "ring");
+    run(4, false, "ring");
+}
+
+static void the_late_one_is_known_between_pairs(void **state)
+{
+    run(4, false, "doubling");
+    run(4, false, "halving");
+    run(3, false, NULL);
+}
+
+static void the_late_one_is_known_between_machines(void **state)
+{
+    run(4, false, "hierarchical");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_late_one_is_known_in_shared_memory),
+        cmocka_unit_test(the_late_one_is_known_around_a_ring),
+        cmocka_unit_test(the_late_one_is_known_between_pairs),
+        cmocka_unit_test(the_late_one_is_known_between_machines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
