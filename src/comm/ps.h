@@ -132,6 +132,8 @@ struct ps_server_options {
     const char *directory;             /* of snapshots: "ps-0-of-4.snapshot"; NULL: none */
     size_t table_memory_max;           /* bytes a table may take; 0: no limit */
     int64_t snapshot_every_ms;         /* 0: a minute; only when something changed */
+    int64_t join_timeout_ms;           /* for the first worker to come; 0: for ever */
+    int64_t report_ms;                 /* between lines about who did not come; 0: 5 seconds */
     const volatile sig_atomic_t *stop; /* not 0: write a snapshot and end; NULL: never */
     void (*report)(void *context, const char *line); /* restored, saved, joined, left; or NULL */
     void *context;

@@ -79,6 +79,7 @@ static void admit(struct ps_server *server, struct ps_session *session)
     describe(server, worker, name);
     socket_peer_text(session->fd, from);
     ps_session_begin(session, server->store, worker);
+    ps_wait_came(&server->wait, worker);
     ps_member_say(&server->member, "%s joined%s from %s", name,
                   again ? " with a new connection" : "", from);
 }
@@ -214,7 +215,8 @@ static bool is_over(struct ps_server *server, int64_t now)
 
 static int wait_ms(struct ps_server *server, int64_t now)
 {
-    int64_t until = ps_server_save_due(server, now);
+    int64_t until = ps_server_save_due(server, now), due = ps_wait_due(&server->wait);
+    until = due < until ? due : until;
     for (size_t i = 0; i < server->sessions.count; i++) {
         const struct ps_session *session = server->sessions.items[i];
         if (session->state == PS_SESSION_SHAKING && session->deadline < until)
@@ -227,14 +229,17 @@ static int wait_ms(struct ps_server *server, int64_t now)
     return until == INT64_MAX ? -1 : until <= now ? 0 : (int)(until - now);
 }
 
-static void serve(struct ps_server *server)
+static int serve(struct ps_server *server, struct err *err)
 {
     struct epoll_event events[EVENTS_MAX];
     for (;;) {
         int64_t now = moment_monotonic_ms();
         sweep(server, now);
         if (is_stopped(server) || is_over(server, now))
-            return;
+            return 0;
+        int result = ps_wait_check(&server->wait, now, err);
+        if (result < 0)
+            return result;
         int count = epoll_wait(server->epoll, events, EVENTS_MAX, wait_ms(server, now));
         for (int i = 0; i < count; i++) {
             void *whose = events[i].data.ptr;
@@ -286,6 +291,11 @@ static int begin(struct ps_server *server, struct err *err)
     ps_member_say(&server->member, "ps %d of %d serves %d worker%s on port %d", self->index,
                   server->member.servers, server->member.workers,
                   server->member.workers == 1 ? "" : "s", self->port);
+    ps_wait_init(&server->wait, &server->member, options->report_ms, options->join_timeout_ms,
+                 moment_monotonic_ms());
+    for (int worker = 0; worker < server->member.workers; worker++)
+        if (ps_store_is_finished(server->store, (uint32_t)worker))
+            ps_wait_excuse(&server->wait, (uint32_t)worker);
     return 0;
 }
 
@@ -298,6 +308,7 @@ static void release(struct ps_server *server)
         close(server->listener);
     if (server->epoll >= 0)
         close(server->epoll);
+    ps_wait_release(&server->wait);
     ps_snapshot_free(server->snapshot);
     ps_store_free(server->store);
     ps_member_release(&server->member);
@@ -309,8 +320,7 @@ int ps_server_run(const struct ps_server_options *options, bool *ret_stopped, st
     int result = check_options(options, err);
     if (result < 0)
         return result;
-    if ((result = begin(&server, err)) == 0) {
-        serve(&server);
+    if ((result = begin(&server, err)) == 0 && (result = serve(&server, err)) == 0) {
         bool stopped = is_stopped(&server);
         if ((result = ps_server_save_last(&server, err)) == 0)
             *ret_stopped = stopped;

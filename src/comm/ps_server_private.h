@@ -7,6 +7,7 @@
 #include "comm/ps_member.h"
 #include "comm/ps_session.h"
 #include "comm/ps_snapshot.h"
+#include "comm/ps_wait.h"
 
 struct ps_server {
     const struct ps_server_options *options;
@@ -16,6 +17,7 @@ struct ps_server {
     int epoll, listener;
     VEC(struct ps_session *) sessions;
     char stranger[ERR_MESSAGE_MAX]; /* why the last one was refused: the same is not said twice */
+    struct ps_wait wait;            /* for workers that have not come yet */
     bool ending;                    /* all have finished: only the last answers are to be sent */
     int64_t ends;                   /* and this long at most */
 

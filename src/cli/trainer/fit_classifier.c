@@ -133,7 +133,8 @@ static void report(const struct classifier_fit_options *options,
         printf("the model is not kept: neither --model-dir nor --export-dir was given\n");
 }
 
-static int serve_variables(const struct classifier_fit_options *options,
+static int serve_variables(const struct fit_values *values,
+                           const struct classifier_fit_options *options,
                            const struct ty_tf_config *config, struct err *err)
 {
     int result = options->model_dir ? file_make_dirs(options->model_dir, 0755, err) : 0;
@@ -141,6 +142,7 @@ static int serve_variables(const struct classifier_fit_options *options,
         .config = config,
         .shape = classifier_fit_hash(options),
         .directory = options->model_dir,
+        .join_timeout_ms = values->shared.cluster.join_timeout * 1000,
         .stop = &fit_stop_asked,
         .report = fit_say_line,
     };
@@ -228,7 +230,7 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
                        "this task is 'evaluator', which is not needed: the chief judges the model "
                        "at the end; leave it out of the job");
     if (role == TY_ROLE_PS)
-        return serve_variables(&options, config, err);
+        return serve_variables(values, &options, config, err);
     size_t workers = tf_config_workers(config);
     _cleanup_(fit_watch_close) struct fit_watch watch = {0};
     result = fit_watch_open(&values->shared.watch, &COMMAND_FIT_CLASSIFIER, values,

@@ -54,7 +54,8 @@ const struct option FIT_OPTIONS[] = {
      .max = 86400,
      .value = "SECONDS",
      .marks = FIT_FREE,
-     .help = "how long to wait for the other processes, in seconds"},
+     .help = "how long to wait for the other processes, in seconds; a parameter server: for the "
+             "first worker"},
     {.name = "encrypt",
      .type = OPTION_FLAG,
      FIELD(cluster.encrypt),

@@ -87,6 +87,7 @@ static int serve(const struct fit_values *values, const struct recommender_fit_o
         .shape = recommender_fit_hash(options),
         .directory = options->model_dir,
         .snapshot_every_ms = values->snapshot_every * 1000,
+        .join_timeout_ms = values->shared.cluster.join_timeout * 1000,
         .stop = &fit_stop_asked,
         .report = fit_say_line,
     };
