@@ -17,8 +17,9 @@ enum {
     SLOTS = 3,
     CALLS = 2,
     LINE_SIZE = 4096,
-    SPIN_NS = 20 * 1000, /* cores are shared with others: then sleep */
-    SLEEP_MS = 10,       /* then look after the connections */
+    SPIN_NS = 20 * 1000,   /* cores are shared with others: then sleep */
+    SLEEP_MS = 10,         /* then look after the connections */
+    SURE_NS = 1000 * 1000, /* no two clocks differ by less and not by nothing */
     NO_ARENA = TRANSPORT_SHM_ARENAS,
 };
 
@@ -325,9 +326,11 @@ static void blame_last(struct transport_shm *shm, size_t which)
     }
     if (last == shm->host->index)
         return;
-    int64_t waited = moment_monotonic_ns() - own;
-    if (latest - own < waited)
-        waited = latest - own;
+    int64_t waited = latest - own;
+    if (waited > SURE_NS) {
+        int64_t most = moment_monotonic_ns() - own;
+        waited = waited < most ? waited : most;
+    }
     transport_tcp_waited(shm->tcp, shm->host->ranks[last], waited);
 }
 
