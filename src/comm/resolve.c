@@ -54,8 +54,13 @@ struct resolve *resolve_new(const char *host, int port)
     struct resolve *resolve = mem_zalloc(sizeof(*resolve) + size);
     memcpy(resolve->host, host, size);
     snprintf(resolve->port, sizeof(resolve->port), "%d", port);
-    resolve->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    atomic_init(&resolve->owners, 2);
+    const struct addrinfo number = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+    bool known = getaddrinfo(host, resolve->port, &number, &resolve->addresses) == 0;
+    resolve->event = eventfd(known, EFD_CLOEXEC | EFD_NONBLOCK);
+    atomic_init(&resolve->owners, known ? 1 : 2);
+    atomic_init(&resolve->done, known);
+    if (known)
+        return resolve;
     pthread_t thread;
     if (resolve->event >= 0 &&
         thread_start(&thread, "resolve", "a thread", answer, resolve, NULL) == 0) {

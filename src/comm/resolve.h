@@ -1,6 +1,6 @@
 /* Looking a host up without waiting for it: the C library's resolver blocks for seconds when a
- * server does not answer, so each question gets a thread that outlives its asker if it must. Called
- * by rendezvous only. */
+ * server does not answer, so each name gets a thread that outlives its asker if it must. An address
+ * in numbers is its own answer, at once. Called by rendezvous only. */
 #ifndef TRAINYARD_COMM_RESOLVE_H
 #define TRAINYARD_COMM_RESOLVE_H
 
