@@ -126,14 +126,17 @@ wait_until "the event" was_told wrong FailedValidation
 assert_eq "nothing made" "" "$(pods_of wrong)"
 
 echo "why a replica failed is told at the job"
-# Nobody but this script writes the status of a pod that fits nowhere.
+# The status of a pod that fits nowhere is written by this script and, once, by the scheduler: then the script comes second.
+evict() { # POD
+    kubectl get pod "$1" -o json |
+        sed 's/"phase": "Pending"/"phase": "Failed", "reason": "Evicted", "message": "low on memory"/' >"$SCRATCH/evicted.json" &&
+        kubectl replace --raw "/api/v1/namespaces/default/pods/$1/status" -f "$SCRATCH/evicted.json" >"$SCRATCH/replaced" 2>&1
+}
 replica Worker 1 Never "exit 0" | sed 's,command: .*,command: [/no/such/program],; s,args:.*,,' | job absent | kubectl apply -f -
 replica Worker 1 Never "exit 0" | sed 's,containers:,nodeSelector: {no: such}\n          &,' | job evicted | kubectl apply -f -
 wait_for_tfjob absent Failed
 wait_until "the event" was_told absent "terminated message: cannot run '/no/such/program'"
 wait_until "the pod" has_pods evicted "pod/evicted-worker-0 "
-kubectl get pod evicted-worker-0 -o json |
-    sed 's/"phase": "Pending"/"phase": "Failed", "reason": "Evicted", "message": "low on memory"/' >"$SCRATCH/evicted.json"
-kubectl replace --raw /api/v1/namespaces/default/pods/evicted-worker-0/status -f "$SCRATCH/evicted.json" >"$SCRATCH/replaced"
+wait_until "the eviction" evict evicted-worker-0
 wait_for_tfjob evicted Failed
 wait_until "the event" was_told evicted "Error pod evicted-worker-0: low on memory"
