@@ -2,18 +2,10 @@
  * for every machine this file is cloned for. */
 #include "comm/ps_update.h"
 
+#include "base/widest.h"
+
 #include <math.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__has_attribute)
-#if __has_attribute(target_clones) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
-    !defined(__SANITIZE_THREAD__)
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-#endif
-#ifndef WIDEST
-#define WIDEST
-#endif
 
 int ps_update_check(const struct ps_update *update, struct err *err)
 {

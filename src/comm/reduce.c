@@ -2,17 +2,9 @@
  * for every machine this file is cloned for; an element's sum does not depend on the width. */
 #include "comm/reduce.h"
 
-#include <string.h>
+#include "base/widest.h"
 
-#if defined(__x86_64__) && defined(__has_attribute)
-#if __has_attribute(target_clones) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
-    !defined(__SANITIZE_THREAD__)
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-#endif
-#ifndef WIDEST
-#define WIDEST
-#endif
+#include <string.h>
 
 WIDEST void reduce_add_f32(float *restrict sum, const void *restrict other, size_t count)
 {

@@ -7,7 +7,7 @@
 #include "train/fit_loop.h"
 
 enum fit_leave {
-    FIT_LEAVE_ALL,    /* the run is over for now */
+    FIT_LEAVE_ALL,    /* the run ends for everybody, and can be resumed */
     FIT_LEAVE_SELF,   /* this worker leaves, the others go on */
     FIT_LEAVE_OTHERS, /* others leave; a forming anew does not wait for them */
 };
@@ -18,7 +18,7 @@ bool fit_leave_is_asked(const struct fit_loop *loop);
  * who was told is said where it matters. */
 int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err);
 
-/* Last words: the run is over for now after result->last. */
+/* Last words: the run ends after result->last, and can be resumed. */
 void fit_leave_tell(struct fit_loop *loop, struct fit_loop_result *result);
 
 /* Asked to end while there is no group to agree on it: each for itself, with what it has done.

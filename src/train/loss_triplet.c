@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "base/widest.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -18,18 +19,8 @@ struct triplet {
     int anchor, positive, negative;
 };
 
-/* An element's sum does not depend on the width: the loops are over pictures, not over what is
- * added up. The build keeps multiplying and adding apart. */
-#if defined(__x86_64__) && defined(__has_attribute)
-#if __has_attribute(target_clones) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
-    !defined(__SANITIZE_THREAD__)
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-#endif
-#ifndef WIDEST
-#define WIDEST
-#endif
-
+/* The loops of what is built for several widths are over pictures, not over what is added up: an
+ * element's sum does not depend on the width. The build keeps multiplying and adding apart. */
 enum { LANES = 16, VECTORS = 4, BLOCK = LANES * VECTORS /* pictures */ };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float))));
 
