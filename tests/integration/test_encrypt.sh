@@ -7,27 +7,11 @@
 STEPS=600
 # Shares of whole parts for 3 and 2 workers: then not a bit depends on how many they are.
 MODEL=(--data procedural --persons 24 --pictures 6 --held-out 0 --image-size 32 --width 8 --batch-persons 12 --batch-pictures 4
-    --steps $STEPS --checkpoint-every 50 --log json)
-losses() { sed -n 's/.*"event":"step","step":\([0-9]*\),.*"loss":\([^,]*\),.*/\1 \2/p' "$@"; }
+    --steps $STEPS --checkpoint-every 50 --peer-timeout 2 --log json)
+# shellcheck source=tests/lib/workers.sh
+. "$ROOT/tests/lib/workers.sh"
 "$TRAINER" fit face "${MODEL[@]}" >"$SCRATCH/alone"
 losses "$SCRATCH/alone" >"$SCRATCH/undisturbed"
-
-LIST='"127.0.0.1:28541","127.0.0.1:28542","127.0.0.1:28543"'
-workers=()
-leave() {
-    local code=$?
-    for worker in "${workers[@]}"; do kill -KILL "$worker" 2>/dev/null || true; done
-    (exit $code)
-    finish
-}
-trap leave EXIT
-start() { # INDEX OPTIONS…
-    local index=$1
-    shift
-    TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$index}}" \
-        "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/model" --peer-timeout 2 "$@" >>"$SCRATCH/worker-$index" 2>>"$SCRATCH/said-$index" &
-    workers[index]=$!
-}
 says() { # INDEX CODE SENTENCE: its last words
     local code=0
     wait "${workers[$1]}" || code=$?
@@ -40,7 +24,7 @@ unset TRAINYARD_JOB_SECRET TRAINYARD_JOB_SECRET_FILE
 start 0 --encrypt
 says 0 1 "links cannot be encrypted without a job secret: set TRAINYARD_JOB_SECRET, or TRAINYARD_JOB_SECRET_FILE"
 code=0
-said=$(TF_CONFIG='{"cluster":{"worker":["127.0.0.1:28541"],"ps":["127.0.0.1:28542"]},"task":{"type":"worker","index":0}}' TRAINER_ENCRYPT=true \
+said=$(TF_CONFIG="{\"cluster\":{\"worker\":[\"$(address 0)\"],\"ps\":[\"$(address 1)\"]},\"task\":{\"type\":\"worker\",\"index\":0}}" TRAINER_ENCRYPT=true \
     "$TRAINER" fit recommender --data /nowhere 2>&1) || code=$?
 assert_eq "code beside parameter servers" 1 $code
 assert_contains "a cluster with parameter servers" "links to parameter servers cannot be encrypted yet" "$said"
@@ -48,14 +32,14 @@ assert_contains "a cluster with parameter servers" "links to parameter servers c
 # One that does not encrypt: both say why, and neither waits.
 TRAINYARD_JOB_SECRET=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 export TRAINYARD_JOB_SECRET
-LIST='"127.0.0.1:28541","127.0.0.1:28542"'
+have_workers 2
 start 0
 start 1 --encrypt
 says 0 1 "only one of it and this task encrypts: give all tasks --encrypt (TRAINER_ENCRYPT), or none"
 says 1 1 "only one of it and this task encrypts: give all tasks --encrypt (TRAINER_ENCRYPT), or none"
 
 # A kill in the middle of a run.
-LIST='"127.0.0.1:28541","127.0.0.1:28542","127.0.0.1:28543"'
+have_workers 3
 rm -f "$SCRATCH"/worker-* "$SCRATCH"/said-*
 export TRAINER_ENCRYPT=true
 logs() { cat "$SCRATCH"/worker-[012]; }

@@ -10,42 +10,10 @@ STEPS=1000000 # the test ends before the run, which takes as many as the kills t
 PATIENCE=${TRAINYARD_TEST_PEER_TIMEOUT:-5}
 # Shares of whole parts for 3, 2 and 1 workers: then not a bit depends on how many they are.
 MODEL=(--data procedural --persons 24 --pictures 6 --held-out 0 --image-size 32 --width 8 --batch-persons 12 --batch-pictures 4
-    --margin 4 --lr 0.00002 --steps "$STEPS" --checkpoint-every 100 --log json)
+    --margin 4 --lr 0.00002 --steps "$STEPS" --checkpoint-every 100 --peer-timeout "$PATIENCE" --log json)
 
-# "STEP LOSS" of everything told.
-losses() { sed -n 's/.*"event":"step","step":\([0-9]*\),.*"loss":\([^,]*\),.*/\1 \2/p' "$@"; }
-
-# Below those that the kernel gives to connections: the port of one that was killed stays its own.
-read -ra PORTS < <(python3 - <<'PYTHON'
-import random, socket
-
-held = []
-while len(held) < 3:
-    s = socket.socket()
-    try:
-        s.bind(("127.0.0.1", random.randrange(20000, 28000)))
-        held.append(s)
-    except OSError:
-        pass
-print(*(s.getsockname()[1] for s in held))
-PYTHON
-)
-address() { echo "127.0.0.1:${PORTS[$1]}"; } # INDEX
-LIST="\"$(address 0)\",\"$(address 1)\",\"$(address 2)\""
-workers=()
-# A test that fails must not leave anybody behind, least of all one that is stopped.
-leave() {
-    local code=$?
-    for worker in "${workers[@]}"; do kill -KILL "$worker" 2>/dev/null || true; done
-    (exit $code)
-    finish
-}
-trap leave EXIT
-start() { # INDEX
-    TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" \
-        "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/model" --peer-timeout "$PATIENCE" >>"$SCRATCH/worker-$1" 2>>"$SCRATCH/said-$1" &
-    workers[$1]=$!
-}
+# shellcheck source=tests/lib/workers.sh
+. "$ROOT/tests/lib/workers.sh"
 end() { # INDEX
     kill -KILL "${workers[$1]}" 2>/dev/null || fail "worker $1 is not there any more: $(tail -n 3 "$SCRATCH/worker-$1" "$SCRATCH/said-$1")"
     wait "${workers[$1]}" 2>/dev/null || true
@@ -156,10 +124,10 @@ echo "finished steps done again: $finished after a kill, at most 1 each; $twice 
 echo "loss of step $last: $(tail -n 1 "$SCRATCH/told" | cut -d ' ' -f 2); of all that were told and of five steps more $differing differ from the undisturbed run's in any digit, by at most $largest of their size"
 
 # Asked to end while it waits for one that was lost: with all that was done on disk.
-LIST="\"$(address 0)\",\"$(address 1)\""
+have_workers 2
 two() { # INDEX
     TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" \
-        "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/two" --peer-timeout "$PATIENCE" --min-workers 2 >"$SCRATCH/two-$1" 2>&1 &
+        "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/two" --min-workers 2 >"$SCRATCH/two-$1" 2>&1 &
     workers[$1]=$!
 }
 two 0
@@ -177,7 +145,7 @@ assert_contains "its last words" "stopped after step $last; the next run goes on
 
 # Told to stop (SIGTERM): a worker leaves in peace and the others go on, the one that writes ends the run for all, and when all are
 # told at once, as when their job is deleted, the last state is on disk. Everybody's log says who was told.
-LIST="\"$(address 0)\",\"$(address 1)\",\"$(address 2)\""
+have_workers 3
 ended() { # INDEX CODE WHAT
     local code=0
     wait "${workers[$1]}" || code=$?
