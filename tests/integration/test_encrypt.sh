@@ -7,7 +7,7 @@
 STEPS=600
 # Shares of whole parts for 3 and 2 workers: then not a bit depends on how many they are.
 MODEL=(--data procedural --persons 24 --pictures 6 --held-out 0 --image-size 32 --width 8 --batch-persons 12 --batch-pictures 4
-    --steps $STEPS --checkpoint-every 50 --peer-timeout 2 --log json)
+    --steps "$STEPS" --checkpoint-every 50 --peer-timeout 2 --log json)
 # shellcheck source=tests/lib/workers.sh
 . "$ROOT/tests/lib/workers.sh"
 "$TRAINER" fit face "${MODEL[@]}" >"$SCRATCH/alone"
