@@ -85,10 +85,4 @@ enum wire_verdict handshake_judge_proven(const struct handshake *handshake);
 void handshake_decide(struct handshake *handshake, enum wire_verdict verdict,
                       const struct wire_address *addresses, size_t count);
 
-/* "it belongs to another job …": the verdict as the end of a sentence. */
-const char *handshake_verdict_text(enum wire_verdict verdict);
-/* WIRE_OTHER_SHAPE, with what differs as far as it is known. */
-enum { HANDSHAKE_REASON_MAX = 640 };
-void handshake_other_shape(const struct handshake *handshake, char text[HANDSHAKE_REASON_MAX]);
-
 #endif

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "comm/handshake_reason.h"
 #include "comm/socket.h"
 #include "comm/tf_config.h"
 

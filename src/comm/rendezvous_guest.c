@@ -3,6 +3,7 @@
  * usual reason for two; see rendezvous_private.h. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "comm/handshake_reason.h"
 #include "comm/rendezvous_private.h"
 #include "comm/socket.h"
 
