@@ -62,13 +62,15 @@ void door_accept(struct door *door, const struct handshake_identity *identity, i
     for (int taken = 0;
          taken < GUESTS_MAX && door->listener >= 0 && find_room(door, identity->size, &evict);
          taken++) {
-        int fd = socket_accept(door->listener);
+        char from[SOCKET_ADDRESS_TEXT_MAX];
+        int fd = socket_accept(door->listener, from);
         if (fd < 0)
             return;
         if (evict >= 0)
             door_dismiss(door, (size_t)evict);
         struct guest *guest = mem_zalloc(sizeof(*guest));
         handshake_init_acceptor(&guest->handshake, fd, identity);
+        memcpy(guest->from, from, sizeof(from));
         guest->ends = now + DOOR_ATTEMPT_MAX_MS;
         vec_push(&door->guests, guest);
     }

@@ -17,6 +17,7 @@ enum {
 
 struct guest {
     struct handshake handshake;
+    char from[SOCKET_ADDRESS_TEXT_MAX];
     int64_t ends;  /* when it must have proved itself */
     bool admitted; /* it was judged: the rest is a matter of bytes */
     bool securing;

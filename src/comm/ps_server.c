@@ -55,11 +55,10 @@ static void close_session(struct ps_server *server, struct ps_session *session)
 static void note_stranger(struct ps_server *server, const struct ps_session *session,
                           const struct err *why)
 {
-    char from[SOCKET_ADDRESS_TEXT_MAX];
-    socket_peer_text(session->fd, from);
     /* One that tries again comes from another port: the reason makes it new or not. */
     if (!str_eq(why->message, server->stranger))
-        ps_member_say(&server->member, "refused a connection from %s: %s", from, why->message);
+        ps_member_say(&server->member, "refused a connection from %s: %s", session->from,
+                      why->message);
     str_copy(server->stranger, sizeof(server->stranger), why->message);
 }
 
@@ -76,13 +75,12 @@ static void admit(struct ps_server *server, struct ps_session *session)
             again = true;
         }
     }
-    char name[TF_CONFIG_TASK_TEXT_MAX], from[SOCKET_ADDRESS_TEXT_MAX];
+    char name[TF_CONFIG_TASK_TEXT_MAX];
     describe(server, worker, name);
-    socket_peer_text(session->fd, from);
     ps_session_begin(session, server->store, worker);
     ps_wait_came(&server->wait, worker);
     ps_member_say(&server->member, "%s joined%s from %s", name,
-                  again ? " with a new connection" : "", from);
+                  again ? " with a new connection" : "", session->from);
 }
 
 /* What is to be said to one that knows the secret. */
@@ -167,10 +165,12 @@ static void on_event(struct ps_server *server, struct ps_session *session, uint3
 static void accept_all(struct ps_server *server, int64_t now)
 {
     while (server->sessions.count < GUESTS_MAX + (size_t)server->member.workers) {
-        int fd = socket_accept(server->listener);
+        char from[SOCKET_ADDRESS_TEXT_MAX];
+        int fd = socket_accept(server->listener, from);
         if (fd < 0)
             return;
         struct ps_session *session = ps_session_new(fd, &server->identity, now + SHAKE_MAX_MS);
+        memcpy(session->from, from, sizeof(from));
         vec_push(&server->sessions, session);
         watch(server, session, EPOLL_CTL_ADD);
     }

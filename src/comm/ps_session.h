@@ -17,6 +17,7 @@ enum ps_session_state {
 struct ps_session {
     enum ps_session_state state;
     int fd;
+    char from[SOCKET_ADDRESS_TEXT_MAX];
     int64_t deadline; /* of the handshake */
     struct handshake handshake;
     struct ps_serve serve;

@@ -91,10 +91,8 @@ static void settle(struct rendezvous *r, struct guest *guest)
 
 static void note_stranger(struct rendezvous *r, const struct guest *guest, const struct err *why)
 {
-    char from[SOCKET_ADDRESS_TEXT_MAX];
-    socket_peer_text(guest->handshake.link.fd, from);
     char line[ERR_MESSAGE_MAX + SOCKET_ADDRESS_TEXT_MAX + 32];
-    snprintf(line, sizeof(line), "refused a connection from %s: %s", from, why->message);
+    snprintf(line, sizeof(line), "refused a connection from %s: %s", guest->from, why->message);
     /* A peer that tries again comes from another port: the reason makes it new or not. */
     if (!str_eq(why->message, r->door->stranger))
         rendezvous_say(r, line);

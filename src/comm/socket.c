@@ -98,11 +98,15 @@ int socket_local_port(int fd)
     return ntohs(address.any.sa_family == AF_INET ? address.ipv4.sin_port : address.ipv6.sin6_port);
 }
 
-int socket_accept(int listener)
+int socket_accept(int listener, char from[SOCKET_ADDRESS_TEXT_MAX])
 {
-    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0)
-        tune(fd);
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    int fd = accept4(listener, (struct sockaddr *)&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    socket_address_text((struct sockaddr *)&address, size, from);
+    tune(fd);
     return fd;
 }
 
@@ -181,14 +185,4 @@ void socket_address_text(const struct sockaddr *address, socklen_t size,
         return;
     }
     snprintf(text, SOCKET_ADDRESS_TEXT_MAX, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-}
-
-void socket_peer_text(int fd, char text[SOCKET_ADDRESS_TEXT_MAX])
-{
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address);
-    if (getpeername(fd, (struct sockaddr *)&address, &size) < 0)
-        snprintf(text, SOCKET_ADDRESS_TEXT_MAX, "unknown address");
-    else
-        socket_address_text((struct sockaddr *)&address, size, text);
 }

@@ -16,8 +16,14 @@
 int socket_listen(int port, bool ipv6, int backlog, int *ret_fd, struct err *err);
 int socket_local_port(int fd);
 
-/* -1 with errno EAGAIN when nobody waits. */
-int socket_accept(int listener);
+/* "10.1.2.3:2222" or "[::1]:2222". */
+enum { SOCKET_ADDRESS_TEXT_MAX = 80 };
+void socket_address_text(const struct sockaddr *address, socklen_t size,
+                         char text[SOCKET_ADDRESS_TEXT_MAX]);
+
+/* -1 with errno EAGAIN when nobody waits. Who it is from is told now: the socket of one that has
+ * gone again does not know it any more. */
+int socket_accept(int listener, char from[SOCKET_ADDRESS_TEXT_MAX]);
 
 /* Starts to connect; ready for writing tells the end, socket_error() how it ended (an errno). */
 int socket_connect(const struct sockaddr *address, socklen_t size);
@@ -38,11 +44,5 @@ ssize_t socket_send(int fd, const void *data, size_t size);
 
 /* Why a connection broke, as words: "connection reset" … */
 const char *socket_reason(int errnum);
-
-/* "10.1.2.3:2222" or "[::1]:2222". */
-enum { SOCKET_ADDRESS_TEXT_MAX = 80 };
-void socket_address_text(const struct sockaddr *address, socklen_t size,
-                         char text[SOCKET_ADDRESS_TEXT_MAX]);
-void socket_peer_text(int fd, char text[SOCKET_ADDRESS_TEXT_MAX]);
 
 #endif

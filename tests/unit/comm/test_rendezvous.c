@@ -402,6 +402,39 @@ static void strangers_do_not_disturb(void **state)
     assert_non_null(strstr(lines.text, "it does not speak trainyard's protocol"));
 }
 
+static char gone_from[64];
+
+/* Says something and resets the connection before anybody has looked at it. */
+static void knock_and_run(const char *line)
+{
+    static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    if (strstr(line, "refused a connection"))
+        told_to_stop = 1;
+    if (gone_from[0] || !strstr(line, "waiting for worker 0"))
+        return;
+    int fd = connect_to(late_members->ports[0]);
+    snprintf(gone_from, sizeof(gone_from),
+             "refused a connection from 127.0.0.1:%d: ", socket_local_port(fd));
+    CHECK(write(fd, request, sizeof(request) - 1) == sizeof(request) - 1);
+    struct linger reset = {.l_onoff = 1};
+    CHECK(setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)) == 0);
+    close(fd);
+}
+
+static void a_stranger_that_has_gone_again_is_told_by_its_address(void **state)
+{
+    struct members members;
+    members_init(&members, 2);
+    late_members = &members;
+    told_to_stop = 0;
+    struct lines lines = {.on_line = knock_and_run};
+    struct comm_options options = {.stop = &told_to_stop};
+    struct err err = ERR_INIT;
+    assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_CANCELED);
+    if (!strstr(lines.text, gone_from))
+        fail_msg("no '%s' in: %s", gone_from, lines.text);
+}
+
 /* More than a door takes in at once, and none of them says a word. */
 static void crowd(const struct members *members, int rank)
 {
@@ -526,6 +559,7 @@ int main(void)
         cmocka_unit_test(a_member_may_die_and_come_back_before_all_are_there),
         cmocka_unit_test(wrong_members_are_refused_with_the_reason),
         cmocka_unit_test(strangers_do_not_disturb),
+        cmocka_unit_test(a_stranger_that_has_gone_again_is_told_by_its_address),
         cmocka_unit_test(a_silent_crowd_keeps_nobody_out),
         cmocka_unit_test(the_master_form_needs_one_address),
         cmocka_unit_test(a_port_in_use_is_said),
