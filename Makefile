@@ -8,7 +8,7 @@
 #   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
 #   make image      the operator's container image, without Docker: $(BUILD)/operator-image.tar
 #   make image-trainer    the trainer's: $(BUILD)/trainer-image.tar
-#   make install    DESTDIR= PREFIX=
+#   make install    the programs, man pages and libtrainyard: DESTDIR= PREFIX=
 
 BUILD ?= build
 PREFIX ?= /usr/local

@@ -1,5 +1,6 @@
 #!/bin/bash
-# make install: the programs run from where they were put, and the man pages are there.
+# make install: the programs run from where they were put, the man pages are there, and the program of docs/library.md
+# compiles and runs with nothing but what was installed.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -12,6 +13,26 @@ for program in trainyard trainer; do
     assert_contains "the man page of $program" ".SH NAME" "$page"
     bash -n "$SCRATCH/root/usr/share/bash-completion/completions/$program"
 done
+
+# The commands are those of the page; only where to look for what was installed aside is said beside them.
+mkdir "$SCRATCH/outside"
+cd "$SCRATCH/outside"
+block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$ROOT/docs/library.md" | sed '1d;$d'; }
+block c >sum.c
+block sh | sed "s/29500/$(free_port)/" >commands
+PKG_CONFIG_SYSROOT_DIR=$SCRATCH/root PKG_CONFIG_PATH=$SCRATCH/root/usr/lib/pkgconfig \
+    LD_LIBRARY_PATH=$SCRATCH/root/usr/lib sh -e commands >sums
+assert_eq "what two programs with libtrainyard print" "rank 0 of 2: 3
+rank 1 of 2: 3" "$(sort sums)"
+for header in "$SCRATCH"/root/usr/include/trainyard/*.h; do
+    cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$SCRATCH/root/usr/include" -x c "$header"
+    if command -v g++ >/dev/null; then
+        g++ -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$SCRATCH/root/usr/include" -x c++ "$header"
+    fi
+done
+assert_eq "names shown beside ty_" "" \
+    "$(nm -D --defined-only "$SCRATCH/root/usr/lib/libtrainyard.so" | awk '$3 !~ /^ty_/ {print $3}')"
+
 TRAINYARD=$SCRATCH/root/usr/bin/trainyard
 cluster_up
 kubectl run hello --image trainyard/tools --restart Never --command -- echo hello
