@@ -36,8 +36,9 @@ struct ty_tf_config {
     bool sparse;      /* dynamic workers: other workers exist and are not listed */
 };
 
-/* The text of TF_CONFIG. `master` is a chief, roles may be in any case, `environment` and unknown
- * members are ignored. A text without a cluster, such as "{}", describes a process alone. */
+/* The text of TF_CONFIG. `master` is a chief, roles and names may be in any case, `environment` and
+ * unknown members are ignored. A text without a cluster, such as "{}", describes a process alone.
+ */
 int ty_tf_config_parse(const char *text, struct ty_tf_config **ret, struct ty_error *error);
 
 /* --ps_hosts, --worker_hosts (comma-separated host:port), --job_name, --task_index. */

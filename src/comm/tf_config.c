@@ -4,6 +4,7 @@
 #include "comm/tf_config.h"
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "comm/cluster.h"
 
@@ -59,32 +60,73 @@ static int add_role(struct cluster_builder *builder, const struct json *member, 
     }
 }
 
+/* A name in any case, as roles are. */
+static const struct json *get(const struct json *object, const char *name)
+{
+    JSON_EACH (member, object) {
+        if (str_eq_nocase(member->name, name))
+            return member;
+    }
+    return NULL;
+}
+
+/* Without a cluster a process trains alone, and so would each of many whose cluster is misspelt. */
+static int check_alone(const struct json *root, struct err *err)
+{
+    static const char *const NAMES[] = {"cluster"};
+    JSON_EACH (member, root) {
+        if (str_nearest(member->name, NAMES, ARRAY_SIZE(NAMES)))
+            return err_set(err, ERR_INVALID, "it has no cluster, but '%s': did you mean 'cluster'?",
+                           member->name);
+    }
+    return 0;
+}
+
+/* An index of -1: it is not said. */
 static int parse_task(const struct json *task, enum ty_role *ret_role, int *ret_index,
                       struct err *err)
 {
     if (!task || task->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID,
                        "it has a cluster but no task: add \"task\": {\"type\": …, \"index\": …}");
-    const char *type = json_get_string(task, "type", NULL);
+    const char *type = json_text(get(task, "type"));
     if (!type)
         return err_set(err, ERR_INVALID, "the task has no type, such as \"worker\"");
     int result = cluster_role_parse(type, ret_role, err);
     if (result < 0)
         return result;
-    const struct json *index = json_get(task, "index");
+    const struct json *index = get(task, "index");
+    if (!index) {
+        *ret_index = -1;
+        return 0;
+    }
     int64_t value = 0;
-    if (index && index->type == JSON_INT)
+    if (index->type == JSON_INT)
         value = index->integer;
-    else if (index && index->type == JSON_REAL)
+    else if (index->type == JSON_REAL)
         return err_set(err, ERR_INVALID, "the task's index is %g, not a whole number from 0",
                        json_number(index, 0));
-    else if (index && str_to_int64(json_text(index), 0, TY_TASKS_MAX - 1, &value, NULL) < 0)
+    else if (str_to_int64(json_text(index), 0, TY_TASKS_MAX - 1, &value, NULL) < 0)
         return err_set(err, ERR_INVALID, "the task's index is %s, not a number from 0",
                        json_type_name(index->type));
     if (value < 0 || value >= TY_TASKS_MAX)
         return err_set(err, ERR_INVALID, "task index %lld is out of range: it counts from 0",
                        (long long)value);
     *ret_index = (int)value;
+    return 0;
+}
+
+/* A task that does not say which of its role it is must be the only one. */
+static int need_index(const struct cluster_builder *builder, enum ty_role role, int *index,
+                      struct err *err)
+{
+    size_t count = cluster_builder_count(builder, role);
+    if (*index < 0 && count > 1)
+        return err_set(err, ERR_INVALID,
+                       "the task has no index: the cluster has %zu of role %s, and two would take "
+                       "themselves for one",
+                       count, ty_role_name(role));
+    *index = *index < 0 ? 0 : *index;
     return 0;
 }
 
@@ -112,12 +154,15 @@ static int parse_tree(const struct json *root, struct ty_tf_config **ret, struct
 {
     if (root->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID, "it is %s, not an object", json_type_name(root->type));
-    const struct json *cluster = json_get(root, "cluster");
+    const struct json *cluster = get(root, "cluster");
     bool sparse = false;
+    int result;
     if (!cluster) {
-        cluster = json_get(root, "sparseCluster");
+        cluster = get(root, "sparseCluster");
         sparse = cluster != NULL;
     }
+    if (!cluster && (result = check_alone(root, err)) < 0)
+        return result;
     if (!cluster || cluster->type == JSON_NULL ||
         (cluster->type == JSON_OBJECT && !json_count(cluster))) {
         *ret = cluster_alone();
@@ -127,14 +172,14 @@ static int parse_tree(const struct json *root, struct ty_tf_config **ret, struct
         return err_set(err, ERR_INVALID, "its cluster is %s, not an object of roles",
                        json_type_name(cluster->type));
     _cleanup_builder_ struct cluster_builder builder = {0};
-    int result;
     JSON_EACH (member, cluster) {
         if ((result = add_role(&builder, member, &sparse, err)) < 0)
             return result;
     }
     enum ty_role role = TY_ROLE_WORKER;
     int index = 0;
-    if ((result = parse_task(json_get(root, "task"), &role, &index, err)) < 0 ||
+    if ((result = parse_task(get(root, "task"), &role, &index, err)) < 0 ||
+        (result = need_index(&builder, role, &index, err)) < 0 ||
         (result = add_unlisted_self(&builder, role, index, sparse, err)) < 0 ||
         (result = cluster_builder_finish(&builder, role, index, ret, err)) < 0)
         return result;

@@ -47,12 +47,24 @@ static void a_master_is_a_chief_and_case_does_not_count(void **state)
     assert_int_equal(config->self, 0);
     assert_true(ty_tf_config_is_chief(config));
     ty_tf_config_free(config);
+    config = parse("{\"CLUSTER\":{\"WORKER\":[\"a:1\",\"b:1\"]},"
+                   "\"TASK\":{\"TYPE\":\"WORKER\",\"INDEX\":1}}");
+    assert_int_equal(config->self, 1);
+    ty_tf_config_free(config);
+}
+
+static void the_only_one_of_its_role_needs_no_index(void **state)
+{
+    struct ty_tf_config *config = parse("{\"cluster\":{\"chief\":[\"a:1\"],\"worker\":[\"b:1\","
+                                        "\"c:1\"]},\"task\":{\"type\":\"chief\"}}");
+    assert_int_equal(config->self, 0);
+    ty_tf_config_free(config);
 }
 
 static void worker_0_is_chief_where_there_is_none(void **state)
 {
-    struct ty_tf_config *config =
-        parse("{\"cluster\":{\"worker\":[\"a:1\",\"[::1]:2\"]},\"task\":{\"type\":\"worker\"}}");
+    struct ty_tf_config *config = parse("{\"cluster\":{\"worker\":[\"a:1\",\"[::1]:2\"]},"
+                                        "\"task\":{\"type\":\"worker\",\"index\":0}}");
     assert_true(ty_tf_config_is_chief(config));
     assert_string_equal(config->tasks[1].host, "::1");
     char text[TF_CONFIG_TASK_TEXT_MAX];
@@ -116,6 +128,10 @@ static void what_is_wrong_is_said(void **state)
         {"{\"cluster\":{\"wroker\":[\"a:1\"]}}", "did you mean 'worker'?"},
         {"{\"cluster\":{\"worker\":[\"a:1\"]}}", "no task"},
         {"{\"cluster\":{\"worker\":[\"a:1\"]},\"task\":{}}", "the task has no type"},
+        {"{\"cluster\":{\"worker\":[\"a:1\",\"b:1\"]},\"task\":{\"type\":\"worker\"}}",
+         "the task has no index: the cluster has 2 of role worker"},
+        {"{\"clusters\":{\"worker\":[\"a:1\"]},\"task\":{\"type\":\"worker\",\"index\":0}}",
+         "it has no cluster, but 'clusters': did you mean 'cluster'?"},
         {"{\"cluster\":{\"worker\":[\"a:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}",
          "task index 1 is out of range: the cluster has 1 worker, counted from 0"},
         {"{\"cluster\":{\"worker\":[\"a:1\"]},\"task\":{\"type\":\"worker\",\"index\":-1}}",
@@ -138,7 +154,7 @@ static void what_is_wrong_is_said(void **state)
         {"{\"cluster\":{\"worker\":[7]}}", "worker 0 is an integer"},
         {"{\"cluster\":{\"worker\":7}}", "the role worker is an integer"},
         {"{\"cluster\":{\"worker\":{\"x\":\"a:1\"}}}", "'x' is no task index"},
-        {"{\"cluster\":{\"chief\":[\"a:1\",\"b:1\"]},\"task\":{\"type\":\"chief\"}}",
+        {"{\"cluster\":{\"chief\":[\"a:1\",\"b:1\"]},\"task\":{\"type\":\"chief\",\"index\":0}}",
          "a cluster has one chief, not 2"},
         {"{\"cluster\":{\"chief\":[\"a:1\"],\"master\":[\"b:1\"]}}", "is listed twice"},
         {"{\"cluster\":{\"worker\":[\"a:1\",\"A:1\"]},\"task\":{\"type\":\"worker\"}}",
@@ -252,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_operator_writes_is_understood),
         cmocka_unit_test(a_master_is_a_chief_and_case_does_not_count),
+        cmocka_unit_test(the_only_one_of_its_role_needs_no_index),
         cmocka_unit_test(worker_0_is_chief_where_there_is_none),
         cmocka_unit_test(nothing_means_alone),
         cmocka_unit_test(an_evaluator_need_not_be_listed),
