@@ -58,7 +58,18 @@ void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
     snprintf(path, size, "%s/%s", model_dir, CLASSIFIER_MODEL_FILE);
 }
 
-int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct err *err)
+static int open_test(struct classifier_fit *fit, struct err *err)
+{
+    const char *data = fit->options->data;
+    int result = idx_open(data, IDX_TEST, &fit->test, err);
+    if (result == 0 &&
+        classifier_eval_check(classifier_model_config(fit->model), fit->test, err) < 0)
+        result = err_wrap(err, "the test pictures of '%s'", data);
+    return result;
+}
+
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool judges,
+                         struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
     int result = classifier_fit_check(options, !fit->reducer, err);
@@ -78,6 +89,8 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct 
     result = classifier_model_new(&config, &fit->model, err);
     if (result < 0)
         return err_wrap(err, "'%s'", options->data);
+    if (judges && (result = open_test(fit, err)) < 0)
+        return result;
     for (int i = 0; i < config.classes; i++) {
         char label[CLASSIFIER_LABEL_MAX];
         classifier_model_set_label(fit->model, i,
@@ -116,6 +129,7 @@ void classifier_fit_release(struct classifier_fit *fit)
     optimizer_free(fit->optimizer);
     classifier_model_free(fit->model);
     idx_free(fit->own);
+    idx_free(fit->test);
 }
 
 void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, size_t servers,
@@ -158,10 +172,7 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
 {
     const struct classifier_fit_options *options = fit->options;
     struct model_writer writer = {.fit = fit, .step = result->last};
-    _cleanup_(cleanup_idx) struct idx *test = NULL;
-    int failed = idx_open(options->data, IDX_TEST, &test, err);
-    if (failed == 0)
-        failed = classifier_eval_run(fit->model, test, &result->eval, err);
+    int failed = classifier_eval_run(fit->model, fit->test, &result->eval, err);
     if (failed < 0)
         return failed;
     result->judged = true;
@@ -259,7 +270,7 @@ static int run(struct classifier_fit *fit, struct classifier_fit_result *result,
 {
     const struct classifier_fit_options *options = fit->options;
     struct reducer *reducer = fit->reducer;
-    int failed = classifier_fit_start(fit, reducer->rank, reducer->size, err);
+    int failed = classifier_fit_start(fit, reducer->rank, reducer->size, true, err);
     if (failed < 0)
         return failed;
     fit->optimizer = optimizer_new(options->optimizer, 0, classifier_model_params(fit->model));

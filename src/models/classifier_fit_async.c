@@ -164,7 +164,7 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
     struct classifier_fit_result result = {0};
     _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options, .claim = -1};
     struct course course = {.fit = &fit, .client = client};
-    int failed = classifier_fit_start(&fit, 0, 1, err);
+    int failed = classifier_fit_start(&fit, 0, 1, chief, err);
     if (failed == 0 && chief && options->model_dir)
         failed = model_dir_claim(options->model_dir, &fit.claim, err);
     if (failed >= 0) /* one that cannot be locked is written to all the same */

@@ -7,7 +7,8 @@
 
 struct classifier_fit {
     const struct classifier_fit_options *options;
-    struct idx *own; /* read by this run */
+    struct idx *own;  /* read by this run */
+    struct idx *test; /* by whoever may come to judge the model */
     const struct idx *train;
     int claim; /* on the model directory; -1: none */
     struct classifier_model *model;
@@ -18,8 +19,10 @@ struct classifier_fit {
     struct run_log *log;
 };
 
-/* Data, model and trainer; values are set from the seed. */
-int classifier_fit_start(struct classifier_fit *fit, int rank, int size, struct err *err);
+/* Data, model and trainer; values are set from the seed. Where `judges`, the test pictures, too:
+ * that they are missing or do not fit is known now, not after the last step. */
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool judges,
+                         struct err *err);
 void classifier_fit_release(struct classifier_fit *fit); /* safe on zeroed memory */
 
 /* "cnn classifier: 3274634 parameters, …" */

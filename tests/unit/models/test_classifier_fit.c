@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -102,6 +104,37 @@ static struct classifier_fit_result fit_alone(const struct classifier_fit_option
     if (classifier_fit(options, &reducer, &result, &err) < 0)
         fail_msg("%s", err.message);
     return result;
+}
+
+static struct idx *opened(enum idx_part part)
+{
+    struct idx *data = NULL;
+    struct err err = ERR_INIT;
+    if (idx_open(directory, part, &data, &err) < 0)
+        fail_msg("%s", err.message);
+    return data;
+}
+
+/* Nobody trains for hours to learn it: no step is made, no log begun. */
+static void test_pictures_that_do_not_fit_are_refused_at_the_start(void **state)
+{
+    struct classifier_fit_options options = small_run(20);
+    _cleanup_free_ char *model_dir = mem_printf("%s/model", directory);
+    options.model_dir = model_dir;
+    _cleanup_(cleanup_idx) struct idx *test = opened(IDX_TEST);
+    test->labels[0] = 7;
+    assert_int_equal(idx_write(test, directory, IDX_TEST, NULL), 0);
+    struct reducer reducer = reducer_single();
+    struct classifier_fit_result result = {0};
+    struct err err = ERR_INIT;
+    assert_int_equal(classifier_fit(&options, &reducer, &result, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "test pictures of '"));
+    assert_non_null(strstr(err.message, "the model knows 4 classes, the data set has label 7"));
+    _cleanup_free_ char *images = mem_printf("%s/t10k-images-idx3-ubyte", directory);
+    assert_int_equal(unlink(images), 0);
+    assert_true(classifier_fit(&options, &reducer, &result, &err) < 0);
+    assert_non_null(strstr(err.message, "has no 't10k-images-idx3-ubyte'"));
+    assert_int_not_equal(access(model_dir, F_OK), 0);
 }
 
 static void both_kinds_learn_with_each_optimizer(void **state)
@@ -365,6 +398,7 @@ int main(void)
         CASE(the_model_is_exported_with_its_labels),
         CASE(common_variables_are_learned),
         CASE(what_cannot_be_trained_is_refused),
+        CASE(test_pictures_that_do_not_fit_are_refused_at_the_start),
         CASE(workers_with_other_data_have_another_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
