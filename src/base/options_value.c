@@ -99,7 +99,7 @@ static int store(const struct option *option, const char *text, void *target, st
         return 0;
     case OPTION_CONFIG:
         ((struct option_config *)target)->path = text;
-        return 0;
+        return options_check_path(text, err);
     case OPTION_LIST: {
         struct option_list *list = target;
         list->items = mem_realloc(list->items, (list->count + 1) * sizeof(*list->items));

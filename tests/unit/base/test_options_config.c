@@ -184,6 +184,8 @@ static void a_url_is_no_path(void **state)
     }
     struct values values;
     struct err err = ERR_INIT;
+    assert_int_equal(parse(&values, &err, "--config", "s3://bucket/run.yaml", NULL), -ERR_USAGE);
+    assert_non_null(strstr(err.message, "'--config': 's3://bucket/run.yaml' is not on a file"));
     setenv("TEST_DIR", "s3://bucket", 1);
     assert_int_equal(parse(&values, &err, NULL), -ERR_USAGE);
     assert_non_null(strstr(err.message, "environment variable TEST_DIR: 's3://bucket' is not"));
