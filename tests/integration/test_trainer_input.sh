@@ -28,6 +28,7 @@ folders=$(cd "$SCRATCH/people" && find . -type d)
 
 said=$(answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --crop off)
 assert_contains "the count" "4 of 16 pictures cannot be used and are left out, and with them 1 person" "$said"
+assert_contains "where all names are" "'trainer data inspect $SCRATCH/people' names all of them" "$said"
 assert_contains "the first name" "ada/900.png': this file is no picture of a kind known here" "$said"
 assert_contains "a cut picture" "ada/901.png': this PNG picture cannot be read" "$said"
 assert_contains "the huge picture" "this picture is too large: 100000 × 100000 pixels, at most 8192 each way" "$said"
@@ -68,6 +69,14 @@ assert_contains "formats" "2 unknown, 1 PGM or PPM, 13 PNG" "$said"
 assert_contains "sizes" "12 of 64×64" "$said"
 assert_contains "what cannot be used" "cannot be used: 4" "$said"
 assert_contains "by name" "zoe/000.jpg'" "$said"
+# Each by name, however many; those without a face among them where training would leave them out.
+mkdir -p "$SCRATCH/many/ada"
+for i in $(seq 10 35); do : >"$SCRATCH/many/ada/$i.png"; done
+printf 'P5\n40 40\n255\n' >"$SCRATCH/many/ada/dark.pgm"
+head -c 1600 /dev/zero >>"$SCRATCH/many/ada/dark.pgm"
+assert_eq "pictures that cannot be used, by name" 26 "$("$TRAINER" data inspect "$SCRATCH/many" --crop auto | grep -c "^  '")"
+assert_contains "sizes for programs" '"sizes":[{"width":40,"height":40,"pictures":1}]' "$("$TRAINER" data inspect "$SCRATCH/many" --log json)"
+assert_contains "a picture without a face" "dark.pgm': no face was found" "$("$TRAINER" data inspect "$SCRATCH/many" --crop cascade)"
 assert_contains "the same for programs" '"decoded":12' "$(answer 0 "$TRAINER" data inspect "$SCRATCH/people" --log json)"
 said=$(answer 0 "$TRAINER" data convert "$SCRATCH/people" "$SCRATCH/cut" --crop off --size 32 --format pgm)
 assert_contains "what was converted" "12 pictures of 4 people, 32×32" "$said"

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { NAMED = 10, SIZES = 5 };
+enum { SIZES = 5 /* told to people; JSON has all */ };
 
 struct inspect_values {
     const char *crop, *log;
@@ -27,14 +27,15 @@ struct inspection {
     size_t formats[PICTURE_FORMATS];
     struct picture_size *sizes; /* most frequent first */
     size_t size_count;
-    char *reasons[NAMED];
-    size_t left_out, named;
+    char **reasons; /* one a picture that cannot be used */
+    size_t left_out;
 };
 
 static void inspection_release(struct inspection *inspection)
 {
-    for (size_t i = 0; i < inspection->named; i++)
+    for (size_t i = 0; i < inspection->left_out; i++)
         free(inspection->reasons[i]);
+    free(inspection->reasons);
     free(inspection->sizes);
 }
 
@@ -70,19 +71,21 @@ static void look_at(struct inspection *inspection, const struct people_crop *cro
     if (result == 0) {
         inspection->formats[picture_format(file.data, file.size)]++;
         result = picture_decode(file.data, file.size, &picture, &err);
+        if (result == 0) {
+            inspection->decoded++;
+            count_size(inspection, &picture);
+            result = face_crop_choose(crop->crop, crop->finder, &picture, &square, &found, &err);
+            inspection->faces += found;
+        }
         if (result < 0)
             err_wrap(&err, "'%s'", path);
     }
-    if (result == 0) {
-        inspection->decoded++;
-        count_size(inspection, &picture);
-        (void)face_crop_choose(crop->crop, crop->finder, &picture, &square, &found, NULL);
-        inspection->faces += found;
-        return;
+    if (result < 0) {
+        size_t at = inspection->left_out++;
+        inspection->reasons =
+            mem_realloc(inspection->reasons, (at + 1) * sizeof(*inspection->reasons));
+        inspection->reasons[at] = mem_strdup(err.message);
     }
-    inspection->left_out++;
-    if (inspection->named < NAMED)
-        inspection->reasons[inspection->named++] = mem_strdup(err.message);
 }
 
 static void inspect_people(const struct dataset *dataset, const struct people_crop *crop,
@@ -108,9 +111,12 @@ static void inspect_people(const struct dataset *dataset, const struct people_cr
 static void print_people(const struct inspection *inspection, const struct people_crop *crop,
                          const char *path)
 {
-    printf("%s: %zu %s, %zu pictures, from %zu to %zu a person\n", path, inspection->persons,
-           inspection->persons == 1 ? "person" : "people", inspection->pictures, inspection->fewest,
-           inspection->most);
+    printf("%s: %zu %s, %zu picture%s, ", path, inspection->persons,
+           inspection->persons == 1 ? "person" : "people", inspection->pictures,
+           inspection->pictures == 1 ? "" : "s");
+    if (inspection->fewest < inspection->most)
+        printf("from %zu to ", inspection->fewest);
+    printf("%zu a person\n", inspection->most);
     printf("formats:");
     const char *comma = "";
     for (size_t i = 0; i < PICTURE_FORMATS; i++)
@@ -130,10 +136,8 @@ static void print_people(const struct inspection *inspection, const struct peopl
         printf("faces: found on %zu of %zu\n", inspection->faces, inspection->decoded);
     if (inspection->left_out)
         printf("cannot be used: %zu\n", inspection->left_out);
-    for (size_t i = 0; i < inspection->named; i++)
+    for (size_t i = 0; i < inspection->left_out; i++)
         printf("  %s\n", inspection->reasons[i]);
-    if (inspection->left_out > inspection->named)
-        printf("  and %zu more\n", inspection->left_out - inspection->named);
 }
 
 static void print_people_json(const struct inspection *inspection, const struct people_crop *crop)
@@ -151,8 +155,16 @@ static void print_people_json(const struct inspection *inspection, const struct 
         if (inspection->formats[i])
             json_set_int(arena, formats, picture_format_name((enum picture_format)i),
                          (int64_t)inspection->formats[i]);
+    struct json *sizes = json_set(arena, json, "sizes", json_array(arena));
+    for (size_t i = 0; i < inspection->size_count; i++) {
+        struct json *size = json_object(arena);
+        json_set_int(arena, size, "width", (int64_t)inspection->sizes[i].width);
+        json_set_int(arena, size, "height", (int64_t)inspection->sizes[i].height);
+        json_set_int(arena, size, "pictures", (int64_t)inspection->sizes[i].count);
+        json_append(sizes, size);
+    }
     struct json *reasons = json_set(arena, json, "cannotBeUsed", json_array(arena));
-    for (size_t i = 0; i < inspection->named; i++)
+    for (size_t i = 0; i < inspection->left_out; i++)
         json_append(reasons, json_string(arena, inspection->reasons[i]));
     printf("%s\n", json_to_string(arena, json));
 }
@@ -228,7 +240,9 @@ static const struct option OPTIONS[] = {
      .fallback = "off",
      .choices = "auto|off|cascade",
      .value = "HOW",
-     .help = "auto or cascade: also count the pictures on which a face is found"},
+     .help = "auto or cascade: also count the pictures on which a face is found; cascade: those "
+             "without "
+             "one cannot be used"},
     {.name = "log",
      .type = OPTION_CHOICE,
      .offset = offsetof(struct inspect_values, log),

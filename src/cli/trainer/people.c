@@ -42,6 +42,9 @@ static int look_at(struct dataset *opened, const char *folder, const struct peop
     dataset_survey_sentence(&survey, text, sizeof(text));
     if (text[0])
         fprintf(stderr, "trainer: '%s': %s\n", folder, text);
+    if (survey.left_out > survey.named)
+        fprintf(stderr, "trainer: 'trainer data inspect%s %s' names all of them\n",
+                crop->crop == FACE_CROP_CASCADE ? " --crop cascade" : "", folder);
     size_t left = survey.pictures - survey.left_out;
     bool few = survey.faces < left - left / 4;
     if (crop->crop == FACE_CROP_AUTO && survey.faces < left)
