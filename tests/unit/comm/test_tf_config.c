@@ -157,7 +157,7 @@ static void what_is_wrong_is_said(void **state)
         {"{\"cluster\":{\"chief\":[\"a:1\",\"b:1\"]},\"task\":{\"type\":\"chief\",\"index\":0}}",
          "a cluster has one chief, not 2"},
         {"{\"cluster\":{\"chief\":[\"a:1\"],\"master\":[\"b:1\"]}}", "is listed twice"},
-        {"{\"cluster\":{\"worker\":[\"a:1\",\"A:1\"]},\"task\":{\"type\":\"worker\"}}",
+        {"{\"cluster\":{\"worker\":[\"a:1\",\"A:1\"]},\"task\":{\"type\":\"worker\",\"index\":0}}",
          "worker 0 and worker 1 (A:1) have one address"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
