@@ -186,6 +186,7 @@ static int join(const struct assembly *assembly, const struct rendezvous_options
         .peer_timeout_ms = assembly->peer_timeout_ms,
         .stop = meeting->stop,
         .report = meeting->report,
+        .waiting = meeting->waiting,
         .waited = assembly->waited,
         .context = meeting->context,
     };

@@ -60,8 +60,9 @@ struct comm_options {
     /* Not 0: forming ends with ERR_CANCELED, and a call in which somebody is far behind with
      * ERR_UNAVAILABLE for all members; may be NULL, else it outlives the group. */
     const volatile sig_atomic_t *stop;
-    void (*report)(void *context, const char *line);  /* may be NULL */
-    void (*waiting)(void *context, const char *whom); /* see rendezvous.h; may be NULL */
+    void (*report)(void *context, const char *line); /* may be NULL */
+    /* See rendezvous.h; also of one that is so late for a call that it is reported. May be NULL. */
+    void (*waiting)(void *context, const char *whom);
     /* So much more was waited for "worker 1", which came to calls later than this member; as the
      * time adds up, on the thread that makes the calls. May be NULL. */
     void (*waited)(void *context, const char *task, int64_t ns);

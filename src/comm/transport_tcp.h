@@ -27,6 +27,9 @@ struct transport_tcp_options {
     /* Not 0: whoever is behind is not waited for any more once it would be named; may be NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line);
+    /* Who is so late that it is reported, as "worker 1 (host:port)"; NULL when that is over; may be
+     * NULL. */
+    void (*waiting)(void *context, const char *whom);
     /* So much longer was waited for "worker 1", which came late to a call; may be NULL. */
     void (*waited)(void *context, const char *task, int64_t ns);
     void *context;

@@ -54,6 +54,7 @@ struct transport_tcp {
     bool away; /* this process was stopped in the current call, for so long that others may go on */
     int accused; /* rank, from 1, that the group broke over because it was silent; 0: nobody */
     int64_t idle_since_ms, pinged_ms, reported_ms; /* monotonic; 0: not now */
+    bool told_waiting; /* through options.waiting, that somebody is late */
     int64_t asked_ms; /* when the others were first asked in this call where they are; 0: not yet */
     struct err broken;                 /* code 0: whole */
     uint8_t **scratch, **send_scratch; /* one a channel; the latter when first needed */
@@ -74,12 +75,16 @@ void transport_tcp_blame(struct transport_tcp *tcp);
  */
 void transport_tcp_came(struct transport_tcp *tcp, int rank);
 
+void transport_tcp_tell_waiting(struct transport_tcp *tcp, const char *whom); /* NULL: it is over */
+
 /* Something moved: the patience of transport_tcp_wait begins anew. */
 static inline void transport_tcp_moved(struct transport_tcp *tcp)
 {
     if (tcp->idle_since_ms)
         transport_tcp_blame(tcp);
     tcp->idle_since_ms = 0;
+    if (tcp->told_waiting)
+        transport_tcp_tell_waiting(tcp, NULL);
 }
 
 /* Break the group, if it is whole: keep the error for this and all later calls, and tell the

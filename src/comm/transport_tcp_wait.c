@@ -67,14 +67,22 @@ static void name_missing(const struct transport_tcp *tcp, struct buf *text)
         buf_printf(text, "data from %s", tcp->peers[tcp->awaited].name);
 }
 
+void transport_tcp_tell_waiting(struct transport_tcp *tcp, const char *whom)
+{
+    if (tcp->options.waiting)
+        tcp->options.waiting(tcp->options.context, whom);
+    tcp->told_waiting = whom != NULL;
+}
+
 static void report(struct transport_tcp *tcp, int64_t idle_ms)
 {
-    if (!tcp->options.report)
-        return;
     _cleanup_buf_ struct buf missing, line;
     buf_init(&missing, 2048);
     buf_init(&line, 4096);
     name_missing(tcp, &missing);
+    transport_tcp_tell_waiting(tcp, missing.data);
+    if (!tcp->options.report)
+        return;
     buf_printf(&line, "%s (call %llu) waits since %lld s for %s",
                transport_tcp_call_name(tcp->call), (unsigned long long)tcp->sequence,
                (long long)(idle_ms / 1000), missing.data);
@@ -128,9 +136,12 @@ static int judge_silence(struct transport_tcp *tcp, int64_t now, struct err *err
 
 static void report_stragglers(struct transport_tcp *tcp, int64_t now)
 {
-    for (int rank = 0; tcp->options.report && rank < tcp->options.size; rank++) {
+    for (int rank = 0; rank < tcp->options.size; rank++) {
         char line[TF_CONFIG_TASK_TEXT_MAX + 64];
         if (!is_silent(tcp, rank, now, tcp->options.report_ms))
+            continue;
+        transport_tcp_tell_waiting(tcp, tcp->peers[rank].name);
+        if (!tcp->options.report)
             continue;
         snprintf(line, sizeof(line), "waiting for %s: %.1f s behind the others",
                  tcp->peers[rank].name, (double)(now - tcp->idle_since_ms) / 1000);
@@ -161,7 +172,7 @@ static int64_t ping_ms(const struct transport_tcp *tcp, bool block)
 }
 
 /* One poll of `count` connections, blocking or not, and what is due by the clock. */
-static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct err *err)
+static int poll_and_judge(struct transport_tcp *tcp, size_t count, bool block, struct err *err)
 {
     /* Asked only when there is something left to wait for: a call that has all it needs completes,
      * even if a member is gone by now. */
@@ -209,6 +220,15 @@ static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct
     return 0;
 }
 
+/* A wait that ends with a loss is over, too, and whoever did not come was waited for. */
+static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct err *err)
+{
+    int result = poll_and_judge(tcp, count, block, err);
+    if (result < 0)
+        transport_tcp_moved(tcp);
+    return result;
+}
+
 int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
 {
     return wait_once(tcp, (size_t)tcp->options.size + 2 * (size_t)tcp->options.channels, true, err);
@@ -237,4 +257,6 @@ void transport_tcp_noticed(struct transport_tcp *tcp, int rank)
 void transport_tcp_progress(struct transport_tcp *tcp)
 {
     tcp->idle_since_ms = 0;
+    if (tcp->told_waiting)
+        transport_tcp_tell_waiting(tcp, NULL);
 }

@@ -33,6 +33,18 @@ static void note_line(void *context, const char *line)
     tell("%d says %s", *(const int *)context, line);
 }
 
+static void note_waiting(void *context, const char *whom)
+{
+    tell("%d waits for %s", *(const int *)context, whom ? whom : "nobody");
+}
+
+/* What one who is lost costs; being a little late is everybody's. */
+static void note_waited(void *context, const char *task, int64_t ns)
+{
+    if (ns >= 300 * (int64_t)1000000)
+        tell("%d waited long for %s", *(const int *)context, task);
+}
+
 /* Each step all members add 1: the sum is how many they are. The count of steps is the state, and
  * the farthest has it. */
 static int one_step(struct comm_group *group, float *steps, struct err *err)
@@ -81,6 +93,8 @@ static void counts(const struct members *members, int rank)
     options.min_members = min_members;
     options.peer_timeout_ms = peer_timeout_ms;
     options.report = note_line;
+    options.waiting = note_waiting;
+    options.waited = note_waited;
     options.context = &rank;
     options.stop = &told_to_stop;
     struct comm_group *group = NULL;
@@ -214,14 +228,17 @@ static void a_stopped_one_is_named_left_out_and_rejoins(void **state)
     members_start_all(&members, counts);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     for (int victim = 0; victim < 2; victim++) {
-        char named[64], lost[64], out[64];
+        char named[64], lost[64], out[64], waits[64], waited[64];
+        const char *task = victim == 0 ? "chief" : "worker 0";
         kill(members.children[victim], SIGSTOP);
-        snprintf(named, sizeof(named),
-                 "says waiting for %s (127.0.0.1:%d): ", victim == 0 ? "chief" : "worker 0",
+        snprintf(named, sizeof(named), "says waiting for %s (127.0.0.1:%d): ", task,
                  members.ports[victim]);
-        EXPECT(named); /* so many seconds behind the others */
-        snprintf(lost, sizeof(lost), "lost %s (127.0.0.1:", victim == 0 ? "chief" : "worker 0");
-        EXPECT(lost);
+        snprintf(waits, sizeof(waits), "2 waits for %s (127.0.0.1:%d)", task,
+                 members.ports[victim]);
+        EXPECT(named, waits); /* so many seconds behind the others */
+        snprintf(lost, sizeof(lost), "lost %s (127.0.0.1:", task);
+        snprintf(waited, sizeof(waited), "2 waited long for %s", task);
+        EXPECT(lost, waited, "2 waits for nobody");
         EXPECT(victim == 0 ? "1 is 0 of 2" : "0 is 0 of 2", "2 is 1 of 2");
         kill(members.children[victim], SIGCONT);
         snprintf(out, sizeof(out), "%d lost the others went on without this task", victim);
