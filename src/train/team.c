@@ -1,5 +1,5 @@
 /* The life of a team; see team.h. What it is to do is planned in team_plan.c and done in
- * team_pass.c. */
+ * team_pass.c; team_reduce.c is about the other workers. */
 #include "base/mem.h"
 #include "train/team_private.h"
 
@@ -24,6 +24,10 @@ int team_new(const struct team_options *options, struct team **ret, struct err *
     team->parts = team_plan_parts(options, options->samples);
     team->threads = options->threads < team->parts ? options->threads : team->parts;
     team->threads = team->threads < 1 ? 1 : team->threads;
+    size_t workers = options->reducer ? (size_t)options->reducer->size : 1;
+    team->about = mem_calloc(1 + params->count, sizeof(float));
+    team->all_about = mem_calloc(workers * (1 + params->count), sizeof(float));
+    team->quanta_before = mem_calloc(params->count + 1, sizeof(float));
     team_plan_make(team);
     team->tapes = mem_calloc((size_t)team->parts + 1, sizeof(struct tape *));
     team->workspaces = mem_calloc((size_t)team->parts + 1, sizeof(struct workspace *));
@@ -40,6 +44,7 @@ int team_new(const struct team_options *options, struct team **ret, struct err *
         if (team->back.count == 1)
             member->workspace = workspace_new(options->network, options->part);
         member->part = mem_calloc(params->floats, sizeof(float));
+        member->largest = mem_calloc(params->count + 1, sizeof(float));
         member->gradients = i ? mem_calloc(params->floats, sizeof(float)) : params->gradients;
     }
     pthread_mutex_init(&team->start, NULL);
@@ -58,11 +63,15 @@ struct team *team_free(struct team *team)
     for (int i = 0; i < team->threads; i++) {
         workspace_free(team->members[i].workspace);
         free(team->members[i].part);
+        free(team->members[i].largest);
         if (i)
             free(team->members[i].gradients);
     }
     pthread_mutex_destroy(&team->start);
     exact_sum_release(&team->sum);
+    free(team->about);
+    free(team->all_about);
+    free(team->quanta_before);
     free(team->tapes);
     free(team->workspaces);
     free(team->members);
@@ -74,12 +83,6 @@ struct team *team_free(struct team *team)
     free(team->totals);
     free(team);
     return NULL;
-}
-
-void team_learn(struct team *team)
-{
-    exact_sum_learn(&team->sum, team->options.params, team->options.params->gradients);
-    network_learn(team->options.network, team->totals);
 }
 
 float *team_learned(struct team *team, size_t *ret_count)

@@ -42,7 +42,9 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
  * for the tail behind them, which is zero. */
 int team_backward(struct team *team, const float *d_outputs, struct err *err);
 
-/* After every team_backward() that succeeded: gradients and tail, summed over all workers. */
+/* After every team_backward() that succeeded: gradients and tail, summed over all workers. If parts
+ * of them, anywhere, were too large to be added exactly the pass back is made once more by all; so
+ * it is in the first step of a run. `d_outputs` must still be there. */
 int team_reduce(struct team *team, struct err *err);
 
 /* After a step that succeeded, with the sum over all workers in params->gradients: choose how

@@ -3,6 +3,7 @@
 #include "base/thread.h"
 #include "train/team_private.h"
 
+#include <math.h>
 #include <string.h>
 
 static struct workspace *workspace_of(struct team_member *member, int part)
@@ -55,7 +56,8 @@ static void part_backward(struct team_member *member, const struct team_stretch 
                params->entries[i].count * sizeof(float));
     network_backward_layers(network, team->tapes[part], workspace, d_output, member->part,
                             stretch->first, stretch->last);
-    exact_sum_add(&team->sum, params, first, last, member->part, member->gradients);
+    exact_sum_add(&team->sum, params, first, last, member->part, member->gradients,
+                  member->largest);
     if (stretch->wide >= 0)
         network_backward_sums(network, team->tapes[part], workspace, d_output, stretch->wide,
                               sums_of(team, stretch, part));
@@ -172,12 +174,26 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
     return run(team, &team->forward, false, err);
 }
 
+/* What the threads saw of their parts. */
+static void survey(struct team *team)
+{
+    size_t entries = team->options.params->count;
+    team->about[0] = (float)team->parts;
+    memset(team->about + 1, 0, entries * sizeof(float));
+    for (int i = 0; i < team->threads; i++)
+        for (size_t j = 0; j < entries; j++)
+            team->about[1 + j] = fmaxf(team->about[1 + j], team->members[i].largest[j]);
+}
+
 int team_backward(struct team *team, const float *d_outputs, struct err *err)
 {
     struct params *params = team->options.params;
     params_clear_gradients(params);
-    for (int i = 1; i < team->threads; i++)
-        memset(team->members[i].gradients, 0, params->floats * sizeof(float));
+    for (int i = 0; i < team->threads; i++) {
+        memset(team->members[i].largest, 0, params->count * sizeof(float));
+        if (i)
+            memset(team->members[i].gradients, 0, params->floats * sizeof(float));
+    }
     team->d_outputs = d_outputs;
     team->begun = params->floats;
     const struct team_plan *plan = team_plan_back(team);
@@ -185,25 +201,7 @@ int team_backward(struct team *team, const float *d_outputs, struct err *err)
     int result = run(team, plan, true, err);
     if (result < 0 && team->begun < params->floats)
         (void)team->options.reducer->finish(team->options.reducer, NULL);
-    return result;
-}
-
-int team_reduce(struct team *team, struct err *err)
-{
-    struct params *params = team->options.params;
-    struct reducer *reducer = team->options.reducer;
-    if (!reducer)
-        return 0;
-    float *tail = params->gradients + params->floats; /* numbers of its own, which must be exact */
-    if (team->begun == params->floats && reducer->rounds) {
-        int result = reducer->allreduce(reducer, params->gradients, params->floats, err);
-        return result < 0 ? result : reducer->allreduce(reducer, tail, PARAMS_TAIL, err);
-    }
-    if (team->begun == params->floats)
-        return reducer->allreduce(reducer, params->gradients, params->floats + PARAMS_TAIL, err);
-    int result = reducer->begin(reducer, params->gradients, team->begun, err);
     if (result == 0)
-        result = reducer->begin(reducer, tail, PARAMS_TAIL, err);
-    int finished = reducer->finish(reducer, result < 0 ? NULL : err);
-    return result < 0 ? result : finished;
+        survey(team);
+    return result;
 }

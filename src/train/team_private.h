@@ -28,12 +28,18 @@ struct team_member {
     struct workspace *workspace;
     float *part;      /* gradients of one part of the batch */
     float *gradients; /* of all its parts; the first one's is the arena of the parameters itself */
+    float *largest;   /* gradient of any of its parts, for each entry of the parameters */
     pthread_t thread;
 };
 
 struct team {
     struct team_options options;
     struct exact_sum sum;
+    /* Of the last pass back: the parts, and the largest gradient of any, for each entry of the
+     * parameters, in one row; the rows of all workers. After team_reduce() the first row is about
+     * the whole batch. */
+    float *about, *all_about;
+    float *quanta_before; /* while a step is added once more */
     int parts;
     struct tape **tapes;           /* one a part: activations live until the way back */
     struct workspace **workspaces; /* one a part where the way back has several stretches */

@@ -10,7 +10,7 @@ STEPS=1000000 # the test ends before the run, which takes as many as the kills t
 PATIENCE=${TRAINYARD_TEST_PEER_TIMEOUT:-5}
 # Shares of whole parts for 3, 2 and 1 workers: then not a bit depends on how many they are.
 MODEL=(--data procedural --persons 24 --pictures 6 --held-out 0 --image-size 32 --width 8 --batch-persons 12 --batch-pictures 4
-    --margin 4 --lr 0.00002 --steps "$STEPS" --checkpoint-every 100 --peer-timeout "$PATIENCE" --log json)
+    --margin 4 --steps "$STEPS" --checkpoint-every 100 --peer-timeout "$PATIENCE" --log json)
 
 # shellcheck source=tests/lib/workers.sh
 . "$ROOT/tests/lib/workers.sh"

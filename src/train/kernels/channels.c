@@ -169,30 +169,27 @@ static void max_gradient(const float *in, const float *out, int c, float *left, 
     }
 }
 
-static void add_rounded(const float *x, float quantum, size_t count, float *total)
+static inline float add_one_rounded(float x, float push, float largest, float *total)
+{
+    float pushed = x + push, magnitude = x < 0 ? -x : x;
+    *total += pushed - push;
+    return magnitude > largest ? magnitude : largest;
+}
+
+static float add_rounded(const float *x, float quantum, size_t count, float *total)
 {
     /* Adding this pushes what is below the quantum out of the mantissa; |x| up to 2^22 quanta. */
     float push = quantum * 12582912.0f; /* 1.5 · 2^23 */
-    for (size_t i = 0; i < count; i++) {
-        float pushed = x[i] + push;
-        total[i] += pushed - push;
-    }
-}
-
-static float largest(const float *x, size_t count)
-{
-    float found[LANES] = {0}, most = 0;
+    float found[LANES] = {0}, largest = 0;
     size_t i = 0;
     for (; i + LANES <= count; i += LANES)
-        for (int l = 0; l < LANES; l++) {
-            float magnitude = x[i + (size_t)l] < 0 ? -x[i + (size_t)l] : x[i + (size_t)l];
-            found[l] = magnitude > found[l] ? magnitude : found[l];
-        }
+        for (size_t l = 0; l < LANES; l++)
+            found[l] = add_one_rounded(x[i + l], push, found[l], &total[i + l]);
     for (; i < count; i++)
-        most = x[i] > most ? x[i] : -x[i] > most ? -x[i] : most;
+        largest = add_one_rounded(x[i], push, largest, &total[i]);
     for (int l = 0; l < LANES; l++)
-        most = found[l] > most ? found[l] : most;
-    return most;
+        largest = found[l] > largest ? found[l] : largest;
+    return largest;
 }
 
 static void round_bf16(const float *x, size_t count, float *out)
@@ -215,6 +212,5 @@ const struct kernels SIMD(kernels) = {
     .relu_gradient = relu_gradient,
     .max_gradient = max_gradient,
     .add_rounded = add_rounded,
-    .largest = largest,
     .round_bf16 = round_bf16,
 };

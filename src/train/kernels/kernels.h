@@ -134,9 +134,9 @@ struct kernels {
                           float *d_in);
     /* d_in += left where in == out, and nothing is left there: one pixel of a maximum's window */
     void (*max_gradient)(const float *in, const float *out, int c, float *left, float *d_in);
-    /* total += x rounded to a multiple of the quantum (a power of 2) */
-    void (*add_rounded)(const float *x, float quantum, size_t count, float *total);
-    float (*largest)(const float *x, size_t count); /* of the magnitudes; 0 for none */
+    /* total += x rounded to a multiple of the quantum, a power of 2 (0: as it is); returns the
+     * largest magnitude in x */
+    float (*add_rounded)(const float *x, float quantum, size_t count, float *total);
     void (*round_bf16)(const float *x, size_t count, float *out); /* to the nearest bf16 */
 };
 

@@ -287,7 +287,9 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     dataset_free(dataset);
 }
 
-/* A worker alone whose links break in the sum of a given step. */
+/* A worker alone whose links break in the sum of a given step. The first step needs two sums. */
+enum { STEPS_BEFORE = 4 };
+
 struct breaking_reducer {
     struct reducer reducer;
     int sums_left;
@@ -315,7 +317,7 @@ static void a_lost_worker_costs_one_step(void **state)
     snprintf(path, sizeof(path), "%s/lost", directory);
     struct face_fit_options options = small_run(9);
     options.model_dir = path;
-    struct breaking_reducer broken = {.reducer = reducer_single(), .sums_left = 4};
+    struct breaking_reducer broken = {.reducer = reducer_single(), .sums_left = STEPS_BEFORE + 1};
     broken.reducer.allreduce = breaking_allreduce;
     struct face_fit_result result = {0};
     struct err err = ERR_INIT;
@@ -334,7 +336,7 @@ static void workers_that_find_together_go_on(void **state)
     size_t size = 0;
     options.log.stream = open_memstream(&text, &size);
     options.log.style = PROGRESS_PLAIN;
-    struct breaking_reducer broken = {.reducer = reducer_single(), .sums_left = 4};
+    struct breaking_reducer broken = {.reducer = reducer_single(), .sums_left = STEPS_BEFORE + 1};
     broken.reducer.allreduce = breaking_allreduce;
     broken.reducer.reform = breaking_reform;
     struct face_fit_result result = {0};

@@ -21,86 +21,122 @@ static struct params *two_tensors(void)
     return params;
 }
 
-static void any_grouping_gives_the_same_bits(void **state)
+/* All parts added by one worker, and by three in another order: the same bits. */
+static void add_in_groups(const struct exact_sum *sum, const struct params *params,
+                          float *const *parts, float *one, float *three, float *largest)
+{
+    for (int i = 0; i < PARTS; i++)
+        exact_sum_add(sum, params, 0, params->count, parts[i], one, largest);
+    for (int worker = 2; worker >= 0; worker--) {
+        float *own = zero_floats(params->floats), *again = zero_floats(params->count);
+        for (int i = worker; i < PARTS; i += 3)
+            exact_sum_add(sum, params, 0, params->count, parts[i], own, again);
+        for (size_t j = 0; j < params->floats; j++)
+            three[j] += own[j];
+        free(own), free(again);
+    }
+}
+
+/* How often parts of these magnitudes did not fit; when they do, sums must be the same bits. */
+static int count_leaps(const float *scales, int rounds)
 {
     struct params *params = two_tensors();
     struct exact_sum sum;
     exact_sum_init(&sum, params);
     struct rand rand;
     rand_init(&rand, 3);
-    for (int round = 0; round < 4; round++) {
+    int leaps = 0;
+    for (int round = 0; round < rounds; round++) {
         float *parts[PARTS], *exact = zero_floats(params->floats);
         for (int i = 0; i < PARTS; i++) {
             parts[i] = random_floats(&rand, params->floats);
             for (size_t j = 0; j < params->floats; j++) {
-                parts[i][j] *= params->entries[1].offset <= j ? 1e-6f : 0.1f;
+                parts[i][j] *= (params->entries[1].offset <= j ? 1e-6f : 0.1f) * scales[round];
                 exact[j] += parts[i][j];
             }
         }
-        float *one = zero_floats(params->floats), *three = zero_floats(params->floats);
-        for (int i = 0; i < PARTS; i++)
-            exact_sum_add(&sum, params, 0, params->count, parts[i], one);
-        for (int worker = 2; worker >= 0; worker--) {
-            float *own = zero_floats(params->floats);
-            for (int i = worker; i < PARTS; i += 3)
-                exact_sum_add(&sum, params, 0, params->count, parts[i], own);
-            for (size_t j = 0; j < params->floats; j++)
-                three[j] += own[j];
-            free(own);
-        }
-        assert_memory_equal(one, three, params->floats * sizeof(float));
-        if (round > 0) { /* the quanta fit by now, for each tensor its own */
-            for (size_t i = 0; i < params->count; i++)
+        for (bool fits = false; !fits;) {
+            float *one = zero_floats(params->floats), *three = zero_floats(params->floats),
+                  *largest = zero_floats(params->count);
+            add_in_groups(&sum, params, parts, one, three, largest);
+            fits = exact_sum_fits(&sum, largest, params->count, PARTS);
+            if (fits)
+                assert_memory_equal(one, three, params->floats * sizeof(float));
+            for (size_t i = 0;
+                 fits && round > 0 && scales[round] == scales[round - 1] && i < params->count; i++)
                 assert_true(apart(one + params->entries[i].offset,
                                   exact + params->entries[i].offset,
                                   params->entries[i].count) < 2e-4);
+            exact_sum_learn(&sum, largest, params->count, PARTS);
+            leaps += !fits;
+            free(one), free(three), free(largest);
         }
-        exact_sum_learn(&sum, params, one);
         for (int i = 0; i < PARTS; i++)
             free(parts[i]);
-        free(exact), free(one), free(three);
+        free(exact);
     }
     exact_sum_release(&sum);
     params_free(params);
+    return leaps;
 }
 
-static void a_gradient_that_explodes_is_still_added(void **state)
+static void any_grouping_gives_the_same_bits(void **state)
+{
+    /* Only the first time nothing is known; each tensor has a quantum of its own. */
+    assert_int_equal(count_leaps((float[]){1, 1, 1, 10, 1, 0.1f, 1}, 7), 1);
+}
+
+static void a_gradient_that_leaps_is_added_once_more(void **state)
+{
+    assert_int_equal(count_leaps((float[]){1e-4f, 1e6f, 1e12f, 1, 1}, 5), 3);
+    assert_int_equal(count_leaps((float[]){1, 1e-6f, 1e-6f, 1}, 4), 2);
+}
+
+static void one_part_and_thousands_fit(void **state)
+{
+    struct params *params = two_tensors();
+    struct exact_sum sum;
+    static const size_t parts[] = {1, 2, 3, 4, 5, 1024, 1025, 100000};
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+        float largest[] = {0.9f, 3e-7f};
+        exact_sum_init(&sum, params);
+        exact_sum_learn(&sum, largest, params->count, parts[i]);
+        assert_true(exact_sum_fits(&sum, largest, params->count, parts[i]));
+        /* All of one sign, of one magnitude: nothing is larger. */
+        double most = 0x1p24 * (double)sum.quantum[0];
+        assert_true((double)parts[i] * 0.9 <= most);
+        largest[1] = 16 * 3e-7f;
+        assert_true(exact_sum_fits(&sum, largest, params->count, parts[i]));
+        assert_true(largest[1] <= 0x1p22f * sum.quantum[1]); /* or it would not be rounded well */
+        largest[1] = 64 * 3e-7f;
+        assert_false(exact_sum_fits(&sum, largest, params->count, parts[i]));
+        exact_sum_release(&sum);
+    }
+    params_free(params);
+}
+
+static void what_is_not_a_number_is_left_to_others(void **state)
 {
     struct params *params = two_tensors();
     struct exact_sum sum;
     exact_sum_init(&sum, params);
-    float *part = zero_floats(params->floats), *total = zero_floats(params->floats);
-    part[0] = 1e-5f;
-    exact_sum_learn(&sum, params, part);
-    part[0] = 3e7f;
-    exact_sum_add(&sum, params, 0, params->count, part, total);
-    assert_true(fabsf(total[0] - 3e7f) < 10);
-    exact_sum_learn(&sum, params, total); /* zeros elsewhere change nothing */
-    free(part), free(total);
+    exact_sum_learn(&sum, (float[]){1, 1}, params->count, 1);
+    float before = sum.quantum[0];
+    float largest[] = {INFINITY, 0};
+    assert_true(exact_sum_fits(&sum, largest, params->count, 1));
+    exact_sum_learn(&sum, largest, params->count, 1);
+    assert_true(sum.quantum[0] == before && sum.quantum[1] == before);
     exact_sum_release(&sum);
     params_free(params);
-}
-
-static void the_largest_magnitude_is_found(void **state)
-{
-    struct rand rand;
-    rand_init(&rand, 8);
-    for (size_t k = 0; kernels_at(k); k++)
-        for (size_t count = 0; count < 70; count++) {
-            float *x = random_floats(&rand, count), most = 0;
-            for (size_t i = 0; i < count; i++)
-                most = fmaxf(most, fabsf(x[i]));
-            assert_true(kernels_at(k)->largest(x, count) == most);
-            free(x);
-        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_grouping_gives_the_same_bits),
-        cmocka_unit_test(a_gradient_that_explodes_is_still_added),
-        cmocka_unit_test(the_largest_magnitude_is_found),
+        cmocka_unit_test(a_gradient_that_leaps_is_added_once_more),
+        cmocka_unit_test(one_part_and_thousands_fit),
+        cmocka_unit_test(what_is_not_a_number_is_left_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
