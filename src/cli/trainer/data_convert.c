@@ -279,7 +279,7 @@ const struct command COMMAND_DATA_CONVERT = {
         "their faces: training on it needs no search.\n\n"
         "A folder of IDX files becomes TO/train and TO/test with a folder a label; --idx goes the "
         "other way, with the labels in the order of the names of FROM/train's folders.",
-    .examples = "trainer data convert photographs people --size 96 --crop cascade\n"
+    .examples = "trainer data convert photographs portraits --size 96 --crop cascade\n"
                 "trainer data convert " IDX_DIRECTORY_DEFAULT " pictures\n"
                 "trainer data convert pictures data --idx --size 28",
     .options = OPTIONS,

@@ -134,7 +134,7 @@ const struct command COMMAND_DATA_FACES = {
     .description = "Draws people that do not exist and writes their pictures, one folder a person, "
                    "so that training, "
                    "prediction and the page can be tried without data of your own.",
-    .examples = "trainer data faces --gallery people --samples more --persons 9",
+    .examples = "trainer data faces --gallery people --samples others --persons 12",
     .options = OPTIONS,
     .values_size = sizeof(struct data_values),
     .run = run,

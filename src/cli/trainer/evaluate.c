@@ -85,7 +85,7 @@ const struct command COMMAND_EVALUATE = {
     .summary = "judge a classifier on test pictures",
     .description = "Shows the test pictures of a data set to a classifier and tells how often it "
                    "is right, in all and class by class.",
-    .examples = "trainer evaluate --model model/classifier.model",
+    .examples = "trainer evaluate --model fashion/classifier.model",
     .options = OPTIONS,
     .values_size = sizeof(struct evaluate_values),
     .run = run,

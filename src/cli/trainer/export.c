@@ -115,7 +115,7 @@ const struct command COMMAND_EXPORT = {
         "Writes a face model or a classifier as an ONNX file (opset 13). Its input is pixels from "
         "0 to 1 as [batch, channels, height, width]; what trainer does to a picture before the "
         "network, and behind it, is part of the file.",
-    .examples = "trainer export --model model/face.model --output face.onnx",
+    .examples = "trainer export --model faces/face.model --output face.onnx",
     .options = OPTIONS,
     .values_size = sizeof(struct export_values),
     .run = run,

@@ -370,7 +370,7 @@ const struct command COMMAND_FIT_CLASSIFIER = {
         "The chief, or worker 0, shows the progress; at the end it judges the model on the test "
         "pictures and exports it as the next version. SIGTERM saves and ends with code 143; the "
         "same command then goes on from there.",
-    .examples = "trainer fit classifier --model-dir model --export-dir export\n"
+    .examples = "trainer fit classifier --model-dir fashion --export-dir export\n"
                 "trainer fit classifier --ps_hosts=a:2222 --worker_hosts=b:2222,c:2222 "
                 "--job_name=worker --task_index=0",
     .options = OPTIONS,

@@ -153,8 +153,8 @@ const struct command COMMAND_FIT_FACE = {
         "At the end the model is judged on people it never saw, beside raw pixels on the same "
         "pairs. SIGTERM saves a checkpoint and ends with code 143; the same command then goes on "
         "from there.",
-    .examples = "trainer fit face --data procedural --model-dir model\n"
-                "trainer fit face --data people --held-out 10 --model-dir model --log json",
+    .examples = "trainer fit face --data procedural --model-dir faces\n"
+                "trainer fit face --data people --held-out 3 --model-dir family --log json",
     .options = FIT_FACE_OPTIONS,
     .values_size = sizeof(struct fit_face_values),
     .narrates = true,

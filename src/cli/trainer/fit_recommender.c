@@ -323,7 +323,7 @@ const struct command COMMAND_FIT_RECOMMENDER = {
         "SIGTERM ends a process with code 143. Parameter servers save first, and so does a process "
         "that trains alone: with --model-dir on a volume that lasts, what is started again goes on "
         "from there.",
-    .examples = "trainer fit recommender --data ratings.csv --model-dir model\n"
+    .examples = "trainer fit recommender --data ratings.csv --model-dir films\n"
                 "trainer fit recommender --data ratings.csv --kind mlp --buckets 1000",
     .options = OPTIONS,
     .values_size = sizeof(struct fit_values),

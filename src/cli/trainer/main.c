@@ -15,7 +15,7 @@ static const struct program PROGRAM = {
     .description =
         "trainer reads from TF_CONFIG (or MASTER_ADDR, RANK and WORLD_SIZE) who trains together; "
         "without them it trains alone. It needs neither trainyard nor Kubernetes.\n\n"
-        "Start with 'trainer fit face --data procedural --model-dir model'.",
+        "Start with 'trainer fit face --data procedural --model-dir faces'.",
     .commands = COMMANDS,
 };
 

@@ -274,9 +274,9 @@ const struct command COMMAND_PREDICT = {
         "of the same name in both is the same person), and how well pairs of one person and of two "
         "are told apart; --output writes the distances as a picture and the ROC curve.",
     .examples =
-        "trainer predict --model model/face.model --data procedural --seed 2\n"
-        "trainer predict --model model/face.model --gallery people picture.jpg\n"
-        "trainer predict --model model/face.model --gallery people --probes others --output "
+        "trainer predict --model faces/face.model --data procedural --seed 2\n"
+        "trainer predict --model faces/face.model --gallery people others/ada/005.png\n"
+        "trainer predict --model faces/face.model --gallery people --probes others --output "
         "judgement",
     .options = OPTIONS,
     .values_size = sizeof(struct predict_values),

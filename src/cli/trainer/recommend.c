@@ -124,7 +124,7 @@ const struct command COMMAND_RECOMMEND = {
     .description =
         "Scores every item that the user has not rated, and prints the best of them: the "
         "probability of liking it, or the rating, as the model was trained.",
-    .examples = "trainer recommend --model model/recommender.model --data ratings.csv --user 15",
+    .examples = "trainer recommend --model films/recommender.model --data ratings.csv --user 15",
     .options = OPTIONS,
     .values_size = sizeof(struct recommend_values),
     .run = run,

@@ -156,7 +156,7 @@ const struct command COMMAND_SERVE = {
         "exported, without a restart. Its page shows a random test picture, the truth, the "
         "prediction with its probabilities, and the version; programs ask "
         "POST /v1/models/NAME:predict, as they would ask TensorFlow Serving.",
-    .examples = "trainer serve --model model/face.model --gallery people\n"
+    .examples = "trainer serve --model faces/face.model --gallery people\n"
                 "trainer serve --model-base-path export --port 5000",
     .options = OPTIONS,
     .values_size = sizeof(struct serve_values),
