@@ -166,7 +166,7 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
     struct course course = {.fit = &fit, .client = client};
     int failed = classifier_fit_start(&fit, 0, 1, chief, err);
     if (failed == 0 && chief && options->model_dir)
-        failed = model_dir_claim(options->model_dir, &fit.claim, err);
+        failed = model_dir_claim(options->model_dir, 0, &fit.claim, err);
     if (failed >= 0) /* one that cannot be locked is written to all the same */
         failed = begin(&course, chief, workers, &result, err);
     if (failed == 0)

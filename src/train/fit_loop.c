@@ -62,6 +62,8 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
             return failed; /* nobody came in the time there is for it */
         if (failed == 0 && loop->regroup)
             failed = loop->regroup(loop->context, err);
+        if (failed == 0 && !is_writer(loop)) /* once all agree, who writes now can claim it */
+            fit_save_hand_over(loop);
         if (failed == 0)
             failed = fit_agree(loop, &result->last, err);
     } while (is_loss(failed) && !fit_leave_is_asked(loop));
@@ -70,6 +72,8 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
     if (failed < 0)
         return failed;
     take_role(loop);
+    if (is_writer(loop))
+        fit_save_take_over(loop);
     if (loss.code && !spoke) /* the one that spoke before may have been the one that was lost */
         tell_loss(loop, &loss);
     if (!loop->joined)
@@ -171,6 +175,8 @@ static int begin(struct fit_loop *loop, struct fit_loop_result *result, struct e
     int failed = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
     if (failed == 0)
         failed = fit_agree(loop, &result->last, err);
+    if (failed == 0 && is_writer(loop)) /* the others may have been at it without this one */
+        fit_save_take_over(loop);
     if (is_loss(failed) && reducer->elastic)
         failed = regroup(loop, failed, result, err);
     result->first = result->last;

@@ -68,6 +68,7 @@ struct fit_loop {
     struct checkpoint_writer *writer; /* NULL before the first checkpoint */
     uint64_t saved;                   /* the step of the last one on disk; 0: none in this run */
     bool slow_disk;                   /* and it was said */
+    bool shared_dir;                  /* and so was that another of this run has claimed it */
 };
 
 struct fit_loop_result {

@@ -8,6 +8,7 @@
 #include "train/model_dir.h"
 
 #include <math.h>
+#include <unistd.h>
 
 static bool is_finite(const float *values, size_t count)
 {
@@ -115,12 +116,35 @@ static int claim(struct fit_loop *loop, struct err *err)
         return file_make_dirs(loop->model_dir, 0755, err);
     if (*loop->claim >= 0)
         return 0;
-    int result = model_dir_claim(loop->model_dir, loop->claim, &problem);
+    int result = model_dir_claim(loop->model_dir, loop->reducer->run, loop->claim, &problem);
     if (result > 0)
         run_log_note(loop->log, "warning", "%s", problem.message);
     if (result < 0 && err)
         *err = problem;
     return result < 0 ? result : 0;
+}
+
+/* A run that goes on is not ended by what it finds. Where the one that wrote before is only
+ * stopped, or still on its way out, it has the directory and does not need it: it is of this run,
+ * and would write what others wrote as well. */
+static int claim_later(struct fit_loop *loop, struct err *err)
+{
+    struct err problem = ERR_INIT;
+    if (!loop->claim || *loop->claim >= 0)
+        return 0;
+    int result = claim(loop, &problem);
+    if (result == -ERR_CONFLICT && model_dir_is_of_run(loop->model_dir, loop->reducer->run)) {
+        if (!loop->shared_dir)
+            run_log_note(loop->log, "warning",
+                         "another worker of this run, which has not ended, still claims '%s': "
+                         "checkpoints are written all the same",
+                         loop->model_dir);
+        loop->shared_dir = true;
+        return 0;
+    }
+    if (result < 0 && err)
+        *err = problem;
+    return result;
 }
 
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
@@ -163,9 +187,11 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
 static int put(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     const struct optimizer *optimizer = loop->optimizer;
-    int collected = loop->collect ? loop->collect(loop->context, err) : 0;
-    if (collected < 0)
-        return collected;
+    int ready = claim_later(loop, err);
+    if (ready == 0 && loop->collect)
+        ready = loop->collect(loop->context, err);
+    if (ready < 0)
+        return ready;
     if (!is_finite(loop->params->values, loop->params->floats) ||
         !is_finite(optimizer->slots, (size_t)optimizer->slot_count * optimizer->floats)) {
         err_set(err, ERR_INVALID, "after step %llu the parameters are not numbers any more",
@@ -196,8 +222,8 @@ static void tell_failure(struct fit_loop *loop, const struct err *problem, bool 
                      problem->message, on, (unsigned long long)loop->saved);
     else
         run_log_note(loop->log, "warning", "%s; %s", problem->message,
-                     last ? "this run has written no checkpoint"
-                          : "going on, though there is no checkpoint yet");
+                     last ? "this process has written no checkpoint"
+                          : "going on, though this process has written no checkpoint yet");
 }
 
 int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
@@ -231,6 +257,24 @@ static void tell(struct fit_loop *loop, bool last)
                      "checkpoints come faster than the disk takes them, so some are left out: "
                      "raise --checkpoint-every");
     loop->slow_disk = loop->slow_disk || news.replaced;
+}
+
+void fit_save_take_over(struct fit_loop *loop)
+{
+    (void)claim_later(loop, NULL); /* what is in the way is told when there is something to write */
+}
+
+void fit_save_hand_over(struct fit_loop *loop)
+{
+    if (loop->writer)
+        (void)checkpoint_writer_drain(loop->writer, NULL);
+    tell(loop, false);
+    loop->writer = checkpoint_writer_free(loop->writer);
+    if (loop->claim && *loop->claim >= 0) {
+        close(*loop->claim);
+        *loop->claim = -1;
+    }
+    loop->shared_dir = false;
 }
 
 void fit_save_tell(struct fit_loop *loop)

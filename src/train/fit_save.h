@@ -9,6 +9,14 @@
  * directory is made and claimed, and what an earlier run left half written is removed. */
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err);
 
+/* This worker writes from here on, maybe in the place of another: the directory becomes its own as
+ * soon as it can. */
+void fit_save_take_over(struct fit_loop *loop);
+
+/* Another worker writes from here on: what is under way comes to its end, and the directory is free
+ * for that one. */
+void fit_save_hand_over(struct fit_loop *loop);
+
 /* The state as it is, in the background. What comes of it is told later; ERR_INVALID: it is not a
  * number any more, and no checkpoint of it is made. */
 int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err);

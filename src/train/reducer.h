@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct shared_memory;
 
@@ -17,6 +18,7 @@ struct reducer {
     bool elastic;   /* those that are left go on, and others may come */
     bool far;       /* not all on one machine: sums take time in which others can be made */
     bool rounds;    /* a large sum is rounded on the way */
+    uint64_t run;   /* the same for all workers, also those to come, and no others; 0: alone */
     /* Sum in place; bit-identical on every rank. */
     int (*allreduce)(struct reducer *reducer, float *data, size_t count, struct err *err);
     /* The same in the background, in the order of the calls; finish() waits for all that was begun,

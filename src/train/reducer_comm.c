@@ -1,9 +1,12 @@
 /* The reducer of several workers; see reducer_comm.h. */
 #include "train/reducer_comm.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "train/team.h"
+
+#include <string.h>
 
 static struct reducer_comm *self_of(struct reducer *reducer)
 {
@@ -105,6 +108,19 @@ static void describe(struct reducer *reducer, char *text, size_t size)
     comm_group_describe(self_of(reducer)->group, text, size);
 }
 
+/* Their addresses: no two runs can have the same at the same time. */
+static uint64_t run_of(const struct ty_tf_config *config)
+{
+    uint64_t hash = HASH_FNV_START;
+    for (size_t i = 0; i < config->count; i++) {
+        const struct ty_task *task = &config->tasks[i];
+        _cleanup_free_ char *text =
+            mem_printf("%d %d %s:%d\n", (int)task->role, task->index, task->host, task->port);
+        hash = hash_fnv1a(hash, text, strlen(text));
+    }
+    return hash;
+}
+
 int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *options,
                       volatile sig_atomic_t *joining, struct err *err)
 {
@@ -114,6 +130,7 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
         .begin = begin,
         .finish = finish,
         .rounds = options->wire == COMM_WIRE_BF16,
+        .run = run_of(options->config),
         .allgather = allgather,
         .broadcast = broadcast,
         .share = share,

@@ -44,6 +44,8 @@ told_again() { # VICTIM
     [ "${other:-0}" -le "$before" ] || before=$other
     echo $((before > after ? before - after : 0))
 }
+newest() { find "$SCRATCH/model" -name 'step-*.ckpt' -printf '%f\n' | sort | tail -n 1; }
+saved_since() { [[ $(newest) > $1 ]]; } # CHECKPOINT
 moment() { read -rt "0.$((RANDOM % 900 + 100))" <> <(:) || true; } # any
 
 for i in 0 1 2; do start $i; done
@@ -55,6 +57,7 @@ for ((kill = 1; kill <= KILLS; kill++)); do
     without=$(formings 'with [12] of 3 workers') all=$(formings 'with all 3 workers')
     end $victim
     goes_on "kill $kill of worker $victim" "$without"
+    if flock -n "$SCRATCH/model/run.lock" true; then fail "nobody has claimed the directory after kill $kill of worker $victim"; fi
     again=$(told_again $victim)
     [ "$again" -le 1 ] || fail "$again steps were done again after kill $kill of worker $victim"
     finished=$((finished + again)) killed=$((killed + 1)) chiefs=$((chiefs + (victim == 0)))
@@ -76,9 +79,13 @@ for victim in 1 0; do
     kill -STOP "${workers[$victim]}"
     wait_until "the straggler to be named" grep -q "waiting for worker $victim ($(address $victim)): .* s behind the others" "$SCRATCH"/said-[012]
     goes_on "worker $victim stopped" "$without"
+    # It has the lock on the directory; whoever is in its place writes there all the same.
+    [ "$victim" != 0 ] || wait_until "a checkpoint of the others" saved_since "$(newest)"
     kill -CONT "${workers[$victim]}"
     returns "worker $victim goes on" "$all"
 done
+
+assert_contains "a directory that one of the run still has" "still claims '$SCRATCH/model': checkpoints are written all the same" "$(logs)"
 
 # The run ends with a checkpoint, and goes on alone from there for some steps: they show what no loss has shown yet.
 kill -TERM "${workers[0]}"

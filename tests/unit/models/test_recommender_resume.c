@@ -153,7 +153,7 @@ static void a_run_goes_on_as_it_began_and_alone(void **state)
 
     _cleanup_fd_ int claim = -1;
     options.kept = NULL;
-    assert_int_equal(model_dir_claim(path, &claim, &err), 0);
+    assert_int_equal(model_dir_claim(path, 0, &claim, &err), 0);
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_CONFLICT);
 }
 

@@ -1,0 +1,251 @@
+/* Who writes for a run claims its directory, also in the place of another, and gives it up when
+ * another writes: with a model of a few numbers, and a group that only says which rank this is. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "train/checkpoint.h"
+#include "train/fit_loop.h"
+#include "train/model_dir.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { THIS_RUN = 7, OTHER_RUN = 8, LOST_AT = 3, STEPS = 9 };
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/test_fit_take_over.XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    return file_remove_tree(directory, NULL);
+}
+
+/* One worker: the rank it has at first, and from the step on at which another is lost. */
+struct worker {
+    struct reducer reducer;
+    int rank_then;
+    bool lost;
+    int claim;
+    uint64_t others_at; /* there is one more, which has been at it up to this step; 0: nobody */
+    int *frees;         /* closed at step `frees_at` */
+    uint64_t frees_at;
+    int claims[STEPS + 1]; /* at each step */
+    struct params *params;
+};
+
+static struct worker *worker_of(struct reducer *reducer)
+{
+    return CONTAINER_OF(reducer, struct worker, reducer);
+}
+
+static int reform(struct reducer *reducer, struct err *err)
+{
+    reducer->rank = worker_of(reducer)->rank_then;
+    return 0;
+}
+
+/* All have spoken: then the directory must be free for who writes now. */
+static int allgather(struct reducer *reducer, const float *own, size_t count, float *all,
+                     struct err *err)
+{
+    struct worker *worker = worker_of(reducer);
+    if (reducer->rank != 0)
+        assert_int_equal(worker->claim, -1);
+    memcpy(all, own, count * sizeof(*all));
+    if (worker->others_at) {
+        const float theirs[] = {1, 0, 0, (float)worker->others_at}; /* as fit_agree tells it */
+        assert_int_equal(count, ARRAY_SIZE(theirs));
+        memcpy(all + count, theirs, sizeof(theirs));
+    }
+    return 0;
+}
+
+static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                    struct err *err)
+{
+    struct worker *worker = context;
+    if (step == LOST_AT && !worker->lost) {
+        worker->lost = true;
+        return err_set(err, ERR_UNAVAILABLE, "lost worker 0");
+    }
+    if (worker->frees && step == worker->frees_at)
+        close(*worker->frees);
+    worker->claims[step] = worker->claim;
+    *ret = (struct fit_loop_step){.loss = 1, .rate = 1};
+    return 0;
+}
+
+static void values_changed(void *context)
+{
+}
+
+static struct json *config_of(void *context, struct arena *arena)
+{
+    return json_object(arena);
+}
+
+static struct worker worker_that_moves(int from, int to)
+{
+    struct worker worker = {.reducer = reducer_single(), .rank_then = to, .claim = -1};
+    worker.reducer.rank = from;
+    worker.reducer.run = THIS_RUN;
+    worker.reducer.elastic = true;
+    worker.reducer.allgather = allgather;
+    worker.reducer.reform = reform;
+    return worker;
+}
+
+/* Returns what was said. */
+static char *run(struct worker *worker, struct fit_loop_result *ret)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    worker->params = params_new();
+    params_declare(worker->params, "count", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
+    params_allocate(worker->params, NULL);
+    struct optimizer *optimizer = optimizer_new(OPTIMIZER_SGD, 0, worker->params);
+    struct run_log *log =
+        run_log_new(&(struct run_log_options){.style = PROGRESS_PLAIN, .stream = stream},
+                    &(struct run_log_subject){.unit = "images"});
+    struct fit_loop loop = {
+        .model = "counting",
+        .claim = &worker->claim,
+        .seed = 1,
+        .steps = STEPS,
+        .batch = 1,
+        .model_dir = directory,
+        .checkpoint_every = 1,
+        .keep = 2,
+        .log = log,
+        .start = "counting",
+        .reducer = &worker->reducer,
+        .params = worker->params,
+        .optimizer = optimizer,
+        .context = worker,
+        .step = one_step,
+        .changed = values_changed,
+        .config = config_of,
+    };
+    struct err err = ERR_INIT;
+    if (fit_loop_run(&loop, ret, &err) < 0)
+        fail_msg("%s", err.message);
+    run_log_free(log);
+    optimizer_free(optimizer);
+    params_free(worker->params);
+    fclose(stream);
+    return text;
+}
+
+static bool has_checkpoint(uint64_t step)
+{
+    char path[CHECKPOINT_PATH_MAX];
+    checkpoint_path(directory, step, path);
+    return file_exists(path);
+}
+
+static int occurrences(const char *text, const char *what)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        count++;
+    return count;
+}
+
+static void the_next_to_write_claims_the_directory(void **state)
+{
+    struct worker worker = worker_that_moves(1, 0);
+    struct fit_loop_result result;
+    _cleanup_free_ char *said = run(&worker, &result);
+    assert_int_equal(worker.claims[LOST_AT - 1], -1);
+    assert_true(worker.claims[LOST_AT] >= 0); /* before it has written anything */
+    assert_true(has_checkpoint(STEPS));
+    assert_null(strstr(said, "claims"));
+    int other = -1;
+    assert_int_equal(model_dir_claim(directory, OTHER_RUN, &other, NULL), -ERR_CONFLICT);
+    close(worker.claim);
+}
+
+static void who_writes_no_more_gives_it_up(void **state)
+{
+    struct worker worker = worker_that_moves(0, 1);
+    struct fit_loop_result result;
+    free(run(&worker, &result));
+    assert_true(worker.claims[LOST_AT - 1] >= 0);
+    assert_int_equal(worker.claim, -1);
+    assert_true(has_checkpoint(LOST_AT - 1)); /* it was under way */
+    assert_false(has_checkpoint(LOST_AT));
+    int other = -1;
+    assert_int_equal(model_dir_claim(directory, OTHER_RUN, &other, NULL), 0);
+    close(other);
+}
+
+static void one_that_comes_back_claims_it_again(void **state)
+{
+    struct worker worker = worker_that_moves(0, 0);
+    struct fit_loop_result result;
+    worker.reducer.size = 2;
+    worker.others_at = 4;
+    free(run(&worker, &result));
+    assert_int_equal(result.first, 4);
+    assert_true(worker.claims[5] >= 0);
+    close(worker.claim);
+}
+
+/* Stopped, it still has the lock, and may be stopped for ever. */
+static void one_of_this_run_that_is_only_stopped_is_no_obstacle(void **state)
+{
+    struct worker worker = worker_that_moves(1, 0);
+    struct fit_loop_result result;
+    int stopped = -1;
+    assert_int_equal(model_dir_claim(directory, THIS_RUN, &stopped, NULL), 0);
+    worker.frees = &stopped;
+    worker.frees_at = STEPS - 1;
+    _cleanup_free_ char *said = run(&worker, &result);
+    assert_int_equal(worker.claims[STEPS - 2], -1);
+    assert_true(has_checkpoint(STEPS));
+    assert_int_equal(result.unsaved.code, 0);
+    assert_int_equal(occurrences(said, "still claims '"), 1);
+    assert_true(worker.claim >= 0); /* its own as soon as it was free */
+    close(worker.claim);
+}
+
+static void another_run_is_not_written_over(void **state)
+{
+    struct worker worker = worker_that_moves(1, 0);
+    struct fit_loop_result result;
+    int other = -1;
+    assert_int_equal(model_dir_claim(directory, OTHER_RUN, &other, NULL), 0);
+    _cleanup_free_ char *said = run(&worker, &result);
+    assert_int_equal(result.last, STEPS); /* and yet it is not the end */
+    assert_int_equal(result.unsaved.code, ERR_CONFLICT);
+    assert_non_null(strstr(said, "' is in use by process "));
+    assert_false(has_checkpoint(STEPS));
+    assert_int_equal(worker.claim, -1);
+    close(other);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_next_to_write_claims_the_directory),
+        TEST(who_writes_no_more_gives_it_up),
+        TEST(one_that_comes_back_claims_it_again),
+        TEST(one_of_this_run_that_is_only_stopped_is_no_obstacle),
+        TEST(another_run_is_not_written_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
