@@ -9,7 +9,10 @@
 #include "train/fit_save.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { GROUP_MAX = 512 }; /* who is in it, as a text */
 
 static bool is_writer(const struct fit_loop *loop)
 {
@@ -29,13 +32,47 @@ static void tell_loss(struct fit_loop *loop, const struct err *loss)
                                         : "waiting for all workers to be there again");
 }
 
+static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
+{
+    snprintf(who, GROUP_MAX, "all workers");
+    if (loop->reducer->describe)
+        loop->reducer->describe(loop->reducer, who, GROUP_MAX);
+}
+
 static void tell_group(struct fit_loop *loop, uint64_t step)
 {
-    char who[512] = "all workers";
-    if (loop->reducer->describe)
-        loop->reducer->describe(loop->reducer, who, sizeof(who));
+    char who[GROUP_MAX];
+    describe_group(loop, who);
     run_log_note(loop->log, "reformed", "going on after step %llu with %s",
                  (unsigned long long)step, who);
+}
+
+/* The log of a worker that does not speak for the run says at least what it is part of, and who
+ * does: `how` is "begins", for example. */
+static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
+{
+    struct reducer *reducer = loop->reducer;
+    char self[GROUP_MAX], first[GROUP_MAX], who[GROUP_MAX], after[64] = "";
+    if (reducer->rank == 0 || !reducer->name)
+        return;
+    reducer->name(reducer, reducer->rank, self, sizeof(self));
+    reducer->name(reducer, 0, first, sizeof(first));
+    describe_group(loop, who);
+    if (step)
+        snprintf(after, sizeof(after), " after step %llu", (unsigned long long)step);
+    run_log_own(loop->log, "member", "%s %s%s with %s; progress is told by %s", self, how, after,
+                who, first);
+}
+
+static void tell_own_end(struct fit_loop *loop, const struct fit_loop_result *result)
+{
+    struct reducer *reducer = loop->reducer;
+    char self[GROUP_MAX];
+    if (reducer->rank == 0 || !reducer->name || result->stopped)
+        return;
+    reducer->name(reducer, reducer->rank, self, sizeof(self));
+    run_log_own(loop->log, "member", "%s has done its part: all %llu steps are done", self,
+                (unsigned long long)loop->steps);
 }
 
 /* A member is lost, or does not answer any more: see comm_group_broken(). */
@@ -76,8 +113,10 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
         fit_save_take_over(loop);
     if (loss.code && !spoke) /* the one that spoke before may have been the one that was lost */
         tell_loss(loop, &loss);
-    if (!loop->joined)
+    if (!loop->joined) {
         tell_group(loop, result->last);
+        tell_own(loop, "goes on", result->last);
+    }
     return 0;
 }
 
@@ -198,6 +237,11 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     else if (result.first)
         run_log_note(loop->log, "resumed", "resumed after step %llu",
                      (unsigned long long)result.first);
+    tell_own(loop,
+             loop->joined   ? "joins the run"
+             : result.first ? "resumes"
+                            : "begins",
+             result.first);
     loop->joined = false;
     if (result.first >= loop->steps)
         run_log_note(loop->log, "done",
@@ -206,8 +250,10 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
                      (unsigned long long)loop->steps, loop->longer ? loop->longer : "--steps");
     failed = run_steps(loop, &result, err);
     loop->writer = checkpoint_writer_free(loop->writer);
-    if (failed == 0)
+    if (failed == 0) {
+        tell_own_end(loop, &result);
         *ret = result;
+    }
     return failed;
 }
 

@@ -264,6 +264,20 @@ void run_log_note(struct run_log *log, const char *event, const char *format, ..
     va_end(args);
 }
 
+void run_log_own(struct run_log *log, const char *event, const char *format, ...)
+{
+    if (!log || !log->options.stream)
+        return;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(arena, format, args);
+    va_end(args);
+    if (!log->speaks)
+        start_progress(log);
+    progress_note(&log->progress, event, "%s", text);
+}
+
 void run_log_lost(struct run_log *log, const char *format, ...)
 {
     if (!log)

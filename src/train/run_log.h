@@ -44,7 +44,10 @@ void run_log_step(struct run_log *log, const struct progress_step *step);
 /* A sentence between the steps. */
 void run_log_note(struct run_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same of a worker that was lost. */
+/* The same about this process alone, said whether it speaks for the run or not, and not kept. */
+void run_log_own(struct run_log *log, const char *event, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A sentence of a worker that was lost. */
 void run_log_lost(struct run_log *log, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

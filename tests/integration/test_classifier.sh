@@ -42,7 +42,9 @@ assert_eq "steps told" 10 "$(losses "$SCRATCH/chief-0" | wc -l)"
 cmp <(losses "$SCRATCH/alone") <(losses "$SCRATCH/chief-0") || fail "chief and two workers differ from one process"
 assert_eq "judgement of one and of three" "$(grep '^test accuracy' "$SCRATCH/alone")" "$(grep '^test accuracy' "$SCRATCH/chief-0")"
 assert_contains "who exports" "Will export model" "$(cat "$SCRATCH/chief-0")"
-assert_eq "what a worker says" "Will not export model: the chief does" "$(cat "$SCRATCH/worker-1")"
+assert_eq "what a worker says" "Will not export model: the chief does
+worker 1 (127.0.0.1:28602) begins with all 3 workers; progress is told by chief (127.0.0.1:28600)
+worker 1 (127.0.0.1:28602) has done its part: all 10 steps are done" "$(cat "$SCRATCH/worker-1")"
 first=$(sed -n "s|^exported version \([0-9]*\) to $SCRATCH/export$|\1|p" "$SCRATCH/chief-0")
 [ -s "$SCRATCH/export/$first/classifier.model" ] || fail "no version '$first' in: $(ls -R "$SCRATCH/export")"
 

@@ -46,6 +46,9 @@ told_again() { # VICTIM
 }
 newest() { find "$SCRATCH/model" -name 'step-*.ckpt' -printf '%f\n' | sort | tail -n 1; }
 saved_since() { [[ $(newest) > $1 ]]; } # CHECKPOINT
+says_joined() { # INDEX: in the log of one that does not tell the progress
+    [[ $(tail -n 1 "$SCRATCH/worker-$1") == *"worker $1 ($(address "$1")) joins the run after step "*" with all 3 workers; progress is told by worker 0 "* ]]
+}
 moment() { read -rt "0.$((RANDOM % 900 + 100))" <> <(:) || true; } # any
 
 for i in 0 1 2; do start $i; done
@@ -70,6 +73,8 @@ for ((kill = 1; kill <= KILLS; kill++)); do
         killed=$((killed + 1)) chiefs=$((chiefs + (victim == 0)))
     fi
     returns "kill $kill of worker $victim" "$all"
+    # Its own log says so, too, also where another tells the progress.
+    [ $victim = 0 ] || wait_until "a word of worker $victim after kill $kill" says_joined $victim
     [ $((kill % 10)) != 0 ] || echo "$kill: $killed kills, $chiefs of them of the chief; step $(last_step "$SCRATCH"/worker-[012])"
 done
 

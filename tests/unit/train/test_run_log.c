@@ -131,10 +131,14 @@ static void who_does_not_speak_only_answers(void **state)
     run_log_saved(heard.log, 1);
     fflush(heard.stream);
     assert_int_equal(heard.size, 0);
+    run_log_own(heard.log, "member", "worker %d is here", 1);
+    step(&heard, 2, 0.5);
+    fflush(heard.stream);
+    assert_string_equal(heard.text, "worker 1 is here\n");
     assert_int_equal(events_in(directory), 0);
     struct run_state_view view;
     run_state_look(heard.state, 0, &view);
-    assert_int_equal(view.step, 1);
+    assert_int_equal(view.step, 2);
     assert_int_equal(view.losses, 1);
     assert_int_equal(view.saved, 1);
     end(&heard);
