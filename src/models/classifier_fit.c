@@ -231,9 +231,7 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
         return result;
     classifier_trainer_learn(fit->trainer);
     float rate = schedule_rate(&fit->schedule, step);
-    optimizer_clip(params, fit->options->clip);
-    optimizer_step(fit->optimizer, params, step, rate);
-    classifier_model_changed(fit->model);
+    classifier_trainer_update(fit->trainer, fit->optimizer, fit->options->clip, step, rate);
     *ret = (struct fit_loop_step){.loss = loss,
                                   .rate = rate,
                                   .accuracy = (double)tail[TAIL_RIGHT] / fit->options->batch,

@@ -158,6 +158,12 @@ void classifier_trainer_learn(struct classifier_trainer *trainer)
     team_learn(trainer->team);
 }
 
+void classifier_trainer_update(struct classifier_trainer *trainer, struct optimizer *optimizer,
+                               float clip, uint64_t step, float rate)
+{
+    team_update(trainer->team, optimizer, clip, step, rate);
+}
+
 float *classifier_trainer_learned(struct classifier_trainer *trainer, size_t *ret_count)
 {
     return team_learned(trainer->team, ret_count);

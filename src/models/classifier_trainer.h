@@ -7,6 +7,7 @@
 #include "models/classifier_model.h"
 #include "train/idx.h"
 #include "train/loss_softmax.h"
+#include "train/optimizer.h"
 #include "train/reducer.h"
 
 enum { CLASSIFIER_BATCH_MAX = 4096 };
@@ -39,8 +40,10 @@ int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t ste
 /* Sums them, and the tail behind them, over all workers. */
 int classifier_trainer_reduce(struct classifier_trainer *trainer, struct err *err);
 
-/* See team_learn() and team_learned(). */
+/* See team_learn(), team_update() and team_learned(). */
 void classifier_trainer_learn(struct classifier_trainer *trainer);
+void classifier_trainer_update(struct classifier_trainer *trainer, struct optimizer *optimizer,
+                               float clip, uint64_t step, float rate);
 float *classifier_trainer_learned(struct classifier_trainer *trainer, size_t *ret_count);
 
 /* Another share from now on. */

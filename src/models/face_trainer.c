@@ -143,9 +143,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
         return result;
     team_learn(trainer->team);
     float rate = schedule_rate(&trainer->options.schedule, step);
-    optimizer_clip(params, trainer->options.clip);
-    optimizer_step(trainer->optimizer, params, step, rate);
-    face_model_changed(trainer->model);
+    team_update(trainer->team, trainer->optimizer, trainer->options.clip, step, rate);
     *ret = (struct face_trainer_step){
         .loss = loss, .rate = rate, .stop = tail[TAIL_STOP] > 0, .wanted = tail[TAIL_WANTED] > 0};
     return 0;

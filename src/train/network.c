@@ -230,10 +230,15 @@ void network_params(const struct network *network, int first, int last, size_t *
     *ret_last = network->first_param[last];
 }
 
-void network_pack(struct network *network)
+void network_pack_part(struct network *network, int part, int parts)
 {
     for (int i = 0; i < network->count; i++)
         if (network->layers[i].ops->pack)
-            network->layers[i].ops->pack(&network->layers[i], network->params,
+            network->layers[i].ops->pack(&network->layers[i], network->params, part, parts,
                                          network->packed + network->packed_offset[i]);
+}
+
+void network_pack(struct network *network)
+{
+    network_pack_part(network, 0, 1);
 }

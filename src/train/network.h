@@ -52,6 +52,8 @@ const struct layer *network_layer(const struct network *network, int layer); /* 
 
 /* After every change of the parameters, before the next pass. */
 void network_pack(struct network *network);
+/* The same in parts, numbered from 0, which may be done at the same time. */
+void network_pack_part(struct network *network, int part, int parts);
 
 struct tape *tape_new(const struct network *network, int capacity); /* samples */
 struct tape *tape_free(struct tape *tape);

@@ -39,8 +39,8 @@ const char *optimizer_name(enum optimizer_kind kind)
     return kind == OPTIMIZER_ADAM ? "adam" : kind == OPTIMIZER_ADAGRAD ? "adagrad" : "sgd";
 }
 
-static void sgd(const struct optimizer *o, float rate, float decay, size_t count, float *value,
-                const float *gradient, float *velocity)
+static void sgd(const struct optimizer *o, float rate, float decay, size_t count,
+                float *restrict value, const float *restrict gradient, float *restrict velocity)
 {
     for (size_t i = 0; i < count; i++) {
         velocity[i] = o->momentum * velocity[i] + gradient[i] + decay * value[i];
@@ -48,8 +48,8 @@ static void sgd(const struct optimizer *o, float rate, float decay, size_t count
     }
 }
 
-static void adagrad(float rate, float decay, size_t count, float *value, const float *gradient,
-                    float *square)
+static void adagrad(float rate, float decay, size_t count, float *restrict value,
+                    const float *restrict gradient, float *restrict square)
 {
     for (size_t i = 0; i < count; i++) {
         float slope = gradient[i] + decay * value[i];
@@ -59,38 +59,46 @@ static void adagrad(float rate, float decay, size_t count, float *value, const f
 }
 
 static void adam(const struct optimizer *o, uint64_t step, float rate, float decay, size_t count,
-                 float *value, const float *gradient, float *mean, float *square)
+                 float *restrict value, const float *restrict gradient, float *restrict mean,
+                 float *restrict square)
 {
-    float first = o->momentum, second = o->decay_square;
+    float first = o->momentum, second = o->decay_square, epsilon = o->epsilon;
     float mean_factor = (float)(1 / (1 - pow((double)first, (double)step)));
     float square_factor = (float)(1 / (1 - pow((double)second, (double)step)));
     for (size_t i = 0; i < count; i++) {
         mean[i] = first * mean[i] + (1 - first) * gradient[i];
         square[i] = second * square[i] + (1 - second) * gradient[i] * gradient[i];
-        value[i] -=
-            rate * (mean[i] * mean_factor / (sqrtf(square[i] * square_factor) + o->epsilon) +
-                    decay * value[i]);
+        value[i] -= rate * (mean[i] * mean_factor / (sqrtf(square[i] * square_factor) + epsilon) +
+                            decay * value[i]);
+    }
+}
+
+void optimizer_step_slice(struct optimizer *optimizer, struct params *params, uint64_t step,
+                          float rate, size_t first, size_t last)
+{
+    for (size_t i = 0; i < params->count; i++) {
+        const struct param *entry = &params->entries[i];
+        size_t end = entry->offset + entry->count;
+        size_t from = entry->offset > first ? entry->offset : first, to = end < last ? end : last;
+        if (from >= to || !param_is_trained(entry))
+            continue;
+        bool weights = entry->start == PARAM_HE || entry->start == PARAM_XAVIER;
+        float decay = weights ? optimizer->weight_decay : 0;
+        float *value = params->values + from, *slot = optimizer->slots + from;
+        const float *gradient = params->gradients + from;
+        if (optimizer->kind == OPTIMIZER_ADAM)
+            adam(optimizer, step, rate, decay, to - from, value, gradient, slot,
+                 slot + optimizer->floats);
+        else if (optimizer->kind == OPTIMIZER_ADAGRAD)
+            adagrad(rate, decay, to - from, value, gradient, slot);
+        else
+            sgd(optimizer, rate, decay, to - from, value, gradient, slot);
     }
 }
 
 void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t step, float rate)
 {
-    for (size_t i = 0; i < params->count; i++) {
-        const struct param *entry = &params->entries[i];
-        if (!param_is_trained(entry))
-            continue;
-        bool weights = entry->start == PARAM_HE || entry->start == PARAM_XAVIER;
-        float decay = weights ? optimizer->weight_decay : 0;
-        float *value = params_value(params, i), *slot = optimizer->slots + entry->offset;
-        const float *gradient = params_gradient(params, i);
-        if (optimizer->kind == OPTIMIZER_ADAM)
-            adam(optimizer, step, rate, decay, entry->count, value, gradient, slot,
-                 slot + optimizer->floats);
-        else if (optimizer->kind == OPTIMIZER_ADAGRAD)
-            adagrad(rate, decay, entry->count, value, gradient, slot);
-        else
-            sgd(optimizer, rate, decay, entry->count, value, gradient, slot);
-    }
+    optimizer_step_slice(optimizer, params, step, rate, 0, params->floats);
 }
 
 /* Eight sums side by side, which are always the same eight. */

@@ -41,6 +41,11 @@ int optimizer_clip_check(float longest, struct err *err); /* of what a user want
 /* `step` counts from 1: Adam's correction of the first steps depends on it. */
 void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t step, float rate);
 
+/* The same for the parameters `first` to `last` - 1 of the arena alone: each is updated on its own,
+ * so threads may take slices of it, however these are cut. */
+void optimizer_step_slice(struct optimizer *optimizer, struct params *params, uint64_t step,
+                          float rate, size_t first, size_t last);
+
 /* The learning rate over a run: up in a straight line during the first `warm_up` steps, then
  * constant, or down along half a cosine to a hundredth at the end. */
 enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_COSINE };

@@ -9,6 +9,7 @@
 #define TRAINYARD_TRAIN_TEAM_H
 
 #include "train/network.h"
+#include "train/optimizer.h"
 #include "train/reducer.h"
 
 struct team_options {
@@ -50,6 +51,11 @@ int team_reduce(struct team *team, struct err *err);
 /* After a step that succeeded, with the sum over all workers in params->gradients: choose how
  * finely the next step adds, and let running statistics follow. */
 void team_learn(struct team *team);
+
+/* With that sum: clip it (see optimizer_clip(); 0: never), let the optimizer step, and pack the
+ * network's weights. All threads work at it; how many there are does not change a bit. */
+void team_update(struct team *team, struct optimizer *optimizer, float clip, uint64_t step,
+                 float rate);
 
 /* What was learned so far, which all workers must have alike: to be read, and to be written by a
  * worker that takes over the state of another. */

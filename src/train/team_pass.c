@@ -81,16 +81,21 @@ static int look_around(struct team *team, const struct team_stretch *stretch, st
     return result;
 }
 
-/* Of the layers of a stretch, which all parts have been through: the threads' gradients added up.
- */
-static void add_up(struct team *team, const struct team_stretch *stretch)
+/* Of the layers of a stretch, which all parts have been through: the threads' gradients added up,
+ * by each thread in a slice of them. */
+static void add_up(struct team_member *member, const struct team_stretch *stretch)
 {
-    struct params *params = team->options.params;
-    size_t first = team_plan_offset(team, stretch->first),
-           last = team_plan_offset(team, stretch->last);
-    for (int i = 1; i < team->threads; i++)
-        for (size_t j = first; j < last; j++)
-            params->gradients[j] += team->members[i].gradients[j];
+    struct team *team = member->team;
+    float *restrict total = team->options.params->gradients;
+    size_t first = team_plan_offset(team, stretch->first);
+    size_t count = team_plan_offset(team, stretch->last) - first;
+    size_t from = first + team_slice(count, member->index, team->threads),
+           to = first + team_slice(count, member->index + 1, team->threads);
+    for (int i = 1; i < team->threads; i++) {
+        const float *restrict gradients = team->members[i].gradients;
+        for (size_t j = from; j < to; j++)
+            total[j] += gradients[j];
+    }
 }
 
 static int send(struct team *team, const struct team_stretch *stretch, struct err *err)
@@ -113,23 +118,37 @@ static void meet(struct team *team)
 /* The first thread, while the others wait. */
 static void speak(struct team *team, const struct team_stretch *stretch)
 {
-    if (team->is_back)
-        add_up(team, stretch);
     if (stretch->wide >= 0)
         team->result = look_around(team, stretch, team->err);
     else if (stretch->whole)
         team->result = send(team, stretch, team->err);
 }
 
+static void clear(struct team_member *member)
+{
+    struct params *params = member->team->options.params;
+    memset(member->largest, 0, params->count * sizeof(float));
+    if (member->index == 0)
+        params_clear_gradients(params); /* with the tail */
+    else
+        memset(member->gradients, 0, params->floats * sizeof(float));
+}
+
 /* Every thread takes the parts whose number is its own modulo the number of threads. */
 static void run_member(struct team_member *member)
 {
     struct team *team = member->team;
+    if (team->is_back)
+        clear(member);
     for (int i = 0; i < team->plan->count && team->result == 0; i++) {
         const struct team_stretch *stretch = &team->plan->stretches[i];
         for (int part = member->index; part < team->parts; part += team->threads)
             (team->is_back ? part_backward : part_forward)(member, stretch, part);
         meet(team);
+        if (team->is_back)
+            add_up(member, stretch);
+        if (stretch->whole)
+            meet(team); /* all slices are there before they are sent */
         if (member->index == 0)
             speak(team, stretch);
         meet(team);
@@ -188,12 +207,6 @@ static void survey(struct team *team)
 int team_backward(struct team *team, const float *d_outputs, struct err *err)
 {
     struct params *params = team->options.params;
-    params_clear_gradients(params);
-    for (int i = 0; i < team->threads; i++) {
-        memset(team->members[i].largest, 0, params->count * sizeof(float));
-        if (i)
-            memset(team->members[i].gradients, 0, params->floats * sizeof(float));
-    }
     team->d_outputs = d_outputs;
     team->begun = params->floats;
     const struct team_plan *plan = team_plan_back(team);

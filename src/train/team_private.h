@@ -70,6 +70,12 @@ size_t team_plan_offset(const struct team *team, int layer);
 void team_plan_make(struct team *team);
 const struct team_plan *team_plan_back(const struct team *team); /* which one is taken now */
 
+/* Where slice `index` of `count` slices begins in so many floats, at a line of the cache. */
+static inline size_t team_slice(size_t floats, int index, int count)
+{
+    return index == count ? floats : floats / (size_t)count * (size_t)index / 16 * 16;
+}
+
 void team_need_workspaces(struct team *team, const struct team_plan *plan);
 
 #endif

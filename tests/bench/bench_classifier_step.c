@@ -68,8 +68,7 @@ int main(int argc, char **argv)
         if (classifier_trainer_gradient(trainer, step, &done, &err) < 0)
             return fail(&err);
         classifier_trainer_learn(trainer);
-        optimizer_step(optimizer, params, step, 0.01f);
-        classifier_model_changed(model);
+        classifier_trainer_update(trainer, optimizer, 0, step, 0.01f);
         double took = now_ms() - start;
         best = took < best ? took : best;
     }

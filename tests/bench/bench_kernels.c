@@ -78,7 +78,7 @@ static struct arena arena_new(const struct conv_kernels *way, const struct conv_
                       .d_weights = floats(conv_weights_count(s)),
                       .packed = floats(way->packed_count(s)),
                       .scratch = floats(way->scratch_count(s))};
-    way->pack(s, a.weights, a.packed);
+    way->pack(s, a.weights, 0, 1, a.packed);
     return a;
 }
 

@@ -34,46 +34,54 @@ static size_t bf16_packed_count(const struct conv_shape *s)
     return values / 2;
 }
 
-/* matrix[depth][columns] of floats into tiles of columns. */
-static void pack_straight(const float *matrix, size_t depth, size_t columns, uint16_t *packed)
+/* matrix[depth][columns] of floats into tiles of columns, every `stride`-th from `first` on. */
+static void pack_straight(const float *matrix, size_t depth, size_t columns, size_t first,
+                          size_t stride, uint16_t *packed)
 {
-    for (size_t column = 0; column < columns; column += TILE)
-        for (size_t k = 0; k < padded(depth); k += GROUP, packed += LINE)
+    for (size_t column = first * TILE; column < columns; column += stride * TILE) {
+        uint16_t *to = packed + column * padded(depth);
+        for (size_t k = 0; k < padded(depth); k += GROUP, to += LINE)
             if (k < depth) /* a multiple of TILE */
-                pack_line(matrix + k * columns + column, columns, packed);
+                pack_line(matrix + k * columns + column, columns, to);
             else
-                memset(packed, 0, LINE * sizeof(*packed));
+                memset(to, 0, LINE * sizeof(*to));
+    }
 }
 
 /* One tap, tap[columns][rows], as the lines from `position` on of a matrix of so many columns and
- * `depth` lines. */
+ * `depth` lines; of the same tiles. */
 static void pack_turned(const float *tap, size_t rows, size_t columns, size_t depth,
-                        size_t position, uint16_t *packed)
+                        size_t position, size_t first, size_t stride, uint16_t *packed)
 {
-    for (size_t column = 0; column < columns; column += TILE, packed += padded(depth) * TILE)
+    for (size_t column = first * TILE; column < columns; column += stride * TILE) {
+        uint16_t *to = packed + column * padded(depth) + position * TILE;
+        if (position == 0) /* the first tap: what no tap fills stays zero */
+            memset(to, 0, padded(depth) * TILE * sizeof(*to));
         for (size_t row = 0; row < rows; row += CHUNK) {
             size_t now = rows - row < CHUNK ? TILE : CHUNK;
-            pack_columns(tap + column * rows + row, rows, now, packed + (position + row) * TILE);
+            pack_columns(tap + column * rows + row, rows, now, to + row * TILE);
         }
+    }
 }
 
-static void bf16_pack(const struct conv_shape *s, const float *weights, float *to)
+static void bf16_pack(const struct conv_shape *s, const float *weights, int part, int parts,
+                      float *to)
 {
+    size_t first = (size_t)part, stride = (size_t)parts;
     uint16_t *packed = (uint16_t *)to;
     size_t in = (size_t)s->in, out = (size_t)s->out, kernel = (size_t)s->kernel;
-    pack_straight(weights, kernel * kernel * in, out, packed);
+    pack_straight(weights, kernel * kernel * in, out, first, stride, packed);
     packed += forward_values(s);
     for (int phase = 0; phase < s->stride * s->stride; phase++) {
         struct conv_phase y = conv_phase_of(s, s->h, phase / s->stride),
                           x = conv_phase_of(s, s->w, phase % s->stride);
         size_t depth = (size_t)y.taps * (size_t)x.taps * out, position = 0;
-        memset(packed, 0, padded(depth) * in * sizeof(*packed));
         for (int ty = y.taps - 1; ty >= 0; ty--)
             for (int tx = x.taps - 1; tx >= 0; tx--, position += out) {
                 size_t ky = (size_t)(y.kernel_first + ty * s->stride),
                        kx = (size_t)(x.kernel_first + tx * s->stride);
                 pack_turned(weights + (ky * kernel + kx) * in * out, out, in, depth, position,
-                            packed);
+                            first, stride, packed);
             }
         packed += padded(depth) * in;
     }

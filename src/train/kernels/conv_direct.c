@@ -103,10 +103,12 @@ static size_t direct_scratch_count(const struct conv_shape *s)
     return forward > back ? forward : back;
 }
 
-/* Rows of `columns` values into panels: packed[panel][row][PANEL]. */
-static void pack_row(const float *row, int columns, size_t depth, size_t position, float *packed)
+/* Rows of `columns` values into panels: packed[panel][row][PANEL]. A part of the work is every so
+ * many-th panel. */
+static void pack_row(const float *row, int columns, size_t depth, size_t position, int part,
+                     int parts, float *packed)
 {
-    for (int column = 0; column < columns; column += PANEL) {
+    for (int column = part * PANEL; column < columns; column += parts * PANEL) {
         int width = columns - column < PANEL ? columns - column : PANEL;
         float *to = packed + (size_t)column * depth + position * (size_t)width;
         for (int i = 0; i < width; i++)
@@ -117,9 +119,9 @@ static void pack_row(const float *row, int columns, size_t depth, size_t positio
 /* The same for the columns of one tap's turned weights: rows packed[position …][PANEL] are its
  * columns. A vector of rows at a time, so that a line of the weights is read once. */
 static void pack_turned(const float *tap, int rows, int columns, size_t depth, size_t position,
-                        float *packed)
+                        int part, int parts, float *packed)
 {
-    for (int column = 0; column < columns; column += PANEL) {
+    for (int column = part * PANEL; column < columns; column += parts * PANEL) {
         int width = columns - column < PANEL ? columns - column : PANEL;
         for (int row = 0; row < rows; row += LANES) {
             float *to = packed + (size_t)column * depth + (position + (size_t)row) * (size_t)width;
@@ -131,14 +133,16 @@ static void pack_turned(const float *tap, int rows, int columns, size_t depth, s
     }
 }
 
-static void direct_pack(const struct conv_shape *s, const float *weights, float *packed)
+static void direct_pack(const struct conv_shape *s, const float *weights, int part, int parts,
+                        float *packed)
 {
     size_t depth = (size_t)s->kernel * (size_t)s->kernel * (size_t)s->in;
     for (size_t k = 0; k < depth; k++)
-        pack_row(weights + k * (size_t)s->out, s->out, depth, k, packed);
+        pack_row(weights + k * (size_t)s->out, s->out, depth, k, part, parts, packed);
     packed += conv_weights_count(s);
     if (!back_fits(s)) {
-        memcpy(packed, weights, conv_weights_count(s) * sizeof(*weights));
+        if (part == 0)
+            memcpy(packed, weights, conv_weights_count(s) * sizeof(*weights));
         return;
     }
     for (int py = 0; py < s->stride; py++)
@@ -152,7 +156,7 @@ static void direct_pack(const struct conv_shape *s, const float *weights, float 
                            kx = (size_t)x.kernel_first + (size_t)tx * (size_t)s->stride;
                     const float *tap =
                         weights + (ky * (size_t)s->kernel + kx) * (size_t)s->in * (size_t)s->out;
-                    pack_turned(tap, s->out, s->in, depth, position, packed);
+                    pack_turned(tap, s->out, s->in, depth, position, part, parts, packed);
                     position += (size_t)s->out;
                 }
             packed += depth * (size_t)s->in;

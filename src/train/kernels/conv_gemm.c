@@ -18,9 +18,12 @@ static size_t gemm_packed_count(const struct conv_shape *s)
     return conv_weights_count(s);
 }
 
-static void gemm_pack(const struct conv_shape *s, const float *weights, float *packed)
+static void gemm_pack(const struct conv_shape *s, const float *weights, int part, int parts,
+                      float *packed)
 {
-    memcpy(packed, weights, conv_weights_count(s) * sizeof(*weights));
+    (void)parts;
+    if (part == 0)
+        memcpy(packed, weights, conv_weights_count(s) * sizeof(*weights));
 }
 
 static size_t patch_size(const struct conv_shape *s)

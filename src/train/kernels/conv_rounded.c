@@ -23,10 +23,14 @@ static size_t rounded_scratch_count(const struct conv_shape *s)
            conv_kernels_choose(s, PRECISION_FP32)->scratch_count(s);
 }
 
-static void rounded_pack(const struct conv_shape *s, const float *weights, float *packed)
+static void rounded_pack(const struct conv_shape *s, const float *weights, int part, int parts,
+                         float *packed)
 {
+    (void)parts;
+    if (part > 0)
+        return; /* all of them are rounded before any is packed */
     kernels_best()->round_bf16(weights, conv_weights_count(s), packed);
-    conv_kernels_choose(s, PRECISION_FP32)->pack(s, packed, packed + conv_weights_count(s));
+    conv_kernels_choose(s, PRECISION_FP32)->pack(s, packed, 0, 1, packed + conv_weights_count(s));
 }
 
 static void rounded_forward(const struct conv_shape *s, const float *in, const float *packed,

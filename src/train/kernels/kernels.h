@@ -63,7 +63,10 @@ struct conv_kernels {
     bool (*fits)(const struct conv_shape *s);
     size_t (*packed_count)(const struct conv_shape *s);  /* floats */
     size_t (*scratch_count)(const struct conv_shape *s); /* floats, for s->n samples */
-    void (*pack)(const struct conv_shape *s, const float *weights, float *packed);
+    /* One of so many parts of the work, numbered from 0, which several threads do together: each
+     * writes what no other does, and some may have nothing to do. */
+    void (*pack)(const struct conv_shape *s, const float *weights, int part, int parts,
+                 float *packed);
     void (*forward)(const struct conv_shape *s, const float *in, const float *packed, float *out,
                     float *scratch);
     /* d_in = (accumulate ? d_in : 0) + … */

@@ -18,9 +18,11 @@ static size_t ref_scratch_count(const struct conv_shape *s)
     return 0;
 }
 
-static void ref_pack(const struct conv_shape *s, const float *weights, float *packed)
+static void ref_pack(const struct conv_shape *s, const float *weights, int part, int parts,
+                     float *packed)
 {
-    for (size_t i = 0; i < conv_weights_count(s); i++)
+    (void)parts;
+    for (size_t i = 0; part == 0 && i < conv_weights_count(s); i++)
         packed[i] = weights[i];
 }
 

@@ -48,10 +48,11 @@ static size_t conv_packed_count(const struct layer *layer)
     return layer->way->packed_count(&s);
 }
 
-static void conv_pack(const struct layer *layer, const struct params *params, float *packed)
+static void conv_pack(const struct layer *layer, const struct params *params, int part, int parts,
+                      float *packed)
 {
     struct conv_shape s = shape_of(layer, 1);
-    layer->way->pack(&s, params_value(params, layer->parameter[0]), packed);
+    layer->way->pack(&s, params_value(params, layer->parameter[0]), part, parts, packed);
 }
 
 static size_t conv_scratch_count(const struct layer *layer, int n)

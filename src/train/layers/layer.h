@@ -89,7 +89,9 @@ struct layer_ops {
     int (*infer)(struct layer *layer, struct err *err); /* layer->in is set; sets layer->out */
     void (*declare)(struct layer *layer, struct params *params);
     size_t (*packed_count)(const struct layer *layer);
-    void (*pack)(const struct layer *layer, const struct params *params, float *packed);
+    /* One of so many parts of it: see struct conv_kernels. */
+    void (*pack)(const struct layer *layer, const struct params *params, int part, int parts,
+                 float *packed);
     size_t (*saved_count)(const struct layer *layer, int n);
     size_t (*scratch_count)(const struct layer *layer, int n);
     void (*forward)(const struct layer *layer, const struct layer_pass *pass, int n,

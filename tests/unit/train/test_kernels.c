@@ -21,6 +21,8 @@
 
 static bool emulated, emulated_bf16;
 
+enum { PARTS = 3 }; /* of the work of packing weights */
+
 static void check_conv(const struct conv_kernels *fast, const struct conv_kernels *ref,
                        const struct conv_shape *s, struct rand *rand)
 {
@@ -29,6 +31,7 @@ static void check_conv(const struct conv_kernels *fast, const struct conv_kernel
           *weights = random_floats(rand, weights_count);
     float *d_out = random_floats(rand, conv_out_count(s));
     float *packed = zero_floats(fast->packed_count(s)),
+          *in_parts = zero_floats(fast->packed_count(s)),
           *scratch = random_floats(rand, fast->scratch_count(s));
     float *out[2], *d_in[2], *d_weights[2];
     float *d_in_before = random_floats(rand, conv_in_count(s));
@@ -41,7 +44,10 @@ static void check_conv(const struct conv_kernels *fast, const struct conv_kernel
         memcpy(d_weights[i], weights, weights_count * sizeof(float)); /* it must be added to */
         const float *use = weights;
         if (i) {
-            kernels->pack(s, weights, packed);
+            kernels->pack(s, weights, 0, 1, packed);
+            for (int part = PARTS - 1; part >= 0; part--)
+                kernels->pack(s, weights, part, PARTS, in_parts);
+            assert_memory_equal(packed, in_parts, fast->packed_count(s) * sizeof(float));
             use = packed;
         }
         kernels->forward(s, in, use, out[i], scratch);
@@ -59,7 +65,8 @@ static void check_conv(const struct conv_kernels *fast, const struct conv_kernel
                      s->h, s->w, s->in, s->out, s->kernel, s->stride, s->pad);
     for (int i = 0; i < 2; i++)
         free(out[i]), free(d_in[i]), free(d_weights[i]);
-    free(in), free(weights), free(d_out), free(packed), free(scratch), free(d_in_before);
+    free(in), free(weights), free(d_out), free(packed), free(in_parts), free(scratch),
+        free(d_in_before);
 }
 
 static void check_conv_everywhere(const struct conv_shape *s, struct rand *rand)
