@@ -262,7 +262,7 @@ int fit_loop_check_saved(const struct fit_loop_result *result, struct err *err)
     if (!result->unsaved.code)
         return 0;
     return err_set(err, result->unsaved.code,
-                   "%s; the model itself was written, but no longer run can go on from it",
+                   "%s; the model itself was written, but a longer run cannot go on from it",
                    result->unsaved.message);
 }
 

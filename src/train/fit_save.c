@@ -50,6 +50,9 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
             return err_wrap(err, "cannot resume");
         }
     }
+    if (count)
+        run_log_note(loop->log, "warning",
+                     "no checkpoint in '%s' can be used: training begins anew", loop->model_dir);
     return 0;
 }
 

@@ -361,6 +361,28 @@ static void what_only_looks_like_a_checkpoint_is_passed_over(void **state)
     assert_true(file_exists(fifo));
 }
 
+static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
+{
+    struct counting first = {.stop_at = 3}, second = {0};
+    struct fit_loop_result result;
+    _cleanup_free_ char *fresh = run(&first, 10, 0, &result, NULL);
+    assert_null(strstr(fresh, "begins anew"));
+    _cleanup_free_ uint64_t *steps = NULL;
+    size_t count = 0;
+    char path[CHECKPOINT_PATH_MAX];
+    assert_int_equal(checkpoint_list(directory, &steps, &count, NULL), 0);
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        checkpoint_path(directory, steps[i], path);
+        assert_int_equal(truncate(path, 10), 0);
+    }
+    _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
+    assert_int_equal(result.first, 0);
+    _cleanup_free_ char *expected =
+        mem_printf("no checkpoint in '%s' can be used: training begins anew\n", directory);
+    assert_non_null(strstr(said, expected));
+}
+
 /* The end is asked for at the very step that fails, or while the others are waited for. */
 static void what_was_done_is_kept_when_all_ends_at_once(void **state)
 {
@@ -466,6 +488,7 @@ int main(void)
         TEST(a_run_goes_on_as_it_began),
         TEST(one_run_at_a_time),
         TEST(what_only_looks_like_a_checkpoint_is_passed_over),
+        TEST(it_is_said_when_nothing_can_be_gone_on_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
