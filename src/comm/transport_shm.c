@@ -168,9 +168,9 @@ static void explain(const struct transport_shm *shm)
         shm->host->failure.code ? shm->host->failure.message : "another of them could not";
     if (wanted > 1 && shm->host->count == 1)
         transport_tcp_say(shm->tcp,
-                          "shares a machine with %d others of the group but not its memory (%s): "
+                          "shares a machine with %d other%s of the group but not its memory (%s): "
                           "they talk over TCP, which is slower",
-                          wanted - 1, reason);
+                          wanted - 1, wanted == 2 ? "" : "s", reason);
 }
 
 int transport_shm_open(struct transport_tcp *tcp, const char *pretend, struct transport_shm **ret,
