@@ -127,6 +127,6 @@ void options_write_man(const struct program *program, const char *version, struc
         write_command(buf, program, *place);
     buf_append_str(buf, ".SH ENVIRONMENT\n");
     write_environment(buf, program, program->commands);
-    buf_append_str(buf,
-                   ".SH EXIT STATUS\n0 on success, 1 on failure, 2 for a wrong command line.\n");
+    buf_append_str(buf, ".SH EXIT STATUS\n0 on success, 1 on failure, 2 for a wrong command line; "
+                        "128 and the number of the signal where one ended it.\n");
 }

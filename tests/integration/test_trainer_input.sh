@@ -137,6 +137,14 @@ assert_contains "other samples" "'$SCRATCH/drawn-more/ada' is not empty" \
 [ ! -e "$SCRATCH/drawn-new" ] || fail "pictures were written before all was looked at"
 
 # A bucket is no folder, wherever it is named.
+# The data of training, from the variables of training.
+for variable in TRAINER_DATA TF_DATA_DIR; do
+    for command in "evaluate --model" "predict --model"; do
+        # shellcheck disable=SC2086 # words
+        assert_contains "$variable of $command" "$variable: 's3://b/d' is not on a file system" \
+            "$(answer 2 env "$variable=s3://b/d" "$TRAINER" $command m)"
+    done
+done
 for command in "export --model s3://b/m --output o" "export --model m --output s3://b/o" "data inspect s3://b/d" "data convert s3://b/d to" \
     "data convert from s3://b/d" "predict --model m --gallery g --probes s3://b/d" "predict --model m --gallery g --probes p --output s3://b/d" \
     "predict --model m --gallery g s3://b/1.png" "fit face --start-from s3://b/m"; do

@@ -65,7 +65,7 @@ static const struct option OPTIONS[] = {
     {.name = "data",
      .type = OPTION_PATH,
      FIELD(data),
-     .environment = "TF_DATA_DIR",
+     .environment = "TRAINER_DATA|TF_DATA_DIR",
      .fallback = IDX_DIRECTORY_DEFAULT,
      .value = "DIR",
      .help = "directory with the IDX files of the test pictures (t10k-…)"},

@@ -198,7 +198,7 @@ static const struct option OPTIONS[] = {
     {.name = "data",
      .type = OPTION_PATH,
      FIELD(data),
-     .environment = "TRAINER_DATA",
+     .environment = "TRAINER_DATA|TF_DATA_DIR",
      .fallback = "procedural",
      .value = "DIR",
      .help = "folder with one folder a person, or 'procedural' for drawn people"},

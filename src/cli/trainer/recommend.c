@@ -87,7 +87,7 @@ static const struct option OPTIONS[] = {
     {.name = "data",
      .type = OPTION_PATH,
      FIELD(data),
-     .environment = "TRAINER_DATA",
+     .environment = "TRAINER_DATA|TF_DATA_DIR",
      .value = "FILE",
      .help = "the ratings, which say what there is and what the user knows already"},
     {.name = "user", .type = OPTION_STRING, FIELD(user), .value = "ID", .help = "whom to advise"},
