@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "train/picture.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* ---- The curve */
@@ -89,17 +88,19 @@ static unsigned glyph(char c)
                                          0x5b6a, 0x5bfd, 0x5aad, 0x5a92, 0x72a7};
     static const uint16_t DIGITS[10] = {0x7b6f, 0x2c97, 0x73e7, 0x73cf, 0x5bc9,
                                         0x79cf, 0x79ef, 0x7252, 0x7bef, 0x7bcf};
-    if (isdigit((unsigned char)c))
+    if (c >= '0' && c <= '9')
         return DIGITS[c - '0'];
-    if (isalpha((unsigned char)c) && (unsigned char)c < 128)
-        return LETTERS[tolower((unsigned char)c) - 'a'];
+    if (c >= 'a' && c <= 'z')
+        return LETTERS[c - 'a'];
+    if (c >= 'A' && c <= 'Z')
+        return LETTERS[c - 'A'];
     return c == '.' ? 0x0002 : c == '_' ? 0x0007 : c == ' ' ? 0 : 0x01c0;
 }
 
 /* From the left to the right, or from the bottom to the top. */
 static void put_text(struct canvas *canvas, size_t x, size_t y, const char *text, bool upward)
 {
-    for (size_t i = 0; text[i] && i < LETTERS_MAX; i++) {
+    for (size_t i = 0; i < LETTERS_MAX && text[i]; i++) {
         unsigned bits = glyph(text[i]);
         for (size_t dot = 0; dot < 15; dot++) {
             if (!(bits >> (14 - dot) & 1))

@@ -17,14 +17,17 @@
 enum { HOLDER_MAX = 256 };
 #define RUN_LINE "run %016" PRIx64 "\n"
 
-/* "process 12 on host since 2026-01-02T03:04:05Z", and a line for other workers of the run. */
+/* "process 12 on host since 2026-01-02T03:04:05Z", and a line for other workers of the run, if
+ * there are any. */
 static void describe_self(uint64_t run, char text[HOLDER_MAX])
 {
     char host[128] = "", since[MOMENT_TEXT_MAX];
     moment_format(moment_wall_ms(), since);
     (void)gethostname(host, sizeof(host) - 1);
-    snprintf(text, HOLDER_MAX, "process %ld on %s since %s\n" RUN_LINE, (long)getpid(), host, since,
-             run);
+    int used =
+        snprintf(text, HOLDER_MAX, "process %ld on %s since %s\n", (long)getpid(), host, since);
+    if (run)
+        snprintf(text + used, HOLDER_MAX - (size_t)used, RUN_LINE, run);
 }
 
 static void read_holder(int fd, char holder[HOLDER_MAX])

@@ -46,7 +46,7 @@ logs() { cat "$SCRATCH"/worker-[012]; }
 reached() { # STEP
     [ "$(losses "$SCRATCH"/worker-[012] | sort -n | tail -n 1 | cut -d ' ' -f 1)" -ge "$1" ] 2>/dev/null
 }
-formed() { logs | grep -q "\"reformed\".*$1"; }
+formed() { logs | finds "\"reformed\".*$1"; }
 for i in 0 1 2; do start $i; done
 wait_until "the first steps" reached 30
 kill -KILL "${workers[1]}"

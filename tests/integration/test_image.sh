@@ -94,7 +94,7 @@ for cascade in frontalface_alt2 eye; do
     file=/usr/share/opencv4/haarcascades/haarcascade_$cascade.xml
     [ ! -e $file ] || cmp $file "$SCRATCH/trainer$file" || fail "the image has another $file"
 done
-find "$SCRATCH/trainer" -name libopenblas.so.0 | grep -q . || fail "the image lacks what the trainer loads while it runs"
+find "$SCRATCH/trainer" -name libopenblas.so.0 | finds . || fail "the image lacks what the trainer loads while it runs"
 [ ! -e "$SCRATCH/trainer/usr/share/datasets" ] || fail "the image has pictures in it"
 
 # --- they run

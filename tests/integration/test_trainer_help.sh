@@ -53,7 +53,7 @@ serve() { # ARGUMENT…: until its page answers
     "$TRAINER" "$@" >"$SCRATCH/said" 2>&1 &
     local server=$!
     wait_until "the page of '$*'" grep -q 'http://' "$SCRATCH/said"
-    curl -sf -o /dev/null "$(grep -o 'http://[0-9.:]*' "$SCRATCH/said" | head -1)/" || fail "no page: $*"
+    curl -sf -o /dev/null "$(grep -o 'http://[0-9.:]*' "$SCRATCH/said" | sed -n 1p)/" || fail "no page: $*"
     kill $server
     wait $server || true
 }

@@ -168,7 +168,7 @@ for output in fifo link; do
     assert_contains "an export to a $output" "is no ordinary file and would be replaced by one" \
         "$(answer 1 "$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/$output")"
 done
-[ -p "$SCRATCH/fifo" ] && [ -L "$SCRATCH/link" ] || fail "an export replaced a FIFO or a link"
+{ [ -p "$SCRATCH/fifo" ] && [ -L "$SCRATCH/link" ]; } || fail "an export replaced a FIFO or a link"
 assert_contains "an export onto its model" "is the model itself" \
     "$(answer 1 "$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/model/face.model")"
 answer 0 "$TRAINER" export --model "$SCRATCH/model/face.model" --output "$SCRATCH/face.onnx" >/dev/null

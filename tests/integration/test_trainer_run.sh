@@ -37,7 +37,7 @@ pids=()
 start 0
 wait_until "a monitor" has_port "$SCRATCH/watched-0"
 first=$(port_of "$SCRATCH/watched-0")
-is_waiting() { progress "$first" | grep -q '"waiting-for":"worker 1 (127.0.0.1:28702)"'; }
+is_waiting() { progress "$first" | finds '"waiting-for":"worker 1 (127.0.0.1:28702)"'; }
 wait_until "a word about who is missing" is_waiting
 start 1
 is_training() { [ "$(progress "$1" | jq -r .step)" -ge 3 ]; }
@@ -64,7 +64,7 @@ said() { grep -q "progress is told at" "$SCRATCH/open"; }
 wait_until "a monitor for all" said
 all=$(sed -n 's|^trainer: progress is told at http://.*:\([0-9]*\)/progress.*|\1|p' "$SCRATCH/open")
 assert_eq "health by IPv4" ok "$(curl -sf "http://127.0.0.1:$all/healthz")"
-if ip -6 address show lo 2>/dev/null | grep -q ::1; then assert_eq "health by IPv6" ok "$(curl -sf "http://[::1]:$all/healthz")"; fi
+if ip -6 address show lo 2>/dev/null | finds ::1; then assert_eq "health by IPv6" ok "$(curl -sf "http://[::1]:$all/healthz")"; fi
 kill -TERM $open
 stopped $open
 
@@ -200,7 +200,7 @@ stopped $holder
 : >"$SCRATCH/file"
 answer=$("$TRAINER" fit face --steps 2 --model-dir "$SCRATCH/file" 2>&1) && fail "a file was taken for a directory"
 assert_contains "a file" "'$SCRATCH/file' is a file, not a directory" "$answer"
-assert_contains "what is not kept" "the model will not be kept" "$("$TRAINER" fit face --steps 1 2>&1 | head -n 1)"
+assert_contains "what is not kept" "the model will not be kept" "$("$TRAINER" fit face --steps 1 2>&1 | sed -n 1p)"
 
 # Half a cluster is none: nobody trains alone who was meant to train with others.
 answer=$(env -u TF_CONFIG WORLD_SIZE=3 RANK=1 "$TRAINER" fit face --steps 1 2>&1) && fail "one of three trained alone"
@@ -210,11 +210,11 @@ refused "an index alone" "'--worker-hosts' is missing" "$TRAINER" fit face --tas
 
 # SIGHUP saves as SIGTERM does, and whoever reads the log may leave.
 ("$TRAINER" fit face --steps 100000 --checkpoint-every 10 --keep 1000 --model-dir "$SCRATCH/hangup" --events off 2>&1 || echo $? >"$SCRATCH/hangup-code") |
-    head -n 3 >"$SCRATCH/hangup-log" &
+    { for _ in 1 2 3; do read -r _; done; } &
 pipe=$!
 saved() { [ -e "$SCRATCH/hangup/step-00000040.ckpt" ]; }
 wait_until "a checkpoint that nobody hears of" saved
-kill -HUP "$(sed 's/process \([0-9]*\) .*/\1/' "$SCRATCH/hangup/run.lock")"
+kill -HUP "$(sed -n 's/^process \([0-9]*\) .*/\1/p' "$SCRATCH/hangup/run.lock")"
 wait $pipe
 wait_until "its end" test -e "$SCRATCH/hangup-code"
 assert_eq "the code after SIGHUP" 129 "$(cat "$SCRATCH/hangup-code")"
@@ -225,7 +225,7 @@ LIST='"127.0.0.1:28721","127.0.0.1:28722"'
 for i in 1 0; do
     TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
         "$TRAINER" fit face --steps 2 --shift "0.$((i + 1))" >"$SCRATCH/apart-$i" 2>&1 &
-    pids[$i]=$!
+    pids[i]=$!
 done
 for i in 0 1; do
     wait "${pids[$i]}" && fail "workers with other options trained together"

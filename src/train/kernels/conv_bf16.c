@@ -68,7 +68,7 @@ static void bf16_pack(const struct conv_shape *s, const float *weights, int part
                       float *to)
 {
     size_t first = (size_t)part, stride = (size_t)parts;
-    uint16_t *packed = (uint16_t *)to;
+    uint16_t *packed = (void *)to;
     size_t in = (size_t)s->in, out = (size_t)s->out, kernel = (size_t)s->kernel;
     pack_straight(weights, kernel * kernel * in, out, first, stride, packed);
     packed += forward_values(s);
@@ -156,7 +156,7 @@ static void product(const struct conv_walk *walk, const uint16_t *source, const 
         .accumulate = accumulate,
         .flat = walk->to_y == (size_t)walk->w * walk->to_x &&
                 walk->to_n == (size_t)walk->h * walk->to_y,
-        .stage = (uint16_t *)scratch,
+        .stage = (void *)scratch,
         .sums = scratch + floats_of(BLOCK * row),
     };
     memset(p.stage, 0,
@@ -180,10 +180,10 @@ static void bf16_forward(const struct conv_shape *s, const float *in, const floa
                          float *out, float *scratch)
 {
     struct conv_walk walk = conv_walk_forward(s);
-    uint16_t *source = (uint16_t *)scratch;
+    uint16_t *source = (void *)scratch;
     round_input(s, in, source);
     block_begin();
-    product(&walk, source, (const uint16_t *)packed, (size_t)s->out, out, false,
+    product(&walk, source, (const void *)packed, (size_t)s->out, out, false,
             scratch + floats_of(conv_bordered_count(s)));
     block_end();
 }
@@ -191,9 +191,9 @@ static void bf16_forward(const struct conv_shape *s, const float *in, const floa
 static void bf16_backward_data(const struct conv_shape *s, const float *d_out, const float *packed,
                                float *d_in, bool accumulate, float *scratch)
 {
-    const uint16_t *turned = (const uint16_t *)packed + forward_values(s);
+    const uint16_t *turned = (const uint16_t *)(const void *)packed + forward_values(s);
     int oh = conv_out_h(s), ow = conv_out_w(s), border = conv_back_border(s);
-    uint16_t *source = (uint16_t *)scratch;
+    uint16_t *source = (void *)scratch;
     round_bordered(s->n, oh, ow, (size_t)s->out, d_out, border, border, conv_back_size(s, oh, s->h),
                    conv_back_size(s, ow, s->w), source);
     if (s->kernel < s->stride && !accumulate) /* pixels that no window sees */

@@ -75,8 +75,8 @@ void SIMD(bf16_backward_weights)(const struct conv_shape *s, const float *in, co
 {
     struct conv_walk walk = conv_walk_forward(s);
     struct weights_plan plan = weights_plan(s);
-    uint16_t *source = (uint16_t *)scratch, *turned = (uint16_t *)(scratch + plan.turned),
-             *staged = (uint16_t *)(scratch + plan.staged);
+    uint16_t *source = (void *)scratch, *turned = (void *)(scratch + plan.turned),
+             *staged = (void *)(scratch + plan.staged);
     float *sums = scratch + plan.sums;
     size_t out = (size_t)s->out, all = padded(plan.pixels);
     round_input(s, in, source);
