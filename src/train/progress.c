@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const int64_t SECOND = 1000000000;
-enum { BAR_CELLS = 24 };
+enum { BAR_CELLS = 24, BAR_CELLS_SHORT = 10 /* beside an accuracy: 80 columns hold all */ };
 
 void progress_init(struct progress *progress, FILE *stream, enum progress_style style,
                    uint64_t first, uint64_t steps, int64_t now_ns)
@@ -38,15 +38,25 @@ static void format_time(double seconds, char *text, size_t size)
         snprintf(text, size, "%lds", whole);
 }
 
+/* Empty where it is not known. */
+static void format_accuracy(double accuracy, const char *gap, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (isfinite(accuracy))
+        snprintf(text, size, "%saccuracy %.3f", gap, accuracy);
+}
+
 static void show_bar(struct progress *progress, uint64_t step, double speed, const char *left)
 {
-    char bar[BAR_CELLS * 3 + 1] = "";
-    size_t full = progress->steps ? (size_t)(step * BAR_CELLS / progress->steps) : 0, at = 0;
-    for (size_t i = 0; i < BAR_CELLS; i++)
+    char bar[BAR_CELLS * 3 + 1] = "", accuracy[32];
+    size_t cells = isfinite(progress->accuracy) ? BAR_CELLS_SHORT : BAR_CELLS, at = 0;
+    size_t full = progress->steps ? (size_t)(step * cells / progress->steps) : 0;
+    for (size_t i = 0; i < cells; i++)
         at += (size_t)snprintf(bar + at, sizeof(bar) - at, "%s", i < full ? "█" : "░");
-    fprintf(progress->stream, "\r\033[K%s %llu/%llu  loss %.4f  %.0f %s/s  %s left", bar,
-            (unsigned long long)step, (unsigned long long)progress->steps, progress->loss, speed,
-            progress->unit, left);
+    format_accuracy(progress->accuracy, "  ", accuracy, sizeof(accuracy));
+    fprintf(progress->stream, "\r\033[K%s %llu/%llu  loss %.4f%s  %.0f %s/s  %s left", bar,
+            (unsigned long long)step, (unsigned long long)progress->steps, progress->loss, accuracy,
+            speed, progress->unit, left);
     progress->drawn = true;
 }
 
@@ -59,6 +69,8 @@ static void show_json(struct progress *progress, const struct progress_step *ste
     json_set_int(arena, line, "step", (int64_t)step->step);
     json_set_int(arena, line, "steps", (int64_t)progress->steps);
     json_set(arena, line, "loss", json_real(arena, step->loss));
+    if (isfinite(step->accuracy))
+        json_set(arena, line, "accuracy", json_real(arena, step->accuracy));
     json_set(arena, line, "learningRate", json_real(arena, step->rate));
     json_set(arena, line, arena_printf(arena, "%sPerSecond", progress->unit),
              json_real(arena, round(speed * 10) / 10));
@@ -71,6 +83,7 @@ void progress_show(struct progress *progress, const struct progress_step *step, 
     bool first = progress->pictures == 0;
     progress->pictures += step->pictures;
     progress->loss = first ? step->loss : 0.9 * progress->loss + 0.1 * step->loss;
+    progress->accuracy = first ? step->accuracy : 0.9 * progress->accuracy + 0.1 * step->accuracy;
     int64_t pause = progress->style == PROGRESS_BAR     ? SECOND / 10
                     : progress->style == PROGRESS_LINES ? SECOND
                                                         : 0;
@@ -81,8 +94,9 @@ void progress_show(struct progress *progress, const struct progress_step *step, 
     double speed = (double)progress->pictures / seconds;
     double done = (double)(step->step - progress->first);
     double left = (double)(progress->steps - step->step) * seconds / fmax(done, 1);
-    char left_text[32];
+    char left_text[32], accuracy[32];
     format_time(left, left_text, sizeof(left_text));
+    format_accuracy(step->accuracy, " ", accuracy, sizeof(accuracy));
     switch (progress->style) {
     case PROGRESS_BAR:
         show_bar(progress, step->step, speed, left_text);
@@ -91,9 +105,9 @@ void progress_show(struct progress *progress, const struct progress_step *step, 
         show_json(progress, step, speed, left);
         break;
     default:
-        fprintf(progress->stream, "step %llu/%llu loss %.4f %s/s %.0f left %s\n",
+        fprintf(progress->stream, "step %llu/%llu loss %.4f%s %s/s %.0f left %s\n",
                 (unsigned long long)step->step, (unsigned long long)progress->steps, step->loss,
-                progress->unit, speed, left_text);
+                accuracy, progress->unit, speed, left_text);
     }
     fflush(progress->stream);
 }

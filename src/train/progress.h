@@ -22,7 +22,8 @@ struct progress {
     uint64_t first, steps; /* the run goes from `first` (done before it began) to `steps` */
     int64_t started_ns, shown_ns;
     uint64_t pictures; /* seen since the start */
-    double loss;       /* smoothed over the last steps, for the bar */
+    double loss;       /* this and the next smoothed over the last steps, for the bar */
+    double accuracy;   /* NAN: not known */
     bool drawn;        /* a bar stands on the terminal's line */
     const char *unit;  /* of what is counted as pictures: "images"; may be set after init */
 };

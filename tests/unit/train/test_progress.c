@@ -1,7 +1,9 @@
 /* Progress in its three forms, with times given by the test. */
+#include "base/cleanup.h"
 #include "base/mem.h"
 #include "train/progress.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
 
 #include <cmocka.h>
 
-static char *run(enum progress_style style)
+static char *run_with(enum progress_style style, double accuracy)
 {
     char *text = NULL;
     size_t size = 0;
@@ -20,13 +22,37 @@ static char *run(enum progress_style style)
     struct progress progress;
     progress_init(&progress, stream, style, 0, 100, 0);
     for (uint64_t step = 1; step <= 10; step++) {
-        struct progress_step s = {.step = step, .loss = 0.5, .pictures = 96, .rate = 0.25};
+        struct progress_step s = {
+            .step = step, .loss = 0.5, .pictures = 96, .rate = 0.25, .accuracy = accuracy};
         progress_show(&progress, &s, (int64_t)step * second / 4);
     }
     progress_note(&progress, "saved", "saved '%s'", "x");
     progress_finish(&progress);
     fclose(stream);
     return text;
+}
+
+static char *run(enum progress_style style)
+{
+    return run_with(style, (double)NAN);
+}
+
+static void accuracy_is_shown_where_it_is_known(void **state)
+{
+    static const struct {
+        enum progress_style style;
+        const char *says;
+    } ROWS[] = {
+        {PROGRESS_LINES, "step 5/100 loss 0.5000 accuracy 0.875 images/s 384 left 24s\n"},
+        {PROGRESS_JSON, "\"loss\":0.5,\"accuracy\":0.875,"},
+        {PROGRESS_BAR, "\r\033[K█░░░░░░░░░ 10/100  loss 0.5000  accuracy 0.875  384 images/s  "},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        _cleanup_free_ char *known = run_with(ROWS[i].style, 0.875);
+        assert_non_null(strstr(known, ROWS[i].says));
+        _cleanup_free_ char *unknown = run(ROWS[i].style);
+        assert_null(strstr(unknown, "accuracy"));
+    }
 }
 
 static void lines_once_a_second(void **state)
@@ -56,7 +82,7 @@ static void what_is_counted_has_a_name(void **state)
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     struct progress progress;
-    struct progress_step step = {.step = 1, .loss = 0.5, .pictures = 512};
+    struct progress_step step = {.step = 1, .loss = 0.5, .pictures = 512, .accuracy = (double)NAN};
     progress_init(&progress, stream, PROGRESS_PLAIN, 0, 2, 0);
     progress.unit = "ratings";
     progress_show(&progress, &step, 1000000000);
@@ -85,8 +111,11 @@ static void a_bar_is_redrawn_in_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_once_a_second),        cmocka_unit_test(plain_is_a_line_a_step),
-        cmocka_unit_test(what_is_counted_has_a_name), cmocka_unit_test(json_lines_parse),
+        cmocka_unit_test(accuracy_is_shown_where_it_is_known),
+        cmocka_unit_test(lines_once_a_second),
+        cmocka_unit_test(plain_is_a_line_a_step),
+        cmocka_unit_test(what_is_counted_has_a_name),
+        cmocka_unit_test(json_lines_parse),
         cmocka_unit_test(a_bar_is_redrawn_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
