@@ -228,8 +228,10 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     int failed = begin(loop, &result, err);
     if (failed == 0 && result.stopped)
         *ret = result;
-    if (failed < 0 || result.stopped)
+    if (failed < 0 || result.stopped) {
+        loop->writer = checkpoint_writer_free(loop->writer);
         return failed;
+    }
     run_log_begin(loop->log, result.first, loop->steps);
     run_log_note(loop->log, "start", "%s", loop->start);
     if (loop->joined)

@@ -65,7 +65,7 @@ struct fit_loop {
     /* Its own. */
     bool settled;                     /* this worker has the state of the run */
     bool joined;                      /* it got that from others, who were at it already */
-    struct checkpoint_writer *writer; /* NULL before the first checkpoint */
+    struct checkpoint_writer *writer; /* NULL: this worker has not written yet */
     uint64_t saved;                   /* the step of the last one on disk; 0: none in this run */
     bool slow_disk;                   /* and it was said */
     bool shared_dir;                  /* and so was that another of this run has claimed it */

@@ -150,6 +150,12 @@ static int claim_later(struct fit_loop *loop, struct err *err)
     return result;
 }
 
+static int start_writer(struct fit_loop *loop, struct err *err)
+{
+    return loop->writer ? 0
+                        : checkpoint_writer_new(loop->model_dir, loop->keep, &loop->writer, err);
+}
+
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
 {
     _cleanup_free_ uint64_t *steps = NULL;
@@ -157,6 +163,8 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     char path[CHECKPOINT_PATH_MAX];
     size_t count = 0;
     int result = claim(loop, err);
+    if (result == 0) /* a machine on which it cannot write is known before the first step */
+        result = start_writer(loop, err);
     if (result == 0)
         result = checkpoint_list(loop->model_dir, &steps, &count, err);
     if (result < 0)
@@ -207,11 +215,9 @@ static int put(struct fit_loop *loop, uint64_t step, struct err *err)
                                    .notes = notes_of(loop, arena),
                                    .step = step,
                                    .seed = loop->seed};
-    if (!loop->writer) {
-        int result = checkpoint_writer_new(loop->model_dir, loop->keep, &loop->writer, err);
-        if (result < 0)
-            return result;
-    }
+    int started = start_writer(loop, err);
+    if (started < 0)
+        return started;
     checkpoint_writer_put(loop->writer, loop->params, loop->optimizer, &info);
     return 0;
 }

@@ -6,7 +6,8 @@
 #include "train/fit_loop.h"
 
 /* The newest checkpoint that can be read, into parameters and optimizer; 0 if there is none. The
- * directory is made and claimed, and what an earlier run left half written is removed. */
+ * directory is made and claimed, what is needed to write there is started, and what an earlier run
+ * left half written is removed. */
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err);
 
 /* This worker writes from here on, maybe in the place of another: the directory becomes its own as

@@ -66,6 +66,18 @@ done
 assert_eq "what is left of it" "" "$(find "$SCRATCH/small" "$SCRATCH" -maxdepth 1 -name 'small.onnx*')$(find "$SCRATCH/small" -type f)"
 assert_contains "few open files" "Too many open files" "$(limited 1 -n 5 "$TRAINER" "${FIT[@]}" --model-dir "$SCRATCH/few")"
 
+# A limit on threads counts all of a user's, and nothing for root: a user that nobody is has those of this run alone, here the
+# one that trains and the one that loads pictures.
+if [ "$(id -u)" = 0 ]; then
+    user=$((2000000000 + RANDOM))
+    install -m 755 "$TRAINER" "$SCRATCH/bin-trainer"
+    install -d -o $user "$SCRATCH/home-$user"
+    chmod 755 "$SCRATCH"
+    said=$(limited 1 -u 2 setpriv --reuid=$user --regid=$user --clear-groups -- "$SCRATCH/bin-trainer" "${FIT[@]}" --model-dir "$SCRATCH/home-$user/model")
+    assert_contains "few threads" "cannot start the thread that writes checkpoints: Resource temporarily unavailable" "$said"
+    case $said in *'step 1/'*) fail "a run that cannot write began: $said" ;; esac
+fi
+
 # --- any name of a folder is only a name in the report
 odd="$SCRATCH/\"><script>alert(1)</script>'&"
 "$TRAINER" "${FIT[@]}" --model-dir "$odd" >/dev/null
