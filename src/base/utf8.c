@@ -53,3 +53,10 @@ bool utf8_is_valid(const char *text, size_t size)
             return false;
     return true;
 }
+
+int utf8_width(const char *text, int columns)
+{
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) == 0x80;
+    return columns;
+}

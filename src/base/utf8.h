@@ -15,4 +15,7 @@ size_t utf8_encode(uint32_t character, char text[4]);
 
 bool utf8_is_valid(const char *text, size_t size);
 
+/* The width that "%-*s" needs for this text to take so many columns: printf counts bytes. */
+int utf8_width(const char *text, int columns);
+
 #endif

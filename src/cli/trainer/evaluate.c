@@ -2,6 +2,7 @@
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "cli/trainer/fit_cluster.h"
 #include "models/classifier_eval.h"
 
@@ -18,7 +19,8 @@ static void print_table(const struct classifier_model *model, const struct class
            "MOST OFTEN TAKEN FOR");
     for (int i = 0; i < eval->classes; i++) {
         const struct classifier_eval_class *row = &eval->rows[i];
-        printf("%-24s %8zu %6.1f %% %12zu   %s\n", classifier_model_label(model, i), row->pictures,
+        const char *label = classifier_model_label(model, i);
+        printf("%-*s %8zu %6.1f %% %12zu   %s\n", utf8_width(label, 24), label, row->pictures,
                row->pictures ? 100 * (double)row->right / (double)row->pictures : 0.0,
                row->taken_for,
                row->mistaken < 0 ? "-" : classifier_model_label(model, row->mistaken));

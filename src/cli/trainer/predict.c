@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "cli/trainer/people.h"
 #include "cli/trainer/predict_probes.h"
 #include "models/face_eval.h"
@@ -33,8 +34,9 @@ static void print_table(const struct dataset *dataset, const struct face_eval *e
            "PAIRS RIGHT");
     for (size_t i = 0; i < eval->persons; i++) {
         const struct face_eval_person *row = &eval->rows[i];
-        printf("%-24s %8zu %14.3f %16.3f %10.1f %%\n", dataset_person_name(dataset, row->person),
-               row->pictures, row->same, row->nearest, 100 * row->right);
+        const char *name = dataset_person_name(dataset, row->person);
+        printf("%-*s %8zu %14.3f %16.3f %10.1f %%\n", utf8_width(name, 24), name, row->pictures,
+               row->same, row->nearest, 100 * row->right);
     }
 }
 

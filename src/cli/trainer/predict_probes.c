@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "models/face_probe.h"
 
 #include <stdio.h>
@@ -20,9 +21,10 @@ static void print_table(const struct face_probe *probe)
         const struct face_probe_person *row = &probe->persons[i];
         const char *name = dataset_person_name(probe->probes, i);
         if (row->in_gallery == FACE_PROBE_STRANGER)
-            printf("%-24s %8zu %9s %14s %16.3f\n", name, row->pictures, "-", "-", row->nearest);
+            printf("%-*s %8zu %9s %14s %16.3f\n", utf8_width(name, 24), name, row->pictures, "-",
+                   "-", row->nearest);
         else
-            printf("%-24s %8zu %7.1f %% %14.3f %16.3f\n", name, row->pictures,
+            printf("%-*s %8zu %7.1f %% %14.3f %16.3f\n", utf8_width(name, 24), name, row->pictures,
                    100 * (double)row->right / (double)row->pictures, row->own, row->nearest);
     }
     face_probe_sentence(probe, text, sizeof(text));

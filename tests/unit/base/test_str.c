@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <string.h>
@@ -131,6 +132,10 @@ static void test_utf8(void **state)
     assert_false(utf8_is_valid("caf\xc3", 4));
     assert_true(utf8_is_valid("", 0));
     assert_false(utf8_is_valid("\xc0\x80", 2));
+    char text[32];
+    snprintf(text, sizeof(text), "%-*s|", utf8_width("caf\xc3\xa9", 6), "caf\xc3\xa9");
+    assert_string_equal(text, "caf\xc3\xa9  |");
+    assert_int_equal(utf8_width("ada", 6), 6);
 }
 
 int main(void)
