@@ -258,6 +258,12 @@ static int regroup(void *context, struct err *err)
     return classifier_trainer_regroup(fit->trainer, fit->reducer->rank, fit->reducer->size, err);
 }
 
+static void note(void *context, struct arena *arena, struct json *notes)
+{
+    const struct classifier_fit *fit = context;
+    classifier_model_note(fit->model, arena, notes);
+}
+
 static struct json *config_of(void *context, struct arena *arena)
 {
     const struct classifier_fit *fit = context;
@@ -298,6 +304,7 @@ static int run(struct classifier_fit *fit, struct classifier_fit_result *result,
         .learned = learned,
         .regroup = regroup,
         .config = config_of,
+        .note = note,
     };
     struct fit_loop_result done;
     failed = fit_loop_run(&loop, &done, err);

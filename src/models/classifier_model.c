@@ -57,16 +57,14 @@ struct classifier_model *classifier_model_free(struct classifier_model *model)
     return NULL;
 }
 
-/* What is worth keeping beside the parameters; a file without it is a model all the same. */
-static struct json *notes_of(struct arena *arena, const struct classifier_model *model)
+void classifier_model_note(const struct classifier_model *model, struct arena *arena,
+                           struct json *notes)
 {
-    struct json *notes = json_object(arena);
     struct json *labels = json_set(arena, notes, "labels", json_array(arena));
     for (int i = 0; i < model->config.classes; i++)
         json_append(labels, json_string(arena, model->labels[i]));
     if (model->accuracy >= 0)
         json_set(arena, notes, "testAccuracy", json_real(arena, model->accuracy));
-    return notes;
 }
 
 static void take_notes(struct classifier_model *model, const struct json *notes)
@@ -111,9 +109,11 @@ int classifier_model_save(const struct classifier_model *model, const char *path
                           uint64_t seed, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *notes = json_object(arena);
+    classifier_model_note(model, arena, notes);
     struct checkpoint_info info = {.model = "classifier",
                                    .config = classifier_config_to_json(arena, &model->config),
-                                   .notes = notes_of(arena, model),
+                                   .notes = notes,
                                    .step = step,
                                    .seed = seed};
     return checkpoint_write(path, model->params, NULL, &info, err);

@@ -30,6 +30,11 @@ void classifier_model_changed(struct classifier_model *model); /* after every ch
 const char *classifier_model_label(const struct classifier_model *model, int label);
 void classifier_model_set_label(struct classifier_model *model, int label, const char *name);
 
+/* What is worth keeping beside the parameters, as classifier_model_load() takes it from a file; one
+ * without it is a model all the same. */
+void classifier_model_note(const struct classifier_model *model, struct arena *arena,
+                           struct json *notes);
+
 /* Part of the test pictures it was right about, or -1 where nobody looked. */
 double classifier_model_accuracy(const struct classifier_model *model);
 void classifier_model_set_accuracy(struct classifier_model *model, double accuracy);

@@ -56,6 +56,8 @@ struct fit_loop {
      * it has no share. */
     int (*regroup)(void *context, struct err *err);
     struct json *(*config)(void *context, struct arena *arena); /* of the model, for checkpoints */
+    /* What else a checkpoint is to say of the model. NULL: nothing. */
+    void (*note)(void *context, struct arena *arena, struct json *notes);
     /* Before a checkpoint, of a model that has its values elsewhere: into parameters and optimizer.
      * NULL: they are there. */
     int (*collect)(void *context, struct err *err);

@@ -68,6 +68,8 @@ static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
     json_set(arena, notes, "learned", list);
     if (loop->kept)
         json_set(arena, notes, "kept", json_clone(arena, loop->kept));
+    if (loop->note)
+        loop->note(loop->context, arena, notes);
     return notes;
 }
 
