@@ -27,9 +27,7 @@ static int swap_and_add(const struct comm_links *links, int rank, float *data, f
 static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
                size_t count, struct err *err)
 {
-    _cleanup_free_ int *owned = NULL;
     struct collective_ranks all = among ? *among : collective_all_ranks(links);
-    owned = among ? NULL : all.ranks;
     struct collective_core core = collective_core_of(&all);
     _cleanup_free_ float *other = mem_calloc(count ? count : 1, sizeof(*other));
     int result = collective_core_enter(links, &core, data, count, false, err);
@@ -38,6 +36,8 @@ static int run(const struct comm_links *links, const struct collective_ranks *am
                               count, err);
     if (result == 0)
         result = collective_core_leave(links, &core, data, count, false, err);
+    if (!among)
+        free(all.ranks);
     return result;
 }
 

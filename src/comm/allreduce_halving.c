@@ -63,9 +63,7 @@ static int gather(const struct comm_links *links, const struct collective_core *
 static int run(const struct comm_links *links, const struct collective_ranks *among, float *data,
                size_t count, struct err *err)
 {
-    _cleanup_free_ int *owned = NULL;
     struct collective_ranks all = among ? *among : collective_all_ranks(links);
-    owned = among ? NULL : all.ranks;
     struct collective_core core = collective_core_of(&all);
     struct range ranges[STEPS_MAX + 1] = {{0, count}};
     int steps = 0;
@@ -76,6 +74,8 @@ static int run(const struct comm_links *links, const struct collective_ranks *am
         result = gather(links, &core, data, ranges, steps, err);
     if (result == 0)
         result = collective_core_leave(links, &core, data, count, links->narrow, err);
+    if (!among)
+        free(all.ranks);
     return result;
 }
 

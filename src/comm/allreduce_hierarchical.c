@@ -39,7 +39,7 @@ static void sum_chunk(const struct transport_shm *shm, float *const *rows, size_
     size_t each = (count / members + CHUNK_ALIGN) / CHUNK_ALIGN * CHUNK_ALIGN;
     size_t first = index * each < count ? index * each : count;
     size_t here = count - first < each ? count - first : each;
-    float *chunk[HOST_MEMBERS_MAX];
+    float *chunk[HOST_MEMBERS_MAX] = {NULL};
     for (size_t i = 0; i < members; i++)
         chunk[i] = rows[i] + first;
     reduce_rows_f32(chunk[0], chunk, members, here);
@@ -72,7 +72,7 @@ static int sum_through_slots(const struct comm_links *links, const struct collec
                              float *data, size_t count, struct err *err)
 {
     struct transport_shm *shm = links->shm;
-    float *rows[HOST_MEMBERS_MAX];
+    float *rows[HOST_MEMBERS_MAX] = {NULL};
     int result = 0;
     for (size_t at = 0, here; result == 0 && at < count; at += here) {
         here = count - at < PIECE ? count - at : PIECE;

@@ -215,6 +215,8 @@ static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
         links.left[i] = links.right[i] = CONNECTION_NONE;
     for (size_t i = 0; i < r->bonds.count; i++) {
         struct bond *bond = &r->bonds.items[i];
+        if (bond->channel > options->channels && !links.pairs)
+            continue; /* there are none */
         struct connection *place = bond->channel == 0                  ? &links.control[bond->peer]
                                    : bond->channel > options->channels ? &links.pairs[bond->peer]
                                    : bond->outgoing ? &links.right[bond->channel - 1]

@@ -71,8 +71,9 @@ int rendezvous_give_up(struct rendezvous *r, struct err *err)
     if (missing > NAMED_MAX)
         buf_printf(&text, "; and %d more", missing - NAMED_MAX);
     /* In tenths: what was asked for is less by what came before the waiting. */
+    int64_t tenths = (r->options->timeout_ms + 50) / 100;
     return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not come within %g s: %s", missing,
-                   r->wanted, (double)((r->options->timeout_ms + 50) / 100) / 10, text.data);
+                   r->wanted, (double)tenths / 10, text.data);
 }
 
 static void append_name(void *context, const char *name, const char *reason)

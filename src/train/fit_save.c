@@ -79,7 +79,7 @@ static void restore_notes(struct fit_loop *loop, const struct json *notes)
     size_t count = 0;
     float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
     const struct json *list = json_get(notes, "learned");
-    if (json_count(list) != count)
+    if (!learned || json_count(list) != count)
         return;
     JSON_EACH (value, list)
         *learned++ = (float)json_number(value, 0);

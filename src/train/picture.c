@@ -123,12 +123,12 @@ static double covered_mean(const struct picture *picture, size_t channel, double
                            double y0, double y1)
 {
     double sum = 0, weight = 0;
-    for (double y = floor(y0); y < y1; y++) {
-        double height = fmin(y + 1, y1) - fmax(y, y0);
+    for (long row_at = (long)floor(y0); (double)row_at < y1; row_at++) {
+        double y = (double)row_at, height = fmin(y + 1, y1) - fmax(y, y0);
         const uint8_t *row =
             picture->pixels + inside(y, picture->height) * picture->width * picture->channels;
-        for (double x = floor(x0); x < x1; x++) {
-            double w = height * (fmin(x + 1, x1) - fmax(x, x0));
+        for (long at = (long)floor(x0); (double)at < x1; at++) {
+            double x = (double)at, w = height * (fmin(x + 1, x1) - fmax(x, x0));
             sum += w * row[inside(x, picture->width) * picture->channels + channel];
             weight += w;
         }

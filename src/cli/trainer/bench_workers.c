@@ -112,7 +112,8 @@ int bench_workers_end(struct bench_workers *workers, int result, struct err *err
             bad = bad ? bad : i;
     }
     int cause = find_cause(workers);
-    const struct err *failure = workers->failures ? &workers->failures[cause ? cause : bad] : NULL;
+    const struct err none = ERR_INIT;
+    const struct err *failure = workers->failures ? &workers->failures[cause ? cause : bad] : &none;
     if (cause && (result == 0 || is_loss(-result)))
         result = err_set(err, failure->code, "worker %d: %s", cause, failure->message);
     else if (bad && result == 0)

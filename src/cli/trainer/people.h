@@ -38,7 +38,7 @@ bool people_are_drawn(const char *data);
 
 #define PEOPLE_CROP_OPTION(field, instead)                                                         \
     {                                                                                              \
-        .name = "crop", .type = OPTION_CHOICE, .offset = field, .fallback = instead,               \
+        .name = "crop", .type = OPTION_CHOICE, .offset = (field), .fallback = (instead),           \
         .choices = "auto|cascade|whole|off", .value = "HOW",                                       \
         .help = "cut pictures to the face where one is found; cascade: leave out those without a " \
                 "face; whole: do not cut; off: cut to their middle"                                \

@@ -86,7 +86,7 @@ int predict_probes_run(struct face_model *model, const struct people_crop *crop,
         result = people_open_any(probes_path, crop, 1, &probes, err);
     if (result == 0)
         result = face_probe_run(model, gallery, probes, &probe, err);
-    if (result < 0)
+    if (result != 0)
         return result;
     const char *json = json_to_string(arena, face_probe_to_json(arena, &probe));
     if (!str_is_empty(output)) {

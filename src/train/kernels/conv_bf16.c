@@ -78,10 +78,9 @@ static void bf16_pack(const struct conv_shape *s, const float *weights, int part
         size_t depth = (size_t)y.taps * (size_t)x.taps * out, position = 0;
         for (int ty = y.taps - 1; ty >= 0; ty--)
             for (int tx = x.taps - 1; tx >= 0; tx--, position += out) {
-                size_t ky = (size_t)(y.kernel_first + ty * s->stride),
-                       kx = (size_t)(x.kernel_first + tx * s->stride);
-                pack_turned(weights + (ky * kernel + kx) * in * out, out, in, depth, position,
-                            first, stride, packed);
+                int ky = y.kernel_first + ty * s->stride, kx = x.kernel_first + tx * s->stride;
+                pack_turned(weights + ((size_t)ky * kernel + (size_t)kx) * in * out, out, in, depth,
+                            position, first, stride, packed);
             }
         packed += padded(depth) * in;
     }
