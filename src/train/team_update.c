@@ -65,14 +65,11 @@ void team_update(struct team *team, struct optimizer *optimizer, float clip, uin
                  float rate)
 {
     struct params *params = team->options.params;
-    struct update update = {.team = team,
-                            .optimizer = optimizer,
-                            .step = step,
-                            .rate = rate,
-                            .threads = team->options.threads};
-    size_t worth = params->floats / WORTH_A_THREAD + 1;
-    if (worth < (size_t)update.threads)
-        update.threads = (int)worth;
+    struct update update = {
+        .team = team, .optimizer = optimizer, .step = step, .rate = rate, .threads = 1};
+    while (update.threads < team->options.threads &&
+           (size_t)update.threads * WORTH_A_THREAD < params->floats)
+        update.threads++;
     optimizer_clip(params, clip);
     update.work = step_slice;
     run(&update);
