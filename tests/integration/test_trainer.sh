@@ -26,7 +26,10 @@ fit_together 3 28510 "${SMALL[@]}" --steps 20 --loaders 2 --model-dir "$SCRATCH/
 losses "$SCRATCH/worker-0" >"$SCRATCH/three"
 assert_eq "steps told" 20 "$(wc -l <"$SCRATCH/three")"
 cmp "$SCRATCH/one" "$SCRATCH/three" || fail "three workers differ from one"
-assert_eq "what the other workers say" "" "$(cat "$SCRATCH/worker-1" "$SCRATCH/worker-2")"
+for i in 1 2; do
+    assert_eq "what worker $i says" "worker $i (127.0.0.1:2851$i) begins with all 3 workers; progress is told by worker 0 (127.0.0.1:28510)
+worker $i (127.0.0.1:2851$i) has done its part: all 20 steps are done" "$(cat "$SCRATCH/worker-$i")"
+done
 assert_contains "the judgement" "with raw pixels" "$(cat "$SCRATCH/worker-0")"
 
 # What was stopped is not done: a job must not count it as a success.
