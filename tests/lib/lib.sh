@@ -125,7 +125,7 @@ assert_contains() { # WHAT PART WHOLE
 finds() { grep "$@" | cat >/dev/null; }
 
 # A port of this machine that nobody listens on now.
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])'; }
 
 # is_gone KUBECTL-GET-ARGUMENT…: not there any more, as the server says; a server that does not answer says nothing.
 is_gone() {

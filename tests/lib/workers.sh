@@ -13,7 +13,7 @@ held = []
 while len(held) < 3:
     s = socket.socket()
     try:
-        s.bind(("127.0.0.1", random.randrange(20000, 28000)))
+        s.bind(("", random.randrange(20000, 28000))) # on no address, as workers listen on all
         held.append(s)
     except OSError:
         pass
