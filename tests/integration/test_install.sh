@@ -26,9 +26,7 @@ assert_eq "what two programs with libtrainyard print" "rank 0 of 2: 3
 rank 1 of 2: 3" "$(sort sums)"
 for header in "$SCRATCH"/root/usr/include/trainyard/*.h; do
     cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$SCRATCH/root/usr/include" -x c "$header"
-    if command -v g++ >/dev/null; then
-        g++ -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$SCRATCH/root/usr/include" -x c++ "$header"
-    fi
+    clang-14 -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$SCRATCH/root/usr/include" -x c++ "$header"
 done
 assert_eq "names shown beside ty_" "" \
     "$(nm -D --defined-only "$SCRATCH/root/usr/lib/libtrainyard.so" | awk '$3 !~ /^ty_/ {print $3}')"

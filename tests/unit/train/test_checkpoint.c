@@ -1,6 +1,7 @@
 /* What is written comes back; what is damaged, cut or of another shape is refused with a sentence;
  * old checkpoints go. */
 #include "random_floats.h"
+#include "scratch_directory.h"
 
 #include "base/file.h"
 #include "train/checkpoint.h"
@@ -12,19 +13,6 @@
 #include <stdio.h>
 
 #include <cmocka.h>
-
-static char directory[64];
-
-static int make_directory(void **state)
-{
-    snprintf(directory, sizeof(directory), "/tmp/test_checkpoint.XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    return file_remove_tree(directory, NULL);
-}
 
 static struct params *params_of(int width)
 {

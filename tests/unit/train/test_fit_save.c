@@ -1,6 +1,8 @@
 /* What a run keeps of itself, with a model of a few numbers: it goes on from the newest checkpoint
  * that is whole, a disk that fails costs sentences and not the run, and only a last checkpoint that
  * cannot be written is an error. */
+#include "scratch_directory.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "train/checkpoint.h"
@@ -18,19 +20,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char directory[64];
-
-static int make_directory(void **state)
-{
-    snprintf(directory, sizeof(directory), "/tmp/test_fit_save.XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    return file_remove_tree(directory, NULL);
-}
 
 /* Every value is the number of steps it saw. */
 struct counting {

@@ -1,5 +1,7 @@
 /* Who writes for a run claims its directory, also in the place of another, and gives it up when
  * another writes: with a model of a few numbers, and a group that only says which rank this is. */
+#include "scratch_directory.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "train/checkpoint.h"
@@ -17,19 +19,6 @@
 #include <cmocka.h>
 
 enum { THIS_RUN = 7, OTHER_RUN = 8, LOST_AT = 3, STEPS = 9 };
-
-static char directory[64];
-
-static int make_directory(void **state)
-{
-    snprintf(directory, sizeof(directory), "/tmp/test_fit_take_over.XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    return file_remove_tree(directory, NULL);
-}
 
 /* One worker: the rank it has at first, and from the step on at which another is lost. */
 struct worker {

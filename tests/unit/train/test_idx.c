@@ -1,4 +1,6 @@
 /* IDX files: plain and gzip, every kind of wrong file named, and what labels are called. */
+#include "scratch_directory.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "train/idx.h"
@@ -13,19 +15,6 @@
 #include <zlib.h>
 
 #include <cmocka.h>
-
-static char directory[64];
-
-static int make_directory(void **state)
-{
-    snprintf(directory, sizeof(directory), "/tmp/test_idx.XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    return file_remove_tree(directory, NULL);
-}
 
 /* Two pictures of 2 × 3 and their labels 4 and 1. */
 static const uint8_t IMAGES[] = {0, 0, 8, 3, 0, 0, 0, 2, 0,  0,  0,  2,  0,  0,

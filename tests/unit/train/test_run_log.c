@@ -1,5 +1,7 @@
 /* What a run says reaches everybody who listens, and only from the worker that speaks; files that
  * cannot be written cost a sentence. */
+#include "scratch_directory.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "train/run_log.h"
@@ -13,19 +15,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static char directory[64];
-
-static int make_directory(void **state)
-{
-    snprintf(directory, sizeof(directory), "/tmp/test_run_log.XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    return file_remove_tree(directory, NULL);
-}
 
 struct heard {
     char *text;

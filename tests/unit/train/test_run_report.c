@@ -1,5 +1,7 @@
 /* What is kept of a run comes back, whatever a crash left of it, and its report says so: numbers of
  * a known history, names that would be markup, and curves with round axes. */
+#include "scratch_directory.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "train/run_chart.h"
@@ -17,19 +19,6 @@
 #include <sys/resource.h>
 
 #include <cmocka.h>
-
-static char directory[64];
-
-static int make_directory(void **state)
-{
-    snprintf(directory, sizeof(directory), "/tmp/test_run_report.XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    return file_remove_tree(directory, NULL);
-}
 
 static void add_lines(int first, int count)
 {

@@ -1,0 +1,24 @@
+/* A directory of a test program's own, from its first test to its last: make_directory() and
+ * remove_directory() are the setup and the teardown of its group. */
+#ifndef TRAINYARD_TEST_SCRATCH_DIRECTORY_H
+#define TRAINYARD_TEST_SCRATCH_DIRECTORY_H
+
+#include "base/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+    snprintf(directory, sizeof(directory), "/tmp/trainyard-unit.XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    return file_remove_tree(directory, NULL);
+}
+
+#endif
