@@ -31,6 +31,9 @@ for i in 1 2; do
 worker $i (127.0.0.1:2851$i) has done its part: all 20 steps are done" "$(cat "$SCRATCH/worker-$i")"
 done
 assert_contains "the judgement" "with raw pixels" "$(cat "$SCRATCH/worker-0")"
+assert_contains "servers that nobody asks" "the parameter servers of this cluster are not used" \
+    "$(TF_CONFIG='{"cluster":{"worker":["127.0.0.1:28515"],"ps":["127.0.0.1:28516"]},"task":{"type":"worker","index":0}}' \
+        "$TRAINER" fit face "${SMALL[@]}" --steps 1 2>&1)"
 
 # What was stopped is not done: a job must not count it as a success.
 assert_stopped() {

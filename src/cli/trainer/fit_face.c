@@ -17,6 +17,9 @@ static int check_roles(const struct ty_tf_config *config, struct err *err)
                        "this task is '%s', which synchronous training does not have yet: give the "
                        "job a chief and workers only",
                        ty_role_name(self->role));
+    if (ty_tf_config_count(config, TY_ROLE_PS) > 0)
+        fprintf(stderr, "trainer: faces are trained in step: the parameter servers of this cluster "
+                        "are not used; leave them out of the job\n");
     return 0;
 }
 
