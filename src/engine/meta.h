@@ -3,8 +3,8 @@
 #define TRAINYARD_ENGINE_META_H
 
 #include "base/json.h"
-#include "engine/field_error.h"
 #include "engine/registry.h"
+#include "kube/field_error.h"
 
 /* Labels, annotations, finalizers and owners must have the types the API gives them before anything
  * looks at them: ERR_BAD_REQUEST. Makes `metadata` where it is missing. */

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "engine/kinds.h"
 #include "engine/rest.h"
+#include "kube/types/types.h"
 
 enum {
     VERBS_ALL = VERB_CREATE | VERB_DELETE | VERB_DELETE_COLLECTION | VERB_GET | VERB_LIST |
@@ -67,6 +68,7 @@ static const struct registry_scale TFJOB_SCALE = WORKERS_OF("tfReplicaSpecs");
 static const struct registry_resource RESOURCES[] = {
     {
         CORE("configmaps", "ConfigMap", true),
+        .schema = &TYPE_CONFIG_MAP,
         .singular = "configmap",
         .short_names = NAMES("cm"),
         .verbs = VERBS_ALL,
@@ -74,12 +76,14 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("endpoints", "Endpoints", true),
+        .schema = &TYPE_ENDPOINTS,
         .singular = "endpoints",
         .short_names = NAMES("ep"),
         .verbs = VERBS_ALL,
     },
     {
         CORE("events", "Event", true),
+        .schema = &TYPE_EVENT,
         .singular = "event",
         .short_names = NAMES("ev"),
         .fields = NAMES("involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
@@ -90,6 +94,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("namespaces", "Namespace", false),
+        .schema = &TYPE_NAMESPACE,
         .singular = "namespace",
         .short_names = NAMES("ns"),
         .fields = NAMES("status.phase"),
@@ -105,6 +110,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("nodes", "Node", false),
+        .schema = &TYPE_NODE,
         .singular = "node",
         .short_names = NAMES("no"),
         .fields = NAMES("spec.unschedulable"),
@@ -113,6 +119,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("persistentvolumeclaims", "PersistentVolumeClaim", true),
+        .schema = &TYPE_PERSISTENT_VOLUME_CLAIM,
         .singular = "persistentvolumeclaim",
         .short_names = NAMES("pvc"),
         .verbs = VERBS_ALL,
@@ -123,6 +130,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("persistentvolumes", "PersistentVolume", false),
+        .schema = &TYPE_PERSISTENT_VOLUME,
         .singular = "persistentvolume",
         .short_names = NAMES("pv"),
         .verbs = VERBS_ALL,
@@ -133,6 +141,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("pods", "Pod", true),
+        .schema = &TYPE_POD,
         .singular = "pod",
         .short_names = NAMES("po"),
         .categories = ALL,
@@ -160,6 +169,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("secrets", "Secret", true),
+        .schema = &TYPE_SECRET,
         .singular = "secret",
         .fields = NAMES("type"),
         .verbs = VERBS_ALL,
@@ -167,6 +177,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("serviceaccounts", "ServiceAccount", true),
+        .schema = &TYPE_SERVICE_ACCOUNT,
         .singular = "serviceaccount",
         .short_names = NAMES("sa"),
         .verbs = VERBS_ALL,
@@ -178,6 +189,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         CORE("services", "Service", true),
+        .schema = &TYPE_SERVICE,
         .singular = "service",
         .short_names = NAMES("svc"),
         .categories = ALL,
@@ -192,6 +204,8 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         GROUPED("argoproj.io", "v1alpha1", "workflows", "Workflow", true),
+        .schema = &TYPE_WORKFLOW,
+        .custom = true,
         .singular = "workflow",
         .short_names = NAMES("wf"),
         .verbs = VERBS_ALL,
@@ -200,6 +214,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         GROUPED("authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", false),
+        .schema = &TYPE_SELF_SUBJECT_REVIEW,
         .singular = "selfsubjectreview",
         .verbs = VERB_CREATE,
         .transient = true,
@@ -207,6 +222,7 @@ static const struct registry_resource RESOURCES[] = {
     {
         GROUPED("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
                 false),
+        .schema = &TYPE_SELF_SUBJECT_ACCESS_REVIEW,
         .singular = "selfsubjectaccessreview",
         .verbs = VERB_CREATE,
         .transient = true,
@@ -214,12 +230,14 @@ static const struct registry_resource RESOURCES[] = {
     {
         GROUPED("authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview",
                 false),
+        .schema = &TYPE_SELF_SUBJECT_RULES_REVIEW,
         .singular = "selfsubjectrulesreview",
         .verbs = VERB_CREATE,
         .transient = true,
     },
     {
         GROUPED("batch", "v1", "jobs", "Job", true),
+        .schema = &TYPE_JOB,
         .singular = "job",
         .categories = ALL,
         .verbs = VERBS_ALL,
@@ -231,12 +249,15 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         GROUPED("coordination.k8s.io", "v1", "leases", "Lease", true),
+        .schema = &TYPE_LEASE,
         .singular = "lease",
         .verbs = VERBS_ALL,
         .hooks = {.validate = kind_lease_validate},
     },
     {
         GROUPED("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", true),
+        .schema = &TYPE_PYTORCHJOB,
+        .custom = true,
         .singular = "pytorchjob",
         .categories = ALL,
         .verbs = VERBS_ALL,
@@ -246,6 +267,8 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         GROUPED("kubeflow.org", "v1", "tfjobs", "TFJob", true),
+        .schema = &TYPE_TFJOB,
+        .custom = true,
         .singular = "tfjob",
         .categories = ALL,
         .verbs = VERBS_ALL,
@@ -261,6 +284,7 @@ static const struct registry_resource RESOURCES[] = {
     {
         GROUPED("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding",
                 false),
+        .schema = &TYPE_CLUSTER_ROLE_BINDING,
         .singular = "clusterrolebinding",
         .verbs = VERBS_ALL,
         .name_rule = NAME_PATH,
@@ -270,6 +294,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         GROUPED("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false),
+        .schema = &TYPE_CLUSTER_ROLE,
         .singular = "clusterrole",
         .verbs = VERBS_ALL,
         .name_rule = NAME_PATH,
@@ -277,6 +302,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         GROUPED("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", true),
+        .schema = &TYPE_ROLE_BINDING,
         .singular = "rolebinding",
         .verbs = VERBS_ALL,
         .name_rule = NAME_PATH,
@@ -286,6 +312,7 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         GROUPED("rbac.authorization.k8s.io", "v1", "roles", "Role", true),
+        .schema = &TYPE_ROLE,
         .singular = "role",
         .verbs = VERBS_ALL,
         .name_rule = NAME_PATH,
@@ -295,6 +322,8 @@ static const struct registry_resource RESOURCES[] = {
      */
     {
         GROUPED("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", true),
+        .schema = &TYPE_POD_GROUP,
+        .custom = true,
         .singular = "podgroup",
         .short_names = NAMES("pg", "pgs"),
         .verbs = VERBS_ALL,
@@ -304,6 +333,8 @@ static const struct registry_resource RESOURCES[] = {
     },
     {
         GROUPED("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true),
+        .schema = &TYPE_VOLCANO_POD_GROUP,
+        .custom = true,
         .singular = "podgroup",
         .short_names = NAMES("podgroup-v1beta1"),
         .verbs = VERBS_ALL,

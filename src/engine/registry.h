@@ -5,8 +5,9 @@
 #define TRAINYARD_ENGINE_REGISTRY_H
 
 #include "base/json.h"
-#include "engine/field_error.h"
+#include "kube/field_error.h"
 #include "kube/resource.h"
+#include "kube/schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,6 +91,9 @@ struct registry_older {
 
 struct registry_resource {
     struct kube_resource id;
+    const struct schema_object *schema; /* what its objects look like */
+    /* As custom resources are: what a client wrote is kept as it is, but for unknown fields. */
+    bool custom;
     const char *singular;
     const char *const *short_names; /* NULL-terminated, as all lists here; NULL: none */
     const char *const *categories;

@@ -9,9 +9,9 @@
 #include "engine/access.h"
 #include "engine/bootstrap.h"
 #include "engine/engine.h"
-#include "engine/field_error.h"
 #include "engine/registry.h"
 #include "engine/route.h"
+#include "kube/field_error.h"
 #include "kube/selector.h"
 
 /* One request as the handlers see it; lives in the exchange's arena. */

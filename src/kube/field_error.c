@@ -1,5 +1,5 @@
 /* Field errors; see field_error.h. */
-#include "engine/field_error.h"
+#include "kube/field_error.h"
 
 #include "base/buf.h"
 #include "kube/status.h"

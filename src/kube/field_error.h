@@ -1,8 +1,8 @@
 /* Why an object was refused, field by field, in Kubernetes' words: what kubectl prints after
  * 'Pod "x" is invalid:' and what stands in the Status' causes. Validation collects all it finds,
  * so that one round trip shows every mistake. */
-#ifndef TRAINYARD_ENGINE_FIELD_ERROR_H
-#define TRAINYARD_ENGINE_FIELD_ERROR_H
+#ifndef TRAINYARD_KUBE_FIELD_ERROR_H
+#define TRAINYARD_KUBE_FIELD_ERROR_H
 
 #include "base/arena.h"
 #include "base/json.h"

@@ -1,0 +1,12 @@
+/* Looking into a description; see schema.h. */
+#include "kube/schema.h"
+
+#include "base/str.h"
+
+const struct schema_field *schema_field(const struct schema_object *object, const char *name)
+{
+    for (const struct schema_field *field = object->fields; field->name; field++)
+        if (str_eq(field->name, name))
+            return field;
+    return NULL;
+}

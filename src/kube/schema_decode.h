@@ -1,0 +1,36 @@
+/* Reading an object as its kind: what a client sent becomes what the API works with. Unknown fields
+ * are found, told and dropped; values of the wrong type are refused; and what can be said in more
+ * than one way (null and absent, "" and absent, "1024Mi" and "1Gi", a time with an offset) is said
+ * in one, the way Kubernetes' own types do, so that equal objects are equal bytes. */
+#ifndef TRAINYARD_KUBE_SCHEMA_DECODE_H
+#define TRAINYARD_KUBE_SCHEMA_DECODE_H
+
+#include "kube/schema.h"
+
+enum schema_form {
+    SCHEMA_FORM_BUILT_IN, /* one way to say a thing, as above */
+    SCHEMA_FORM_CUSTOM,   /* values stay as they were written; null goes where it may not be */
+};
+
+enum { SCHEMA_COMPLAINTS_MAX = 20 };
+
+struct schema_complaints {
+    const char *texts[SCHEMA_COMPLAINTS_MAX]; /* the first ones, in the arena */
+    size_t count;
+};
+
+struct schema_report {
+    /* In Kubernetes' words, with a guess at what was meant:
+     * `unknown field "spec.containers[0].comand", did you mean "command"?` */
+    struct schema_complaints unknown;
+    /* `spec.containers[0].livenessProbe: not supported here: probes are not run`; a field that is
+     * there but empty or false asks for nothing. */
+    struct schema_complaints unsupported;
+};
+
+/* Changes `object` in place. A value of the wrong type is ERR_BAD_REQUEST with the field's path
+ * (built in; of a custom resource it stays, for validation to find). `ret_report` may be NULL. */
+int schema_decode(struct arena *arena, const struct schema_object *type, enum schema_form form,
+                  struct json *object, struct schema_report *ret_report, struct err *err);
+
+#endif

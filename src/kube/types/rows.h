@@ -1,0 +1,125 @@
+/* The rows of the field tables: how a type and its fields are written down in this directory.
+ *
+ *   LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listens on",
+ *       TEXT(1, "name", "what services call it"),
+ *       INT32(3, "containerPort", "its number", REQUIRED, ALWAYS));
+ *
+ * A row is its number in protobuf, its name, the type of what is in it where that is one of ours, a
+ * sentence for `kubectl explain`, and whatever else holds for it. The tables are laid out by hand,
+ * a field a row: clang-format would fill its lines with them. */
+#ifndef TRAINYARD_KUBE_TYPES_ROWS_H
+#define TRAINYARD_KUBE_TYPES_ROWS_H
+
+#include "kube/schema.h"
+#include "kube/schema_rules.h"
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* TYPE: known to others, too; LOCAL_TYPE: to the rest of its file. Where the name ends in _ATOMIC
+ * it is applied and owned as a whole. */
+#define TYPE(type_, name_, doc_, ...)        DEFINE_TYPE(, false, type_, name_, doc_, __VA_ARGS__)
+#define TYPE_ATOMIC(type_, name_, doc_, ...) DEFINE_TYPE(, true, type_, name_, doc_, __VA_ARGS__)
+#define LOCAL_TYPE(type_, name_, doc_, ...)                                                        \
+    DEFINE_TYPE(static, false, type_, name_, doc_, __VA_ARGS__)
+#define LOCAL_TYPE_ATOMIC(type_, name_, doc_, ...)                                                 \
+    DEFINE_TYPE(static, true, type_, name_, doc_, __VA_ARGS__)
+
+#define DEFINE_TYPE(storage_, atomic_, type_, name_, doc_, ...)                                    \
+    static const struct schema_field type_##_FIELDS[] = {__VA_ARGS__, {0}};                        \
+    storage_ const struct schema_object type_ = {                                                  \
+        .name = (name_), .doc = (doc_), .fields = type_##_FIELDS, .atomic = (atomic_)}
+
+/* Where a type is defined, as OpenAPI writes it. */
+#define CORE           "io.k8s.api.core.v1."
+#define META           "io.k8s.apimachinery.pkg.apis.meta.v1."
+#define APPS           "io.k8s.api.apps.v1."
+#define AUTHENTICATION "io.k8s.api.authentication.v1."
+#define AUTHORIZATION  "io.k8s.api.authorization.v1."
+#define AUTOSCALING    "io.k8s.api.autoscaling.v1."
+#define BATCH          "io.k8s.api.batch.v1."
+#define COORDINATION   "io.k8s.api.coordination.v1."
+#define DISCOVERY      "io.k8s.api.discovery.v1."
+#define EXTENSIONS     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+#define POLICY         "io.k8s.api.policy.v1."
+#define RBAC           "io.k8s.api.rbac.v1."
+#define SCHEDULING     "io.k8s.api.scheduling.v1."
+#define STORAGE        "io.k8s.api.storage.v1."
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+/* The first of `...` is the sentence, what follows sets members of struct schema_field. */
+#define ROW(number_, name_, type_, ...)                                                            \
+    {                                                                                              \
+        .name = (name_), .number = (number_), .value.type = (type_), .doc = __VA_ARGS__            \
+    }
+
+#define TEXT(number_, name_, ...)        ROW(number_, name_, SCHEMA_STRING, __VA_ARGS__)
+#define BOOL(number_, name_, ...)        ROW(number_, name_, SCHEMA_BOOL, __VA_ARGS__)
+#define INT32(number_, name_, ...)       ROW(number_, name_, SCHEMA_INT32, __VA_ARGS__)
+#define INT64(number_, name_, ...)       ROW(number_, name_, SCHEMA_INT64, __VA_ARGS__)
+#define NUMBER(number_, name_, ...)      ROW(number_, name_, SCHEMA_NUMBER, __VA_ARGS__)
+#define BYTES(number_, name_, ...)       ROW(number_, name_, SCHEMA_BYTES, __VA_ARGS__)
+#define QUANTITY(number_, name_, ...)    ROW(number_, name_, SCHEMA_QUANTITY, __VA_ARGS__)
+#define INT_OR_TEXT(number_, name_, ...) ROW(number_, name_, SCHEMA_INT_OR_STRING, __VA_ARGS__)
+#define TIME(number_, name_, ...)        ROW(number_, name_, SCHEMA_TIME, __VA_ARGS__)
+#define MICRO_TIME(number_, name_, ...)  ROW(number_, name_, SCHEMA_MICRO_TIME, __VA_ARGS__)
+#define ANYTHING(number_, name_, ...)    ROW(number_, name_, SCHEMA_ANY, __VA_ARGS__)
+
+/* An object that may be absent, and one that is always written, as {} where it is empty. */
+#define OBJECT(number_, name_, object_, ...)                                                       \
+    ROW(number_, name_, SCHEMA_OBJECT, __VA_ARGS__, .value.object = &(object_),                    \
+        .presence = PRESENCE_IF_SET)
+#define STRUCT(number_, name_, object_, ...)                                                       \
+    ROW(number_, name_, SCHEMA_OBJECT, __VA_ARGS__, .value.object = &(object_),                    \
+        .presence = PRESENCE_ALWAYS)
+
+/* Lists and maps: of objects of a type, of values (TYPE_TEXT, …), of strings. */
+#define LIST(number_, name_, object_, ...)                                                         \
+    ROW(number_, name_, SCHEMA_LIST, __VA_ARGS__, .value.items = OBJECT_OF(object_))
+#define MAP(number_, name_, object_, ...)                                                          \
+    ROW(number_, name_, SCHEMA_MAP, __VA_ARGS__, .value.items = OBJECT_OF(object_))
+#define LIST_OF(number_, name_, items_, ...)                                                       \
+    ROW(number_, name_, SCHEMA_LIST, __VA_ARGS__, .value.items = &(items_))
+#define MAP_OF(number_, name_, items_, ...)                                                        \
+    ROW(number_, name_, SCHEMA_MAP, __VA_ARGS__, .value.items = &(items_))
+#define TEXTS(number_, name_, ...)    LIST_OF(number_, name_, TYPE_TEXT, __VA_ARGS__)
+#define TEXT_MAP(number_, name_, ...) MAP_OF(number_, name_, TYPE_TEXT, __VA_ARGS__)
+
+#define OBJECT_OF(object_) (&(const struct schema){.type = SCHEMA_OBJECT, .object = &(object_)})
+
+/* What every kind begins with. */
+#define KIND_ROWS                                                                                  \
+    TEXT(0, "apiVersion", "the group and version of the API this object is written in"),           \
+        TEXT(0, "kind", "what this object is")
+#define METADATA(number_)                                                                          \
+    STRUCT(number_, "metadata", TYPE_OBJECT_META,                                                  \
+           "the object's name, labels and whatever else "                                          \
+           "every object has")
+
+/* ---- What else holds for a field ------------------------------------------------------------- */
+
+#define REQUIRED          .required = true
+#define IF_SET            .presence = PRESENCE_IF_SET
+#define ALWAYS            .presence = PRESENCE_ALWAYS
+#define FALLBACK(text_)   .fallback = (text_)
+#define UNSUPPORTED(why_) .unsupported = (why_)
+#define ATOMIC            .value.atomic = true
+#define SET               .value.set = true
+#define KEYS(...)                                                                                  \
+    .value.keys = (const char *const[])                                                            \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+#define MERGE(key_) .value.merge_key = (key_)
+#define RETAIN      .value.retain = true
+#define WORDS(...)                                                                                 \
+    .value.rules = &(const struct schema_rules)                                                    \
+    {                                                                                              \
+        .words = (const char *const[])                                                             \
+        {                                                                                          \
+            __VA_ARGS__, NULL                                                                      \
+        }                                                                                          \
+    }
+#define INSIDE(outer_, number_) SCHEMA_INSIDE(outer_, number_)
+
+#endif

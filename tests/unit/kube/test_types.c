@@ -1,0 +1,152 @@
+/* The field tables make sense in themselves: names and numbers are unique in a type, keys name
+ * fields that elements have, defaults are values of their field's type. */
+#include "test_arena.h"
+
+#include "base/json.h"
+#include "base/str.h"
+#include "kube/schema_rules.h"
+#include "kube/types/types.h"
+
+#include <string.h>
+
+enum { TYPES_MAX = 1000 };
+
+struct visit {
+    const struct schema_object *seen[TYPES_MAX];
+    size_t count, fields;
+};
+
+static bool is_field_of(const struct schema *items, const char *name)
+{
+    return items->type == SCHEMA_OBJECT && schema_field(items->object, name);
+}
+
+static void check_list(const char *type, const struct schema_field *field)
+{
+    const struct schema *value = &field->value;
+    for (size_t i = 0; value->keys && value->keys[i]; i++)
+        if (!is_field_of(value->items, value->keys[i]))
+            fail_msg("%s.%s: no key '%s'", type, field->name, value->keys[i]);
+    if (value->keys && value->set)
+        fail_msg("%s.%s: a set with keys", type, field->name);
+    if (!str_is_empty(value->merge_key) && !is_field_of(value->items, value->merge_key))
+        fail_msg("%s.%s: no merge key '%s'", type, field->name, value->merge_key);
+}
+
+static bool suits(enum schema_type type, const struct json *json)
+{
+    switch (type) {
+    case SCHEMA_STRING:
+        return json->type == JSON_STRING;
+    case SCHEMA_BOOL:
+        return json->type == JSON_BOOL;
+    case SCHEMA_INT32:
+    case SCHEMA_INT64:
+        return json->type == JSON_INT;
+    case SCHEMA_OBJECT:
+        return json->type == JSON_OBJECT;
+    default:
+        return false; /* no table has a default of another type */
+    }
+}
+
+static bool is_word(const struct schema_rules *rules, const char *text)
+{
+    for (size_t i = 0; rules->words[i]; i++)
+        if (str_eq(rules->words[i], text))
+            return true;
+    return false;
+}
+
+static void check_fallback(const char *type, const struct schema_field *field)
+{
+    struct json *json;
+    struct err err = ERR_INIT;
+    if (!field->fallback)
+        return;
+    if (json_parse(arena, field->fallback, strlen(field->fallback), NULL, &json, &err) < 0)
+        fail_msg("%s.%s: %s", type, field->name, err.message);
+    if (!suits(field->value.type, json))
+        fail_msg("%s.%s: its default is of another type", type, field->name);
+    if (field->value.rules && field->value.rules->words &&
+        !is_word(field->value.rules, json_text(json)))
+        fail_msg("%s.%s: its default is not allowed", type, field->name);
+}
+
+static void visit_object(struct visit *visit, const struct schema_object *object);
+
+static void visit_value(struct visit *visit, const char *type, const struct schema_field *field,
+                        const struct schema *value)
+{
+    bool has_items = value->type == SCHEMA_LIST || value->type == SCHEMA_MAP;
+    if (has_items != (value->items != NULL) ||
+        (value->type == SCHEMA_OBJECT) != (value->object != NULL))
+        fail_msg("%s.%s: not what its type says", type, field->name);
+    if (value->items)
+        visit_value(visit, type, field, value->items);
+    if (value->object)
+        visit_object(visit, value->object);
+}
+
+static void check_unique(const struct schema_object *object, const struct schema_field *field)
+{
+    for (const struct schema_field *other = object->fields; other != field; other++) {
+        if (str_eq(other->name, field->name))
+            fail_msg("%s.%s: twice", object->name, field->name);
+        if (field->number && other->number == field->number)
+            fail_msg("%s.%s: has the number of %s", object->name, field->name, other->name);
+    }
+}
+
+static void visit_object(struct visit *visit, const struct schema_object *object)
+{
+    for (size_t i = 0; i < visit->count; i++) {
+        if (visit->seen[i] == object)
+            return;
+        if (str_eq(visit->seen[i]->name, object->name))
+            fail_msg("%s: defined twice", object->name);
+    }
+    assert_true(visit->count < TYPES_MAX);
+    visit->seen[visit->count++] = object;
+    for (const struct schema_field *field = object->fields; field->name; field++) {
+        visit->fields++;
+        check_unique(object, field);
+        if (field->value.type == SCHEMA_LIST)
+            check_list(object->name, field);
+        check_fallback(object->name, field);
+        visit_value(visit, object->name, field, &field->value);
+    }
+}
+
+static void tables_make_sense(void **state)
+{
+    (void)state;
+    struct visit visit = {0};
+    const struct type_kind *kind;
+    for (size_t i = 0; (kind = type_kind_at(i)); i++) {
+        assert_non_null(schema_field(kind->object, "kind"));
+        visit_object(&visit, kind->object);
+    }
+    assert_true(visit.count > 250 && visit.fields > 1300);
+}
+
+static void kinds_are_found(void **state)
+{
+    (void)state;
+    assert_ptr_equal(type_of_kind("", "v1", "Pod"), &TYPE_POD);
+    assert_ptr_equal(type_of_api_version("v1", "Pod"), &TYPE_POD);
+    assert_ptr_equal(type_of_api_version("apps/v1", "Deployment"), &TYPE_DEPLOYMENT);
+    assert_null(type_of_api_version("apps/v1", "Pod"));
+    assert_null(type_of_api_version("apps/v2", "Deployment"));
+    assert_null(type_of_api_version("app/v1", "Deployment"));
+    assert_null(type_of_kind("", "v1", "Nothing"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(tables_make_sense),
+        cmocka_unit_test(kinds_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
