@@ -1,8 +1,8 @@
 /* ConfigMaps and Secrets: maps of files and variables. */
 #include "engine/kinds.h"
 
+#include "base/base64.h"
 #include "base/str.h"
-#include "kube/base64.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* The reader of the wire format; see protobuf.h. */
 #include "engine/protobuf.h"
 
+#include "base/base64.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "kube/base64.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Tokens of service accounts; see token.h. */
 #include "engine/token.h"
 
+#include "base/base64.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "kube/base64.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* Reading kubeconfigs; see kubeconfig.h. Writing them is in kubeconfig_write.c. */
 #include "kube/kubeconfig.h"
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/yaml.h"
-#include "kube/base64.h"
 
 #include <string.h>
 

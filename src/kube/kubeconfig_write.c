@@ -1,11 +1,11 @@
 /* Writing kubeconfigs; see kubeconfig.h. */
 #include "kube/kubeconfig.h"
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/yaml.h"
-#include "kube/base64.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* A container's environment; see environment.h. */
 #include "node/environment.h"
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "kube/base64.h"
 #include "kube/object.h"
 
 #include <string.h>

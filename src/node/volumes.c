@@ -1,10 +1,10 @@
 /* Volumes as directories; see volumes.h. */
 #include "node/volumes.h"
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/base64.h"
 #include "kube/object.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* Tokens as anybody may send them: as they are, and with a right seal, so that what is sealed is
  * looked into as well. */
+#include "base/base64.h"
 #include "base/hash.h"
 #include "engine/token.h"
-#include "kube/base64.h"
 
 #include <stddef.h>
 #include <stdint.h>

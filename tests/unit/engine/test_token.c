@@ -1,10 +1,10 @@
 /* Tokens: what is issued is known again, and nothing else is. */
 #include "api.h"
 
+#include "base/base64.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/token.h"
-#include "kube/base64.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

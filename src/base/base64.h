@@ -1,7 +1,7 @@
 /* Base64 (RFC 4648): with padding as Secrets and kubeconfigs carry it, and the form for URLs,
  * without padding, as tokens do. */
-#ifndef TRAINYARD_KUBE_BASE64_H
-#define TRAINYARD_KUBE_BASE64_H
+#ifndef TRAINYARD_BASE_BASE64_H
+#define TRAINYARD_BASE_BASE64_H
 
 #include "base/arena.h"
 #include "base/err.h"

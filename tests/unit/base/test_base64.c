@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kube/base64.h"
+#include "base/base64.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Base64; see base64.h. */
-#include "kube/base64.h"
+#include "base/base64.h"
 
 #include <stdint.h>
 #include <string.h>
