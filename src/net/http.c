@@ -7,6 +7,7 @@
 #include "net/http_internal.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
@@ -16,6 +17,23 @@ const char *http_header_get(const struct http_header *headers, const char *name)
         if (str_eq_nocase(headers->name, name))
             return headers->value;
     return NULL;
+}
+
+bool http_header_has_word(const struct http_header *headers, const char *name, const char *word)
+{
+    size_t size = strlen(word);
+    for (; headers; headers = headers->next) {
+        if (!str_eq_nocase(headers->name, name))
+            continue;
+        for (const char *at = headers->value; *at;) {
+            at += strspn(at, ", \t");
+            size_t here = strcspn(at, ", \t");
+            if (here == size && strncasecmp(at, word, size) == 0)
+                return true;
+            at += here;
+        }
+    }
+    return false;
 }
 
 void http_header_add(struct arena *arena, struct http_header **headers, const char *name,

@@ -36,6 +36,8 @@ struct http_request {
 const char *http_header_get(const struct http_header *headers, const char *name);
 void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
                      const char *value);
+/* Whether one of the lines of this name has the word between its commas; no case. */
+bool http_header_has_word(const struct http_header *headers, const char *name, const char *word);
 
 /* The decoded value of a query parameter, in the arena; NULL when absent, "" when empty. The nth
  * form gives repeated parameters (command=a&command=b). */

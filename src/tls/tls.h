@@ -34,6 +34,10 @@ enum { TLS_HMAC_SIZE = 32 };
 int tls_hmac(const void *key, size_t key_size, const void *data, size_t size,
              unsigned char ret[TLS_HMAC_SIZE], struct err *err);
 
+/* SHA-1, where a protocol asks for it; it protects nothing any more. */
+enum { TLS_SHA1_SIZE = 20 };
+int tls_sha1(const void *data, size_t size, unsigned char ret[TLS_SHA1_SIZE], struct err *err);
+
 /* HKDF-SHA256: a key out of a secret, for what `salt` and `info` say. */
 enum { TLS_KEY_SIZE = 32 };
 int tls_hkdf(const void *secret, size_t secret_size, const void *salt, size_t salt_size,
