@@ -4,50 +4,44 @@
 #include "base/str.h"
 #include "engine/port_forward.h"
 #include "engine/rest.h"
-
-#include <string.h>
-#include <strings.h>
+#include "net/websocket_handshake.h"
+#include "net/websocket_stream.h"
 
 static const char SPDY[] = "SPDY/3.1", PROTOCOL[] = "portforward.k8s.io",
-                  OFFER[] = "X-Stream-Protocol-Version";
+                  OFFER[] = "X-Stream-Protocol-Version", TUNNEL[] = "SPDY/3.1+portforward.k8s.io";
 
-/* Whether one of the header's lines has the word between its commas. *ret_any: there is a line. */
-static bool header_has(const struct http_header *headers, const char *name, const char *word,
-                       bool *ret_any)
-{
-    size_t size = strlen(word);
-    *ret_any = false;
-    for (; headers; headers = headers->next) {
-        if (!str_eq_nocase(headers->name, name))
-            continue;
-        *ret_any = true;
-        for (const char *at = headers->value; *at;) {
-            at += strspn(at, ", \t");
-            size_t here = strcspn(at, ", \t");
-            if (here == size && strncasecmp(at, word, size) == 0)
-                return true;
-            at += here;
-        }
-    }
-    return false;
-}
-
-/* kubectl tries a protocol on WebSocket first; refused, it comes again with SPDY. */
+/* kubectl since 1.31 asks for WebSocket with SPDY in its messages, older ones for SPDY itself, as
+ * do newer ones where WebSocket is refused. */
 static int check_upgrade(const struct http_request *request, struct err *err)
 {
-    bool any;
-    if (!header_has(request->headers, "Connection", "Upgrade", &any) ||
-        !header_has(request->headers, "Upgrade", SPDY, &any))
+    const struct http_header *headers = request->headers;
+    if (websocket_is_asked(request))
+        return websocket_check(request, TUNNEL, err);
+    if (!http_header_has_word(headers, "Connection", "Upgrade") ||
+        !http_header_has_word(headers, "Upgrade", SPDY))
         return err_set(err, ERR_BAD_REQUEST,
                        "unable to upgrade: port forwarding needs the headers 'Connection: Upgrade' "
-                       "and 'Upgrade: %s'",
+                       "and 'Upgrade: %s' or 'Upgrade: websocket'",
                        SPDY);
-    if (!header_has(request->headers, OFFER, PROTOCOL, &any) && any)
+    if (!http_header_has_word(headers, OFFER, PROTOCOL) && http_header_get(headers, OFFER))
         return err_set(err, ERR_FORBIDDEN,
                        "unable to upgrade: unable to negotiate protocol: client supports "
                        "[%.100s], server accepts [%s]",
-                       http_header_get(request->headers, OFFER), PROTOCOL);
+                       http_header_get(headers, OFFER), PROTOCOL);
     return 0;
+}
+
+/* The line on which SPDY is spoken. */
+static int upgrade(struct rest *rest, struct stream **ret, struct err *err)
+{
+    const struct http_header chosen = {.name = OFFER, .value = PROTOCOL};
+    if (!websocket_is_asked(rest->exchange->request))
+        return http_upgrade(rest->exchange, SPDY, &chosen, ret, err);
+    struct stream *line;
+    int result = websocket_upgrade(rest->exchange, TUNNEL, &line, err);
+    if (result == 0)
+        *ret = websocket_stream_new(engine_loop(rest->engine), line);
+    return result;
 }
 
 static int check_pod(struct rest *rest, const struct json *pod, struct err *err)
@@ -70,10 +64,9 @@ void rest_port_forward(struct rest *rest)
     struct json *pod = NULL;
     int64_t revision;
     struct stream *line = NULL;
-    const struct http_header chosen = {.name = OFFER, .value = PROTOCOL};
     if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
         check_upgrade(rest->exchange->request, &err) < 0 || check_pod(rest, pod, &err) < 0 ||
-        http_upgrade(rest->exchange, SPDY, &chosen, &line, &err) < 0) {
+        upgrade(rest, &line, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
     }

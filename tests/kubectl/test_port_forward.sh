@@ -18,7 +18,7 @@ forward() {
     local count=$1
     shift
     : >"$SCRATCH/forward.log"
-    as_user "$KUBECTL" port-forward "$@" >>"$SCRATCH/forward.log" 2>&1 &
+    as_user "$KUBECTL" port-forward -v=4 "$@" >>"$SCRATCH/forward.log" 2>&1 &
     FORWARD_PID=$!
     wait_until "port-forward $*" forwards "$count"
 }
@@ -121,6 +121,8 @@ check() { # with the kubectl of $KUBECTL
     python3 "$SCRATCH/echo.py" "$(local_port 8988)" $((5 << 20)) || fail "both ways at the same time"
     python3 "$SCRATCH/client.py" "$(local_port 8989)" 1 1000 || fail "a server on the pod's own address"
     python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 0 || fail "nothing at all, and its end"
+    # kubectl since 1.31 asks for WebSocket, and says at this level when it had to go back to SPDY.
+    ! forward_says "fallback to secondary dialer" || fail "WebSocket was refused: $(forward_log)"
     stop_forward
 
     # By the service, whose port is another, on a port that we name.

@@ -14,6 +14,7 @@
 #include "memory_stream.h"
 #include "net/http_connection.h"
 #include "net/spdy.h"
+#include "net/websocket.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@ struct world {
     struct http_service service;
     struct memory_stream *peer; /* kubectl's line */
     bool peer_closed;
+    bool tunnels; /* it is WebSocket's, with SPDY within */
+    struct websocket_reader tunnel;
     struct spdy_writer writer;
     struct spdy_reader reader;
     struct connect connects[CONNECTS_MAX];
@@ -121,13 +124,54 @@ static void put(struct world *world, const char *method, const char *path, const
 
 #define PATH  "/api/v1/namespaces/default/pods/x/portforward"
 #define OFFER "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
-#define V1    "X-Stream-Protocol-Version: portforward.k8s.io\r\n"
+#define WEBSOCKET                                                                                  \
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"                   \
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+#define V1 "X-Stream-Protocol-Version: portforward.k8s.io\r\n"
 
 static void upgrade(struct world *world)
 {
     assert_int_equal(ask(world, "POST", PATH, OFFER V1), 101);
     assert_non_null(
         strstr(world->peer->out.data, "X-Stream-Protocol-Version: portforward.k8s.io\r\n"));
+    buf_clear(&world->peer->out);
+    world->peer->taken = 0;
+}
+
+static const unsigned char MASK[] = {9, 8, 7, 6};
+
+/* In a tunnel: in messages of a few bytes, cut where nothing begins. */
+static void send_bytes(struct world *world, const char *data, size_t size)
+{
+    enum { CUT = 5 };
+    if (!world->tunnels) {
+        memory_stream_send(world->peer, data, size);
+        return;
+    }
+    for (size_t at = 0; at < size; at += CUT) {
+        char head[WEBSOCKET_HEAD_MAX], body[CUT];
+        size_t piece = size - at < CUT ? size - at : CUT;
+        websocket_mask(MASK, 0, data + at, piece, body);
+        memory_stream_send(world->peer, head,
+                           websocket_write_head(head, WEBSOCKET_BINARY, true, piece, MASK));
+        memory_stream_send(world->peer, body, piece);
+    }
+}
+
+/* What came, in a tunnel or not. */
+static void receive_bytes(struct world *world, struct buf *ret)
+{
+    const struct buf *out = &world->peer->out;
+    struct websocket_piece piece;
+    if (!world->tunnels)
+        buf_append(ret, out->data, out->size);
+    for (size_t at = 0, used; world->tunnels && at < out->size; at += used) {
+        assert_int_equal(
+            websocket_read(&world->tunnel, out->data + at, out->size - at, &used, &piece, NULL),
+            WEBSOCKET_PIECE);
+        assert_int_equal(piece.opcode, WEBSOCKET_BINARY);
+        buf_append(ret, piece.data, piece.size);
+    }
     buf_clear(&world->peer->out);
     world->peer->taken = 0;
 }
@@ -141,15 +185,15 @@ static void open_stream(struct world *world, uint32_t id, const char *type, cons
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, 4096);
     spdy_write_syn_stream(&world->writer, &frame, id, false, &what);
-    memory_stream_send(world->peer, frame.data, frame.size);
+    send_bytes(world, frame.data, frame.size);
 }
 
 static void send_data(struct world *world, uint32_t id, const char *text, bool fin)
 {
     char head[SPDY_HEAD_SIZE];
     spdy_write_data_head(head, id, fin, strlen(text));
-    memory_stream_send(world->peer, head, sizeof(head));
-    memory_stream_send(world->peer, text, strlen(text));
+    send_bytes(world, head, sizeof(head));
+    send_bytes(world, text, strlen(text));
     run(world);
 }
 
@@ -166,9 +210,11 @@ static const char *heard(struct world *world)
 {
     static char text[4096];
     char *end = text;
-    struct buf *out = &world->peer->out;
-    const char *at = out->data;
-    size_t left = out->size, used;
+    _cleanup_buf_ struct buf out;
+    buf_init(&out, 1 << 26);
+    receive_bytes(world, &out);
+    const char *at = out.data;
+    size_t left = out.size, used;
     struct spdy_frame frame;
     *end = '\0';
     while (left && spdy_read(&world->reader, at, left, &used, &frame, NULL) == SPDY_FRAME) {
@@ -185,8 +231,6 @@ static const char *heard(struct world *world)
         at += used;
         left -= used;
     }
-    buf_clear(out);
-    world->peer->taken = 0;
     return text;
 }
 
@@ -269,17 +313,15 @@ static int teardown(void **state)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void what_is_no_upgrade_to_spdy_is_refused(void **state)
+static void what_is_no_upgrade_is_refused(void **state)
 {
     struct world *world = *state;
     assert_int_equal(ask(world, "POST", PATH, ""), 400);
     assert_int_equal(ask(world, "GET", PATH, ""), 400);
+    assert_non_null(strstr(world->peer->out.data, "'Upgrade: SPDY/3.1' or 'Upgrade: websocket'"));
     /* So kubectl comes again with SPDY. */
-    assert_int_equal(ask(world, "GET", PATH,
-                         "Connection: Upgrade\r\nUpgrade: websocket\r\n"
-                         "Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\n"),
-                     400);
-    assert_non_null(strstr(world->peer->out.data, "'Upgrade: SPDY/3.1'"));
+    assert_int_equal(ask(world, "GET", PATH, WEBSOCKET "Sec-WebSocket-Protocol: v4.test\r\n"), 400);
+    assert_non_null(strstr(world->peer->out.data, "server accepts [SPDY/3.1+portforward.k8s.io]"));
     assert_int_equal(
         ask(world, "POST", PATH, OFFER "X-Stream-Protocol-Version: v4.channel.k8s.io\r\n"), 403);
     assert_int_equal(ask(world, "POST", "/api/v1/namespaces/default/pods/y/portforward", OFFER V1),
@@ -309,6 +351,41 @@ static void bytes_go_both_ways_and_each_side_ends(void **state)
     assert_string_equal(heard(world), "1:. 3:. ");
     assert_true(world->pod_closed);
     assert_false(world->peer_closed); /* for the next connection */
+}
+
+/* As kubectl asks since 1.31: the same frames of SPDY, in messages cut where they will. */
+static void spdy_is_spoken_within_websocket(void **state)
+{
+    struct world *world = *state;
+    assert_int_equal(ask(world, "GET", PATH,
+                         WEBSOCKET "Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\n"),
+                     101);
+    assert_non_null(strstr(world->peer->out.data, "Upgrade: websocket\r\n"));
+    assert_non_null(strstr(world->peer->out.data,
+                           "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
+                           "Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\n"));
+    struct memory_stream *line = world->peer;
+    world->tunnels = true;
+    websocket_reader_init(&world->tunnel, WEBSOCKET_SERVER, 1 << 20);
+    buf_clear(&line->out);
+    line->taken = 0;
+    open_pair(world, 1, "8987", "0");
+    assert_int_equal(world->connect_count, 1);
+    connected(world, 0);
+    send_data(world, 3, "question", false);
+    assert_string_equal(world->pod->out.data, "question");
+    memory_stream_send(world->pod, "answer", 6);
+    run(world);
+    assert_string_equal(heard(world), "3:answer ");
+    memory_stream_hold(line, true);
+    char head[WEBSOCKET_HEAD_MAX];
+    memory_stream_send(line, head, websocket_write_head(head, WEBSOCKET_CLOSE, true, 0, MASK));
+    run(world);
+    assert_true(world->pod_closed);
+    assert_memory_equal(line->out.data, "\x88", 2); /* a goodbye without a code */
+    memory_stream_hold(line, false);
+    run(world);
+    assert_true(world->peer_closed);
 }
 
 static void the_pod_may_end_first(void **state)
@@ -465,8 +542,9 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup_running, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_no_upgrade_to_spdy_is_refused),
+        TEST(what_is_no_upgrade_is_refused),
         TEST(bytes_go_both_ways_and_each_side_ends),
+        TEST(spdy_is_spoken_within_websocket),
         TEST(the_pod_may_end_first),
         TEST(a_failure_is_told_on_the_error_stream),
         TEST(kubectl_resets),
