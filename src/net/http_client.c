@@ -51,6 +51,8 @@ static size_t on_header(char *line, size_t unit, size_t count, void *context)
         if (call->status == 401) {
             http_bearer_doubt(&call->client->bearer);
             http_certificate_doubt(&call->client->certificate);
+            if (call->client->on_unauthorized)
+                call->client->on_unauthorized(call->client->context);
         }
         if (call->head_done)
             add_news(call);
@@ -230,6 +232,12 @@ static void client_release(struct client *client)
     free(client->base_url);
     http_bearer_release(&client->bearer);
     free(client->ca_pem);
+    free(client->username);
+    free(client->password);
+    free(client->proxy);
+    free(client->host);
+    curl_slist_free_all(client->connect_to);
+    arena_free(client->arena);
     http_certificate_release(&client->certificate);
     free(client);
     curl_global_cleanup();
@@ -365,6 +373,36 @@ static int check_url(struct client *client, struct err *err)
     return result;
 }
 
+/* libcurl checks a certificate against the name in the URL: so that becomes the certificate's, and
+ * where to connect, and what to call the server in requests, is said apart. */
+static int rename_server(struct client *client, const char *name, struct err *err)
+{
+    CURLU *url = curl_url();
+    char *host = NULL, *port = NULL, *renamed = NULL;
+    bool done = curl_url_set(url, CURLUPART_URL, client->base_url, 0) == CURLUE_OK &&
+                curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+                curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                curl_url_set(url, CURLUPART_HOST, name, 0) == CURLUE_OK &&
+                curl_url_get(url, CURLUPART_URL, &renamed, 0) == CURLUE_OK;
+    if (done) {
+        char *target = mem_printf("::%s:%s", host, port);
+        client->connect_to = curl_slist_append(NULL, target);
+        client->host = mem_printf("%s:%s", host, port);
+        free(target);
+        free(client->base_url);
+        client->base_url = mem_strdup(renamed);
+        for (size_t size = strlen(client->base_url); size && client->base_url[size - 1] == '/';)
+            client->base_url[--size] = '\0';
+    }
+    curl_free(host);
+    curl_free(port);
+    curl_free(renamed);
+    curl_url_cleanup(url);
+    return done ? 0
+                : err_set(err, ERR_INVALID, "server '%s': '%.200s' is no name for its certificate",
+                          client->base_url, name);
+}
+
 static char *copy(const char *text)
 {
     return text ? mem_strdup(text) : NULL;
@@ -393,6 +431,13 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
                             .key_pem = (char *)options->key_pem};
     http_certificate_init(&client->certificate, &pair, options->cert_file, options->key_file);
     client->insecure = options->insecure;
+    client->username = copy(options->username);
+    client->password = copy(options->username && !options->password ? "" : options->password);
+    client->proxy = copy(options->proxy);
+    client->arena = arena_new();
+    client->headers = http_headers_copy(client->arena, options->headers);
+    client->on_unauthorized = options->on_unauthorized;
+    client->context = options->context;
     client->multi = curl_multi_init();
     if (!client->multi)
         mem_panic("http client: out of memory");
@@ -403,10 +448,23 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
     curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
     curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT);
     int result = check_url(client, err);
+    if (result == 0 && options->server_name)
+        result = rename_server(client, options->server_name, err);
     if (result < 0) {
         client_release(client);
         return result;
     }
     *ret = &client->transport;
     return 0;
+}
+
+void http_client_set_credential(struct http_transport *transport, const char *bearer,
+                                const char *cert_pem, const char *key_pem)
+{
+    struct client *client = CONTAINER_OF(transport, struct client, transport);
+    const struct tls_pair pair = {.cert_pem = (char *)cert_pem, .key_pem = (char *)key_pem};
+    http_bearer_release(&client->bearer);
+    http_bearer_init(&client->bearer, bearer, NULL);
+    http_certificate_release(&client->certificate);
+    http_certificate_init(&client->certificate, &pair, NULL, NULL);
 }

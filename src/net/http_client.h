@@ -10,13 +10,23 @@ struct http_client_options {
     const char *ca_pem;             /* trust only this; NULL: the machine's */
     const char *cert_pem, *key_pem; /* client certificate, or NULL */
     const char *cert_file,
-        *key_file;           /* read again when they change; go before the above; or NULL */
-    const char *bearer;      /* token, or NULL */
-    const char *bearer_file; /* read again when it changes; goes before bearer; or NULL */
-    bool insecure;           /* do not verify the server (insecure-skip-tls-verify) */
+        *key_file;                   /* read again when they change; go before the above; or NULL */
+    const char *bearer;              /* token, or NULL */
+    const char *bearer_file;         /* read again when it changes; goes before bearer; or NULL */
+    const char *username, *password; /* where there is no token; or NULL */
+    const char *server_name; /* in the server's certificate, where it is not the URL's; or NULL */
+    const char *proxy;       /* for every request; NULL: what the environment says */
+    const struct http_header *headers; /* of every request, too; or NULL */
+    bool insecure;                     /* do not verify the server (insecure-skip-tls-verify) */
+    void (*on_unauthorized)(void *context); /* an answer was 401; or NULL */
+    void *context;
 };
 
 int http_client_new(struct loop *loop, const struct http_client_options *options,
                     struct http_transport **ret, struct err *err);
+
+/* From the next request on: another token, and another certificate with its key, or NULL. */
+void http_client_set_credential(struct http_transport *transport, const char *bearer,
+                                const char *cert_pem, const char *key_pem);
 
 #endif

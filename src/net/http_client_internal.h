@@ -31,6 +31,13 @@ struct client {
     struct http_bearer bearer;
     struct http_certificate certificate;
     char *base_url, *ca_pem;
+    char *username, *password, *proxy;
+    struct curl_slist *connect_to; /* the server, where the URL has the name of its certificate */
+    char *host;                    /* then: what it is called in requests */
+    struct arena *arena;           /* of the headers */
+    struct http_header *headers;   /* of every request */
+    void (*on_unauthorized)(void *context);
+    void *context;
     bool insecure, is_loopback;
 };
 

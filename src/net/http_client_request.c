@@ -24,6 +24,10 @@ static void set_headers(struct client_call *call, const struct http_request *req
     struct http_header *headers = http_headers_copy(call->arena, request->headers);
     http_add_bearer(call->arena, &headers,
                     http_bearer_get(&call->client->bearer, loop_now_ms(call->client->loop)));
+    for (const struct http_header *each = call->client->headers; each; each = each->next)
+        http_header_add(call->arena, &headers, each->name, each->value);
+    if (call->client->host)
+        http_header_add(call->arena, &headers, "Host", call->client->host);
     for (const struct http_header *each = headers; each; each = each->next)
         add_line(call, each->name, each->value);
     /* What libcurl would add by itself: a wrong type, and a round trip. */
@@ -98,8 +102,17 @@ static void set_line(struct client_call *call)
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1L);
-    if (call->client->is_loopback) /* a proxy of the environment is for other machines */
+    if (call->client->proxy)
+        curl_easy_setopt(easy, CURLOPT_PROXY, call->client->proxy);
+    else if (call->client->is_loopback) /* a proxy of the environment is for other machines */
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    if (call->client->connect_to)
+        curl_easy_setopt(easy, CURLOPT_CONNECT_TO, call->client->connect_to);
+    if (call->client->username) {
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+        curl_easy_setopt(easy, CURLOPT_USERNAME, call->client->username);
+        curl_easy_setopt(easy, CURLOPT_PASSWORD, call->client->password);
+    }
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->reason);
 }
 

@@ -75,6 +75,12 @@ static void handler(struct http_exchange *exchange, void *context)
         }
         http_respond(exchange, 202, "text/plain", text.data, text.size);
         buf_release(&text);
+    } else if (strcmp(request->path, "/names") == 0) {
+        const char *as = http_header_get(request->headers, "X-As");
+        const char *host = http_header_get(request->headers, "Host");
+        char text[200];
+        int size = snprintf(text, sizeof(text), "[%s] [%s]", as ? as : "-", host ? host : "-");
+        http_respond(exchange, 200, "text/plain", text, (size_t)size);
     } else if (strcmp(request->path, "/hold") == 0 || strcmp(request->path, "/stream") == 0) {
         exchange->on_cancel = on_cancel;
         world->held = exchange;
@@ -278,6 +284,104 @@ static void a_token_that_was_renewed_is_shown_after_a_refusal(void **state)
     expect_token(world, "/describe", "[Bearer renewed]");
     close(fd);
     unlink(path);
+}
+
+static void count_refusal(void *context)
+{
+    ++*(int *)context;
+}
+
+/* As a plugin's are: the owner hears of a refusal, and gives another. */
+static void a_credential_may_be_changed(void **state)
+{
+    struct world *world = *state;
+    int refusals = 0;
+    use_client(world, &(struct http_client_options){.base_url = world->url,
+                                                    .ca_pem = world->ca.cert_pem,
+                                                    .bearer = "old",
+                                                    .on_unauthorized = count_refusal,
+                                                    .context = &refusals});
+    expect_token(world, "/describe", "[Bearer old]");
+    assert_int_equal(refusals, 0);
+    expect_token(world, "/refuse", NULL);
+    assert_int_equal(refusals, 1);
+    http_client_set_credential(world->transport, "new", NULL, NULL);
+    expect_token(world, "/describe", "[Bearer new]");
+    http_client_set_credential(world->transport, NULL, world->pair.cert_pem, world->pair.key_pem);
+    expect_token(world, "/describe", "[-] [-]");
+}
+
+static void a_user_and_headers_go_with_every_request(void **state)
+{
+    struct world *world = *state;
+    const struct http_header as = {"X-As", "ann", NULL};
+    use_client(world, &(struct http_client_options){.base_url = world->url,
+                                                    .ca_pem = world->ca.cert_pem,
+                                                    .username = "ann",
+                                                    .password = "secret",
+                                                    .headers = &as});
+    expect_token(world, "/describe", "[Basic YW5uOnNlY3JldA==]");
+    expect_token(world, "/names", "[ann]");
+    use_client(world, &(struct http_client_options){
+                          .base_url = world->url, .ca_pem = world->ca.cert_pem, .username = "ann"});
+    expect_token(world, "/describe", "[Basic YW5uOg==]");
+}
+
+/* The certificate is for 127.0.0.1: by another name the server is only found if it is told which to
+ * look for, and it hears its own in requests. */
+static void a_server_may_have_another_name_in_its_certificate(void **state)
+{
+    struct world *world = *state;
+    char url[64], host[64];
+    snprintf(url, sizeof(url), "https://localhost%s", strrchr(world->url, ':'));
+    snprintf(host, sizeof(host), "[localhost%.*s]", (int)strcspn(strrchr(url, ':'), "/"),
+             strrchr(url, ':'));
+    struct answer refused = {0};
+    use_client(world, &(struct http_client_options){.base_url = url, .ca_pem = world->ca.cert_pem});
+    start(&refused, world, "GET", "/echo", "", 0, 0);
+    loop_run(world->loop);
+    assert_int_equal(refused.err.code, ERR_UNAVAILABLE);
+    use_client(world, &(struct http_client_options){.base_url = url,
+                                                    .ca_pem = world->ca.cert_pem,
+                                                    .server_name = "127.0.0.1"});
+    expect_token(world, "/names", host);
+    /* And one that is right is wrong with another. */
+    struct answer other = {0};
+    use_client(world, &(struct http_client_options){.base_url = world->url,
+                                                    .ca_pem = world->ca.cert_pem,
+                                                    .server_name = "example.invalid"});
+    start(&other, world, "GET", "/echo", "", 0, 0);
+    loop_run(world->loop);
+    assert_int_equal(other.err.code, ERR_UNAVAILABLE);
+    assert_non_null(strstr(other.err.message, "certificate"));
+}
+
+static void on_proxy_closed(void *context)
+{
+    loop_stop(((struct world *)context)->loop);
+}
+
+/* A server stands for the proxy: it answers in the place of one that does not exist. */
+static void a_proxy_is_asked_also_for_a_server_on_this_machine(void **state)
+{
+    struct world *world = *state;
+    struct answer answer = {0};
+    struct http_server *proxy;
+    struct http_server_options options = {0};
+    char url[64];
+    int port;
+    assert_int_equal(http_listen("127.0.0.1", 0, &options.listen_fd, &port, NULL), 0);
+    assert_int_equal(http_server_new(world->loop, &options, handler, world, &proxy, NULL), 0);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
+    use_client(world,
+               &(struct http_client_options){.base_url = "http://127.0.0.1:1", .proxy = url});
+    start(&answer, world, "GET", "/echo", "", 0, 5000);
+    loop_run(world->loop);
+    assert_int_not_equal(answer.status, 0);
+    buf_release(&answer.body);
+    world->transport = http_transport_free(world->transport);
+    http_server_close(proxy, on_proxy_closed, world);
+    loop_run(world->loop);
 }
 
 static void a_path_is_escaped_and_a_prefix_kept(void **state)
@@ -539,6 +643,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_request_arrives_as_it_was_meant),
         TEST(a_token_that_was_renewed_is_shown_after_a_refusal),
+        TEST(a_credential_may_be_changed),
+        TEST(a_user_and_headers_go_with_every_request),
+        TEST(a_server_may_have_another_name_in_its_certificate),
+        TEST(a_proxy_is_asked_also_for_a_server_on_this_machine),
         TEST(a_path_is_escaped_and_a_prefix_kept),
         TEST(large_bodies_go_and_come),
         TEST(a_stream_comes_as_it_is_written_and_a_cancel_goes_back),
