@@ -8,34 +8,62 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct exec_plugin;
+struct http_header;
 
 struct kubeconfig {
     const char *server;             /* "https://127.0.0.1:6443" */
+    const char *server_name;        /* in its certificate, where it is not the server's; or NULL */
+    const char *proxy;              /* "http://proxy:3128", or NULL: what the environment says */
     const char *ca_pem;             /* NULL: what the machine trusts */
+    const char *ca_file;            /* where it came from, or NULL */
     const char *cert_pem, *key_pem; /* client certificate, or NULL */
     /* Where both came from, to be read again; NULL where one stands in the kubeconfig itself. */
     const char *cert_file, *key_file;
-    const char *token;      /* or NULL */
-    const char *token_file; /* where the token came from, to be read again; or NULL */
-    const char *namespace_; /* of the context; "default" where it names none */
-    const char *context;    /* the context used; NULL in a cluster */
-    const char *path;       /* the file this was read from; NULL in a cluster */
+    const char *token;               /* or NULL */
+    const char *token_file;          /* where the token came from, to be read again; or NULL */
+    const char *username, *password; /* or NULL */
+    const struct exec_plugin *exec;  /* gives the credential, where there is none above; or NULL */
+    int64_t expires_ms;              /* of what it gave: Unix time, INT64_MAX: never */
+    const struct http_header *as; /* "Impersonate-…": in whose name requests are made; or NULL */
+    const char *namespace_;       /* of the context; "default" where it names none */
+    const char *context;          /* the context used; NULL in a cluster */
+    const char *path;             /* the file this was read from; NULL in a cluster */
     bool insecure;
 };
 
-/* The file's current context, or `context` where not NULL. Relative paths in it are relative to the
- * file. What is not done here (credentials from a plugin, passwords, a proxy of its own, another
- * server name) is ERR_UNSUPPORTED with the field's name: it must not be left out in silence. */
+/* One file's text, and its path for errors and for the relative paths in it. */
+struct kubeconfig_text {
+    const char *path, *text;
+    size_t size;
+};
+
+/* The context `context`, or the current one where NULL, of these files as one: of several entries
+ * of a name the first counts. Pure: the files they name are not read, so that `ca_pem` and its like
+ * are what stands in the text itself. What is not done (auth-provider) is ERR_UNSUPPORTED with the
+ * field's name: it must not be left out in silence. */
+int kubeconfig_parse(struct arena *arena, const struct kubeconfig_text *texts, size_t count,
+                     const char *context, struct kubeconfig *ret, struct err *err);
+
+/* One file, and those it names. */
 int kubeconfig_read(struct arena *arena, const char *path, const char *context,
                     struct kubeconfig *ret, struct err *err);
+
+/* Where a plugin gives the credential: run it, and wait for it; `asks`: it may talk with the user.
+ * Else nothing is done. For the start of a program, not for a loop. */
+int kubeconfig_authenticate(struct arena *arena, struct kubeconfig *config, bool asks,
+                            struct err *err);
 
 /* From a pod: `host` and `port` as KUBERNETES_SERVICE_HOST and _PORT give them, `directory` the
  * service account's ("/var/run/secrets/kubernetes.io/serviceaccount"). */
 int kubeconfig_read_service_account(struct arena *arena, const char *directory, const char *host,
                                     const char *port, struct kubeconfig *ret, struct err *err);
 
-/* As kubectl looks: `path` if given, the first file of $KUBECONFIG that exists, ~/.kube/config, and
- * the service account of the pod this runs in. Files are not merged with each other. */
+/* As kubectl looks: `path` if given, all files of $KUBECONFIG that exist as one, ~/.kube/config,
+ * and the service account of the pod this runs in. */
 int kubeconfig_find(struct arena *arena, const char *path, const char *context,
                     struct kubeconfig *ret, struct err *err);
 

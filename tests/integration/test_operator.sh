@@ -184,6 +184,27 @@ assert_contains "readyz" "'$SCRATCH/expired'" "$(ask expired /readyz)"
 kill "$OPERATOR_PID"
 wait "$OPERATOR_PID"
 
+# A credential plugin: run at the start, and again once the server does not take what it gave.
+token=$(sed -n 's/.*token: *//p' "$KUBECONFIG")
+cat >"$SCRATCH/login" <<'SH'
+#!/bin/sh
+[ -s "$1" ] || { echo "nobody is logged in" >&2; exit 4; }
+echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"'"$(cat "$1")"'"}}'
+SH
+chmod 755 "$SCRATCH/login"
+sed 's,token: .*,exec: {apiVersion: client.authentication.k8s.io/v1\, command: ./login\, args: ['"$SCRATCH/session"']\, interactiveMode: Never\, \
+    installHint: ask your cloud},' "$KUBECONFIG" >"$SCRATCH/plugin"
+refuse 1 "credential plugin '$SCRATCH/./login' ended with exit code 4: nobody is logged in; ask your cloud" --kubeconfig "$SCRATCH/plugin"
+echo expired >"$SCRATCH/session"
+start_operator plugin -kubeconfig="$SCRATCH/plugin"
+wait_until "it to say what is wrong" log_says plugin "the server does not take what the credential plugin '$SCRATCH/./login'"
+: >"$SCRATCH/session"
+wait_until "it to say that the plugin fails" log_says plugin "nobody is logged in; ask your cloud; it is asked again"
+echo "$token" >"$SCRATCH/session"
+wait_until "the new credential to be shown" log_says plugin "is there, version"
+kill "$OPERATOR_PID"
+wait "$OPERATOR_PID"
+
 job first
 start_operator one --leader-elect --leader-election-namespace=default
 one=$OPERATOR_PID

@@ -192,6 +192,8 @@ static int run(const void *parsed, size_t count, const char *const *arguments, s
         result = read_host_ports(values, &options, err);
     if (result == 0)
         result = kubeconfig_find(arena, values->kubeconfig, values->context, &options.config, err);
+    if (result == 0)
+        result = kubeconfig_authenticate(arena, &options.config, true, err);
     if (result < 0)
         return result;
     options.lease_namespace =

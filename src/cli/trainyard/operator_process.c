@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/trainyard/operator_server.h"
+#include "kube/exec_renewal.h"
 #include "kube/leader.h"
 #include "loop/signals.h"
 #include "net/http_client.h"
@@ -40,6 +41,7 @@ struct operator_process {
     struct prometheus *metrics;
     struct prometheus_metric *leads;
     struct http_transport *client, *free_way, *throttled;
+    struct exec_renewal *renewal; /* or NULL: no plugin gives our credential */
     struct operator_server *server;
 
     struct http_call *probe; /* under way, or NULL */
@@ -354,6 +356,28 @@ static void on_signal(void *context, int signal)
     http_throttle_drain(process->throttled, on_drained, process);
 }
 
+/* ---- A credential that a plugin gives -------------------------------------------------------- */
+
+static void on_renewed(void *context, const struct exec_credential *credential,
+                       const struct err *err)
+{
+    const struct operator_process *process = context;
+    if (!credential) {
+        log_warning(SUBJECT, "%s; it is asked again after a while", err->message);
+        return;
+    }
+    log_debug(SUBJECT, "the credential plugin gave a new credential");
+    http_client_set_credential(process->client, credential->token, credential->cert_pem,
+                               credential->key_pem);
+}
+
+static void on_unauthorized(void *context)
+{
+    const struct operator_process *process = context;
+    if (process->renewal)
+        exec_renewal_doubt(process->renewal);
+}
+
 /* ---- Together -------------------------------------------------------------------------------- */
 
 static int open_transports(struct operator_process *process, struct err *err)
@@ -369,7 +393,14 @@ static int open_transports(struct operator_process *process, struct err *err)
         .key_file = config->key_file,
         .bearer = config->token,
         .bearer_file = config->token_file,
+        .username = config->username,
+        .password = config->password,
+        .server_name = config->server_name,
+        .proxy = config->proxy,
+        .headers = config->as,
         .insecure = config->insecure,
+        .on_unauthorized = on_unauthorized,
+        .context = process,
     };
     struct http_throttle_options limits = {
         .rate = options->rate,
@@ -381,6 +412,9 @@ static int open_transports(struct operator_process *process, struct err *err)
     int result = http_client_new(process->loop, &client, &process->client, err);
     if (result < 0)
         return result;
+    if (config->exec)
+        process->renewal =
+            exec_renewal_new(process->loop, config->exec, config->expires_ms, on_renewed, process);
     process->free_way = http_throttle_new(process->loop, process->client, &none);
     process->throttled = http_throttle_new(process->loop, process->client, &limits);
     return 0;
@@ -409,6 +443,7 @@ static void close_process(struct operator_process *process)
         http_cancel(process->free_way, process->probe);
     http_transport_free(process->throttled);
     http_transport_free(process->free_way);
+    exec_renewal_free(process->renewal);
     http_transport_free(process->client);
     if (process->server) {
         operator_server_close(process->server, stop_loop, process);

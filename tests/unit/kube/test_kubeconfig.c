@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "kube/exec_plugin.h"
 #include "kube/kubeconfig.h"
+#include "net/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +166,9 @@ static void reads_what_others_wrote(void **state)
     "current-context: x\ncontexts: [{name: x, context: {cluster: x, user: x}}]\n"                  \
     "clusters: [{name: x, cluster: " cluster "}]\nusers: [{name: x, user: " user "}]\n"
 
+#define V1  "apiVersion: client.authentication.k8s.io/v1"
+#define V1B "apiVersion: client.authentication.k8s.io/v1beta1"
+
 static void refuses(void **state)
 {
     static const struct {
@@ -188,10 +193,26 @@ static void refuses(void **state)
               "certificate-authority-data: YQ==}",
               "{}"),
          ERR_INVALID, "both"},
-        {REST("{server: 'https://a', tls-server-name: b}", "{}"), ERR_UNSUPPORTED,
-         "tls-server-name"},
-        {REST("{server: 'https://a'}", "{exec: {command: gcloud}}"), ERR_UNSUPPORTED, "exec"},
-        {REST("{server: 'https://a'}", "{username: a, password: b}"), ERR_UNSUPPORTED, "username"},
+        {REST("{server: 'https://a', proxy-url: 'ftp://b'}", "{}"), ERR_INVALID, "ftp://b"},
+        {REST("{server: 'https://a'}", "{auth-provider: {name: gcp}}"), ERR_UNSUPPORTED,
+         "auth-provider"},
+        {REST("{server: 'https://a'}", "{username: a, token: b}"), ERR_INVALID, "both a token"},
+        {REST("{server: 'https://a'}", "{password: b}"), ERR_INVALID, "no user name"},
+        {REST("{server: 'https://a'}", "{as-groups: [b]}"), ERR_INVALID, "need 'as'"},
+        {REST("{server: 'https://a'}", "{exec: {}}"), ERR_INVALID, "names no command"},
+        {REST("{server: 'https://a'}", "{exec: {command: gcloud}}"), ERR_UNSUPPORTED,
+         "'gcloud' has the apiVersion ''"},
+        {REST("{server: 'https://a'}", "{exec: {command: c, interactiveMode: Never, apiVersion: "
+                                       "client.authentication.k8s.io/v1alpha1}}"),
+         ERR_UNSUPPORTED, "v1alpha1"},
+        {REST("{server: 'https://a'}", "{exec: {command: c, " V1 "}}"), ERR_INVALID,
+         "interactiveMode"},
+        {REST("{server: 'https://a'}", "{exec: {command: c, " V1 ", interactiveMode: Often}}"),
+         ERR_INVALID, "interactiveMode"},
+        {REST("{server: 'https://a'}", "{exec: {command: c, " V1B ", args: [1]}}"), ERR_INVALID,
+         "args"},
+        {REST("{server: 'https://a'}", "{exec: {command: c, " V1B ", env: [{name: 'a=b'}]}}"),
+         ERR_INVALID, "env"},
         {REST("{server: 'https://a'}", "{client-key-data: YQ==}"), ERR_INVALID, "certificate"},
         {REST("{server: 'https://a'}", "{tokenFile: none}"), ERR_NOT_FOUND, "tokenFile"},
     };
@@ -207,6 +228,130 @@ static void refuses(void **state)
     struct kubeconfig config;
     assert_int_equal(kubeconfig_read(world->arena, path_of(world, "nowhere"), NULL, &config, NULL),
                      -ERR_NOT_FOUND);
+}
+
+static void reads_the_whole_of_a_plugin(void **state)
+{
+    static const char TEXT[] =
+        REST("{server: 'https://a', certificate-authority-data: Q0E=, tls-server-name: b,\n"
+             "  extensions: [{name: client.authentication.k8s.io/exec, extension: {zone: 7}}]}",
+             "{exec: {command: bin/login, " V1 ", args: [get, token], env: [{name: A, value: b}],\n"
+             "  installHint: 'ask the cloud', provideClusterInfo: true, interactiveMode: Never}}");
+    struct world *world = *state;
+    struct kubeconfig config;
+    struct err err = ERR_INIT;
+    if (kubeconfig_read(world->arena, put(world, "config", TEXT), NULL, &config, &err) < 0)
+        fail_msg("%s", err.message);
+    const struct exec_plugin *plugin = config.exec;
+    assert_string_equal(plugin->command, path_of(world, "bin/login"));
+    assert_string_equal(plugin->args[0], "get");
+    assert_string_equal(plugin->args[1], "token");
+    assert_null(plugin->args[2]);
+    assert_string_equal(plugin->env[0], "A=b");
+    assert_null(plugin->env[1]);
+    assert_string_equal(plugin->install_hint, "ask the cloud");
+    assert_int_equal(plugin->interactive, EXEC_NEVER);
+    assert_string_equal(
+        exec_plugin_info(world->arena, plugin, false),
+        "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\",\"spec\":{"
+        "\"cluster\":{\"server\":\"https://a\",\"tls-server-name\":\"b\","
+        "\"certificate-authority-data\":\"Q0E=\",\"config\":{\"zone\":7}},\"interactive\":false}}");
+    assert_non_null(strstr(kubeconfig_refusal_text(world->arena, &config), "bin/login"));
+    /* A name without a slash is $PATH's; a token of the kubeconfig itself goes before a plugin. */
+    put(world, "config", REST("{server: 'https://a'}", "{exec: {command: login, " V1B "}}"));
+    assert_int_equal(kubeconfig_read(world->arena, path_of(world, "config"), NULL, &config, NULL),
+                     0);
+    assert_string_equal(config.exec->command, "login");
+    assert_string_equal(exec_plugin_info(world->arena, config.exec, true),
+                        "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io"
+                        "/v1beta1\",\"spec\":{\"interactive\":true}}");
+    put(world, "config",
+        REST("{server: 'https://a'}", "{token: t, exec: {command: login, " V1B "}}"));
+    assert_int_equal(kubeconfig_read(world->arena, path_of(world, "config"), NULL, &config, NULL),
+                     0);
+    assert_null(config.exec);
+}
+
+static void a_plugin_is_run_when_it_is_asked_for(void **state)
+{
+    struct world *world = *state;
+    struct kubeconfig config;
+    struct err err = ERR_INIT;
+    put(world, "login",
+        "#!/bin/sh\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+        "\"client.authentication.k8s.io/v1beta1\",\"status\":{\"token\":\"'$1'\"}}'\n");
+    assert_int_equal(chmod(path_of(world, "login"), 0700), 0);
+    put(world, "config",
+        REST("{server: 'https://a'}", "{exec: {command: ./login, args: [abc], " V1B "}}"));
+    assert_int_equal(kubeconfig_read(world->arena, path_of(world, "config"), NULL, &config, NULL),
+                     0);
+    assert_null(config.token);
+    if (kubeconfig_authenticate(world->arena, &config, false, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(config.token, "abc");
+    put(world, "config", REST("{server: 'https://a'}", "{exec: {command: ./none, " V1B "}}"));
+    assert_int_equal(kubeconfig_read(world->arena, path_of(world, "config"), NULL, &config, NULL),
+                     0);
+    assert_int_equal(kubeconfig_authenticate(world->arena, &config, false, &err), -ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, path_of(world, "config")));
+}
+
+static void reads_names_proxies_and_impersonation(void **state)
+{
+    static const char *const AS[][2] = {{"Impersonate-User", "ann"},
+                                        {"Impersonate-Uid", "7"},
+                                        {"Impersonate-Group", "a"},
+                                        {"Impersonate-Group", "b"},
+                                        {"Impersonate-Extra-scope", "c"}};
+    struct world *world = *state;
+    struct kubeconfig config;
+    const char *path =
+        put(world, "config",
+            REST("{server: 'https://a', tls-server-name: b, proxy-url: 'socks5://c:1'}",
+                 "{username: u, password: p, as: ann, as-uid: '7', as-groups: [a, b], "
+                 "as-user-extra: {scope: [c]}}"));
+    assert_int_equal(kubeconfig_read(world->arena, path, NULL, &config, NULL), 0);
+    assert_string_equal(config.server_name, "b");
+    assert_string_equal(config.proxy, "socks5://c:1");
+    assert_string_equal(config.username, "u");
+    assert_string_equal(config.password, "p");
+    const struct http_header *header = config.as;
+    for (size_t i = 0; i < sizeof(AS) / sizeof(AS[0]); i++, header = header->next) {
+        assert_string_equal(header->name, AS[i][0]);
+        assert_string_equal(header->value, AS[i][1]);
+    }
+    assert_null(header);
+}
+
+/* Of several files: the first current-context, the first entry of a name, and each entry's paths
+ * beside its own file. */
+static void several_files_are_one(void **state)
+{
+    struct world *world = *state;
+    struct kubeconfig config;
+    struct err err = ERR_INIT;
+    assert_int_equal(file_make_dirs(path_of(world, "two"), 0700, NULL), 0);
+    const char *one =
+        put(world, "one",
+            "contexts: [{name: x, context: {cluster: c, user: u, namespace: first}}]\n"
+            "clusters: [{name: c, cluster: {server: 'https://one'}}]\n");
+    const char *two =
+        put(world, "two/config",
+            "current-context: x\n"
+            "contexts: [{name: x, context: {cluster: c, user: u, namespace: second}}]\n"
+            "clusters: [{name: c, cluster: {server: 'https://two'}}]\n"
+            "users: [{name: u, user: {tokenFile: token}}]\n");
+    put(world, "two/token", "t\n");
+    setenv("KUBECONFIG", arena_printf(world->arena, "/nowhere:%s:%s", one, two), 1);
+    if (kubeconfig_find(world->arena, NULL, NULL, &config, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(config.server, "https://one");
+    assert_string_equal(config.namespace_, "first");
+    assert_string_equal(config.token, "t");
+    assert_string_equal(config.path, two); /* where the credential stands */
+    put(world, "two/config", "a: [");
+    assert_true(kubeconfig_find(world->arena, NULL, NULL, &config, &err) < 0);
+    assert_non_null(strstr(err.message, two));
 }
 
 static void tells_where_certificates_come_from(void **state)
@@ -245,6 +390,8 @@ static void tells_the_way_out_of_a_refusal(void **state)
          {"client certificate", "start again"}},
         {"{client-certificate: token, client-key: token}",
          {"/token', which", "read again by themselves"}},
+        {"{exec: {command: login, " V1B "}}", {"plugin 'login'", "asked again by itself"}},
+        {"{username: a}", {"password of the context 'x'", "start again"}},
         {"{}", {"no token and no client certificate", "another context"}},
     };
     struct world *world = *state;
@@ -326,6 +473,10 @@ int main(void)
         TEST(keeps_the_namespace_that_was_chosen),
         TEST(reads_what_others_wrote),
         TEST(refuses),
+        TEST(reads_the_whole_of_a_plugin),
+        TEST(a_plugin_is_run_when_it_is_asked_for),
+        TEST(reads_names_proxies_and_impersonation),
+        TEST(several_files_are_one),
         TEST(tells_where_certificates_come_from),
         TEST(tells_the_way_out_of_a_refusal),
         TEST(reads_a_service_account),

@@ -1,0 +1,269 @@
+/* What stands in kubeconfigs; see kubeconfig.h. Pure: of the files that they name it gives the
+ * paths. */
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "kube/exec_plugin.h"
+#include "kube/kubeconfig.h"
+#include "net/http.h"
+
+#include <string.h>
+
+struct source {
+    const char *path;
+    const struct json *document;
+};
+
+struct reading {
+    struct arena *arena;
+    struct source *sources;
+    size_t count;
+    const char *path; /* of the entry that is read now */
+    struct err *err;
+};
+
+static const char *beside(struct reading *reading, const char *path)
+{
+    const char *slash = strrchr(reading->path, '/');
+    if (*path == '/' || !slash)
+        return path;
+    return arena_printf(reading->arena, "%.*s/%s", (int)(slash - reading->path), reading->path,
+                        path);
+}
+
+/* The member `what` of the first entry called `name` in the lists `what`s: {name, cluster: {…}}.
+ * From here on its file is the one that is read. */
+static int find_entry(struct reading *reading, const char *what, const char *name,
+                      const struct json **ret)
+{
+    const char *list = arena_printf(reading->arena, "%ss", what);
+    for (size_t i = 0; i < reading->count; i++) {
+        JSON_EACH (entry, json_get(reading->sources[i].document, list)) {
+            const struct json *found = json_get(entry, what);
+            if (!str_eq(json_get_string(entry, "name", NULL), name) || !found ||
+                found->type != JSON_OBJECT)
+                continue;
+            reading->path = reading->sources[i].path;
+            *ret = found;
+            return 0;
+        }
+    }
+    return err_set(reading->err, ERR_NOT_FOUND, "kubeconfig '%s': no %s is called '%.200s'",
+                   reading->path, what, name);
+}
+
+/* The text of `name`-data (base64), else the path that `name` has; NULL where it is not there. */
+static int read_pem(struct reading *reading, const struct json *object, const char *name,
+                    const char **ret, const char **ret_path)
+{
+    const char *data_name = arena_printf(reading->arena, "%s-data", name);
+    const char *data = json_get_string(object, data_name, "");
+    const char *path = json_get_string(object, name, "");
+    char *text = NULL;
+    int result = 0;
+    if (*data)
+        result = base64_decode(reading->arena, data, &text, NULL, reading->err);
+    if (result < 0)
+        err_wrap(reading->err, "kubeconfig '%s': %s", reading->path, data_name);
+    *ret = text;
+    *ret_path = *path && !*data ? beside(reading, path) : NULL;
+    return result;
+}
+
+/* NULL where it is not there or empty. */
+static const char *read_string(const struct json *object, const char *name)
+{
+    const char *text = json_get_string(object, name, "");
+    return *text ? text : NULL;
+}
+
+/* ---- clusters -------------------------------------------------------------------------------- */
+
+static bool is_proxy(const char *url)
+{
+    return str_has_prefix(url, "http://") || str_has_prefix(url, "https://") ||
+           str_has_prefix(url, "socks5://");
+}
+
+static int read_cluster(struct reading *reading, const struct json *cluster,
+                        struct kubeconfig *config)
+{
+    config->server = json_get_string(cluster, "server", "");
+    config->server_name = read_string(cluster, "tls-server-name");
+    config->proxy = read_string(cluster, "proxy-url");
+    config->insecure = json_get_bool(cluster, "insecure-skip-tls-verify", false);
+    if (!str_has_prefix(config->server, "https://") && !str_has_prefix(config->server, "http://"))
+        return err_set(reading->err, ERR_INVALID,
+                       "kubeconfig '%s': the server '%.100s' begins with neither https:// nor "
+                       "http://",
+                       reading->path, config->server);
+    if (config->proxy && !is_proxy(config->proxy))
+        return err_set(reading->err, ERR_INVALID,
+                       "kubeconfig '%s': the proxy-url '%.100s' begins with none of http://, "
+                       "https:// and socks5://",
+                       reading->path, config->proxy);
+    int result =
+        read_pem(reading, cluster, "certificate-authority", &config->ca_pem, &config->ca_file);
+    if (result == 0 && config->insecure && (config->ca_pem || config->ca_file))
+        return err_set(reading->err, ERR_INVALID,
+                       "kubeconfig '%s': a cluster has both insecure-skip-tls-verify and a "
+                       "certificate authority; remove one",
+                       reading->path);
+    return result;
+}
+
+/* ---- users ----------------------------------------------------------------------------------- */
+
+static int refuse(struct reading *reading, const char *what)
+{
+    return err_set(reading->err, ERR_INVALID, "kubeconfig '%s': %s", reading->path, what);
+}
+
+/* In whose name requests are made: "as" and its kin, as header lines. */
+static int read_impersonation(struct reading *reading, const struct json *user,
+                              struct kubeconfig *config)
+{
+    struct http_header *headers = NULL;
+    const char *as = read_string(user, "as"), *uid = read_string(user, "as-uid");
+    if (as)
+        http_header_add(reading->arena, &headers, "Impersonate-User", as);
+    if (uid)
+        http_header_add(reading->arena, &headers, "Impersonate-Uid", uid);
+    JSON_EACH (group, json_get(user, "as-groups"))
+        if (json_text(group))
+            http_header_add(reading->arena, &headers, "Impersonate-Group", json_text(group));
+    JSON_EACH (extra, json_get(user, "as-user-extra"))
+        JSON_EACH (value, extra)
+            if (json_text(value))
+                http_header_add(reading->arena, &headers,
+                                arena_printf(reading->arena, "Impersonate-Extra-%s", extra->name),
+                                json_text(value));
+    if (headers && !as)
+        return refuse(reading, "as-uid, as-groups and as-user-extra need 'as', the user's name");
+    config->as = headers;
+    return 0;
+}
+
+static int read_exec(struct reading *reading, const struct json *user, const struct json *cluster,
+                     struct kubeconfig *config)
+{
+    const struct json *exec = json_get(user, "exec");
+    struct exec_plugin *plugin;
+    if (!exec || exec->type == JSON_NULL)
+        return 0;
+    int result =
+        exec_plugin_read(reading->arena, reading->path, exec, cluster, &plugin, reading->err);
+    bool has_own = config->token || config->token_file || config->cert_pem || config->cert_file;
+    if (result == 0 && !has_own) /* what stands there itself goes before it */
+        config->exec = plugin;
+    return result;
+}
+
+static int read_user(struct reading *reading, const struct json *user, const struct json *cluster,
+                     struct kubeconfig *config)
+{
+    const struct json *provider = json_get(user, "auth-provider");
+    if (provider && provider->type != JSON_NULL)
+        return err_set(reading->err, ERR_UNSUPPORTED,
+                       "kubeconfig '%s': 'auth-provider' is not supported, nor by kubectl since "
+                       "1.26; use 'exec', a token or a client certificate",
+                       reading->path);
+    const char *token_file = json_get_string(user, "tokenFile", "");
+    if (*token_file)
+        config->token_file = beside(reading, token_file);
+    else
+        config->token = read_string(user, "token");
+    config->username = read_string(user, "username");
+    config->password = read_string(user, "password");
+    if (config->username && (config->token || config->token_file))
+        return refuse(reading, "a user has both a token and a user name; remove one");
+    if (config->password && !config->username)
+        return refuse(reading, "a user has a password and no user name");
+    int result =
+        read_pem(reading, user, "client-certificate", &config->cert_pem, &config->cert_file);
+    if (result == 0)
+        result = read_pem(reading, user, "client-key", &config->key_pem, &config->key_file);
+    if (result < 0)
+        return result;
+    if ((config->cert_pem || config->cert_file) != (config->key_pem || config->key_file))
+        return refuse(reading,
+                      "a client certificate and its key come together, and one is missing");
+    result = read_impersonation(reading, user, config);
+    return result < 0 ? result : read_exec(reading, user, cluster, config);
+}
+
+/* ---- together -------------------------------------------------------------------------------- */
+
+static const char *current_context(const struct reading *reading)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < reading->count && !name; i++)
+        name = read_string(reading->sources[i].document, "current-context");
+    return name;
+}
+
+static int read_context(struct reading *reading, const char *name, struct kubeconfig *config)
+{
+    const struct json *context, *cluster, *user;
+    int result = find_entry(reading, "context", name, &context);
+    if (result < 0)
+        return result;
+    config->context = name;
+    config->path = reading->path;
+    config->namespace_ = read_string(context, "namespace");
+    if (!config->namespace_)
+        config->namespace_ = "default";
+    result = find_entry(reading, "cluster", json_get_string(context, "cluster", ""), &cluster);
+    if (result == 0)
+        result = read_cluster(reading, cluster, config);
+    const char *user_name = json_get_string(context, "user", "");
+    if (result < 0 || *user_name == '\0')
+        return result; /* nobody in particular: the server decides what that may do */
+    result = find_entry(reading, "user", user_name, &user);
+    config->path = reading->path; /* whoever is refused looks there */
+    return result < 0 ? result : read_user(reading, user, cluster, config);
+}
+
+static int read_text(struct reading *reading, const struct kubeconfig_text *text)
+{
+    struct json *documents = NULL;
+    int result = yaml_parse(reading->arena, text->path, text->text, text->size, NULL, &documents,
+                            reading->err);
+    if (result < 0) {
+        err_wrap(reading->err, "kubeconfig");
+        return result;
+    }
+    if (json_count(documents) != 1)
+        return err_set(reading->err, ERR_INVALID, "kubeconfig '%s': it has %zu documents, not one",
+                       text->path, json_count(documents));
+    reading->sources[reading->count++] = (struct source){text->path, json_first(documents)};
+    return 0;
+}
+
+int kubeconfig_parse(struct arena *arena, const struct kubeconfig_text *texts, size_t count,
+                     const char *context, struct kubeconfig *ret, struct err *err)
+{
+    struct kubeconfig config = {.expires_ms = INT64_MAX};
+    struct reading reading = {
+        .arena = arena,
+        .sources = arena_alloc(arena, count * sizeof(struct source)),
+        .path = count ? texts[0].path : "",
+        .err = err,
+    };
+    for (size_t i = 0; i < count; i++) {
+        int result = read_text(&reading, &texts[i]);
+        if (result < 0)
+            return result;
+    }
+    const char *name =
+        str_is_empty(context) ? current_context(&reading) : arena_strdup(arena, context);
+    if (!name)
+        return err_set(err, ERR_NOT_FOUND,
+                       "kubeconfig '%s': it has no current-context, and none was named",
+                       reading.path);
+    int result = read_context(&reading, name, &config);
+    if (result == 0)
+        *ret = config;
+    return result;
+}
