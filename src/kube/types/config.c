@@ -4,44 +4,49 @@
 
 /* clang-format off */
 
-LOCAL_TYPE(NAMESPACE_SPEC, CORE "NamespaceSpec", "",
-    TEXTS(1, "finalizers", ""));
+LOCAL_TYPE(NAMESPACE_SPEC, CORE "NamespaceSpec", "what a namespace is to be",
+    TEXTS(1, "finalizers", "what must be done before it is gone"));
 
-LOCAL_TYPE(NAMESPACE_CONDITION, CORE "NamespaceCondition", "",
-    TEXT(1, "type", "", REQUIRED, ALWAYS),
-    TEXT(2, "status", "", REQUIRED, ALWAYS),
-    TIME(4, "lastTransitionTime", ""),
-    TEXT(5, "reason", ""),
-    TEXT(6, "message", ""));
+LOCAL_TYPE(NAMESPACE_CONDITION, CORE "NamespaceCondition", "something that holds for a namespace",
+    TEXT(1, "type", "what holds, such as NamespaceContentRemaining", REQUIRED, ALWAYS),
+    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last became another"),
+    TEXT(5, "reason", "why it is so, as one word for programs"),
+    TEXT(6, "message", "why it is so, as a sentence for people"));
 
-LOCAL_TYPE(NAMESPACE_STATUS, CORE "NamespaceStatus", "",
-    TEXT(1, "phase", ""),
-    LIST(2, "conditions", NAMESPACE_CONDITION, "", KEYS("type"), MERGE("type")));
+LOCAL_TYPE(NAMESPACE_STATUS, CORE "NamespaceStatus", "what has become of a namespace",
+    TEXT(1, "phase", "Active, or Terminating while all in it is deleted"),
+    LIST(2, "conditions", NAMESPACE_CONDITION, "what keeps it from being gone", KEYS("type"),
+        MERGE("type")));
 
-TYPE(TYPE_NAMESPACE, CORE "Namespace", "",
+TYPE(TYPE_NAMESPACE, CORE "Namespace",
+        "a place for names: objects in different ones may be called the same",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", NAMESPACE_SPEC, ""),
-    STRUCT(3, "status", NAMESPACE_STATUS, ""));
+    STRUCT(2, "spec", NAMESPACE_SPEC, "what it is to be"),
+    STRUCT(3, "status", NAMESPACE_STATUS, "what has become of it"));
 
-TYPE(TYPE_CONFIG_MAP, CORE "ConfigMap", "",
+TYPE(TYPE_CONFIG_MAP, CORE "ConfigMap", "settings that pods read as files or variables",
     KIND_ROWS,
     METADATA(1),
-    BOOL(4, "immutable", "", IF_SET),
-    TEXT_MAP(2, "data", ""),
-    MAP_OF(3, "binaryData", TYPE_BYTES, ""));
+    BOOL(4, "immutable", "true: its data can no longer be changed", IF_SET),
+    TEXT_MAP(2, "data", "the settings: a text for each key"),
+    MAP_OF(3, "binaryData", TYPE_BYTES, "settings that are no text, in base64"));
 
-TYPE(TYPE_SECRET, CORE "Secret", "",
+TYPE(TYPE_SECRET, CORE "Secret", "settings that not everybody may see",
     KIND_ROWS,
     METADATA(1),
-    BOOL(5, "immutable", "", IF_SET),
-    MAP_OF(2, "data", TYPE_BYTES, ""),
-    TEXT_MAP(4, "stringData", ""),
-    TEXT(3, "type", "", FALLBACK("\"Opaque\"")));
+    BOOL(5, "immutable", "true: its data can no longer be changed", IF_SET),
+    MAP_OF(2, "data", TYPE_BYTES, "the settings, in base64"),
+    TEXT_MAP(4, "stringData", "settings as plain text; they are written into data and never shown"),
+    TEXT(3, "type", "what kind of secret it is, which says the keys it must have",
+        FALLBACK("\"Opaque\"")));
 
-TYPE(TYPE_SERVICE_ACCOUNT, CORE "ServiceAccount", "",
+TYPE(TYPE_SERVICE_ACCOUNT, CORE "ServiceAccount", "an identity for programs that run in pods",
     KIND_ROWS,
     METADATA(1),
-    LIST(2, "secrets", TYPE_OBJECT_REFERENCE, "", KEYS("name"), MERGE("name")),
-    LIST(3, "imagePullSecrets", TYPE_LOCAL_OBJECT_REFERENCE, ""),
-    BOOL(4, "automountServiceAccountToken", "", IF_SET));
+    LIST(2, "secrets", TYPE_OBJECT_REFERENCE, "secrets that its pods may use", KEYS("name"),
+        MERGE("name")),
+    LIST(3, "imagePullSecrets", TYPE_LOCAL_OBJECT_REFERENCE,
+        "secrets with which its pods fetch images"),
+    BOOL(4, "automountServiceAccountToken", "false: its pods do not get a token", IF_SET));

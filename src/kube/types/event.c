@@ -4,28 +4,28 @@
 
 /* clang-format off */
 
-LOCAL_TYPE(EVENT_SOURCE, CORE "EventSource", "",
-    TEXT(1, "component", ""),
-    TEXT(2, "host", ""));
+LOCAL_TYPE(EVENT_SOURCE, CORE "EventSource", "who reports an event",
+    TEXT(1, "component", "the program"),
+    TEXT(2, "host", "the node it runs on"));
 
-LOCAL_TYPE(EVENT_SERIES, CORE "EventSeries", "",
-    INT32(1, "count", ""),
-    MICRO_TIME(2, "lastObservedTime", ""));
+LOCAL_TYPE(EVENT_SERIES, CORE "EventSeries", "an event that came again and again",
+    INT32(1, "count", "how often it came"),
+    MICRO_TIME(2, "lastObservedTime", "when it came last"));
 
-TYPE(TYPE_EVENT, CORE "Event", "",
+TYPE(TYPE_EVENT, CORE "Event", "something that happened to an object",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "involvedObject", TYPE_OBJECT_REFERENCE, "", REQUIRED),
-    TEXT(3, "reason", ""),
-    TEXT(4, "message", ""),
-    STRUCT(5, "source", EVENT_SOURCE, ""),
-    TIME(6, "firstTimestamp", ""),
-    TIME(7, "lastTimestamp", ""),
-    INT32(8, "count", ""),
-    TEXT(9, "type", ""),
-    MICRO_TIME(10, "eventTime", ""),
-    OBJECT(11, "series", EVENT_SERIES, ""),
-    TEXT(12, "action", ""),
-    OBJECT(13, "related", TYPE_OBJECT_REFERENCE, ""),
-    TEXT(14, "reportingComponent", "", ALWAYS),
-    TEXT(15, "reportingInstance", "", ALWAYS));
+    STRUCT(2, "involvedObject", TYPE_OBJECT_REFERENCE, "the object it happened to", REQUIRED),
+    TEXT(3, "reason", "why it is so, as one word for programs"),
+    TEXT(4, "message", "why it is so, as a sentence for people"),
+    STRUCT(5, "source", EVENT_SOURCE, "who reports it"),
+    TIME(6, "firstTimestamp", "when it happened first"),
+    TIME(7, "lastTimestamp", "when it happened last"),
+    INT32(8, "count", "how often it happened"),
+    TEXT(9, "type", "Normal or Warning"),
+    MICRO_TIME(10, "eventTime", "when it happened, to the microsecond"),
+    OBJECT(11, "series", EVENT_SERIES, "how often it came again"),
+    TEXT(12, "action", "what was done about it"),
+    OBJECT(13, "related", TYPE_OBJECT_REFERENCE, "another object that it has to do with"),
+    TEXT(14, "reportingComponent", "the controller that reports it", ALWAYS),
+    TEXT(15, "reportingInstance", "which of several such controllers", ALWAYS));

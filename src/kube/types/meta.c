@@ -4,94 +4,104 @@
 
 /* clang-format off */
 
-LOCAL_TYPE_ATOMIC(OWNER_REFERENCE, META "OwnerReference", "",
-    TEXT(5, "apiVersion", "", REQUIRED, ALWAYS),
-    TEXT(1, "kind", "", REQUIRED, ALWAYS),
-    TEXT(3, "name", "", REQUIRED, ALWAYS),
-    TEXT(4, "uid", "", REQUIRED, ALWAYS),
-    BOOL(6, "controller", "", IF_SET),
-    BOOL(7, "blockOwnerDeletion", "", IF_SET));
+LOCAL_TYPE_ATOMIC(OWNER_REFERENCE, META "OwnerReference", "an object of which another is a part",
+    TEXT(5, "apiVersion", "the group and version of its kind", REQUIRED, ALWAYS),
+    TEXT(1, "kind", "the kind of the object", REQUIRED, ALWAYS),
+    TEXT(3, "name", "the name of the object", REQUIRED, ALWAYS),
+    TEXT(4, "uid", "the identity of the object", REQUIRED, ALWAYS),
+    BOOL(6, "controller", "true: it manages this object; one owner at most", IF_SET),
+    BOOL(7, "blockOwnerDeletion", "true: deleted in the foreground it waits for this object",
+        IF_SET));
 
-LOCAL_TYPE(MANAGED_FIELDS_ENTRY, META "ManagedFieldsEntry", "",
-    TEXT(1, "manager", ""),
-    TEXT(2, "operation", ""),
-    TEXT(3, "apiVersion", ""),
-    TIME(4, "time", ""),
-    TEXT(6, "fieldsType", ""),
-    ANYTHING(7, "fieldsV1", ""),
-    TEXT(8, "subresource", ""));
+LOCAL_TYPE(MANAGED_FIELDS_ENTRY, META "ManagedFieldsEntry", "which fields somebody answers for",
+    TEXT(1, "manager", "who it is"),
+    TEXT(2, "operation", "how they were set: Apply or Update"),
+    TEXT(3, "apiVersion", "the version in which they are named"),
+    TIME(4, "time", "when the list last changed"),
+    TEXT(6, "fieldsType", "how they are written: FieldsV1"),
+    ANYTHING(7, "fieldsV1", "the fields"),
+    TEXT(8, "subresource", "the subresource through which they were set"));
 
-TYPE(TYPE_OBJECT_META, META "ObjectMeta", "",
-    TEXT(1, "name", ""),
-    TEXT(2, "generateName", ""),
-    TEXT(3, "namespace", ""),
-    TEXT(4, "selfLink", ""),
-    TEXT(5, "uid", ""),
-    TEXT(6, "resourceVersion", ""),
-    INT64(7, "generation", ""),
-    TIME(8, "creationTimestamp", "", ALWAYS),
-    TIME(9, "deletionTimestamp", ""),
-    INT64(10, "deletionGracePeriodSeconds", "", IF_SET),
-    TEXT_MAP(11, "labels", ""),
-    TEXT_MAP(12, "annotations", ""),
-    LIST(13, "ownerReferences", OWNER_REFERENCE, "", KEYS("uid"), MERGE("uid")),
-    TEXTS(14, "finalizers", "", SET, MERGE("")),
-    TEXT(15, "clusterName", ""),
-    LIST(17, "managedFields", MANAGED_FIELDS_ENTRY, ""));
+TYPE(TYPE_OBJECT_META, META "ObjectMeta", "what every object has",
+    TEXT(1, "name", "its name; each only once for a kind and namespace"),
+    TEXT(2, "generateName", "the beginning of a name whose end the server chooses"),
+    TEXT(3, "namespace", "the namespace it is in"),
+    TEXT(4, "selfLink", "an address that is no longer filled in"),
+    TEXT(5, "uid", "its identity, unlike that of any other object ever"),
+    TEXT(6, "resourceVersion",
+        "changes whenever it does; a write that names it fails if it is old"),
+    INT64(7, "generation", "counts the changes of what is wanted"),
+    TIME(8, "creationTimestamp", "when it was made", ALWAYS),
+    TIME(9, "deletionTimestamp", "since when it is being deleted"),
+    INT64(10, "deletionGracePeriodSeconds", "how long it may take to end", IF_SET),
+    TEXT_MAP(11, "labels", "short words that selectors look for"),
+    TEXT_MAP(12, "annotations", "notes of any kind, for programs and people"),
+    LIST(13, "ownerReferences", OWNER_REFERENCE,
+        "the objects it is a part of; it goes when they have gone", KEYS("uid"), MERGE("uid")),
+    TEXTS(14, "finalizers", "what others must do before it is gone", SET, MERGE("")),
+    TEXT(15, "clusterName", "which cluster it is of; not used"),
+    LIST(17, "managedFields", MANAGED_FIELDS_ENTRY, "who answers for which of its fields"));
 
-TYPE(TYPE_LABEL_SELECTOR_REQUIREMENT, META "LabelSelectorRequirement", "",
-    TEXT(1, "key", "", REQUIRED, ALWAYS),
-    TEXT(2, "operator", "", REQUIRED, ALWAYS, WORDS("DoesNotExist", "Exists", "In", "NotIn")),
-    TEXTS(3, "values", ""));
+TYPE(TYPE_LABEL_SELECTOR_REQUIREMENT, META "LabelSelectorRequirement",
+        "something that must hold for a label",
+    TEXT(1, "key", "the label", REQUIRED, ALWAYS),
+    TEXT(2, "operator", "how it is compared with the values", REQUIRED, ALWAYS,
+        WORDS("DoesNotExist", "Exists", "In", "NotIn")),
+    TEXTS(3, "values", "what it is compared with"));
 
-TYPE_ATOMIC(TYPE_LABEL_SELECTOR, META "LabelSelector", "",
-    TEXT_MAP(1, "matchLabels", ""),
-    LIST(2, "matchExpressions", TYPE_LABEL_SELECTOR_REQUIREMENT, ""));
+TYPE_ATOMIC(TYPE_LABEL_SELECTOR, META "LabelSelector", "which objects are meant, by their labels",
+    TEXT_MAP(1, "matchLabels", "labels they must have, with these values"),
+    LIST(2, "matchExpressions", TYPE_LABEL_SELECTOR_REQUIREMENT,
+        "what else must hold for their labels"));
 
-TYPE(TYPE_CONDITION, META "Condition", "",
-    TEXT(1, "type", "", REQUIRED, ALWAYS),
-    TEXT(2, "status", "", REQUIRED, ALWAYS),
-    INT64(3, "observedGeneration", ""),
-    TIME(4, "lastTransitionTime", "", REQUIRED, ALWAYS),
-    TEXT(5, "reason", "", REQUIRED, ALWAYS),
-    TEXT(6, "message", "", REQUIRED, ALWAYS));
+TYPE(TYPE_CONDITION, META "Condition", "something that holds for an object",
+    TEXT(1, "type", "what holds", REQUIRED, ALWAYS),
+    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
+    INT64(3, "observedGeneration", "the generation of the object that this was said of"),
+    TIME(4, "lastTransitionTime", "when the status last became another", REQUIRED, ALWAYS),
+    TEXT(5, "reason", "why it is so, as one word for programs", REQUIRED, ALWAYS),
+    TEXT(6, "message", "why it is so, as a sentence for people", REQUIRED, ALWAYS));
 
-LOCAL_TYPE(PRECONDITIONS, META "Preconditions", "",
-    TEXT(1, "uid", "", IF_SET),
-    TEXT(2, "resourceVersion", "", IF_SET));
+LOCAL_TYPE(PRECONDITIONS, META "Preconditions", "what must be so for a deletion to be done",
+    TEXT(1, "uid", "only an object of this identity", IF_SET),
+    TEXT(2, "resourceVersion", "only this version of it", IF_SET));
 
-TYPE(TYPE_DELETE_OPTIONS, META "DeleteOptions", "",
+TYPE(TYPE_DELETE_OPTIONS, META "DeleteOptions", "how an object is deleted",
     KIND_ROWS,
-    INT64(1, "gracePeriodSeconds", "", IF_SET),
-    OBJECT(2, "preconditions", PRECONDITIONS, ""),
-    BOOL(3, "orphanDependents", "", IF_SET),
-    TEXT(4, "propagationPolicy", "", IF_SET),
-    TEXTS(5, "dryRun", ""),
-    BOOL(6, "ignoreStoreReadErrorWithClusterBreakingPotential", "", IF_SET));
+    INT64(1, "gracePeriodSeconds", "how long it may take to end; 0: at once", IF_SET),
+    OBJECT(2, "preconditions", PRECONDITIONS, "what must be so for it to be done"),
+    BOOL(3, "orphanDependents", "an older way to say propagationPolicy", IF_SET),
+    TEXT(4, "propagationPolicy", "what becomes of what it owns: Orphan, Background or Foreground",
+        IF_SET),
+    TEXTS(5, "dryRun", "All: nothing is deleted, the answer is as if it were"),
+    BOOL(6, "ignoreStoreReadErrorWithClusterBreakingPotential",
+        "true: deletes even what cannot be read any more", IF_SET));
 
-TYPE_ATOMIC(TYPE_LOCAL_OBJECT_REFERENCE, CORE "LocalObjectReference", "",
-    TEXT(1, "name", ""));
+TYPE_ATOMIC(TYPE_LOCAL_OBJECT_REFERENCE, CORE "LocalObjectReference",
+        "another object of the same namespace",
+    TEXT(1, "name", "the name of the object"));
 
-TYPE_ATOMIC(TYPE_OBJECT_REFERENCE, CORE "ObjectReference", "",
-    TEXT(1, "kind", ""),
-    TEXT(2, "namespace", ""),
-    TEXT(3, "name", ""),
-    TEXT(4, "uid", ""),
-    TEXT(5, "apiVersion", ""),
-    TEXT(6, "resourceVersion", ""),
-    TEXT(7, "fieldPath", ""));
+TYPE_ATOMIC(TYPE_OBJECT_REFERENCE, CORE "ObjectReference", "another object",
+    TEXT(1, "kind", "the kind of the object"),
+    TEXT(2, "namespace", "the namespace of the object"),
+    TEXT(3, "name", "the name of the object"),
+    TEXT(4, "uid", "the identity of the object"),
+    TEXT(5, "apiVersion", "the group and version of its kind"),
+    TEXT(6, "resourceVersion", "the version of the object"),
+    TEXT(7, "fieldPath", "which part of the object, such as spec.containers{main}"));
 
-TYPE_ATOMIC(TYPE_TYPED_LOCAL_OBJECT_REFERENCE, CORE "TypedLocalObjectReference", "",
-    TEXT(1, "apiGroup", "", IF_SET),
-    TEXT(2, "kind", "", REQUIRED, ALWAYS),
-    TEXT(3, "name", "", REQUIRED, ALWAYS));
+TYPE_ATOMIC(TYPE_TYPED_LOCAL_OBJECT_REFERENCE, CORE "TypedLocalObjectReference",
+        "another object of the same namespace and any kind",
+    TEXT(1, "apiGroup", "the group of its kind; the core where not given", IF_SET),
+    TEXT(2, "kind", "the kind of the object", REQUIRED, ALWAYS),
+    TEXT(3, "name", "the name of the object", REQUIRED, ALWAYS));
 
-TYPE(TYPE_TYPED_OBJECT_REFERENCE, CORE "TypedObjectReference", "",
-    TEXT(1, "apiGroup", "", IF_SET),
-    TEXT(2, "kind", "", REQUIRED, ALWAYS),
-    TEXT(3, "name", "", REQUIRED, ALWAYS),
-    TEXT(4, "namespace", "", IF_SET));
+TYPE(TYPE_TYPED_OBJECT_REFERENCE, CORE "TypedObjectReference", "another object of any kind",
+    TEXT(1, "apiGroup", "the group of its kind; the core where not given", IF_SET),
+    TEXT(2, "kind", "the kind of the object", REQUIRED, ALWAYS),
+    TEXT(3, "name", "the name of the object", REQUIRED, ALWAYS),
+    TEXT(4, "namespace", "the namespace of the object", IF_SET));
 
-TYPE_ATOMIC(TYPE_SECRET_REFERENCE, CORE "SecretReference", "",
-    TEXT(1, "name", ""),
-    TEXT(2, "namespace", ""));
+TYPE_ATOMIC(TYPE_SECRET_REFERENCE, CORE "SecretReference", "a secret of any namespace",
+    TEXT(1, "name", "the name of the secret"),
+    TEXT(2, "namespace", "where it is"));

@@ -8,27 +8,29 @@
 #define PLUGINS "io.x-k8s.scheduling.v1alpha1."
 #define VOLCANO "sh.volcano.scheduling.v1beta1."
 
-LOCAL_TYPE(POD_GROUP_SPEC, PLUGINS "PodGroupSpec", "",
-    INT32(0, "minMember", ""),
-    MAP_OF(0, "minResources", TYPE_QUANTITY, ""),
-    INT32(0, "scheduleTimeoutSeconds", "", IF_SET));
+LOCAL_TYPE(POD_GROUP_SPEC, PLUGINS "PodGroupSpec", "how a group of pods is scheduled",
+    INT32(0, "minMember", "how many pods must find room at the same time"),
+    MAP_OF(0, "minResources", TYPE_QUANTITY, "what the pods of the group need together"),
+    INT32(0, "scheduleTimeoutSeconds", "how long the pods of the group may wait for each other",
+        IF_SET));
 
-TYPE(TYPE_POD_GROUP, PLUGINS "PodGroup", "",
+TYPE(TYPE_POD_GROUP, PLUGINS "PodGroup", "pods that start together or not at all",
     KIND_ROWS,
     METADATA(0),
-    OBJECT(0, "spec", POD_GROUP_SPEC, ""),
-    ANYTHING(0, "status", ""));
+    OBJECT(0, "spec", POD_GROUP_SPEC, "how they are scheduled"),
+    ANYTHING(0, "status", "how many of them are where"));
 
-LOCAL_TYPE(VOLCANO_POD_GROUP_SPEC, VOLCANO "PodGroupSpec", "",
-    INT32(0, "minMember", ""),
-    MAP_OF(0, "minTaskMember", TYPE_INT32, ""),
-    TEXT(0, "queue", ""),
-    TEXT(0, "priorityClassName", ""),
-    MAP_OF(0, "minResources", TYPE_QUANTITY, ""),
-    ANYTHING(0, "networkTopology", ""));
+LOCAL_TYPE(VOLCANO_POD_GROUP_SPEC, VOLCANO "PodGroupSpec", "how a group of pods is scheduled",
+    INT32(0, "minMember", "how many pods must find room at the same time"),
+    MAP_OF(0, "minTaskMember", TYPE_INT32, "how many pods of each task must find room"),
+    TEXT(0, "queue", "the queue that the group waits in"),
+    TEXT(0, "priorityClassName", "how important the group is"),
+    MAP_OF(0, "minResources", TYPE_QUANTITY, "what the pods of the group need together"),
+    ANYTHING(0, "networkTopology", "how near to each other its pods must be"));
 
-TYPE(TYPE_VOLCANO_POD_GROUP, VOLCANO "PodGroup", "",
+TYPE(TYPE_VOLCANO_POD_GROUP, VOLCANO "PodGroup",
+        "pods that start together or not at all, in the words of Volcano",
     KIND_ROWS,
     METADATA(0),
-    OBJECT(0, "spec", VOLCANO_POD_GROUP_SPEC, ""),
-    ANYTHING(0, "status", ""));
+    OBJECT(0, "spec", VOLCANO_POD_GROUP_SPEC, "how they are scheduled"),
+    ANYTHING(0, "status", "how many of them are where"));

@@ -4,122 +4,139 @@
 
 /* clang-format off */
 
-LOCAL_TYPE(SERVICE_PORT, CORE "ServicePort", "",
-    TEXT(1, "name", ""),
-    TEXT(2, "protocol", "", WORDS("SCTP", "TCP", "UDP"), FALLBACK("\"TCP\"")),
-    TEXT(6, "appProtocol", "", IF_SET),
-    INT32(3, "port", "", REQUIRED, ALWAYS),
-    INT_OR_TEXT(4, "targetPort", ""),
-    INT32(5, "nodePort", ""));
+LOCAL_TYPE(SERVICE_PORT, CORE "ServicePort", "a port of a service and where it leads",
+    TEXT(1, "name", "what it is called; needed where there are several"),
+    TEXT(2, "protocol", "the protocol spoken there", WORDS("SCTP", "TCP", "UDP"),
+        FALLBACK("\"TCP\"")),
+    TEXT(6, "appProtocol", "what is spoken above the protocol, such as http", IF_SET),
+    INT32(3, "port", "the port at the address of the service", REQUIRED, ALWAYS),
+    INT_OR_TEXT(4, "targetPort",
+        "the port of the pods, by number or name; the same where not given"),
+    INT32(5, "nodePort", "the port at the address of every node"));
 
-LOCAL_TYPE(CLIENT_IP_CONFIG, CORE "ClientIPConfig", "",
-    INT32(1, "timeoutSeconds", "", IF_SET));
+LOCAL_TYPE(CLIENT_IP_CONFIG, CORE "ClientIPConfig", "how clients are kept with their pods",
+    INT32(1, "timeoutSeconds", "how long a client that is silent is remembered", IF_SET));
 
-LOCAL_TYPE(SESSION_AFFINITY_CONFIG, CORE "SessionAffinityConfig", "",
-    OBJECT(1, "clientIP", CLIENT_IP_CONFIG, ""));
+LOCAL_TYPE(SESSION_AFFINITY_CONFIG, CORE "SessionAffinityConfig", "how sessions are kept together",
+    OBJECT(1, "clientIP", CLIENT_IP_CONFIG, "by the address of the client"));
 
-LOCAL_TYPE(SERVICE_SPEC, CORE "ServiceSpec", "",
-    LIST(1, "ports", SERVICE_PORT, "", KEYS("port", "protocol"), MERGE("port")),
-    TEXT_MAP(2, "selector", "", ATOMIC),
-    TEXT(3, "clusterIP", ""),
-    TEXTS(18, "clusterIPs", ""),
-    TEXT(4, "type", "", WORDS("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"), FALLBACK("\"ClusterIP\"")),
-    TEXTS(5, "externalIPs", ""),
-    TEXT(7, "sessionAffinity", "", WORDS("ClientIP", "None"), FALLBACK("\"None\"")),
-    TEXT(8, "loadBalancerIP", ""),
-    TEXTS(9, "loadBalancerSourceRanges", ""),
-    TEXT(10, "externalName", ""),
-    TEXT(11, "externalTrafficPolicy", "", WORDS("Cluster", "Local")),
-    INT32(12, "healthCheckNodePort", ""),
-    BOOL(13, "publishNotReadyAddresses", ""),
-    OBJECT(14, "sessionAffinityConfig", SESSION_AFFINITY_CONFIG, "", UNSUPPORTED("a client stays with its pod for as long as that is there")),
-    TEXTS(19, "ipFamilies", ""),
-    TEXT(17, "ipFamilyPolicy", "", IF_SET, WORDS("PreferDualStack", "RequireDualStack", "SingleStack")),
-    BOOL(20, "allocateLoadBalancerNodePorts", "", IF_SET),
-    TEXT(21, "loadBalancerClass", "", IF_SET),
-    TEXT(22, "internalTrafficPolicy", "", IF_SET, WORDS("Cluster", "Local")),
-    TEXT(23, "trafficDistribution", "", IF_SET));
+LOCAL_TYPE(SERVICE_SPEC, CORE "ServiceSpec", "how pods are reached under one name",
+    LIST(1, "ports", SERVICE_PORT, "the ports it has", KEYS("port", "protocol"), MERGE("port")),
+    TEXT_MAP(2, "selector", "labels of the pods it leads to", ATOMIC),
+    TEXT(3, "clusterIP",
+        "its address in the cluster; None: it has none, its name leads to the pods"),
+    TEXTS(18, "clusterIPs", "its addresses, one for each family; the first is clusterIP"),
+    TEXT(4, "type", "where it can be reached: within the cluster, at every node, from outside",
+        WORDS("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"), FALLBACK("\"ClusterIP\"")),
+    TEXTS(5, "externalIPs", "further addresses at which nodes take its connections"),
+    TEXT(7, "sessionAffinity", "ClientIP: a client comes to the same pod again",
+        WORDS("ClientIP", "None"), FALLBACK("\"None\"")),
+    TEXT(8, "loadBalancerIP", "the address wanted of a load balancer"),
+    TEXTS(9, "loadBalancerSourceRanges",
+        "only clients from these networks may use the load balancer"),
+    TEXT(10, "externalName", "the name of another host that its name stands for"),
+    TEXT(11, "externalTrafficPolicy", "Local: what comes from outside stays on the node it came to",
+        WORDS("Cluster", "Local")),
+    INT32(12, "healthCheckNodePort",
+        "the port at which load balancers ask whether a node has pods of it"),
+    BOOL(13, "publishNotReadyAddresses", "true: pods that are not ready can be looked up, too"),
+    OBJECT(14, "sessionAffinityConfig", SESSION_AFFINITY_CONFIG,
+        "how clients are kept with their pods",
+        UNSUPPORTED("a client stays with its pod for as long as that is there")),
+    TEXTS(19, "ipFamilies", "the families of its addresses, IPv4 or IPv6"),
+    TEXT(17, "ipFamilyPolicy", "whether it has addresses of one family or of both", IF_SET,
+        WORDS("PreferDualStack", "RequireDualStack", "SingleStack")),
+    BOOL(20, "allocateLoadBalancerNodePorts", "false: a load balancer needs no ports of the nodes",
+        IF_SET),
+    TEXT(21, "loadBalancerClass", "which kind of load balancer is to be made", IF_SET),
+    TEXT(22, "internalTrafficPolicy", "Local: what comes from within stays on its node", IF_SET,
+        WORDS("Cluster", "Local")),
+    TEXT(23, "trafficDistribution", "which pods are preferred, such as those that are near",
+        IF_SET));
 
-LOCAL_TYPE(PORT_STATUS, CORE "PortStatus", "",
-    INT32(1, "port", "", REQUIRED, ALWAYS),
-    TEXT(2, "protocol", "", REQUIRED, ALWAYS, WORDS("SCTP", "TCP", "UDP")),
-    TEXT(3, "error", "", IF_SET));
+LOCAL_TYPE(PORT_STATUS, CORE "PortStatus", "how a port of a load balancer is",
+    INT32(1, "port", "its number", REQUIRED, ALWAYS),
+    TEXT(2, "protocol", "the protocol spoken there", REQUIRED, ALWAYS, WORDS("SCTP", "TCP", "UDP")),
+    TEXT(3, "error", "why it does not work", IF_SET));
 
-LOCAL_TYPE(LOAD_BALANCER_INGRESS, CORE "LoadBalancerIngress", "",
-    TEXT(1, "ip", ""),
-    TEXT(2, "hostname", ""),
-    TEXT(3, "ipMode", "", IF_SET),
-    LIST(4, "ports", PORT_STATUS, ""));
+LOCAL_TYPE(LOAD_BALANCER_INGRESS, CORE "LoadBalancerIngress", "an entrance of a load balancer",
+    TEXT(1, "ip", "its address"),
+    TEXT(2, "hostname", "its name, where it has no address of its own"),
+    TEXT(3, "ipMode", "what becomes of packets sent to the address: VIP or Proxy", IF_SET),
+    LIST(4, "ports", PORT_STATUS, "how its ports are"));
 
-LOCAL_TYPE(LOAD_BALANCER_STATUS, CORE "LoadBalancerStatus", "",
-    LIST(1, "ingress", LOAD_BALANCER_INGRESS, ""));
+LOCAL_TYPE(LOAD_BALANCER_STATUS, CORE "LoadBalancerStatus", "what a load balancer offers",
+    LIST(1, "ingress", LOAD_BALANCER_INGRESS, "its entrances"));
 
-LOCAL_TYPE(SERVICE_STATUS, CORE "ServiceStatus", "",
-    STRUCT(1, "loadBalancer", LOAD_BALANCER_STATUS, ""),
-    LIST(2, "conditions", TYPE_CONDITION, "", KEYS("type"), MERGE("type")));
+LOCAL_TYPE(SERVICE_STATUS, CORE "ServiceStatus", "what has become of a service",
+    STRUCT(1, "loadBalancer", LOAD_BALANCER_STATUS, "its load balancer, if it has one"),
+    LIST(2, "conditions", TYPE_CONDITION, "what holds for it", KEYS("type"), MERGE("type")));
 
-TYPE(TYPE_SERVICE, CORE "Service", "",
+TYPE(TYPE_SERVICE, CORE "Service", "one name and address for pods that come and go",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", SERVICE_SPEC, ""),
-    STRUCT(3, "status", SERVICE_STATUS, ""));
+    STRUCT(2, "spec", SERVICE_SPEC, "how they are reached"),
+    STRUCT(3, "status", SERVICE_STATUS, "what has become of it"));
 
-LOCAL_TYPE_ATOMIC(ENDPOINT_ADDRESS, CORE "EndpointAddress", "",
-    TEXT(1, "ip", "", REQUIRED, ALWAYS),
-    TEXT(3, "hostname", ""),
-    TEXT(4, "nodeName", "", IF_SET),
-    OBJECT(2, "targetRef", TYPE_OBJECT_REFERENCE, ""));
+LOCAL_TYPE_ATOMIC(ENDPOINT_ADDRESS, CORE "EndpointAddress",
+        "the address of one pod behind a service",
+    TEXT(1, "ip", "the address", REQUIRED, ALWAYS),
+    TEXT(3, "hostname", "the host name under which it can be looked up"),
+    TEXT(4, "nodeName", "the node it is on", IF_SET),
+    OBJECT(2, "targetRef", TYPE_OBJECT_REFERENCE, "the pod whose address it is"));
 
-LOCAL_TYPE_ATOMIC(ENDPOINT_PORT, CORE "EndpointPort", "",
-    TEXT(1, "name", ""),
-    INT32(2, "port", "", REQUIRED, ALWAYS),
-    TEXT(3, "protocol", "", WORDS("SCTP", "TCP", "UDP"), FALLBACK("\"TCP\"")),
-    TEXT(4, "appProtocol", "", IF_SET));
+LOCAL_TYPE_ATOMIC(ENDPOINT_PORT, CORE "EndpointPort", "a port behind a service",
+    TEXT(1, "name", "which of the service's ports leads here"),
+    INT32(2, "port", "its number", REQUIRED, ALWAYS),
+    TEXT(3, "protocol", "the protocol spoken there", WORDS("SCTP", "TCP", "UDP"),
+        FALLBACK("\"TCP\"")),
+    TEXT(4, "appProtocol", "what is spoken above the protocol, such as http", IF_SET));
 
-LOCAL_TYPE(ENDPOINT_SUBSET, CORE "EndpointSubset", "",
-    LIST(1, "addresses", ENDPOINT_ADDRESS, ""),
-    LIST(2, "notReadyAddresses", ENDPOINT_ADDRESS, ""),
-    LIST(3, "ports", ENDPOINT_PORT, ""));
+LOCAL_TYPE(ENDPOINT_SUBSET, CORE "EndpointSubset", "addresses that have the same ports",
+    LIST(1, "addresses", ENDPOINT_ADDRESS, "of pods that are ready"),
+    LIST(2, "notReadyAddresses", ENDPOINT_ADDRESS, "of pods that are not ready"),
+    LIST(3, "ports", ENDPOINT_PORT, "the ports that each of the addresses has"));
 
-TYPE(TYPE_ENDPOINTS, CORE "Endpoints", "",
+TYPE(TYPE_ENDPOINTS, CORE "Endpoints", "the addresses behind a service",
     KIND_ROWS,
     METADATA(1),
-    LIST(2, "subsets", ENDPOINT_SUBSET, ""));
+    LIST(2, "subsets", ENDPOINT_SUBSET, "the addresses, by their ports"));
 
-LOCAL_TYPE(ENDPOINT_CONDITIONS, DISCOVERY "EndpointConditions", "",
-    BOOL(1, "ready", "", IF_SET),
-    BOOL(2, "serving", "", IF_SET),
-    BOOL(3, "terminating", "", IF_SET));
+LOCAL_TYPE(ENDPOINT_CONDITIONS, DISCOVERY "EndpointConditions", "how an endpoint is",
+    BOOL(1, "ready", "it takes connections", IF_SET),
+    BOOL(2, "serving", "it takes connections, even if it is about to end", IF_SET),
+    BOOL(3, "terminating", "it is about to end", IF_SET));
 
-LOCAL_TYPE(FOR_ZONE, DISCOVERY "ForZone", "",
-    TEXT(1, "name", "", REQUIRED, ALWAYS));
+LOCAL_TYPE(FOR_ZONE, DISCOVERY "ForZone", "a zone that should use an endpoint",
+    TEXT(1, "name", "the name of the zone", REQUIRED, ALWAYS));
 
-LOCAL_TYPE(FOR_NODE, DISCOVERY "ForNode", "",
-    TEXT(1, "name", "", REQUIRED, ALWAYS));
+LOCAL_TYPE(FOR_NODE, DISCOVERY "ForNode", "a node that should use an endpoint",
+    TEXT(1, "name", "the name of the node", REQUIRED, ALWAYS));
 
-LOCAL_TYPE(ENDPOINT_HINTS, DISCOVERY "EndpointHints", "",
-    LIST(1, "forZones", FOR_ZONE, ""),
-    LIST(2, "forNodes", FOR_NODE, ""));
+LOCAL_TYPE(ENDPOINT_HINTS, DISCOVERY "EndpointHints", "who should use an endpoint",
+    LIST(1, "forZones", FOR_ZONE, "clients of these zones"),
+    LIST(2, "forNodes", FOR_NODE, "clients of these nodes"));
 
-LOCAL_TYPE(SLICE_ENDPOINT, DISCOVERY "Endpoint", "",
-    TEXTS(1, "addresses", "", REQUIRED, ALWAYS, SET),
-    STRUCT(2, "conditions", ENDPOINT_CONDITIONS, ""),
-    TEXT(3, "hostname", "", IF_SET),
-    OBJECT(4, "targetRef", TYPE_OBJECT_REFERENCE, ""),
-    TEXT_MAP(5, "deprecatedTopology", ""),
-    TEXT(6, "nodeName", "", IF_SET),
-    TEXT(7, "zone", "", IF_SET),
-    OBJECT(8, "hints", ENDPOINT_HINTS, ""));
+LOCAL_TYPE(SLICE_ENDPOINT, DISCOVERY "Endpoint", "one pod behind a service",
+    TEXTS(1, "addresses", "its addresses, all of one family", REQUIRED, ALWAYS, SET),
+    STRUCT(2, "conditions", ENDPOINT_CONDITIONS, "how it is"),
+    TEXT(3, "hostname", "the host name under which it can be looked up", IF_SET),
+    OBJECT(4, "targetRef", TYPE_OBJECT_REFERENCE, "the pod it is"),
+    TEXT_MAP(5, "deprecatedTopology", "where it is, as older versions wrote it"),
+    TEXT(6, "nodeName", "the node it is on", IF_SET),
+    TEXT(7, "zone", "the zone it is in", IF_SET),
+    OBJECT(8, "hints", ENDPOINT_HINTS, "who should use it"));
 
-LOCAL_TYPE_ATOMIC(SLICE_PORT, DISCOVERY "EndpointPort", "",
-    TEXT(1, "name", "", IF_SET),
-    TEXT(2, "protocol", "", IF_SET, WORDS("SCTP", "TCP", "UDP"), FALLBACK("\"TCP\"")),
-    INT32(3, "port", "", IF_SET),
-    TEXT(4, "appProtocol", "", IF_SET));
+LOCAL_TYPE_ATOMIC(SLICE_PORT, DISCOVERY "EndpointPort", "a port behind a service",
+    TEXT(1, "name", "which of the service's ports leads here", IF_SET),
+    TEXT(2, "protocol", "the protocol spoken there", IF_SET, WORDS("SCTP", "TCP", "UDP"),
+        FALLBACK("\"TCP\"")),
+    INT32(3, "port", "its number", IF_SET),
+    TEXT(4, "appProtocol", "what is spoken above the protocol, such as http", IF_SET));
 
-TYPE(TYPE_ENDPOINT_SLICE, DISCOVERY "EndpointSlice", "",
+TYPE(TYPE_ENDPOINT_SLICE, DISCOVERY "EndpointSlice", "a part of the addresses behind a service",
     KIND_ROWS,
     METADATA(1),
-    TEXT(4, "addressType", "", REQUIRED, ALWAYS),
-    LIST(2, "endpoints", SLICE_ENDPOINT, "", ALWAYS),
-    LIST(3, "ports", SLICE_PORT, "", ALWAYS));
+    TEXT(4, "addressType", "the family of its addresses: IPv4, IPv6 or FQDN", REQUIRED, ALWAYS),
+    LIST(2, "endpoints", SLICE_ENDPOINT, "the pods behind the service", ALWAYS),
+    LIST(3, "ports", SLICE_PORT, "the ports that each of them has", ALWAYS));

@@ -8,87 +8,97 @@
 #define NO_QUEUES "there are no queues: a group starts when there is room for it"
 #define NO_PRIORITIES "there are no priorities: a group starts when there is room for it"
 
-LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy", "",
-    INT32(0, "minAvailable", "", IF_SET),
-    TEXT(0, "queue", "", UNSUPPORTED(NO_QUEUES)),
-    MAP_OF(0, "minResources", TYPE_QUANTITY, ""),
-    TEXT(0, "priorityClass", "", UNSUPPORTED(NO_PRIORITIES)),
-    INT32(0, "scheduleTimeoutSeconds", "", IF_SET));
+LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
+        "how the pods of a job are scheduled together",
+    INT32(0, "minAvailable", "how many pods must find room at the same time", IF_SET),
+    TEXT(0, "queue", "the queue that the job waits in", UNSUPPORTED(NO_QUEUES)),
+    MAP_OF(0, "minResources", TYPE_QUANTITY, "what the pods need together"),
+    TEXT(0, "priorityClass", "how important the job is", UNSUPPORTED(NO_PRIORITIES)),
+    INT32(0, "scheduleTimeoutSeconds", "how long its pods may wait for room", IF_SET));
 
-LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "",
-    TEXT(0, "cleanPodPolicy", "", WORDS("", "All", "None", "Running")),
-    INT32(0, "ttlSecondsAfterFinished", "", IF_SET),
-    INT64(0, "activeDeadlineSeconds", "", IF_SET),
-    INT32(0, "backoffLimit", "", IF_SET),
-    BOOL(0, "suspend", "", IF_SET),
-    TEXT(0, "managedBy", "", IF_SET),
-    OBJECT(0, "schedulingPolicy", SCHEDULING_POLICY, ""));
+LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
+    TEXT(0, "cleanPodPolicy", "which pods are deleted when the job has ended",
+        WORDS("", "All", "None", "Running")),
+    INT32(0, "ttlSecondsAfterFinished", "how long after its end the job is deleted", IF_SET),
+    INT64(0, "activeDeadlineSeconds", "how long the job may run before it fails", IF_SET),
+    INT32(0, "backoffLimit", "how many restarts there may be before the job fails", IF_SET),
+    BOOL(0, "suspend", "true: its pods are ended, and started again when it is false", IF_SET),
+    TEXT(0, "managedBy", "the controller that runs the job, if it is another one", IF_SET),
+    OBJECT(0, "schedulingPolicy", SCHEDULING_POLICY, "how its pods are scheduled together"));
 
-LOCAL_TYPE(REPLICA_SPEC, KUBEFLOW "ReplicaSpec", "",
-    INT32(0, "replicas", "", IF_SET),
-    TEXT(0, "restartPolicy", "", WORDS("", "Always", "ExitCode", "Never", "OnFailure")),
-    STRUCT(0, "template", TYPE_POD_TEMPLATE_SPEC, ""));
+LOCAL_TYPE(REPLICA_SPEC, KUBEFLOW "ReplicaSpec", "the pods of one role",
+    INT32(0, "replicas", "how many there are", IF_SET),
+    TEXT(0, "restartPolicy", "when a pod that ended is started again; ExitCode: by its exit code",
+        WORDS("", "Always", "ExitCode", "Never", "OnFailure")),
+    STRUCT(0, "template", TYPE_POD_TEMPLATE_SPEC,
+        "what the pods look like; the container of the job has a fixed name"));
 
-LOCAL_TYPE(REPLICA_STATUS, KUBEFLOW "ReplicaStatus", "",
-    INT32(0, "active", ""),
-    INT32(0, "succeeded", ""),
-    INT32(0, "failed", ""),
-    TEXT(0, "selector", ""),
-    OBJECT(0, "labelSelector", TYPE_LABEL_SELECTOR, ""));
+LOCAL_TYPE(REPLICA_STATUS, KUBEFLOW "ReplicaStatus", "how many pods of one role are where",
+    INT32(0, "active", "how many run or wait to run"),
+    INT32(0, "succeeded", "how many have succeeded"),
+    INT32(0, "failed", "how many have failed"),
+    TEXT(0, "selector", "which pods are counted, as text"),
+    OBJECT(0, "labelSelector", TYPE_LABEL_SELECTOR,
+        "which pods are counted, as older versions wrote it"));
 
-LOCAL_TYPE(JOB_CONDITION, KUBEFLOW "JobCondition", "",
-    TEXT(0, "type", "", REQUIRED),
-    TEXT(0, "status", "", REQUIRED),
-    TEXT(0, "reason", ""),
-    TEXT(0, "message", ""),
-    TIME(0, "lastUpdateTime", ""),
-    TIME(0, "lastTransitionTime", ""));
+LOCAL_TYPE(JOB_CONDITION, KUBEFLOW "JobCondition", "something that holds for a job",
+    TEXT(0, "type", "what holds, such as Running, Succeeded or Failed", REQUIRED),
+    TEXT(0, "status", "whether it is so: True, False or Unknown", REQUIRED),
+    TEXT(0, "reason", "why it is so, as one word for programs"),
+    TEXT(0, "message", "why it is so, as a sentence for people"),
+    TIME(0, "lastUpdateTime", "when this was last written"),
+    TIME(0, "lastTransitionTime", "when the status last became another"));
 
-LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "",
-    LIST(0, "conditions", JOB_CONDITION, ""),
-    MAP(0, "replicaStatuses", REPLICA_STATUS, ""),
-    TIME(0, "startTime", ""),
-    TIME(0, "completionTime", ""),
-    TIME(0, "lastReconcileTime", ""));
+LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "how far a job is",
+    LIST(0, "conditions", JOB_CONDITION, "what holds for it, in the order it came about"),
+    MAP(0, "replicaStatuses", REPLICA_STATUS, "how many pods of each role are where"),
+    TIME(0, "startTime", "when the job was begun"),
+    TIME(0, "completionTime", "when it succeeded"),
+    TIME(0, "lastReconcileTime", "when its controller last looked at it"));
 
-LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "",
-    OBJECT(0, "runPolicy", RUN_POLICY, ""),
-    TEXT(0, "successPolicy", "", WORDS("", "AllWorkers", "ChiefWorker")),
-    MAP(0, "tfReplicaSpecs", REPLICA_SPEC, "", REQUIRED),
-    BOOL(0, "enableDynamicWorker", ""));
+LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "what a TensorFlow job is to do",
+    OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"),
+    TEXT(0, "successPolicy",
+        "AllWorkers: every worker must succeed; otherwise the chief, or worker 0",
+        WORDS("", "AllWorkers", "ChiefWorker")),
+    MAP(0, "tfReplicaSpecs", REPLICA_SPEC, "the pods of each role: Chief, Worker, PS, Evaluator",
+        REQUIRED),
+    BOOL(0, "enableDynamicWorker", "true: workers may come and go while the job runs"));
 
-TYPE(TYPE_TFJOB, KUBEFLOW "TFJob", "",
+TYPE(TYPE_TFJOB, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,
     METADATA(0),
-    OBJECT(0, "spec", TFJOB_SPEC, ""),
-    OBJECT(0, "status", JOB_STATUS, ""));
+    OBJECT(0, "spec", TFJOB_SPEC, "what it is to do"),
+    OBJECT(0, "status", JOB_STATUS, "how far it is"));
 
-LOCAL_TYPE(RDZV_CONF, KUBEFLOW "RDZVConf", "",
-    TEXT(0, "key", ""),
-    TEXT(0, "value", ""));
+LOCAL_TYPE(RDZV_CONF, KUBEFLOW "RDZVConf", "a setting of the rendezvous",
+    TEXT(0, "key", "what it is called"),
+    TEXT(0, "value", "its value"));
 
-LOCAL_TYPE(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy", "",
-    INT32(0, "minReplicas", "", IF_SET),
-    INT32(0, "maxReplicas", "", IF_SET),
-    TEXT(0, "rdzvBackend", "", IF_SET),
-    INT32(0, "rdzvPort", "", IF_SET),
-    TEXT(0, "rdzvHost", "", IF_SET),
-    TEXT(0, "rdzvId", "", IF_SET),
-    LIST(0, "rdzvConf", RDZV_CONF, ""),
-    BOOL(0, "standalone", "", IF_SET),
-    INT32(0, "nProcPerNode", "", IF_SET),
-    INT32(0, "maxRestarts", "", IF_SET),
-    LIST_OF(0, "metrics", TYPE_ANYTHING, "",
+LOCAL_TYPE(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy",
+        "how many workers a job may have while it runs",
+    INT32(0, "minReplicas", "with how many it can work at least", IF_SET),
+    INT32(0, "maxReplicas", "how many it may have at most", IF_SET),
+    TEXT(0, "rdzvBackend", "how workers find each other, such as c10d", IF_SET),
+    INT32(0, "rdzvPort", "the port they find each other at", IF_SET),
+    TEXT(0, "rdzvHost", "the host they find each other at", IF_SET),
+    TEXT(0, "rdzvId", "a name of the rendezvous that no other job has", IF_SET),
+    LIST(0, "rdzvConf", RDZV_CONF, "further settings of the rendezvous"),
+    BOOL(0, "standalone", "true: the rendezvous is of one pod alone", IF_SET),
+    INT32(0, "nProcPerNode", "how many processes are started in each pod", IF_SET),
+    INT32(0, "maxRestarts", "how often the group of workers may be restarted", IF_SET),
+    LIST_OF(0, "metrics", TYPE_ANYTHING, "the load by which workers are added or taken away",
         UNSUPPORTED("nothing scales by load: change the replicas, or use 'kubectl scale'")));
 
-LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "",
-    OBJECT(0, "runPolicy", RUN_POLICY, ""),
-    OBJECT(0, "elasticPolicy", ELASTIC_POLICY, ""),
-    MAP(0, "pytorchReplicaSpecs", REPLICA_SPEC, "", REQUIRED),
-    TEXT(0, "nprocPerNode", "", IF_SET));
+LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "what a PyTorch job is to do",
+    OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"),
+    OBJECT(0, "elasticPolicy", ELASTIC_POLICY, "how many workers it may have while it runs"),
+    MAP(0, "pytorchReplicaSpecs", REPLICA_SPEC, "the pods of each role: Master, Worker", REQUIRED),
+    TEXT(0, "nprocPerNode", "how many processes are started in each pod, or auto, cpu, gpu",
+        IF_SET));
 
-TYPE(TYPE_PYTORCHJOB, KUBEFLOW "PyTorchJob", "",
+TYPE(TYPE_PYTORCHJOB, KUBEFLOW "PyTorchJob", "a distributed training of PyTorch",
     KIND_ROWS,
     METADATA(0),
-    OBJECT(0, "spec", PYTORCHJOB_SPEC, ""),
-    OBJECT(0, "status", JOB_STATUS, ""));
+    OBJECT(0, "spec", PYTORCHJOB_SPEC, "what it is to do"),
+    OBJECT(0, "status", JOB_STATUS, "how far it is"));

@@ -1,5 +1,6 @@
 /* The field tables make sense in themselves: names and numbers are unique in a type, keys name
- * fields that elements have, defaults are values of their field's type. */
+ * fields that elements have, defaults are values of their field's type, and something is said of
+ * each. */
 #include "test_arena.h"
 
 #include "base/json.h"
@@ -73,6 +74,16 @@ static void check_fallback(const char *type, const struct schema_field *field)
         fail_msg("%s.%s: its default is not allowed", type, field->name);
 }
 
+/* What `kubectl explain` says of it. */
+static void check_doc(const char *type, const char *field, const char *doc)
+{
+    enum { DOC_MAX = 100 };
+    if (str_is_empty(doc))
+        fail_msg("%s.%s: nothing is said of it", type, field);
+    if (strlen(doc) > DOC_MAX || str_has_suffix(doc, ".") || str_has_suffix(doc, " "))
+        fail_msg("%s.%s: not a short sentence without full stop: '%s'", type, field, doc);
+}
+
 static void visit_object(struct visit *visit, const struct schema_object *object);
 
 static void visit_value(struct visit *visit, const char *type, const struct schema_field *field,
@@ -108,9 +119,11 @@ static void visit_object(struct visit *visit, const struct schema_object *object
     }
     assert_true(visit->count < TYPES_MAX);
     visit->seen[visit->count++] = object;
+    check_doc(object->name, "", object->doc);
     for (const struct schema_field *field = object->fields; field->name; field++) {
         visit->fields++;
         check_unique(object, field);
+        check_doc(object->name, field->name, field->doc);
         if (field->value.type == SCHEMA_LIST)
             check_list(object->name, field);
         check_fallback(object->name, field);
@@ -127,6 +140,7 @@ static void tables_make_sense(void **state)
         assert_non_null(schema_field(kind->object, "kind"));
         visit_object(&visit, kind->object);
     }
+    visit_object(&visit, &TYPE_STATUS);
     assert_true(visit.count > 250 && visit.fields > 1300);
 }
 
