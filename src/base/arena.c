@@ -18,9 +18,17 @@ struct chunk {
     max_align_t data[];
 };
 
+/* Lies in the arena itself. */
+struct deferred {
+    struct deferred *next;
+    void (*end)(void *context);
+    void *context;
+};
+
 struct arena {
     struct chunk *chunks;
     size_t used;
+    struct deferred *deferred;
 };
 
 static struct chunk *chunk_new(size_t size, struct chunk *next)
@@ -42,10 +50,20 @@ struct arena *arena_new(void)
     return arena_new_sized(CHUNK_FIRST);
 }
 
+static void run_deferred(struct arena *arena)
+{
+    struct deferred *deferred;
+    while ((deferred = arena->deferred)) {
+        arena->deferred = deferred->next;
+        deferred->end(deferred->context);
+    }
+}
+
 struct arena *arena_free(struct arena *arena)
 {
     if (!arena)
         return NULL;
+    run_deferred(arena);
     for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
         free(chunk);
@@ -56,6 +74,7 @@ struct arena *arena_free(struct arena *arena)
 
 void arena_reset(struct arena *arena)
 {
+    run_deferred(arena);
     struct chunk *kept = arena->chunks;
     for (struct chunk *chunk = kept->next, *next; chunk; chunk = next) {
         next = chunk->next;
@@ -135,6 +154,13 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     char *text = arena_vprintf(arena, format, args);
     va_end(args);
     return text;
+}
+
+void arena_defer(struct arena *arena, void (*end)(void *context), void *context)
+{
+    struct deferred *deferred = arena_alloc(arena, sizeof(*deferred));
+    *deferred = (struct deferred){arena->deferred, end, context};
+    arena->deferred = deferred;
 }
 
 size_t arena_used(const struct arena *arena)

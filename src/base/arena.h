@@ -30,6 +30,10 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     __attribute__((returns_nonnull, format(printf, 2, 0)));
 
+/* Call `end` with `context` when the arena is freed or reset: what its user holds for as long. The
+ * last one asked for comes first. */
+void arena_defer(struct arena *arena, void (*end)(void *context), void *context);
+
 /* Bytes handed out since new or reset: an arena of that size takes the same allocations in one
  * chunk. */
 size_t arena_used(const struct arena *arena);

@@ -81,7 +81,7 @@ static struct entry *entry_of(struct access_cache *cache, const struct store_obj
 static void read_kind(struct access_cache *cache, size_t kind)
 {
     const struct registry_resource *resource =
-        registry_find("rbac.authorization.k8s.io", "v1", PLURALS[kind]);
+        registry_built_in("rbac.authorization.k8s.io", "v1", PLURALS[kind]);
     _cleanup_free_ char *prefix = mem_printf("/%s/", resource->storage);
     struct store_object **objects;
     size_t count = store_list(cache->store, prefix, &objects);

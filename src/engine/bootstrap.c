@@ -66,8 +66,8 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
                                 struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *accounts = registry_find("", "v1", "serviceaccounts");
-    const struct registry_resource *maps = registry_find("", "v1", "configmaps");
+    const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
+    const struct registry_resource *maps = registry_built_in("", "v1", "configmaps");
     struct json *account = kube_object_make(arena, &accounts->id, namespace_, "default");
     int r = ensure(bootstrap, arena, accounts, account, NULL, err);
     if (r < 0 || !bootstrap->ca_pem)
@@ -83,7 +83,7 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
 static int make_namespace(const struct bootstrap *bootstrap, const char *name, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *namespaces = registry_find("", "v1", "namespaces");
+    const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
     struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
     kind_namespace_create(arena, object);
     return ensure(bootstrap, arena, namespaces, object, NULL, err);
@@ -94,7 +94,7 @@ static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct store_object **stored;
-    const char *prefix = rest_key(arena, registry_find("", "v1", "namespaces"), "", NULL);
+    const char *prefix = rest_key(arena, registry_built_in("", "v1", "namespaces"), "", NULL);
     size_t count = store_list(bootstrap->store, prefix, &stored);
     int r = 0;
     for (size_t i = 0; i < count; i++) {
@@ -116,7 +116,7 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     struct json *object;
     int r = 0;
     for (size_t i = 0; r == 0 && (object = bootstrap_role_at(arena, i, &plural)); i++)
-        r = ensure(bootstrap, arena, registry_find("rbac.authorization.k8s.io", "v1", plural),
+        r = ensure(bootstrap, arena, registry_built_in("rbac.authorization.k8s.io", "v1", plural),
                    object, str_eq(plural, "clusterroles") ? "rules" : NULL, err);
     return r;
 }
@@ -132,7 +132,7 @@ static int make_kubeflow_accounts(const struct bootstrap *bootstrap, struct err 
         {"kubeflow-user-example-com", "default-editor"},
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *accounts = registry_find("", "v1", "serviceaccounts");
+    const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
     int r = 0;
     for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++)
         r = ensure(bootstrap, arena, accounts,

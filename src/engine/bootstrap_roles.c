@@ -112,7 +112,7 @@ static void set_words(struct arena *arena, struct json *object, const char *memb
 
 static struct json *make(struct arena *arena, const char *plural, const char *name)
 {
-    const struct kube_resource *id = &registry_find(GROUP, "v1", plural)->id;
+    const struct kube_resource *id = &registry_built_in(GROUP, "v1", plural)->id;
     struct json *object = kube_object_make(arena, id, NULL, name);
     kube_meta_set_label(arena, object, "kubernetes.io/bootstrapping", "rbac-defaults");
     kube_meta_set_annotation(arena, object, "rbac.authorization.kubernetes.io/autoupdate", "true");

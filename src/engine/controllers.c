@@ -2,6 +2,7 @@
  * do. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "engine/engine.h"
 #include "engine/hub.h"
 
@@ -13,7 +14,7 @@ static const struct controller *const CONTROLLERS[] = {
     &JOB_ORPHAN_CONTROLLER, &POD_GROUP_CONTROLLER,
 };
 
-enum { CONTROLLER_COUNT = sizeof(CONTROLLERS) / sizeof(CONTROLLERS[0]), RESOURCES_MAX = 32 };
+enum { CONTROLLER_COUNT = sizeof(CONTROLLERS) / sizeof(CONTROLLERS[0]) };
 
 /* One resource as it is watched. */
 struct source {
@@ -25,8 +26,8 @@ struct source {
 struct hub {
     struct loop *loop;
     struct kube_client *client;
-    struct source sources[RESOURCES_MAX];
-    size_t source_count;
+    struct registry *registry;
+    VEC(struct source *) sources;
     struct hub_task tasks; /* head of a ring */
     void *selves[CONTROLLER_COUNT];
 };
@@ -46,18 +47,31 @@ struct kube_client *hub_client(struct hub *hub)
     return hub->client;
 }
 
+const struct registry *hub_registry(struct hub *hub)
+{
+    return hub->registry;
+}
+
+struct kube_informer *hub_find_informer(struct hub *hub, const char *storage)
+{
+    for (size_t i = 0; i < hub->sources.count; i++)
+        if (str_eq(hub->sources.items[i]->resource->storage, storage))
+            return hub->sources.items[i]->informer;
+    return NULL;
+}
+
 struct kube_informer *hub_informer(struct hub *hub, const char *storage)
 {
-    for (size_t i = 0; i < hub->source_count; i++)
-        if (str_eq(hub->sources[i].resource->storage, storage))
-            return hub->sources[i].informer;
-    mem_panic("no informer of '%s'", storage);
+    struct kube_informer *informer = hub_find_informer(hub, storage);
+    if (!informer)
+        mem_panic("no informer of '%s'", storage);
+    return informer;
 }
 
 bool hub_synced(struct hub *hub)
 {
-    for (size_t i = 0; i < hub->source_count; i++)
-        if (!kube_informer_synced(hub->sources[i].informer))
+    for (size_t i = 0; i < hub->sources.count; i++)
+        if (!kube_informer_synced(hub->sources.items[i]->informer))
             return false;
     return true;
 }
@@ -86,6 +100,22 @@ static void on_change(void *context, struct kube_object *old, struct kube_object
             CONTROLLERS[i]->changed(source->hub->selves[i], source->resource, old, new_);
 }
 
+static void add_source(struct hub *hub, const struct registry_resource *resource)
+{
+    struct source *source = mem_zalloc(sizeof(*source));
+    source->hub = hub;
+    source->resource = registry_ref(resource);
+    vec_push(&hub->sources, source);
+    source->informer = kube_informer_new(hub->client, &resource->id, NULL, NULL, on_change, source);
+}
+
+static void source_free(struct source *source)
+{
+    kube_informer_free(source->informer);
+    registry_unref(source->resource);
+    free(source);
+}
+
 struct engine_controllers *engine_controllers_new(struct loop *loop,
                                                   struct http_transport *transport)
 {
@@ -94,19 +124,11 @@ struct engine_controllers *engine_controllers_new(struct loop *loop,
     hub->loop = loop;
     hub->tasks.next = hub->tasks.previous = &hub->tasks;
     hub->client = kube_client_new(loop, transport, "trainyard-controllers");
+    hub->registry = registry_new();
     const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_at(i)); i++) {
-        if (str_eq(resource->id.plural, "events") || resource->transient)
-            continue;
-        if (hub->source_count == RESOURCES_MAX)
-            mem_panic("more than %d resources to watch", RESOURCES_MAX);
-        hub->sources[hub->source_count++] = (struct source){.hub = hub, .resource = resource};
-    }
-    for (size_t i = 0; i < hub->source_count; i++) {
-        struct source *source = &hub->sources[i];
-        source->informer =
-            kube_informer_new(hub->client, &source->resource->id, NULL, NULL, on_change, source);
-    }
+    for (size_t i = 0; (resource = registry_at(hub->registry, i)); i++)
+        if (!str_eq(resource->id.plural, "events") && !resource->transient)
+            add_source(hub, resource);
     for (size_t i = 0; i < CONTROLLER_COUNT; i++)
         hub->selves[i] = CONTROLLERS[i]->start(hub);
     return controllers;
@@ -117,14 +139,16 @@ struct engine_controllers *engine_controllers_free(struct engine_controllers *co
     if (!controllers)
         return NULL;
     struct hub *hub = &controllers->hub;
-    for (size_t i = 0; i < hub->source_count; i++)
-        kube_informer_free(hub->sources[i].informer);
+    for (size_t i = 0; i < hub->sources.count; i++)
+        source_free(hub->sources.items[i]);
+    vec_release(&hub->sources);
     /* No answer comes any more; then nothing refers to the controllers. */
     kube_client_free(hub->client);
     while (hub->tasks.next != &hub->tasks)
         hub_task_end(hub->tasks.next);
     for (size_t i = 0; i < CONTROLLER_COUNT; i++)
         CONTROLLERS[i]->stop(hub->selves[i]);
+    registry_free(hub->registry);
     free(controllers);
     return NULL;
 }

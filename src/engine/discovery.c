@@ -70,14 +70,15 @@ static struct json *sub_entry(struct arena *arena, const struct registry_resourc
     return entry;
 }
 
-static struct json *resource_list(struct arena *arena, const char *group, const char *version)
+static struct json *resource_list(struct arena *arena, const struct registry *registry,
+                                  const char *group, const char *version)
 {
     struct json *list = make(arena, "APIResourceList", "v1");
     json_set(arena, list, "groupVersion",
              group[0] ? json_stringf(arena, "%s/%s", group, version) : json_string(arena, version));
     struct json *resources = json_ensure_array(arena, list, "resources");
     const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_at(i)); i++) {
+    for (size_t i = 0; (resource = registry_at(registry, i)); i++) {
         if (!str_eq(resource->id.group, group) || !registry_serves_version(resource, version))
             continue;
         json_append(resources, resource_entry(arena, resource));
@@ -96,20 +97,15 @@ static struct json *version_entry(struct arena *arena, const char *group, const 
     return entry;
 }
 
-static void fill_group(struct arena *arena, struct json *entry, const char *group,
-                       const char *version)
+static void fill_group(struct arena *arena, const struct registry *registry, struct json *entry,
+                       const char *group)
 {
     json_set_string(arena, entry, "name", group);
     struct json *versions = json_ensure_array(arena, entry, "versions");
-    json_append(versions, version_entry(arena, group, version));
-    const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_at(i)); i++) {
-        if (!str_eq(resource->id.group, group))
-            continue;
-        for (const struct registry_older *older = resource->older; older && older->version; older++)
-            json_append(versions, version_entry(arena, group, older->version));
-    }
-    json_set(arena, entry, "preferredVersion", version_entry(arena, group, version));
+    const char **list = registry_versions(registry, arena, group);
+    for (size_t i = 0; list[i]; i++)
+        json_append(versions, version_entry(arena, group, list[i]));
+    json_set(arena, entry, "preferredVersion", version_entry(arena, group, list[0]));
 }
 
 static struct json *api_versions(struct arena *arena)
@@ -121,14 +117,14 @@ static struct json *api_versions(struct arena *arena)
     return versions;
 }
 
-static struct json *group_list(struct arena *arena)
+static struct json *group_list(struct arena *arena, const struct registry *registry)
 {
     struct json *list = make(arena, "APIGroupList", "v1");
     struct json *groups = json_ensure_array(arena, list, "groups");
-    const char *group, *version;
-    for (size_t i = 0; (group = registry_group_at(i, &version)); i++) {
+    const char **names = registry_groups(registry, arena);
+    for (size_t i = 0; names[i]; i++) {
         struct json *entry = json_object(arena);
-        fill_group(arena, entry, group, version);
+        fill_group(arena, registry, entry, names[i]);
         json_append(groups, entry);
     }
     return list;
@@ -152,41 +148,38 @@ static struct json *version_info(struct arena *arena, const char *program_versio
 }
 
 /* /apis/GROUP and /apis/GROUP/VERSION. */
-static struct json *group_path(struct arena *arena, const char *path)
+static struct json *group_path(struct arena *arena, const struct registry *registry,
+                               const char *path)
 {
     size_t count;
     char **pieces = str_split(arena, path, '/', &count);
-    const char *group, *version;
-    for (size_t i = 0; (group = registry_group_at(i, &version)); i++) {
-        if (!str_eq(pieces[0], group))
-            continue;
-        if (count == 1) {
-            struct json *entry = make(arena, "APIGroup", "v1");
-            fill_group(arena, entry, group, version);
-            return entry;
-        }
-        if (count == 2 && registry_has_group_version(group, pieces[1]))
-            return resource_list(arena, group, pieces[1]);
-    }
-    return NULL;
+    if (count == 2 && pieces[0][0] && registry_has_group_version(registry, pieces[0], pieces[1]))
+        return resource_list(arena, registry, pieces[0], pieces[1]);
+    if (count != 1 || !pieces[0][0] || !registry_versions(registry, arena, pieces[0])[0])
+        return NULL;
+    struct json *entry = make(arena, "APIGroup", "v1");
+    fill_group(arena, registry, entry, pieces[0]);
+    return entry;
 }
 
-static struct json *document(struct arena *arena, const char *path, const char *program_version)
+static struct json *document(struct arena *arena, const struct registry *registry, const char *path,
+                             const char *program_version)
 {
     if (str_eq(path, "/api"))
         return api_versions(arena);
     if (str_eq(path, "/api/v1"))
-        return resource_list(arena, "", "v1");
+        return resource_list(arena, registry, "", "v1");
     if (str_eq(path, "/apis"))
-        return group_list(arena);
+        return group_list(arena, registry);
     if (str_has_prefix(path, "/apis/"))
-        return group_path(arena, path + strlen("/apis/"));
+        return group_path(arena, registry, path + strlen("/apis/"));
     if (str_eq(path, "/version"))
         return version_info(arena, program_version);
     return NULL;
 }
 
-bool discovery_handle(struct http_exchange *exchange, const char *program_version)
+bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
+                      const char *program_version)
 {
     static const char *const health[] = {"/healthz", "/livez", "/readyz"};
     const char *path = exchange->request->path;
@@ -199,10 +192,10 @@ bool discovery_handle(struct http_exchange *exchange, const char *program_versio
         }
     }
     if (str_eq(path, "/openapi/v2")) {
-        openapi_respond(exchange);
+        openapi_respond(exchange, registry);
         return true;
     }
-    const struct json *json = document(exchange->arena, path, program_version);
+    const struct json *json = document(exchange->arena, registry, path, program_version);
     if (!json)
         return false;
     const char *text = json_to_string(exchange->arena, json);

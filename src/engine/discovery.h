@@ -3,11 +3,13 @@
 #ifndef TRAINYARD_ENGINE_DISCOVERY_H
 #define TRAINYARD_ENGINE_DISCOVERY_H
 
+#include "engine/registry.h"
 #include "net/http.h"
 
 #include <stdbool.h>
 
 /* Answers and returns true if the path is one of these. */
-bool discovery_handle(struct http_exchange *exchange, const char *program_version);
+bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
+                      const char *program_version);
 
 #endif

@@ -27,6 +27,7 @@ struct engine {
     struct engine_pod_backend backend;
     struct watcher_link watchers;
     struct service_addresses *service_addresses;
+    struct registry *registry;
 };
 
 struct store *engine_store(struct engine *engine)
@@ -65,6 +66,11 @@ struct service_addresses *engine_service_addresses(struct engine *engine)
     return engine->service_addresses;
 }
 
+struct registry *engine_registry(struct engine *engine)
+{
+    return engine->registry;
+}
+
 struct watcher_link *engine_watchers(struct engine *engine)
 {
     return &engine->watchers;
@@ -80,6 +86,7 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->store = store;
     engine->token = mem_strdup(options->token);
     engine->version = mem_strdup(options->version ? options->version : "0");
+    engine->registry = registry_new();
     watcher_ring_init(&engine->watchers);
     engine->service_addresses = service_addresses_new(store);
     engine->ca_pem = options->ca_pem ? mem_strdup(options->ca_pem) : NULL;
@@ -106,6 +113,7 @@ struct engine *engine_free(struct engine *engine)
     free(engine->version);
     free(engine->ca_pem);
     access_cache_free(engine->access);
+    registry_free(engine->registry);
     free(engine);
     return NULL;
 }
@@ -159,10 +167,10 @@ void engine_handle(struct http_exchange *exchange, void *context)
         return;
     }
     exchange->user = identity->name;
-    if (discovery_handle(exchange, engine->version))
+    if (discovery_handle(exchange, engine->registry, engine->version))
         return;
-    if (route_parse(exchange->arena, request->method, request->path, request->query, &route, &err) <
-        0)
+    if (route_parse(exchange->arena, engine->registry, request->method, request->path,
+                    request->query, &route, &err) < 0)
         engine_respond_error(exchange, &err);
     else
         rest_handle(engine, exchange, identity, &route);

@@ -46,11 +46,12 @@ static struct kube_object *find(struct garbage *garbage, const char *key,
     size_t count;
     char **pieces = str_split(arena, key, '/', &count);
     const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_at(i)); i++)
+    for (size_t i = 0; (resource = registry_at(hub_registry(garbage->hub), i)); i++)
         if (str_eq(resource->storage, pieces[0]))
             break;
     *ret_resource = resource;
-    return kube_informer_get(hub_informer(garbage->hub, pieces[0]), pieces[1], pieces[2]);
+    struct kube_informer *informer = resource ? hub_find_informer(garbage->hub, pieces[0]) : NULL;
+    return informer ? kube_informer_get(informer, pieces[1], pieces[2]) : NULL;
 }
 
 static void add_dependent(struct garbage *garbage, const char *owner_uid, const char *key)
@@ -159,6 +160,7 @@ static void check_release(struct hub_task *task)
 {
     struct check *check = CONTAINER_OF(task, struct check, task);
     kube_object_unref(check->object);
+    registry_unref(check->resource);
     free(check->key);
     free(check);
 }
@@ -222,15 +224,11 @@ static void conclude(struct check *check)
     acted(check, NULL, NULL);
 }
 
-static const struct registry_resource *resource_of(const struct json *owner)
+static const struct registry_resource *resource_of(struct check *check, const struct json *owner)
 {
-    const char *version = json_get_string(owner, "apiVersion", "");
-    const char *kind = json_get_string(owner, "kind", "");
-    const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_at(i)); i++)
-        if (str_eq(resource->api_version, version) && str_eq(resource->id.kind, kind))
-            break;
-    return resource;
+    return registry_find_kind(hub_registry(check->garbage->hub),
+                              json_get_string(owner, "apiVersion", ""),
+                              json_get_string(owner, "kind", ""));
 }
 
 static void ask_next(struct check *check);
@@ -268,7 +266,7 @@ static void ask_next(struct check *check)
 {
     for (; check->next < check->count; check->next++) {
         const struct json *owner = json_element(owners_of(check->object->json), check->next);
-        const struct registry_resource *resource = resource_of(owner);
+        const struct registry_resource *resource = resource_of(check, owner);
         enum garbage_owner state = resource ? known_state(check, owner) : OWNER_UNKNOWN;
         check->owners[check->next] = state;
         if (state == OWNER_GONE) {
@@ -354,7 +352,7 @@ static void work(void *context, const char *key)
     check->garbage = garbage;
     check->key = mem_strdup(key);
     check->object = kube_object_ref(object);
-    check->resource = resource;
+    check->resource = registry_ref(resource);
     check->count = json_count(owners_of(object->json));
     if (duty != DUTY_NONE)
         do_duty(check, duty);

@@ -14,9 +14,15 @@ struct hub;
 struct loop *hub_loop(struct hub *hub);
 struct kube_client *hub_client(struct hub *hub);
 
+/* All there is, each kind in the one version in which it is watched. A custom resource's row may go
+ * with its definition: who keeps one while a call is under way holds it. */
+const struct registry *hub_registry(struct hub *hub);
+
 /* The informer of a resource, by the name it is stored under ("pods", "jobs.batch"); events have
- * none: they are many and nobody decides on them. */
+ * none: they are many and nobody decides on them. hub_find_informer() is for what may be a custom
+ * resource, and NULL for one that is gone. */
 struct kube_informer *hub_informer(struct hub *hub, const char *storage);
+struct kube_informer *hub_find_informer(struct hub *hub, const char *storage);
 bool hub_synced(struct hub *hub); /* every informer has its first list */
 
 /* The context of calls under way. When the hub goes, no answer comes any more: what is still open

@@ -128,7 +128,9 @@ struct listing {
 
 static void listing_release(struct hub_task *task)
 {
-    free(CONTAINER_OF(task, struct listing, task));
+    struct listing *listing = CONTAINER_OF(task, struct listing, task);
+    registry_unref(listing->resource);
+    free(listing);
 }
 
 static void listed(void *context, struct json *list, const struct err *err)
@@ -156,13 +158,13 @@ static void clear_out(struct sweep *sweep)
     const struct registry_resource *resource;
     sweep->terminating = true;
     sweep->waiting = 1;
-    for (size_t i = 0; (resource = registry_at(i)); i++) {
+    for (size_t i = 0; (resource = registry_at(hub_registry(hub), i)); i++) {
         if (!resource->id.namespaced)
             continue;
         struct listing *listing = mem_zalloc(sizeof(*listing));
         hub_task_begin(hub, &listing->task, listing_release);
         listing->sweep = sweep;
-        listing->resource = resource;
+        listing->resource = registry_ref(resource);
         sweep->waiting++;
         kube_list(hub_client(hub), &resource->id, sweep->name, NULL, NULL, listed, listing);
     }

@@ -88,13 +88,13 @@ static void put_path(struct arena *arena, struct buf *paths,
     put_message(paths, 2, &named);
 }
 
-void openapi_respond(struct http_exchange *exchange)
+void openapi_respond(struct http_exchange *exchange, const struct registry *registry)
 {
     struct buf document = message(), info = message(), paths = message();
     put_string(&info, 1, "Trainyard");
     put_string(&info, 2, "v1");
     const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_at(i)); i++)
+    for (size_t i = 0; (resource = registry_at(registry, i)); i++)
         if (resource->verbs & VERB_PATCH)
             put_path(exchange->arena, &paths, resource);
     put_string(&document, 1, "2.0");

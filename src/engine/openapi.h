@@ -2,8 +2,9 @@
 #ifndef TRAINYARD_ENGINE_OPENAPI_H
 #define TRAINYARD_ENGINE_OPENAPI_H
 
+#include "engine/registry.h"
 #include "net/http.h"
 
-void openapi_respond(struct http_exchange *exchange);
+void openapi_respond(struct http_exchange *exchange, const struct registry *registry);
 
 #endif

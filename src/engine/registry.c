@@ -1,4 +1,4 @@
-/* The table of resources; see registry.h. */
+/* The table of the kinds built in; see registry.h. */
 #include "engine/registry.h"
 
 #include "base/mem.h"
@@ -367,72 +367,29 @@ const char *registry_verb_name(enum registry_verb verb)
     return "";
 }
 
-const struct registry_resource *registry_at(size_t position)
+const struct registry_resource *registry_built_in_at(size_t position)
 {
     return position < ARRAY_SIZE(RESOURCES) ? &RESOURCES[position] : NULL;
 }
 
-static const struct registry_older *find_older(const struct registry_resource *resource,
-                                               const char *version)
-{
-    const struct registry_older *older = resource->older;
-    for (; older && older->version; older++)
-        if (str_eq(older->version, version))
-            return older;
-    return NULL;
-}
-
-const struct registry_resource *registry_find_version(const char *group, const char *version,
-                                                      const char *plural,
-                                                      const struct registry_older **ret_older)
+const struct registry_resource *registry_built_in(const char *group, const char *version,
+                                                  const char *plural)
 {
     for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++) {
-        const struct registry_resource *resource = &RESOURCES[i];
-        if (!str_eq(resource->id.group, group) || !str_eq(resource->id.plural, plural))
-            continue;
-        *ret_older = find_older(resource, version);
-        if (*ret_older || str_eq(resource->id.version, version))
-            return resource;
+        const struct kube_resource *id = &RESOURCES[i].id;
+        if (str_eq(id->group, group) && str_eq(id->version, version) && str_eq(id->plural, plural))
+            return &RESOURCES[i];
     }
     return NULL;
-}
-
-const struct registry_resource *registry_find(const char *group, const char *version,
-                                              const char *plural)
-{
-    const struct registry_older *older;
-    const struct registry_resource *found = registry_find_version(group, version, plural, &older);
-    return found && !older ? found : NULL;
 }
 
 bool registry_serves_version(const struct registry_resource *resource, const char *version)
 {
-    return str_eq(resource->id.version, version) || find_older(resource, version);
-}
-
-bool registry_has_group_version(const char *group, const char *version)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++)
-        if (str_eq(RESOURCES[i].id.group, group) && registry_serves_version(&RESOURCES[i], version))
+    const struct registry_older *older = resource->older;
+    for (; older && older->version; older++)
+        if (str_eq(older->version, version))
             return true;
-    return false;
-}
-
-/* Rows of one group stand together in the table, and store one version. */
-const char *registry_group_at(size_t position, const char **ret_version)
-{
-    const char *previous = "";
-    for (size_t i = 0; i < ARRAY_SIZE(RESOURCES); i++) {
-        const struct kube_resource *id = &RESOURCES[i].id;
-        if (str_eq(id->group, previous))
-            continue;
-        previous = id->group;
-        if (position-- == 0) {
-            *ret_version = id->version;
-            return id->group;
-        }
-    }
-    return NULL;
+    return str_eq(resource->id.version, version);
 }
 
 const struct registry_subresource *registry_subresource(const struct registry_resource *resource,

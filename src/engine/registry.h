@@ -1,6 +1,8 @@
-/* Which resources this API serves, as one constant table: names, verbs, subresources, and what each
- * kind adds to the common way a write goes (defaults, preparation, validation). Discovery, routing
- * and the REST handlers read it; to serve another kind is to add a row and its hooks. */
+/* Which resources this API serves: names, verbs, subresources, and what each kind adds to the
+ * common way a write goes (defaults, preparation, validation). The kinds built in are one constant
+ * table; to have another is to add a row and its hooks. A registry has these and the rows of custom
+ * resources, which come and go with their definitions. Discovery, routing and the REST handlers
+ * read it. */
 #ifndef TRAINYARD_ENGINE_REGISTRY_H
 #define TRAINYARD_ENGINE_REGISTRY_H
 
@@ -89,6 +91,8 @@ struct registry_older {
     void (*convert)(struct arena *arena, struct json *object);
 };
 
+struct registry_definition;
+
 struct registry_resource {
     struct kube_resource id;
     const struct schema_object *schema; /* what its objects look like */
@@ -107,26 +111,82 @@ struct registry_resource {
     const char *list_kind;   /* "PodList" */
     const char *storage;     /* "pods", "tfjobs.kubeflow.org": the first piece of its keys */
     const char *api_version; /* "v1", "kubeflow.org/v1" */
+    /* What its objects have as apiVersion in the store, where that is another version's row. */
+    const char *stored_version;         /* NULL: api_version */
     const struct registry_older *older; /* ends with version NULL; NULL: none */
     struct registry_hooks hooks;
+    struct registry_definition *definition; /* whose row it is; NULL: built in */
 };
 
-/* Visit all: position from 0; NULL at the end. */
-const struct registry_resource *registry_at(size_t position);
+/* ---- The kinds built in -----------------------------------------------------------------------
+ */
 
-/* NULL when not served. The group is "" for core.
- * registry_find() knows the stored version only; the other one also the older ones, and says in
- * *ret_older which it was (NULL: the stored one). */
-const struct registry_resource *registry_find_version(const char *group, const char *version,
+/* Visit all: position from 0; NULL at the end. */
+const struct registry_resource *registry_built_in_at(size_t position);
+/* In the stored version; NULL for one that is not there. The group is "" for core. */
+const struct registry_resource *registry_built_in(const char *group, const char *version,
+                                                  const char *plural);
+
+/* ---- All that is served -----------------------------------------------------------------------
+ */
+
+/* The rows of one custom resource, one for each version served, and the memory they live in.
+ * Counted: requests and watches go on with the rows they began with, whatever becomes of the
+ * definition. */
+struct registry_definition {
+    const char *name;               /* "mpijobs.kubeflow.org", as its rows are stored */
+    struct registry_resource *rows; /* what is preferred first */
+    size_t count;
+    struct arena *arena; /* all of this but the struct itself */
+    unsigned references;
+};
+struct registry_definition *registry_definition_new(const char *name, size_t count);
+void registry_definition_unref(struct registry_definition *definition);
+
+/* Hold a row beyond this turn of the loop, and let it go; nothing to do for those built in. */
+const struct registry_resource *registry_ref(const struct registry_resource *resource);
+void registry_unref(const struct registry_resource *resource);
+/* Hold it as long as the arena lives. */
+void registry_hold(struct arena *arena, const struct registry_resource *resource);
+
+struct registry;
+struct registry *registry_new(void);
+struct registry *registry_free(struct registry *registry);
+
+/* Serve its rows, in place of those of the definition of the same name; the reference is taken. */
+void registry_put(struct registry *registry, struct registry_definition *definition);
+void registry_remove(struct registry *registry, const char *name);
+
+/* Visit all: position from 0, those built in first; NULL at the end. */
+const struct registry_resource *registry_at(const struct registry *registry, size_t position);
+
+/* NULL when not served.
+ * registry_find() knows a row's own version only; the other one also the older ones, and says in
+ * *ret_older which it was (NULL: the row's own). */
+const struct registry_resource *registry_find_version(const struct registry *registry,
+                                                      const char *group, const char *version,
                                                       const char *plural,
                                                       const struct registry_older **ret_older);
-const struct registry_resource *registry_find(const char *group, const char *version,
-                                              const char *plural);
-bool registry_has_group_version(const char *group, const char *version);
+const struct registry_resource *registry_find(const struct registry *registry, const char *group,
+                                              const char *version, const char *plural);
+/* By what objects say of themselves, also in an older version. */
+const struct registry_resource *registry_find_kind(const struct registry *registry,
+                                                   const char *api_version, const char *kind);
+bool registry_has_group_version(const struct registry *registry, const char *group,
+                                const char *version);
+/* The named groups served (not core), and the versions of a group with the preferred one first;
+ * each once, ends with NULL. The texts are the rows'. */
+const char **registry_groups(const struct registry *registry, struct arena *arena);
+const char **registry_versions(const struct registry *registry, struct arena *arena,
+                               const char *group);
+/* Less than 0 where `a` is preferred to `b`, as Kubernetes orders versions: v2, v1, v1beta2,
+ * v1alpha1, then all other names. */
+int registry_version_compare(const char *a, const char *b);
+
+/* ---- One row ----------------------------------------------------------------------------------
+ */
+
 bool registry_serves_version(const struct registry_resource *resource, const char *version);
-/* The named groups served (not core), each once, with the version that is preferred; position from
- * 0; NULL at the end. */
-const char *registry_group_at(size_t position, const char **ret_version);
 
 /* NULL for one it has not. */
 const struct registry_subresource *registry_subresource(const struct registry_resource *resource,

@@ -234,6 +234,7 @@ void rest_handle(struct engine *engine, struct http_exchange *exchange,
     rest->arena = exchange->arena;
     rest->identity = identity;
     rest->route = *route;
+    registry_hold(rest->arena, route->resource);
     field_errors_init(&rest->invalid, rest->arena);
     if (!rest_is_allowed(rest))
         return;

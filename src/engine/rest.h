@@ -37,6 +37,7 @@ struct bootstrap engine_bootstrap(struct engine *engine);
 const struct engine_seal *engine_seal(struct engine *engine);
 const struct access_policy *engine_policy(struct engine *engine); /* until the loop turns */
 struct service_addresses *engine_service_addresses(struct engine *engine);
+struct registry *engine_registry(struct engine *engine);
 
 /* ---- rest.c: what the verbs share */
 void rest_handle(struct engine *engine, struct http_exchange *exchange,

@@ -97,7 +97,7 @@ static int load_account(struct rest *rest, const struct json *pod, struct json *
 {
     const char *name = json_get_string(json_get(pod, "spec"), "serviceAccountName", "");
     const char *namespace_ = rest->route.namespace_;
-    const struct registry_resource *accounts = registry_find("", "v1", "serviceaccounts");
+    const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
     struct store_object *stored = store_get_pending(
         engine_store(rest->engine), rest_key(rest->arena, accounts, namespace_, name));
     if (!stored)

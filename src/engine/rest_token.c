@@ -56,7 +56,7 @@ static int read_pod(struct rest *rest, const struct json *reference, struct toke
                        "spec.boundObjectRef: cannot bind token to object of kind \"%.63s\", only "
                        "to a Pod",
                        kind);
-    const struct registry_resource *pods = registry_find("", "v1", "pods");
+    const struct registry_resource *pods = registry_built_in("", "v1", "pods");
     struct store_object *stored = store_get(
         engine_store(rest->engine), rest_key(rest->arena, pods, rest->route.namespace_, name));
     if (!stored)

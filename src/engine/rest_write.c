@@ -179,7 +179,7 @@ static int check_namespace_lives(struct rest *rest, const char *name, struct err
 {
     if (!rest->route.resource->id.namespaced)
         return 0;
-    const struct registry_resource *namespaces = registry_find("", "v1", "namespaces");
+    const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
     const char *key = rest_key(rest->arena, namespaces, "", rest->route.namespace_);
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored) {

@@ -111,8 +111,8 @@ bool route_is_resource(const char *path)
            (str_has_prefix(path, "/apis/") && pieces >= 4);
 }
 
-int route_parse(struct arena *arena, const char *method, const char *path, const char *query,
-                struct route *ret, struct err *err)
+int route_parse(struct arena *arena, const struct registry *registry, const char *method,
+                const char *path, const char *query, struct route *ret, struct err *err)
 {
     const char *segments[SEGMENTS_MAX];
     size_t count = split(arena, path, segments);
@@ -136,12 +136,12 @@ int route_parse(struct arena *arena, const char *method, const char *path, const
     const struct registry_subresource *sub = NULL;
     /* namespaces/NS/pods, but namespaces/NS/status is the namespace's own. */
     if (inside_namespace(rest, count) &&
-        registry_find_version(group, version, rest[2], &route.older) != NULL) {
+        registry_find_version(registry, group, version, rest[2], &route.older) != NULL) {
         route.namespace_ = rest[1];
         rest += 2;
         count -= 2;
     }
-    route.resource = registry_find_version(group, version, rest[0], &route.older);
+    route.resource = registry_find_version(registry, group, version, rest[0], &route.older);
     if (!route.resource)
         return no_resource(group, inside_namespace(rest, count) ? rest[2] : rest[0], err);
     bool inside = route.namespace_[0] != '\0';

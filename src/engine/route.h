@@ -19,9 +19,10 @@ struct route {
 };
 
 /* ERR_NOT_FOUND for what is not served, ERR_METHOD for a verb the resource does not know, in
- * Kubernetes' words. Strings of the result live in the arena. */
-int route_parse(struct arena *arena, const char *method, const char *path, const char *query,
-                struct route *ret, struct err *err);
+ * Kubernetes' words. Strings of the result live in the arena; the resource is the
+ * registry's, to be held by who needs it longer. */
+int route_parse(struct arena *arena, const struct registry *registry, const char *method,
+                const char *path, const char *query, struct route *ret, struct err *err);
 
 /* Whether the path is one of a resource, served or not: "/api/v1/pods" is, "/apis/apps/v1" not. */
 bool route_is_resource(const char *path);

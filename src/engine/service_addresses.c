@@ -50,7 +50,7 @@ static bool has_node_port(const struct json *service, const char *text)
 
 static char *key_of(struct arena *arena, const struct json *service)
 {
-    return rest_key(arena, registry_find("", "v1", "services"), kube_meta_namespace(service),
+    return rest_key(arena, registry_built_in("", "v1", "services"), kube_meta_namespace(service),
                     kube_meta_name(service));
 }
 
@@ -266,8 +266,8 @@ struct service_addresses *service_addresses_new(struct store *store)
     addresses->store = store;
     addresses->next = RANGE_FIRST;
     map_init(&addresses->owners);
-    size_t count =
-        store_list(store, rest_key(arena, registry_find("", "v1", "services"), "", NULL), &objects);
+    size_t count = store_list(
+        store, rest_key(arena, registry_built_in("", "v1", "services"), "", NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         learn(addresses, objects[i]);
         store_object_unref(objects[i]);

@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 64 * 1024)
         return 0;
     struct arena *arena = arena_new();
+    struct registry *registry = registry_new();
     char *path = arena_strndup(arena, (const char *)data, size);
     char *query = strchr(path, '?');
     if (query)
@@ -21,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct route route;
         struct rest_filter filter;
         struct err err;
-        if (route_parse(arena, methods[i], path, query ? query : "", &route, &err) < 0)
+        if (route_parse(arena, registry, methods[i], path, query ? query : "", &route, &err) < 0)
             continue;
         if (!route.resource || (route.verb == VERB_GET && !route.name))
             __builtin_trap();
@@ -29,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             arena, route.resource, http_query_get(arena, query ? query : "", "labelSelector"),
             http_query_get(arena, query ? query : "", "fieldSelector"), &filter, &err);
     }
+    registry_free(registry);
     arena_free(arena);
     return 0;
 }

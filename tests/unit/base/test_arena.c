@@ -121,11 +121,40 @@ static void test_mem(void **state)
     assert_ptr_equal(CONTAINER_OF(&pair.b, struct pair, b), &pair);
 }
 
+struct visit {
+    int *count;
+    int order; /* when it was ended, from 1; 0: not yet */
+};
+
+static void visit_end(void *context)
+{
+    struct visit *visit = context;
+    visit->order = ++*visit->count;
+}
+
+/* The last one asked for first, each once, and a reset ends them as freeing does. */
+static void test_deferred(void **state)
+{
+    struct arena *arena = arena_new();
+    int count = 0;
+    struct visit first = {&count, 0}, second = {&count, 0}, third = {&count, 0};
+    arena_defer(arena, visit_end, &first);
+    arena_reset(arena);
+    assert_int_equal(first.order, 1);
+    arena_defer(arena, visit_end, &second);
+    arena_defer(arena, visit_end, &third);
+    arena_free(arena);
+    assert_int_equal(third.order, 2);
+    assert_int_equal(second.order, 3);
+    assert_int_equal(count, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alignment_and_contents),
         cmocka_unit_test(test_large_requests),
+        cmocka_unit_test(test_deferred),
         cmocka_unit_test(test_exact_size),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_vec),

@@ -72,11 +72,12 @@ static const struct row ROWS[] = {
 static void test_rows(void **state)
 {
     struct arena *arena = arena_new();
+    struct registry *registry = registry_new();
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
         const struct row *row = &ROWS[i];
         struct route route;
         struct err err = ERR_INIT;
-        int r = route_parse(arena, row->method, row->path, row->query, &route, &err);
+        int r = route_parse(arena, registry, row->method, row->path, row->query, &route, &err);
         if (r != row->result)
             fail_msg("%s %s: %d, not %d", row->method, row->path, r, row->result);
         if (r < 0)
@@ -87,19 +88,22 @@ static void test_rows(void **state)
                             row->text);
         assert_int_equal(route.sub, row->sub);
     }
+    registry_free(registry);
     arena_free(arena);
 }
 
 static void test_long_segment(void **state)
 {
     struct arena *arena = arena_new();
+    struct registry *registry = registry_new();
     char name[300];
     memset(name, 'a', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     struct route route;
-    assert_int_equal(
-        route_parse(arena, "GET", arena_printf(arena, "/api/v1/nodes/%s", name), "", &route, NULL),
-        -ERR_NOT_FOUND);
+    assert_int_equal(route_parse(arena, registry, "GET",
+                                 arena_printf(arena, "/api/v1/nodes/%s", name), "", &route, NULL),
+                     -ERR_NOT_FOUND);
+    registry_free(registry);
     arena_free(arena);
 }
 
