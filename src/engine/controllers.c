@@ -16,6 +16,32 @@ static const struct controller *const CONTROLLERS[] = {
 
 enum { CONTROLLER_COUNT = sizeof(CONTROLLERS) / sizeof(CONTROLLERS[0]) };
 
+/* Of pods there may be thousands: what the controllers decide on, and no more. */
+static const char *const POD_FIELDS[] = {
+    "kind",
+    "metadata.annotations",
+    "metadata.creationTimestamp",
+    "metadata.deletionGracePeriodSeconds",
+    "metadata.deletionTimestamp",
+    "metadata.finalizers",
+    "metadata.labels",
+    "metadata.ownerReferences",
+    "spec.affinity.nodeAffinity",
+    "spec.containers.ports",
+    "spec.containers.resources.requests",
+    "spec.hostname",
+    "spec.initContainers.ports",
+    "spec.initContainers.resources.requests",
+    "spec.nodeName",
+    "spec.nodeSelector",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.subdomain",
+    "spec.tolerations",
+    "status",
+    NULL,
+};
+
 /* One resource as it is watched. */
 struct source {
     struct hub *hub;
@@ -107,6 +133,8 @@ static void add_source(struct hub *hub, const struct registry_resource *resource
     source->resource = registry_ref(resource);
     vec_push(&hub->sources, source);
     source->informer = kube_informer_new(hub->client, &resource->id, NULL, NULL, on_change, source);
+    if (str_eq(resource->storage, "pods"))
+        kube_informer_keep(source->informer, POD_FIELDS);
 }
 
 static void source_free(struct source *source)

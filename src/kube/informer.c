@@ -50,7 +50,7 @@ struct change {
 struct kube_informer {
     struct kube_client *client;
     const struct kube_resource *resource;
-    char *namespace_, *label_selector;
+    char *namespace_, *label_selector, *field_selector;
     const char *const *fields; /* of the objects; NULL: all */
     kube_informer_change *change;
     void *context;
@@ -133,6 +133,9 @@ static struct kube_object *make_object(struct kube_informer *informer, const str
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *object =
         informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
+    struct json *metadata = json_get(object, "metadata");
+    if (metadata && metadata->type == JSON_OBJECT)
+        json_remove(metadata, "managedFields");
     if (wants_kind(informer->fields))
         kube_object_set_kind(arena, object, informer->resource);
     return kube_object_new(object, informer->words);
@@ -198,6 +201,7 @@ static void informer_release(struct kube_informer *informer)
     state_machine_release(&informer->machine);
     free(informer->namespace_);
     free(informer->label_selector);
+    free(informer->field_selector);
     free(informer->resource_version);
     free(informer);
 }
@@ -300,9 +304,9 @@ static void start_watch(struct kube_informer *informer)
         state_machine_move(&informer->machine, WATCHING);
     informer->watch_start_ms = loop_now_ms(informer->client->loop);
     informer->watch_useful = false;
-    informer->watch = kube_watch_start(informer->client, informer->resource, informer->namespace_,
-                                       informer->label_selector, NULL, informer->resource_version,
-                                       on_event, on_watch_end, informer);
+    informer->watch = kube_watch_start(
+        informer->client, informer->resource, informer->namespace_, informer->label_selector,
+        informer->field_selector, informer->resource_version, on_event, on_watch_end, informer);
 }
 
 void kube_informer_doubt(struct kube_informer *informer)
@@ -355,7 +359,8 @@ static void list_page(struct kube_informer *informer, const char *continue_)
 {
     struct kube_list_page page = {.limit = LIST_LIMIT, .continue_ = continue_};
     informer->list = kube_call_list(informer->client, informer->resource, informer->namespace_,
-                                    informer->label_selector, NULL, &page, on_list, informer);
+                                    informer->label_selector, informer->field_selector, &page,
+                                    on_list, informer);
 }
 
 static void start_list(struct kube_informer *informer)
@@ -371,16 +376,17 @@ void kube_informer_keep(struct kube_informer *informer, const char *const *field
     informer->fields = fields;
 }
 
-struct kube_informer *kube_informer_new(struct kube_client *client,
-                                        const struct kube_resource *resource,
-                                        const char *namespace_, const char *label_selector,
-                                        kube_informer_change *change, void *context)
+struct kube_informer *
+kube_informer_new_of_fields(struct kube_client *client, const struct kube_resource *resource,
+                            const char *namespace_, const char *label_selector,
+                            const char *field_selector, kube_informer_change *change, void *context)
 {
     struct kube_informer *informer = mem_zalloc(sizeof(*informer));
     informer->client = client;
     informer->resource = resource;
     informer->namespace_ = namespace_ ? mem_strdup(namespace_) : NULL;
     informer->label_selector = label_selector ? mem_strdup(label_selector) : NULL;
+    informer->field_selector = field_selector ? mem_strdup(field_selector) : NULL;
     informer->change = change;
     informer->context = context;
     map_init(&informer->slots);
@@ -389,6 +395,15 @@ struct kube_informer *kube_informer_new(struct kube_client *client,
     loop_timer_init(client->loop, &informer->retry, on_retry);
     start_list(informer);
     return informer;
+}
+
+struct kube_informer *kube_informer_new(struct kube_client *client,
+                                        const struct kube_resource *resource,
+                                        const char *namespace_, const char *label_selector,
+                                        kube_informer_change *change, void *context)
+{
+    return kube_informer_new_of_fields(client, resource, namespace_, label_selector, NULL, change,
+                                       context);
 }
 
 struct kube_informer *kube_informer_free(struct kube_informer *informer)

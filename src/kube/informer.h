@@ -1,5 +1,6 @@
 /* A local copy of one resource kept true by list and watch: read again when history is gone, tried
- * again with back-off when the server is away. Objects are immutable and refcounted. */
+ * again with back-off when the server is away. Objects are immutable and refcounted, and without
+ * metadata.managedFields: nobody here decides on them, and they are half of many an object. */
 #ifndef TRAINYARD_KUBE_INFORMER_H
 #define TRAINYARD_KUBE_INFORMER_H
 
@@ -15,6 +16,13 @@ struct kube_informer *kube_informer_new(struct kube_client *client,
                                         const struct kube_resource *resource,
                                         const char *namespace_, const char *label_selector,
                                         kube_informer_change *change, void *context);
+/* The same of those objects only whose fields are so ("spec.nodeName!="). */
+struct kube_informer *kube_informer_new_of_fields(struct kube_client *client,
+                                                  const struct kube_resource *resource,
+                                                  const char *namespace_,
+                                                  const char *label_selector,
+                                                  const char *field_selector,
+                                                  kube_informer_change *change, void *context);
 /* Keep only these fields of each object, and what makes it an object: its name, namespace, uid and
  * resourceVersion. Listeners see no others; "kind" stands for apiVersion too. Called right after it
  * was made; the list ends with NULL and must outlive the informer. */

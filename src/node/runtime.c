@@ -460,11 +460,13 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
                    {&runtime->configmaps, &KUBE_CONFIGMAPS, on_configmap_change},
                    {&runtime->secrets, &KUBE_SECRETS, on_secret_change},
                    {&runtime->claims, &KUBE_PVCS, ignore_change},
-                   {&runtime->volumes, &KUBE_PVS, on_volume_change},
-                   {&runtime->pods, &KUBE_PODS, on_pod_change}};
+                   {&runtime->volumes, &KUBE_PVS, on_volume_change}};
     for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
         *watched[i].informer = kube_informer_new(runtime->client, watched[i].resource, NULL, NULL,
                                                  watched[i].change, runtime);
+    /* A pod that is on no node yet is nothing to us, and of those there may be thousands. */
+    runtime->pods = kube_informer_new_of_fields(runtime->client, &KUBE_PODS, NULL, NULL,
+                                                "spec.nodeName!=", on_pod_change, runtime);
     result = serve_services(runtime, err);
     if (result < 0) {
         node_runtime_free(runtime);

@@ -86,7 +86,8 @@ static void record(struct fake_api *api, const char *type, const char *object)
 static char *pod_text(const char *name, const char *value, int64_t revision)
 {
     return mem_printf("{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"uid-%s\","
-                      "\"resourceVersion\":\"%lld\",\"labels\":{\"v\":\"%s\"}}}",
+                      "\"resourceVersion\":\"%lld\",\"labels\":{\"v\":\"%s\"},"
+                      "\"managedFields\":[{\"manager\":\"tester\"}]}}",
                       name, name, (long long)revision, value);
 }
 

@@ -229,6 +229,27 @@ static void keeps_the_kind_if_told_to(void **state)
     assert_null(json_get(object->json, "kind"));
 }
 
+static void keeps_nothing_of_who_wrote_what(void **state)
+{
+    struct world *world = *state;
+    fake_api_put(&world->api, "a", "1");
+    start(world);
+    sim_loop_run_for(world->loop, 10);
+    struct kube_object *object = kube_informer_get(world->informer, "default", "a");
+    assert_non_null(json_at(object->json, "metadata", "labels", NULL));
+    assert_null(json_at(object->json, "metadata", "managedFields", NULL));
+}
+
+static void asks_for_the_fields_it_was_told(void **state)
+{
+    struct world *world = *state;
+    world->informer = kube_informer_new_of_fields(world->client, &KUBE_PODS, "default", NULL,
+                                                  "spec.nodeName!=", on_change, world);
+    sim_loop_run_for(world->loop, 10);
+    assert_int_equal(fake_api_count(&world->api, "fieldSelector=spec.nodeName%21%3D"), 2);
+    assert_int_equal(fake_api_count(&world->api, "watch=true"), 1);
+}
+
 static void resumes_after_a_lost_connection(void **state)
 {
     struct world *world = *state;
@@ -462,6 +483,8 @@ int main(void)
         TEST(begins_a_doubted_watch_anew),
         TEST(keeps_the_fields_it_was_told_to),
         TEST(keeps_the_kind_if_told_to),
+        TEST(keeps_nothing_of_who_wrote_what),
+        TEST(asks_for_the_fields_it_was_told),
         cmocka_unit_test(lists_again_when_history_is_gone),
         TEST(tells_a_replaced_object_as_two),
         TEST(waits_longer_each_time),
