@@ -21,11 +21,10 @@ enum {
 void websocket_mask(const unsigned char mask[WEBSOCKET_MASK_SIZE], size_t at, const char *data,
                     size_t size, char *ret)
 {
-    unsigned char turned[WEBSOCKET_MASK_SIZE];
+    const unsigned char turned[WEBSOCKET_MASK_SIZE] = {mask[at % 4], mask[(at + 1) % 4],
+                                                       mask[(at + 2) % 4], mask[(at + 3) % 4]};
     uint32_t word;
     size_t i = 0;
-    for (size_t j = 0; j < sizeof(turned); j++)
-        turned[j] = mask[(at + j) % WEBSOCKET_MASK_SIZE];
     memcpy(&word, turned, sizeof(word));
     for (; i + sizeof(word) <= size; i += sizeof(word)) { /* the compiler makes vectors of it */
         uint32_t four;
