@@ -23,6 +23,7 @@ enum {
     HEADER_TIMEOUT_MS = 15 * 1000,
     BODY_TIMEOUT_MS = 60 * 1000,
     IDLE_TIMEOUT_MS = 180 * 1000,
+    SILENCE_TIMEOUT_MS = 30 * 1000,
     ACCEPTS_A_TURN = 64,
     RETRY_MS = 100, /* after the system ran out of descriptors */
     BACKLOG = 1024,
@@ -36,6 +37,7 @@ struct http_server {
     struct loop_timer retry;
     struct tls_server *tls;
     size_t connections_max;
+    int64_t silence_timeout_ms;
     bool poll_open, closing;
     void (*closed)(void *context);
     void *closed_context;
@@ -59,6 +61,24 @@ static void format_peer(const struct sockaddr_storage *address, char peer[PEER_M
     }
 }
 
+/* A peer that leaves says so. One whose machine is cut off does not, and a watch of it would stay
+ * for ever, for nothing is written to it that could fail. So the system asks each line that is
+ * quiet whether the other end still stands: after half of the time, then three times in the other
+ * half. TCP_USER_TIMEOUT is not used: it would also cut off one that merely does not read for a
+ * while, as a forwarded program in a debugger. What is written and not taken has the stream's
+ * patience. */
+static void ask_when_silent(int fd, int64_t silence_timeout_ms)
+{
+    enum { PROBES = 3 };
+    int seconds = (int)(silence_timeout_ms / 1000);
+    int on = 1, probes = PROBES, idle = seconds / 2 > 1 ? seconds / 2 : 1;
+    int interval = seconds / (2 * PROBES) > 1 ? seconds / (2 * PROBES) : 1;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+}
+
 static void take_connection(struct http_server *server, int fd,
                             const struct sockaddr_storage *address)
 {
@@ -70,7 +90,7 @@ static void take_connection(struct http_server *server, int fd,
     }
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    ask_when_silent(fd, server->silence_timeout_ms);
     struct stream *stream;
     if (socket_stream_new(server->service.loop, fd, server->tls, server->service.body_timeout_ms,
                           &stream, NULL) < 0)
@@ -183,6 +203,7 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
     server->listen_fd = options->listen_fd;
     server->tls = options->tls;
     server->connections_max = options->connections_max ? options->connections_max : CONNECTIONS_MAX;
+    server->silence_timeout_ms = or_default(options->silence_timeout_ms, SILENCE_TIMEOUT_MS);
     server->poll_open = true;
     loop_timer_init(loop, &server->retry, on_retry);
     uv_poll_start(&server->poll, UV_READABLE, on_listen);

@@ -21,6 +21,7 @@ struct http_server_options {
                                for the longest time, or is closed at once */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms,
         idle_timeout_ms;               /* 0: default */
+    int64_t silence_timeout_ms;        /* see net/http_server.c; 0: 30 s, at least 4 s */
     http_write_refusal *write_refusal; /* NULL: the sentence as plain text */
 };
 
