@@ -28,6 +28,8 @@ stop_forward() {
     wait "$FORWARD_PID" 2>/dev/null || true
 }
 
+resident_peak() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$(server_pid)/status"; }
+
 # Sends SIZE bytes on each of COUNT connections at once, ends its side, and compares what comes back: the digest
 # of what was sent, and all of it again.
 cat >"$SCRATCH/client.py" <<'PY'
@@ -116,9 +118,15 @@ check() { # with the kubectl of $KUBECTL
 
     # Ports of our choice, and several at once.
     forward 3 pod/digest :8987 :8988 :8989
-    python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 $((5 << 20)) || fail "5 MB both ways"
+    local resident
+    resident=$(resident_peak)
+    python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 $((5 * SCALE << 20)) || fail "$((5 * SCALE)) MB both ways"
     python3 "$SCRATCH/client.py" "$(local_port 8987)" $((20 * SCALE)) 100000 || fail "many connections at once"
-    python3 "$SCRATCH/echo.py" "$(local_port 8988)" $((5 << 20)) || fail "both ways at the same time"
+    python3 "$SCRATCH/echo.py" "$(local_port 8988)" $((5 * SCALE << 20)) || fail "both ways at the same time"
+    # What a slow side has not taken yet waits with the other one, not in the server.
+    resident=$(($(resident_peak) - resident))
+    echo "port-forward: $((20 * SCALE)) MB, and the server's memory grew by $resident KiB"
+    [ "$resident" -lt 65536 ] || fail "the server keeps what it passes on: $resident KiB more"
     python3 "$SCRATCH/client.py" "$(local_port 8989)" 1 1000 || fail "a server on the pod's own address"
     python3 "$SCRATCH/client.py" "$(local_port 8987)" 1 0 || fail "nothing at all, and its end"
     # kubectl since 1.31 asks for WebSocket, and says at this level when it had to go back to SPDY.

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "net/http_parse.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Feed in pieces of `piece` bytes until something is decided; the bytes used. */
@@ -211,6 +212,66 @@ static void header_and_body_have_limits(void **state)
     http_parse_release(&parse);
 }
 
+/* One byte, or one line, more than is allowed makes the difference. */
+static void limits_hold_at_the_last_byte(void **state)
+{
+    static const char END[] = " HTTP/1.1\r\nHost:x\r\n\r\n";
+    enum { HEADER = 200, BODY = 10, LINES = 256 };
+    struct http_parse parse;
+    enum http_parse_result result;
+    int last_ok = 0;
+    /* The target counts as the header does: the longest that is taken, and one more. */
+    for (int size = 1; size < 2 * HEADER; size++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        char text[3 * HEADER];
+        memset(text, 'a', sizeof(text));
+        memcpy(text, "GET /", 5);
+        memcpy(text + 4 + size, END, sizeof(END));
+        http_parse_init(&parse, HEADER, BODY);
+        http_parse_start(&parse, arena);
+        feed(&parse, text, strlen(text), &result);
+        if (result == HTTP_PARSE_DONE) {
+            assert_int_equal(last_ok, size - 1);
+            last_ok = size;
+        } else {
+            assert_int_equal(parse.refusal_status, 431);
+            assert_string_equal(parse.refusal, "the header is longer than 200 bytes");
+        }
+        http_parse_release(&parse);
+    }
+    assert_in_range(last_ok, HEADER / 2, HEADER);
+    for (int more = 0; more < 2; more++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        char text[64 + 4 * LINES + 8] = "GET / HTTP/1.1\r\nHost:x\r\n";
+        for (int i = 1; i < LINES + more; i++)
+            strcat(text, "a:\r\n");
+        strcat(text, "\r\n");
+        http_parse_init(&parse, 60000, BODY);
+        http_parse_start(&parse, arena);
+        feed(&parse, text, strlen(text), &result);
+        assert_int_equal(result, more ? HTTP_PARSE_REFUSED : HTTP_PARSE_DONE);
+        http_parse_release(&parse);
+    }
+    static const char *const BODIES[][2] = {
+        {"Content-Length: 10\r\n\r\n0123456789", "Content-Length: 11\r\n\r\n"},
+        {"Transfer-Encoding: chunked\r\n\r\n8\r\n12345678\r\n2\r\nab\r\n0\r\n\r\n",
+         "Transfer-Encoding: chunked\r\n\r\n8\r\n12345678\r\n3\r\nabc\r\n0\r\n\r\n"},
+    };
+    for (int i = 0; i < 4; i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        char text[200];
+        int size =
+            snprintf(text, sizeof(text), "POST / HTTP/1.1\r\nHost:x\r\n%s", BODIES[i / 2][i % 2]);
+        http_parse_init(&parse, HEADER, BODY);
+        http_parse_start(&parse, arena);
+        feed(&parse, text, (size_t)size, &result);
+        assert_int_equal(result, i % 2 ? HTTP_PARSE_REFUSED : HTTP_PARSE_DONE);
+        if (i % 2)
+            assert_string_equal(parse.refusal, "the request's body is longer than 10 bytes");
+        http_parse_release(&parse);
+    }
+}
+
 static void a_waiting_client_is_seen(void **state)
 {
     struct http_parse parse;
@@ -235,6 +296,7 @@ int main(void)
         cmocka_unit_test(what_is_allowed_is_read),
         cmocka_unit_test(what_is_not_is_refused_with_a_sentence),
         cmocka_unit_test(header_and_body_have_limits),
+        cmocka_unit_test(limits_hold_at_the_last_byte),
         cmocka_unit_test(a_waiting_client_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
