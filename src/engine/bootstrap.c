@@ -3,10 +3,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/claim_binder.h"
 #include "engine/kinds.h"
 #include "engine/meta.h"
 #include "engine/rest.h"
 #include "kube/object.h"
+#include "kube/storage_class.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -141,6 +143,31 @@ static int make_kubeflow_accounts(const struct bootstrap *bootstrap, struct err 
     return r;
 }
 
+/* The class that claims get which name none: directories of this machine. */
+static int make_storage_class(const struct bootstrap *bootstrap, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct registry_resource *classes =
+        registry_built_in("storage.k8s.io", "v1", "storageclasses");
+    struct json *class_ = kube_object_make(arena, &classes->id, NULL, CLAIM_CLASS);
+    kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
+    json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
+    kind_storage_class_defaults(arena, class_);
+    return ensure(bootstrap, arena, classes, class_, NULL, err);
+}
+
+static int make_priority_classes(const struct bootstrap *bootstrap, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct registry_resource *classes =
+        registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
+    struct json *class_;
+    int r = 0;
+    for (size_t i = 0; r == 0 && (class_ = kind_priority_class_system(arena, i)); i++)
+        r = ensure(bootstrap, arena, classes, class_, NULL, err);
+    return r;
+}
+
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
 {
     static const char *const namespaces[] = {
@@ -155,5 +182,9 @@ int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
     }
     if (r == 0)
         r = make_kubeflow_accounts(bootstrap, err);
+    if (r == 0)
+        r = make_storage_class(bootstrap, err);
+    if (r == 0)
+        r = make_priority_classes(bootstrap, err);
     return r < 0 ? r : make_roles(bootstrap, err);
 }

@@ -39,10 +39,12 @@ static void copy(struct arena *arena, struct json *target, const char *name,
         json_set(arena, target, name, json_clone(arena, value));
 }
 
-struct json *claim_make_volume(struct arena *arena, const struct json *claim)
+struct json *claim_make_volume(struct arena *arena, const struct json *claim,
+                               const struct json *class_)
 {
     const struct json *asked = json_get(claim, "spec");
     struct json *volume = kube_object_make(arena, &KUBE_PVS, NULL, claim_volume_name(arena, claim));
+    kube_meta_set_annotation(arena, volume, "pv.kubernetes.io/provisioned-by", CLAIM_PROVISIONER);
     kube_meta_set_annotation(
         arena, volume, WHERE,
         arena_printf(arena, "%s/%s", kube_meta_namespace(claim), kube_meta_name(claim)));
@@ -52,7 +54,8 @@ struct json *claim_make_volume(struct arena *arena, const struct json *claim)
     copy(arena, spec, "accessModes", json_get(asked, "accessModes"));
     copy(arena, spec, "volumeMode", json_get(asked, "volumeMode"));
     copy(arena, spec, "storageClassName", json_get(asked, "storageClassName"));
-    json_set_string(arena, spec, "persistentVolumeReclaimPolicy", "Delete");
+    json_set_string(arena, spec, "persistentVolumeReclaimPolicy",
+                    json_get_string(class_, "reclaimPolicy", "Delete"));
     json_set(arena, spec, "claimRef", claim_reference(arena, claim));
     return volume;
 }
@@ -76,11 +79,15 @@ static bool is_bound(const struct json *object)
 }
 
 enum claim_step claim_next_step(struct arena *arena, const struct json *claim,
-                                const struct json *volume, struct json **ret_patch)
+                                const struct json *class_, const struct json *volume,
+                                struct json **ret_patch)
 {
+    const char *provisioner = json_get_string(class_, "provisioner", CLAIM_PROVISIONER);
     *ret_patch = NULL;
     if (kube_meta_is_deleting(claim))
         return CLAIM_DONE;
+    if (!volume && claim_owns_volume(claim) && !str_eq(provisioner, CLAIM_PROVISIONER))
+        return CLAIM_WAIT_PROVISIONER;
     if (!volume)
         return claim_owns_volume(claim) ? CLAIM_MAKE_VOLUME : CLAIM_WAIT;
     const struct json *reference = json_at(volume, "spec", "claimRef", NULL);

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { PARALLEL = 16 };
+enum { PARALLEL = 16, UNSYNCED_MS = 20 };
 
 struct claims {
     struct hub *hub;
@@ -46,6 +46,15 @@ static void stepped(void *context, struct json *object, const struct err *err)
     hub_task_end(&step->task);
 }
 
+/* The class it names, if that is there. */
+static const struct json *class_of(struct claims *claims, const struct json *claim)
+{
+    const struct kube_object *class_ =
+        kube_informer_get(hub_informer(claims->hub, "storageclasses.storage.k8s.io"), "",
+                          json_get_string(json_get(claim, "spec"), "storageClassName", ""));
+    return class_ ? class_->json : NULL;
+}
+
 static void work_on_claim(struct claims *claims, const char *key, const struct kube_object *claim)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -53,8 +62,9 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
     const char *name = claim_volume_name(arena, claim->json);
     const struct kube_object *volume =
         kube_informer_get(hub_informer(claims->hub, "persistentvolumes"), "", name);
+    const struct json *class_ = class_of(claims, claim->json);
     struct json *patch;
-    switch (claim_next_step(arena, claim->json, volume ? volume->json : NULL, &patch)) {
+    switch (claim_next_step(arena, claim->json, class_, volume ? volume->json : NULL, &patch)) {
     case CLAIM_DONE:
         workqueue_done(claims->queue, key, false);
         return;
@@ -63,8 +73,16 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
                    "volume \"%s\" not found or bound to another claim", name);
         workqueue_done(claims->queue, key, false);
         return;
+    case CLAIM_WAIT_PROVISIONER:
+        kube_event(client, claim->json, "persistentvolume-controller", "Normal",
+                   "ExternalProvisioning",
+                   "waiting for a volume to be created, either by external provisioner \"%s\" or "
+                   "manually created by system administrator",
+                   json_get_string(class_, "provisioner", ""));
+        workqueue_done(claims->queue, key, false);
+        return;
     case CLAIM_MAKE_VOLUME:
-        kube_create(client, &KUBE_PVS, NULL, claim_make_volume(arena, claim->json), stepped,
+        kube_create(client, &KUBE_PVS, NULL, claim_make_volume(arena, claim->json, class_), stepped,
                     step_new(claims, key));
         return;
     case CLAIM_PATCH_CLAIM:
@@ -109,6 +127,10 @@ static void work_on_volume(struct claims *claims, const char *key, const struct 
 static void work(void *context, const char *key)
 {
     struct claims *claims = context;
+    if (!hub_synced(claims->hub)) { /* a class may be on its way */
+        workqueue_put_off(claims->queue, key, UNSYNCED_MS);
+        return;
+    }
     bool is_claim = key[0] != '/';
     struct kube_object *object = kube_informer_find(
         hub_informer(claims->hub, is_claim ? "persistentvolumeclaims" : "persistentvolumes"), key);

@@ -44,6 +44,32 @@ void kind_job_defaults(struct arena *arena, struct json *job);
 void kind_job_create(struct arena *arena, struct json *job);
 void kind_job_validate(struct field_errors *errors, const struct json *job, const struct json *old);
 
+/* apps.c: Deployment and ReplicaSet */
+void kind_deployment_defaults(struct arena *arena, struct json *deployment);
+void kind_deployment_create(struct arena *arena, struct json *deployment);
+void kind_deployment_validate(struct field_errors *errors, const struct json *deployment,
+                              const struct json *old);
+void kind_replica_set_defaults(struct arena *arena, struct json *set);
+void kind_replica_set_create(struct arena *arena, struct json *set);
+void kind_replica_set_validate(struct field_errors *errors, const struct json *set,
+                               const struct json *old);
+
+/* endpoint_slice_kind.c */
+void kind_endpoint_slice_defaults(struct arena *arena, struct json *slice);
+void kind_endpoint_slice_validate(struct field_errors *errors, const struct json *slice,
+                                  const struct json *old);
+
+/* storage_class.c */
+void kind_storage_class_defaults(struct arena *arena, struct json *class_);
+void kind_storage_class_validate(struct field_errors *errors, const struct json *class_,
+                                 const struct json *old);
+
+/* priority_class.c. Those that every cluster has: position from 0; NULL at the end. */
+struct json *kind_priority_class_system(struct arena *arena, size_t position);
+void kind_priority_class_defaults(struct arena *arena, struct json *class_);
+void kind_priority_class_validate(struct field_errors *errors, const struct json *class_,
+                                  const struct json *old);
+
 /* lease.c */
 void kind_lease_validate(struct field_errors *errors, const struct json *lease,
                          const struct json *old);

@@ -77,7 +77,7 @@ bool meta_is_qualified_name(const char *text)
     return str_is_dns_subdomain(prefix) && is_plain_name(slash + 1);
 }
 
-static void validate_key(struct field_errors *errors, const char *key, const char *field)
+void meta_validate_label_name(struct field_errors *errors, const char *key, const char *field)
 {
     if (!meta_is_qualified_name(key))
         field_invalid(errors, field, json_string(errors->arena, key),
@@ -90,7 +90,7 @@ static void validate_key(struct field_errors *errors, const char *key, const cha
 void meta_validate_labels(struct field_errors *errors, const struct json *labels, const char *field)
 {
     JSON_EACH (label, labels) {
-        validate_key(errors, label->name, field);
+        meta_validate_label_name(errors, label->name, field);
         const char *value = json_text(label);
         if (!value || (value[0] != '\0' && !is_plain_name(value)))
             field_invalid(errors, field, label,
@@ -102,16 +102,16 @@ void meta_validate_labels(struct field_errors *errors, const struct json *labels
     }
 }
 
-static void validate_annotations(struct field_errors *errors, const struct json *annotations)
+void meta_validate_annotations(struct field_errors *errors, const struct json *annotations,
+                               const char *field)
 {
     size_t total = 0;
     JSON_EACH (annotation, annotations) {
-        validate_key(errors, annotation->name, "metadata.annotations");
+        meta_validate_label_name(errors, annotation->name, field);
         total += strlen(annotation->name) + (json_text(annotation) ? annotation->size : 0);
     }
     if (total > ANNOTATIONS_MAX)
-        field_invalid(errors, "metadata.annotations", NULL, "Too long: must have at most %d bytes",
-                      ANNOTATIONS_MAX);
+        field_too_long(errors, field, ANNOTATIONS_MAX);
 }
 
 static void validate_owners(struct field_errors *errors, const struct json *owners)
@@ -139,8 +139,8 @@ static void validate_finalizers(struct field_errors *errors, const struct json *
     size_t position = 0;
     JSON_EACH (finalizer, json_at(object, "metadata", "finalizers", NULL)) {
         const char *text = json_text(finalizer);
-        validate_key(errors, text ? text : "",
-                     field_path(errors, "metadata.finalizers[%zu]", position++));
+        meta_validate_label_name(errors, text ? text : "",
+                                 field_path(errors, "metadata.finalizers[%zu]", position++));
         if (old && kube_meta_is_deleting(old) && text && !kube_meta_has_finalizer(old, text))
             field_forbidden(errors, "metadata.finalizers",
                             arena_printf(errors->arena,
@@ -163,7 +163,7 @@ void meta_validate(struct field_errors *errors, const struct registry_resource *
             field_invalid(errors, "metadata.name", json_get(meta, "name"), "%s", complaint);
     }
     meta_validate_labels(errors, json_get(meta, "labels"), "metadata.labels");
-    validate_annotations(errors, json_get(meta, "annotations"));
+    meta_validate_annotations(errors, json_get(meta, "annotations"), "metadata.annotations");
     validate_owners(errors, json_get(meta, "ownerReferences"));
     validate_finalizers(errors, object, old);
 }

@@ -46,6 +46,11 @@ static const char *const ALL[] = {"all", NULL};
         .selector_path = "status.replicaStatuses.Worker.selector", .any_case = "Worker"            \
     }
 
+static const struct registry_scale REPLICAS_SCALE = {
+    .spec_path = "spec.replicas",
+    .status_path = "status.replicas",
+    .selector_path = "spec.selector",
+};
 static const struct registry_scale PYTORCHJOB_SCALE = WORKERS_OF("pytorchReplicaSpecs");
 static const struct registry_scale TFJOB_SCALE = WORKERS_OF("tfReplicaSpecs");
 
@@ -126,7 +131,8 @@ static const struct registry_resource RESOURCES[] = {
         .subresources = STATUS_OF("PersistentVolumeClaim"),
         .hooks = {.defaults = kind_claim_defaults,
                   .create = kind_claim_create,
-                  .validate = kind_claim_validate},
+                  .validate = kind_claim_validate,
+                  .admit = rest_admit_claim},
     },
     {
         CORE("persistentvolumes", "PersistentVolume", false),
@@ -152,6 +158,12 @@ static const struct registry_resource RESOURCES[] = {
         .subresources =
             (const struct registry_subresource[]){
                 {.id = SUB_BINDING, .name = "binding", .kind = "Binding", .verbs = VERB_CREATE},
+                {.id = SUB_EVICTION,
+                 .name = "eviction",
+                 .kind = "Eviction",
+                 .group = "policy",
+                 .version = "v1",
+                 .verbs = VERB_CREATE},
                 {.id = SUB_LOG, .name = "log", .kind = "Pod", .verbs = VERB_GET},
                 {.id = SUB_PORT_FORWARD,
                  .name = "portforward",
@@ -201,6 +213,33 @@ static const struct registry_resource RESOURCES[] = {
                   .create = kind_service_create,
                   .assign = kind_service_assign,
                   .validate = kind_service_validate},
+    },
+    {
+        GROUPED("apps", "v1", "deployments", "Deployment", true),
+        .schema = &TYPE_DEPLOYMENT,
+        .singular = "deployment",
+        .short_names = NAMES("deploy"),
+        .categories = ALL,
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_AND_SCALE_OF("Deployment", &REPLICAS_SCALE),
+        .generation = true,
+        .hooks = {.defaults = kind_deployment_defaults,
+                  .create = kind_deployment_create,
+                  .validate = kind_deployment_validate},
+    },
+    {
+        GROUPED("apps", "v1", "replicasets", "ReplicaSet", true),
+        .schema = &TYPE_REPLICA_SET,
+        .singular = "replicaset",
+        .short_names = NAMES("rs"),
+        .categories = ALL,
+        .fields = NAMES("status.replicas"),
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_AND_SCALE_OF("ReplicaSet", &REPLICAS_SCALE),
+        .generation = true,
+        .hooks = {.defaults = kind_replica_set_defaults,
+                  .create = kind_replica_set_create,
+                  .validate = kind_replica_set_validate},
     },
     {
         GROUPED("argoproj.io", "v1alpha1", "workflows", "Workflow", true),
@@ -253,6 +292,15 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "lease",
         .verbs = VERBS_ALL,
         .hooks = {.validate = kind_lease_validate},
+    },
+    {
+        GROUPED("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true),
+        .schema = &TYPE_ENDPOINT_SLICE,
+        .singular = "endpointslice",
+        .verbs = VERBS_ALL,
+        .generation = true,
+        .hooks = {.defaults = kind_endpoint_slice_defaults,
+                  .validate = kind_endpoint_slice_validate},
     },
     {
         GROUPED("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", true),
@@ -318,6 +366,17 @@ static const struct registry_resource RESOURCES[] = {
         .name_rule = NAME_PATH,
         .hooks = {.validate = kind_role_validate, .admit = rest_admit_role},
     },
+    {
+        GROUPED("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false),
+        .schema = &TYPE_PRIORITY_CLASS,
+        .singular = "priorityclass",
+        .short_names = NAMES("pc"),
+        .verbs = VERBS_ALL,
+        .generation = true,
+        .hooks = {.defaults = kind_priority_class_defaults,
+                  .validate = kind_priority_class_validate,
+                  .admit = rest_admit_priority_class},
+    },
     /* Before Volcano's of the same name: who says only "podgroup" means the one that counts here.
      */
     {
@@ -341,6 +400,14 @@ static const struct registry_resource RESOURCES[] = {
         .subresources = STATUS_OF("PodGroup"),
         .generation = true,
         .hooks = {.create = kind_pod_group_create, .validate = kind_pod_group_validate},
+    },
+    {
+        GROUPED("storage.k8s.io", "v1", "storageclasses", "StorageClass", false),
+        .schema = &TYPE_STORAGE_CLASS,
+        .singular = "storageclass",
+        .short_names = NAMES("sc"),
+        .verbs = VERBS_ALL,
+        .hooks = {.defaults = kind_storage_class_defaults, .validate = kind_storage_class_validate},
     },
 };
 

@@ -186,6 +186,9 @@ static void dispatch(struct rest *rest)
     case SUB_TOKEN:
         rest_token(rest);
         return;
+    case SUB_EVICTION:
+        rest_evict(rest);
+        return;
     case SUB_SCALE:
         rest_scale(rest);
         return;

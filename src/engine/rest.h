@@ -147,8 +147,20 @@ int rest_admit_role(struct rest *rest, struct json *role, const struct json *old
 int rest_admit_binding(struct rest *rest, struct json *binding, const struct json *old,
                        struct err *err);
 
-/* ---- rest_admit.c: what else the store must have or hold; hooks of the registry */
+/* ---- rest_delete.c: whether the object is the one that is meant; ERR_CONFLICT */
+struct deletion_options;
+int rest_check_preconditions(struct rest *rest, const struct json *object,
+                             const struct deletion_options *options, struct err *err);
+
+/* ---- rest_admit.c, rest_admit_class.c: what else the store must have or hold; hooks of the
+ * registry */
 int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, struct err *err);
+int rest_admit_claim(struct rest *rest, struct json *claim, const struct json *old,
+                     struct err *err);
+int rest_admit_priority_class(struct rest *rest, struct json *class_, const struct json *old,
+                              struct err *err);
+/* … of a pod, to its priority; part of rest_admit_pod(). */
+int rest_admit_priority(struct rest *rest, struct json *pod, struct err *err);
 int rest_admit_namespace(struct rest *rest, struct json *namespace_, const struct json *old,
                          struct err *err);
 
@@ -163,6 +175,7 @@ void rest_delete(struct rest *rest);
 void rest_delete_collection(struct rest *rest);
 void rest_review(struct rest *rest);
 void rest_bind(struct rest *rest);
+void rest_evict(struct rest *rest);
 void rest_log(struct rest *rest);
 void rest_scale(struct rest *rest);
 void rest_token(struct rest *rest);

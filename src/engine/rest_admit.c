@@ -119,6 +119,9 @@ int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, 
     int r = load_account(rest, pod, &account, err);
     if (r < 0)
         return r;
+    r = rest_admit_priority(rest, pod, err);
+    if (r < 0)
+        return r;
     const struct bootstrap bootstrap = engine_bootstrap(rest->engine);
     bool can = bootstrap.ca_pem && engine_seal(rest->engine)->make;
     if (can && json_get_bool(spec, automount, json_get_bool(account, automount, true)))

@@ -21,8 +21,8 @@ static int check_allowed(struct rest *rest, const char *name, struct err *err)
     return 0;
 }
 
-static int check_preconditions(struct rest *rest, const struct json *object,
-                               const struct deletion_options *options, struct err *err)
+int rest_check_preconditions(struct rest *rest, const struct json *object,
+                             const struct deletion_options *options, struct err *err)
 {
     const char *text = kube_resource_text(rest->arena, &rest->route.resource->id);
     const char *name = kube_meta_name(object), *uid = kube_meta_uid(object);
@@ -60,7 +60,7 @@ void rest_delete(struct rest *rest)
     int64_t revision;
     if (read_options(rest, &options, &err) < 0 || check_allowed(rest, rest->route.name, &err) < 0 ||
         rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
-        check_preconditions(rest, old, &options, &err) < 0) {
+        rest_check_preconditions(rest, old, &options, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
     }

@@ -57,6 +57,18 @@ void field_forbidden(struct field_errors *errors, const char *field, const char 
     add(errors, field, "FieldValueForbidden", arena_printf(errors->arena, "Forbidden: %s", detail));
 }
 
+void field_too_long(struct field_errors *errors, const char *field, size_t max)
+{
+    add(errors, field, "FieldValueTooLong",
+        arena_printf(errors->arena, "Too long: may not be more than %zu bytes", max));
+}
+
+void field_too_many(struct field_errors *errors, const char *field, size_t count, size_t max)
+{
+    add(errors, field, "FieldValueTooMany",
+        arena_printf(errors->arena, "Too many: %zu: must have at most %zu items", count, max));
+}
+
 void field_not_found(struct field_errors *errors, const char *field, const char *value)
 {
     add(errors, field, "FieldValueNotFound",

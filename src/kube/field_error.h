@@ -30,6 +30,9 @@ void field_invalid(struct field_errors *errors, const char *field, const struct 
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void field_duplicate(struct field_errors *errors, const char *field, const char *value);
 void field_forbidden(struct field_errors *errors, const char *field, const char *detail);
+/* Longer than so many bytes, or more than so many elements. */
+void field_too_long(struct field_errors *errors, const char *field, size_t max);
+void field_too_many(struct field_errors *errors, const char *field, size_t count, size_t max);
 void field_not_found(struct field_errors *errors, const char *field, const char *value);
 /* `supported`: NULL-terminated. */
 void field_unsupported(struct field_errors *errors, const char *field, const char *value,

@@ -88,6 +88,40 @@ const struct kube_resource KUBE_WORKFLOWS = {
     .namespaced = true,
 };
 
+const struct kube_resource KUBE_DEPLOYMENTS = {
+    .group = "apps",
+    .version = "v1",
+    .plural = "deployments",
+    .kind = "Deployment",
+    .namespaced = true,
+};
+const struct kube_resource KUBE_REPLICASETS = {
+    .group = "apps",
+    .version = "v1",
+    .plural = "replicasets",
+    .kind = "ReplicaSet",
+    .namespaced = true,
+};
+const struct kube_resource KUBE_ENDPOINTSLICES = {
+    .group = "discovery.k8s.io",
+    .version = "v1",
+    .plural = "endpointslices",
+    .kind = "EndpointSlice",
+    .namespaced = true,
+};
+const struct kube_resource KUBE_STORAGECLASSES = {
+    .group = "storage.k8s.io",
+    .version = "v1",
+    .plural = "storageclasses",
+    .kind = "StorageClass",
+};
+const struct kube_resource KUBE_PRIORITYCLASSES = {
+    .group = "scheduling.k8s.io",
+    .version = "v1",
+    .plural = "priorityclasses",
+    .kind = "PriorityClass",
+};
+
 const struct kube_resource KUBE_SERVICEACCOUNTS = CORE("serviceaccounts", "ServiceAccount", true);
 
 #define RBAC(plural_, kind_, namespaced_)                                                          \
@@ -124,6 +158,11 @@ static const struct kube_resource *const KNOWN[] = {
     &KUBE_PODGROUPS,
     &KUBE_VOLCANO_PODGROUPS,
     &KUBE_LEASES,
+    &KUBE_DEPLOYMENTS,
+    &KUBE_REPLICASETS,
+    &KUBE_ENDPOINTSLICES,
+    &KUBE_STORAGECLASSES,
+    &KUBE_PRIORITYCLASSES,
     &KUBE_WORKFLOWS,
 };
 

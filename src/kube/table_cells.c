@@ -334,3 +334,15 @@ struct json *table_event_count(struct arena *arena, const struct json *event, in
         json_get_int(json_get(event, "series"), "count", json_get_int(event, "count", 1));
     return json_stringf(arena, "%lld", (long long)(count > 0 ? count : 1));
 }
+
+/* ---- Priority classes ---- */
+
+struct json *table_priority_value(struct arena *arena, const struct json *class_, int64_t now_ms)
+{
+    return json_int(arena, json_get_int(class_, "value", 0));
+}
+
+struct json *table_priority_global(struct arena *arena, const struct json *class_, int64_t now_ms)
+{
+    return json_bool(arena, json_get_bool(class_, "globalDefault", false));
+}

@@ -27,8 +27,14 @@ table_cell table_event_last_seen, table_event_type, table_event_reason, table_ev
     table_event_count;
 table_cell table_created_at, table_account_secrets, table_binding_role, table_binding_users,
     table_binding_groups, table_binding_accounts;
-table_cell table_job_completions, table_job_duration, table_job_containers, table_job_images,
-    table_job_selector;
+table_cell table_job_completions, table_job_duration;
+table_cell table_template_containers, table_template_images, table_pod_selector,
+    table_replicas_desired, table_replicas_current, table_replicas_ready, table_replicas_updated,
+    table_replicas_available, table_deployment_ready;
+table_cell table_slice_type, table_slice_ports, table_slice_endpoints;
+table_cell table_class_name, table_class_provisioner, table_class_reclaim, table_class_binding,
+    table_class_expansion;
+table_cell table_priority_value, table_priority_global;
 table_cell table_phase, table_status_message, table_data_count, table_secret_type,
     table_last_condition, table_progress, table_lease_holder;
 table_cell table_group_min_member, table_group_running, table_group_succeeded, table_group_failed,

@@ -127,9 +127,57 @@ static const struct kube_column JOBS[] = {
     TEXT("Completions", "How many pods have succeeded, of how many.", table_job_completions),
     TEXT("Duration", "Time from its start to its end.", table_job_duration),
     AGE,
-    WIDE("Containers", "Names of the containers.", table_job_containers),
-    WIDE("Images", "Images of the containers.", table_job_images),
-    WIDE("Selector", "Labels of its pods.", table_job_selector),
+    WIDE("Containers", "Names of the containers.", table_template_containers),
+    WIDE("Images", "Images of the containers.", table_template_images),
+    WIDE("Selector", "Labels of its pods.", table_pod_selector),
+};
+
+static const struct kube_column REPLICASETS[] = {
+    NAME,
+    {"Desired", "integer", "", "How many pods are wanted.", 0, table_replicas_desired},
+    {"Current", "integer", "", "How many pods there are.", 0, table_replicas_current},
+    {"Ready", "integer", "", "How many of them are ready.", 0, table_replicas_ready},
+    AGE,
+    WIDE("Containers", "Names of the containers.", table_template_containers),
+    WIDE("Images", "Images of the containers.", table_template_images),
+    WIDE("Selector", "Labels of its pods.", table_pod_selector),
+};
+
+static const struct kube_column DEPLOYMENTS[] = {
+    NAME,
+    TEXT("Ready", "How many of its pods are ready, of how many.", table_deployment_ready),
+    TEXT("Up-to-date", "How many pods are of the newest template.", table_replicas_updated),
+    TEXT("Available", "How many pods have been ready for long enough.", table_replicas_available),
+    AGE,
+    WIDE("Containers", "Names of the containers.", table_template_containers),
+    WIDE("Images", "Images of the containers.", table_template_images),
+    WIDE("Selector", "Labels of its pods.", table_pod_selector),
+};
+
+static const struct kube_column ENDPOINTSLICES[] = {
+    NAME,
+    TEXT("AddressType", "What its addresses are.", table_slice_type),
+    TEXT("Ports", "Ports of all its endpoints.", table_slice_ports),
+    TEXT("Endpoints", "Addresses behind the service.", table_slice_endpoints),
+    AGE,
+};
+
+static const struct kube_column STORAGECLASSES[] = {
+    {"Name", "string", "name", "Name of the class, and whether claims get it that name none.", 0,
+     table_class_name},
+    TEXT("Provisioner", "Who makes its volumes.", table_class_provisioner),
+    TEXT("ReclaimPolicy", "What becomes of a volume when its claim is gone.", table_class_reclaim),
+    TEXT("VolumeBindingMode", "When a volume is made and bound.", table_class_binding),
+    TEXT("AllowVolumeExpansion", "Whether its volumes can grow.", table_class_expansion),
+    AGE,
+};
+
+static const struct kube_column PRIORITYCLASSES[] = {
+    NAME,
+    {"Value", "integer", "", "The priority of its pods.", 0, table_priority_value},
+    {"Global-Default", "boolean", "", "Whether pods have it that name none.", 0,
+     table_priority_global},
+    AGE,
 };
 
 /* Age where the kind's own definition has it, so that who counts columns finds it. */
@@ -223,6 +271,11 @@ static const struct {
     {&KUBE_PVS, COLUMNS(PVS)},
     {&KUBE_EVENTS, COLUMNS(EVENTS)},
     {&KUBE_JOBS, COLUMNS(JOBS)},
+    {&KUBE_REPLICASETS, COLUMNS(REPLICASETS)},
+    {&KUBE_DEPLOYMENTS, COLUMNS(DEPLOYMENTS)},
+    {&KUBE_ENDPOINTSLICES, COLUMNS(ENDPOINTSLICES)},
+    {&KUBE_STORAGECLASSES, COLUMNS(STORAGECLASSES)},
+    {&KUBE_PRIORITYCLASSES, COLUMNS(PRIORITYCLASSES)},
     {&KUBE_TFJOBS, COLUMNS(TRAINING_JOBS)},
     {&KUBE_PYTORCHJOBS, COLUMNS(TRAINING_JOBS)},
     {&KUBE_PODGROUPS, COLUMNS(PODGROUPS)},

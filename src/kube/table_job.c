@@ -2,7 +2,6 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "kube/selector.h"
 #include "kube/table_cells.h"
 
 #include <inttypes.h>
@@ -41,32 +40,4 @@ struct json *table_job_duration(struct arena *arena, const struct json *job, int
     char text[MOMENT_TEXT_MAX];
     moment_format_age(end - start, text);
     return json_string(arena, text);
-}
-
-/* A member of each container of the template, with commas between. */
-static struct json *container_texts(struct arena *arena, const struct json *job, const char *name)
-{
-    const char *text = "";
-    JSON_EACH (container, json_at(job, "spec", "template", "spec", "containers", NULL))
-        text = arena_printf(arena, "%s%s%s", text, text[0] ? "," : "",
-                            json_get_string(container, name, ""));
-    return json_string(arena, text);
-}
-
-struct json *table_job_containers(struct arena *arena, const struct json *job, int64_t now_ms)
-{
-    return container_texts(arena, job, "name");
-}
-
-struct json *table_job_images(struct arena *arena, const struct json *job, int64_t now_ms)
-{
-    return container_texts(arena, job, "image");
-}
-
-struct json *table_job_selector(struct arena *arena, const struct json *job, int64_t now_ms)
-{
-    struct kube_selector selector;
-    if (kube_selector_from_json(arena, json_at(job, "spec", "selector", NULL), &selector, NULL) < 0)
-        return table_text_or_none(arena, NULL);
-    return table_text_or_none(arena, kube_selector_text(arena, &selector));
 }

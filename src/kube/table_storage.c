@@ -1,6 +1,7 @@
-/* The cells of volumes and of claims on them; see table_cells.h. */
+/* The cells of volumes, of claims on them and of their classes; see table_cells.h. */
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/storage_class.h"
 #include "kube/table_cells.h"
 
 static const char *phase_or_terminating(const struct json *object)
@@ -113,4 +114,30 @@ struct json *table_volume_class(struct arena *arena, const struct json *volume, 
 struct json *table_volume_reason(struct arena *arena, const struct json *volume, int64_t now_ms)
 {
     return json_string(arena, json_get_string(json_get(volume, "status"), "reason", ""));
+}
+
+struct json *table_class_name(struct arena *arena, const struct json *class_, int64_t now_ms)
+{
+    return json_stringf(arena, "%s%s", kube_meta_name(class_),
+                        kube_class_is_default(class_) ? " (default)" : "");
+}
+
+struct json *table_class_provisioner(struct arena *arena, const struct json *class_, int64_t now_ms)
+{
+    return json_string(arena, json_get_string(class_, "provisioner", ""));
+}
+
+struct json *table_class_reclaim(struct arena *arena, const struct json *class_, int64_t now_ms)
+{
+    return json_string(arena, json_get_string(class_, "reclaimPolicy", "Delete"));
+}
+
+struct json *table_class_binding(struct arena *arena, const struct json *class_, int64_t now_ms)
+{
+    return json_string(arena, json_get_string(class_, "volumeBindingMode", "Immediate"));
+}
+
+struct json *table_class_expansion(struct arena *arena, const struct json *class_, int64_t now_ms)
+{
+    return json_bool(arena, json_get_bool(class_, "allowVolumeExpansion", false));
 }

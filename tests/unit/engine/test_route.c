@@ -49,7 +49,7 @@ static const struct row ROWS[] = {
     {"GET", "/api/v1/pods/b", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/nodes", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/pods/b/cats", "", -ERR_NOT_FOUND},
-    {"POST", "/apis/apps/v1/namespaces/a/deployments", "", -ERR_NOT_FOUND},
+    {"POST", "/apis/apps/v1/namespaces/a/daemonsets", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/cats", "", -ERR_NOT_FOUND},
     {"POST", "/api/v1/namespaces/a/pods/b/exec", "", -ERR_UNSUPPORTED},
     {"GET", "/api/v1/namespaces/a/pods/b/attach", "", -ERR_UNSUPPORTED},

@@ -254,6 +254,32 @@ static void words_the_others(void **state)
          "j | 3/4 | 90s | <unknown> | x,y | i,k | a=b"},
         {&KUBE_JOBS, "{'metadata': {'name': 'j'}, 'spec': {'parallelism': 3}}",
          "j | 0/1 of 3 |  | <unknown> |  |  | <none>"},
+        {&KUBE_DEPLOYMENTS,
+         "{'metadata': {'name': 'd'}, 'spec': {'replicas': 3, 'selector': {'matchLabels':"
+         "{'a': 'b'}}, 'template': {'spec': {'containers': [{'name': 'x', 'image': 'i'}]}}},"
+         "'status': {'replicas': 4, 'readyReplicas': 2, 'updatedReplicas': 1,"
+         "'availableReplicas': 2}}",
+         "d | 2/3 | 1 | 2 | <unknown> | x | i | a=b"},
+        {&KUBE_REPLICASETS,
+         "{'metadata': {'name': 'r'}, 'spec': {'replicas': 3, 'selector': {'matchLabels':"
+         "{'a': 'b'}}}, 'status': {'replicas': 2, 'readyReplicas': 1}}",
+         "r | 3 | 2 | 1 | <unknown> |  |  | a=b"},
+        {&KUBE_ENDPOINTSLICES,
+         "{'metadata': {'name': 's'}, 'addressType': 'IPv4', 'ports': [{'name': 'x', 'port': 80},"
+         "{'name': 'y'}], 'endpoints': [{'addresses': ['10.0.0.1']}, {'addresses': ['10.0.0.2']},"
+         "{'addresses': ['10.0.0.3', '10.0.0.4', '10.0.0.5']}]}",
+         "s | IPv4 | 80,y | 10.0.0.1,10.0.0.2,10.0.0.3 + 2 more... | <unknown>"},
+        {&KUBE_ENDPOINTSLICES, "{'metadata': {'name': 's'}, 'addressType': 'IPv4'}",
+         "s | IPv4 | <unset> | <unset> | <unknown>"},
+        {&KUBE_STORAGECLASSES,
+         "{'metadata': {'name': 'fast', 'annotations':"
+         "{'storageclass.kubernetes.io/is-default-class': 'true'}}, 'provisioner': 'p.example/x',"
+         "'reclaimPolicy': 'Retain', 'volumeBindingMode': 'WaitForFirstConsumer',"
+         "'allowVolumeExpansion': true}",
+         "fast (default) | p.example/x | Retain | WaitForFirstConsumer | true | <unknown>"},
+        {&KUBE_PRIORITYCLASSES,
+         "{'metadata': {'name': 'high'}, 'value': 1000, 'globalDefault': true}",
+         "high | 1000 | true | <unknown>"},
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
