@@ -33,8 +33,7 @@ static const struct json *named_port(const struct json *pod, const char *name)
     return NULL;
 }
 
-/* The service's ports as this pod has them; a name it has not is left out. */
-static struct json *ports_of(struct arena *arena, const struct json *service,
+struct json *endpoints_ports(struct arena *arena, const struct json *service,
                              const struct json *pod)
 {
     struct json *ports = json_array(arena);
@@ -56,7 +55,7 @@ static struct json *ports_of(struct arena *arena, const struct json *service,
     return ports;
 }
 
-static struct json *address_of(struct arena *arena, const struct json *service,
+struct json *endpoints_address(struct arena *arena, const struct json *service,
                                const struct json *pod)
 {
     struct json *address = json_object(arena);
@@ -103,13 +102,13 @@ struct json *endpoints_subsets(struct arena *arena, const struct json *service,
         const struct json *pod = sorted[i];
         if (!has_address(pod, publish_unready))
             continue;
-        struct json *ports = ports_of(arena, service, pod);
+        struct json *ports = endpoints_ports(arena, service, pod);
         if (json_count(ports) == 0 && json_count(json_at(service, "spec", "ports", NULL)) > 0)
             continue;
         struct json *subset = subset_with(arena, subsets, ports);
         bool ready = publish_unready || kube_condition_is_true(pod, "Ready");
         json_append(json_ensure_array(arena, subset, ready ? "addresses" : "notReadyAddresses"),
-                    address_of(arena, service, pod));
+                    endpoints_address(arena, service, pod));
     }
     return subsets;
 }

@@ -11,4 +11,11 @@
 struct json *endpoints_subsets(struct arena *arena, const struct json *service,
                                const struct json *const *pods, size_t count);
 
+/* The service's ports as this pod has them; a name it has not is left out. */
+struct json *endpoints_ports(struct arena *arena, const struct json *service,
+                             const struct json *pod);
+/* {ip, hostname, nodeName, targetRef} of the pod. */
+struct json *endpoints_address(struct arena *arena, const struct json *service,
+                               const struct json *pod);
+
 #endif

@@ -58,6 +58,15 @@ struct json *garbage_orphan_patch(struct arena *arena, const struct json *depend
     return list_patch(arena, dependent, "ownerReferences", kept);
 }
 
+struct json *garbage_adopt_patch(struct arena *arena, const struct json *owner,
+                                 const struct json *dependent)
+{
+    const struct json *owners = json_at(dependent, "metadata", "ownerReferences", NULL);
+    struct json *list = owners ? json_clone(arena, owners) : json_array(arena);
+    json_append(list, kube_owner_reference_new(arena, owner, true));
+    return list_patch(arena, dependent, "ownerReferences", list);
+}
+
 struct json *garbage_finalizer_patch(struct arena *arena, const struct json *object,
                                      const char *finalizer)
 {

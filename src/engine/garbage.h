@@ -34,6 +34,9 @@ bool garbage_blocks(const struct json *dependent, const char *owner_uid);
 /* The object's owner references without this one, as a merge patch of its metadata. */
 struct json *garbage_orphan_patch(struct arena *arena, const struct json *dependent,
                                   const char *owner_uid);
+/* … with one more, who controls it from now on. */
+struct json *garbage_adopt_patch(struct arena *arena, const struct json *owner,
+                                 const struct json *dependent);
 /* Its finalizers without this one, as a merge patch; NULL if it has it not. The version is in the
  * patch, so that a finalizer added meanwhile is not lost. */
 struct json *garbage_finalizer_patch(struct arena *arena, const struct json *object,
