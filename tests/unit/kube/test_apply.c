@@ -1,0 +1,287 @@
+/* Server-side apply, step by step: each row is one write, by whom, and what came of it. What the
+ * real server answers to whole scenarios is compared in tests/unit/engine/test_apply.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "kube/apply.h"
+#include "kube/types/types.h"
+#include "read_json.h"
+
+#include <string.h>
+
+struct step {
+    const char *manager;
+    enum { APPLY, FORCE, UPDATE } how;
+    const char *text;
+    const char *object;  /* without metadata; NULL: it fails */
+    const char *message; /* of the failure, or "a:APPLIED_FIELDS b:…" */
+};
+
+static struct managed_write write_by(const struct schema_object *type, const char *manager)
+{
+    return (struct managed_write){
+        .type = type, .manager = manager, .api_version = "v1", .subresource = "", .now_ms = 1000};
+}
+
+static const char *owners(struct arena *arena, const struct json *object)
+{
+    const char *text = "";
+    JSON_EACH (entry, json_at(object, "metadata", "managedFields", NULL))
+        text = arena_printf(arena, "%s%s%s%c:%s", text, *text ? " " : "",
+                            json_get_string(entry, "manager", ""),
+                            json_get_string(entry, "operation", "?")[0],
+                            json_to_string(arena, json_get(entry, "fieldsV1")));
+    return text;
+}
+
+static void run(const struct schema_object *type, const struct step *steps, size_t count)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *live = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct managed_write write = write_by(type, steps[i].manager);
+        struct json *sent = read_json(arena, steps[i].text), *result = NULL;
+        struct apply_conflicts conflicts = {0};
+        struct err err = ERR_INIT;
+        if (steps[i].how == UPDATE) {
+            managed_fields_track(arena, &write, live, sent);
+            result = sent;
+        } else if (apply(arena, &write, live, sent, steps[i].how == FORCE, &result, &conflicts,
+                         &err) < 0) {
+            if (steps[i].object)
+                fail_msg("step %zu: %s", i, err.message);
+            assert_string_equal(conflicts.message ? conflicts.message : err.message,
+                                quoted(arena, steps[i].message));
+            continue;
+        }
+        if (!steps[i].object)
+            fail_msg("step %zu was taken", i);
+        struct json *shown = json_clone(arena, result);
+        json_remove(shown, "metadata");
+        assert_string_equal(json_to_string(arena, shown), quoted(arena, steps[i].object));
+        if (steps[i].message)
+            assert_string_equal(owners(arena, result), quoted(arena, steps[i].message));
+        live = result;
+    }
+}
+#define RUN(type, steps) run(type, steps, sizeof(steps) / sizeof((steps)[0]))
+
+static void two_managers_share_and_fight(void **state)
+{
+    static const struct step STEPS[] = {
+        {"a", APPLY, "{'data':{'x':'1','y':'1'}}", "{'data':{'x':'1','y':'1'}}",
+         "aA:{'f:data':{'f:x':{},'f:y':{}}}"},
+        {"b", APPLY, "{'data':{'y':'1','z':'1'}}", "{'data':{'x':'1','y':'1','z':'1'}}",
+         "aA:{'f:data':{'f:x':{},'f:y':{}}} bA:{'f:data':{'f:y':{},'f:z':{}}}"},
+        {"b", APPLY, "{'data':{'x':'2'}}", NULL,
+         "Apply failed with 1 conflict: conflict with 'a': .data.x"},
+        /* What one drops and the other wants stays. */
+        {"b", FORCE, "{'data':{'x':'2'}}", "{'data':{'x':'2','y':'1'}}",
+         "aA:{'f:data':{'f:y':{}}} bA:{'f:data':{'f:x':{}}}"},
+        {"a", APPLY, "{'data':{'x':'1'}}", NULL,
+         "Apply failed with 1 conflict: conflict with 'b': .data.x"},
+        {"a", APPLY, "{'data':{'x':'2'}}", "{'data':{'x':'2'}}",
+         "aA:{'f:data':{'f:x':{}}} bA:{'f:data':{'f:x':{}}}"},
+        {"b", APPLY, "{'metadata':{'labels':{'l':'1'}}}", "{'data':{'x':'2'}}",
+         "aA:{'f:data':{'f:x':{}}} bA:{'f:metadata':{'f:labels':{'f:l':{}}}}"},
+        /* The last one out closes the door. */
+        {"a", APPLY, "{'kind':'ConfigMap'}", "{'kind':'ConfigMap'}",
+         "bA:{'f:metadata':{'f:labels':{'f:l':{}}}}"},
+    };
+    (void)state;
+    RUN(&TYPE_CONFIG_MAP, STEPS);
+}
+
+static void updates_take_and_are_in_the_way(void **state)
+{
+    static const struct step STEPS[] = {
+        {"u", UPDATE, "{'data':{'x':'1','y':'1'}}", "{'data':{'x':'1','y':'1'}}",
+         "uU:{'f:data':{'.':{},'f:x':{},'f:y':{}}}"},
+        {"a", APPLY, "{'data':{'x':'2','y':'2'}}", NULL,
+         "Apply failed with 2 conflicts: conflicts with 'u' using v1:\n- .data.x\n- .data.y"},
+        {"a", APPLY, "{'data':{'x':'1'}}", "{'data':{'x':'1','y':'1'}}",
+         "aA:{'f:data':{'f:x':{}}} uU:{'f:data':{'.':{},'f:x':{},'f:y':{}}}"},
+        {"a", APPLY, "{'data':{'x':'2'}}", NULL,
+         "Apply failed with 1 conflict: conflict with 'u' using v1: .data.x"},
+        {"a", FORCE, "{'data':{'x':'2'}}", "{'data':{'x':'2','y':'1'}}",
+         "aA:{'f:data':{'f:x':{}}} uU:{'f:data':{'.':{},'f:y':{}}}"},
+    };
+    (void)state;
+    RUN(&TYPE_CONFIG_MAP, STEPS);
+}
+
+#define CONTAINERS(...) "{'spec':{'containers':[" __VA_ARGS__ "]}}"
+
+static void elements_come_and_go(void **state)
+{
+    static const struct step STEPS[] = {
+        {"a", APPLY, CONTAINERS("{'name':'x','image':'1'},{'name':'y'}"),
+         "{'spec':{'containers':[{'name':'x','image':'1'},{'name':'y'}]},'status':{}}", NULL},
+        {"b", APPLY, CONTAINERS("{'name':'y','image':'2'},{'name':'z'}"),
+         "{'spec':{'containers':[{'name':'x','image':'1'},{'name':'y','image':'2'},{'name':'z'}]},"
+         "'status':{}}",
+         NULL},
+        /* b still wants y. */
+        {"a", APPLY, CONTAINERS("{'name':'x'}"),
+         "{'spec':{'containers':[{'name':'x'},{'name':'y','image':'2'},{'name':'z'}]},'status':{}}",
+         NULL},
+        {"b", APPLY, CONTAINERS("{'name':'z','args':['1','2']}"),
+         "{'spec':{'containers':[{'name':'x'},{'name':'z','args':['1','2']}]},'status':{}}", NULL},
+        /* A list that is owned as a whole. */
+        {"a", APPLY, CONTAINERS("{'name':'x'},{'name':'z','args':['1']}"), NULL,
+         "Apply failed with 1 conflict: conflict with 'b': .spec.containers[name='z'].args"},
+    };
+    (void)state;
+    RUN(&TYPE_POD, STEPS);
+}
+
+static void an_element_goes_with_what_others_put_in(void **state)
+{
+    static const struct step STEPS[] = {
+        {"a", APPLY, CONTAINERS("{'name':'x'},{'name':'y'}"),
+         "{'spec':{'containers':[{'name':'x'},{'name':'y'}]},'status':{}}", NULL},
+        {"u", UPDATE,
+         "{'metadata':{},'spec':{'containers':[{'name':'x'},{'name':'y','image':'u'}]},'status':{}"
+         "}",
+         "{'spec':{'containers':[{'name':'x'},{'name':'y','image':'u'}]},'status':{}}", NULL},
+        {"a", APPLY, CONTAINERS("{'name':'x'}"),
+         "{'spec':{'containers':[{'name':'x'}]},'status':{}}",
+         "aA:{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"x\\\"}':{'.':{},'f:name':{}}}}}"},
+    };
+    (void)state;
+    RUN(&TYPE_POD, STEPS);
+}
+
+static void what_was_never_applied_is_somebodys(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct managed_write write = write_by(&TYPE_CONFIG_MAP, "a");
+    struct json *live = read_json(arena, "{'metadata':{'name':'n'},'data':{'x':'1','y':'1'}}");
+    struct apply_conflicts conflicts = {0};
+    struct json *result;
+    (void)state;
+    assert_int_equal(apply(arena, &write, live, read_json(arena, "{'data':{'x':'2'}}"), false,
+                           &result, &conflicts, NULL),
+                     -ERR_CONFLICT);
+    assert_string_equal(conflicts.message, "Apply failed with 1 conflict: conflict with "
+                                           "\"before-first-apply\" using v1: .data.x");
+    assert_string_equal(json_to_string(arena, conflicts.causes),
+                        "[{\"reason\":\"FieldManagerConflict\",\"message\":\"conflict with "
+                        "\\\"before-first-apply\\\" using v1\",\"field\":\".data.x\"}]");
+    assert_int_equal(apply(arena, &write, live, read_json(arena, "{'data':{'x':'1'}}"), false,
+                           &result, &conflicts, NULL),
+                     0);
+    assert_string_equal(owners(arena, result),
+                        quoted(arena, "aA:{'f:data':{'f:x':{}}} before-first-applyU:{'f:data':"
+                                      "{'.':{},'f:x':{},'f:y':{}}}"));
+}
+
+static void kubectl_comes_from_its_own_notes(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct managed_write update = write_by(&TYPE_CONFIG_MAP, "kubectl-client-side-apply");
+    struct managed_write write = write_by(&TYPE_CONFIG_MAP, "kubectl");
+    struct json *live = read_json(
+        arena, "{'metadata':{'annotations':{'kubectl.kubernetes.io/last-applied-configuration':"
+               "'{\\\"apiVersion\\\":\\\"v1\\\",\\\"data\\\":{\\\"x\\\":\\\"1\\\"}}'}},"
+               "'data':{'x':'1','y':'1'}}");
+    struct apply_conflicts conflicts = {0};
+    struct json *result;
+    (void)state;
+    managed_fields_track(arena, &update, NULL, live);
+    /* What kubectl noted is no conflict, … */
+    struct json *config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2'}}");
+    assert_int_equal(apply(arena, &write, live, config, false, &result, &conflicts, NULL), 0);
+    assert_string_equal(json_get_string(json_at(result, "metadata", "annotations", NULL),
+                                        "kubectl.kubernetes.io/last-applied-configuration", ""),
+                        "{\"apiVersion\":\"v1\",\"data\":{\"x\":\"2\"}}\n");
+    /* … what it did not is, … */
+    config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2','y':'2'}}");
+    assert_int_equal(apply(arena, &write, live, config, false, &result, &conflicts, NULL),
+                     -ERR_CONFLICT);
+    assert_string_equal(conflicts.message, "Apply failed with 1 conflict: conflict with "
+                                           "\"kubectl-client-side-apply\" using v1: .data.y");
+    /* … and under another name both are. */
+    write.manager = "me";
+    assert_int_equal(apply(arena, &write, live, config, false, &result, &conflicts, NULL),
+                     -ERR_CONFLICT);
+    assert_int_equal(json_count(conflicts.causes), 2);
+}
+
+static void only_the_status_through_the_status(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct managed_write write = write_by(&TYPE_POD, "a");
+    struct apply_conflicts conflicts = {0};
+    struct json *result, *again;
+    (void)state;
+    write.scope = MANAGED_ALL_BUT_STATUS;
+    struct json *config =
+        read_json(arena, "{'spec':{'nodeName':'n'},'status':{'phase':'Running'}}");
+    assert_int_equal(apply(arena, &write, NULL, config, false, &result, &conflicts, NULL), 0);
+    assert_string_equal(owners(arena, result), quoted(arena, "aA:{'f:spec':{'f:nodeName':{}}}"));
+    write.scope = MANAGED_STATUS;
+    write.subresource = "status";
+    config = read_json(arena, "{'spec':{'nodeName':'m'},'status':{'phase':'Failed'}}");
+    assert_int_equal(apply(arena, &write, result, config, false, &again, &conflicts, NULL), 0);
+    assert_string_equal(
+        owners(arena, again),
+        quoted(arena, "aA:{'f:spec':{'f:nodeName':{}}} aA:{'f:status':{'f:phase':{}}}"));
+}
+
+static void what_cannot_be_applied(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct managed_write write = write_by(&TYPE_POD, "a");
+    struct apply_conflicts conflicts = {0};
+    struct err err = ERR_INIT;
+    struct json *result;
+    (void)state;
+    assert_int_equal(apply(arena, &write, NULL,
+                           read_json(arena, "{'kind':'Pod','metadata':{'name':'p','namespace':'d'},"
+                                            "'spec':{'colour':1}}"),
+                           false, &result, &conflicts, &err),
+                     -ERR_BAD_REQUEST);
+    assert_string_equal(err.message, "failed to create typed patch object (d/p; v1, Kind=Pod): "
+                                     ".spec.colour: field not declared in schema");
+}
+
+static void to_want_what_is_there_is_no_change(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct managed_write write = write_by(&TYPE_CONFIG_MAP, "a");
+    struct apply_conflicts conflicts = {0};
+    struct json *config = read_json(arena, "{'data':{'x':'1'}}"), *one, *two;
+    (void)state;
+    assert_int_equal(apply(arena, &write, NULL, config, false, &one, &conflicts, NULL), 0);
+    write.now_ms = 9000;
+    assert_int_equal(apply(arena, &write, one, config, false, &two, &conflicts, NULL), 0);
+    assert_string_equal(json_to_string(arena, one), json_to_string(arena, two));
+    /* Another one who wants the same has no time of his own. */
+    write.manager = "b";
+    assert_int_equal(apply(arena, &write, one, config, false, &two, &conflicts, NULL), 0);
+    const struct json *entries = json_at(two, "metadata", "managedFields", NULL);
+    assert_string_equal(json_get_string(json_element(entries, 0), "manager", ""), "b");
+    assert_null(json_get(json_element(entries, 0), "time"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_managers_share_and_fight),
+        cmocka_unit_test(updates_take_and_are_in_the_way),
+        cmocka_unit_test(elements_come_and_go),
+        cmocka_unit_test(an_element_goes_with_what_others_put_in),
+        cmocka_unit_test(what_was_never_applied_is_somebodys),
+        cmocka_unit_test(kubectl_comes_from_its_own_notes),
+        cmocka_unit_test(only_the_status_through_the_status),
+        cmocka_unit_test(what_cannot_be_applied),
+        cmocka_unit_test(to_want_what_is_there_is_no_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

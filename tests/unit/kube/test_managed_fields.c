@@ -1,0 +1,242 @@
+/* Who owns what after writes that do not apply; entries are written as
+ * "manager operation version[/subresource] time fields". */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "kube/managed_fields.h"
+#include "kube/types/types.h"
+#include "read_json.h"
+
+#include <string.h>
+
+static struct managed_write update_by(const char *manager, int64_t second)
+{
+    return (struct managed_write){.type = &TYPE_CONFIG_MAP,
+                                  .manager = manager,
+                                  .api_version = "v1",
+                                  .subresource = "",
+                                  .now_ms = second * 1000};
+}
+
+static const char *entries_of(struct arena *arena, const struct json *object)
+{
+    const char *text = "";
+    JSON_EACH (entry, json_at(object, "metadata", "managedFields", NULL)) {
+        const char *subresource = json_get_string(entry, "subresource", "");
+        text = arena_printf(
+            arena, "%s%s %s %s%s%s %s %s\n", text, json_get_string(entry, "manager", "-"),
+            json_get_string(entry, "operation", "-"), json_get_string(entry, "apiVersion", "-"),
+            *subresource ? "/" : "", subresource, json_get_string(entry, "time", "-"),
+            json_to_string(arena, json_get(entry, "fieldsV1")));
+    }
+    return text;
+}
+
+static void check(struct arena *arena, const struct json *object, const char *expected)
+{
+    assert_string_equal(entries_of(arena, object), quoted(arena, expected));
+}
+
+/* What the write makes of `old`, or of nothing. */
+static struct json *written(struct arena *arena, struct managed_write write, const struct json *old,
+                            const char *text)
+{
+    struct json *object = read_json(arena, text);
+    managed_fields_track(arena, &write, old, object);
+    return object;
+}
+
+#define AT(second) "1970-01-01T00:00:" second "Z"
+
+static void a_new_object_is_its_makers(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    (void)state;
+    struct json *map = written(arena, update_by("kubectl", 1), NULL,
+                               "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
+                               "'namespace':'b','uid':'c','creationTimestamp':'t','labels':"
+                               "{'x':'y'},'generateName':'g'},'data':{'k':'v'}}");
+    check(arena, map,
+          "kubectl Update v1 " AT("01") " {'f:data':{'.':{},'f:k':{}},"
+                                        "'f:metadata':{'f:generateName':{},'f:labels':{'.':{},"
+                                        "'f:x':{}}}}\n");
+    assert_string_equal(
+        json_to_string(arena, json_element(json_at(map, "metadata", "managedFields", NULL), 0)),
+        "{\"manager\":\"kubectl\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"" AT(
+            "01") "\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:data\":{\".\":{},\"f:k\":{}},"
+                  "\"f:metadata\":{\"f:generateName\":{},\"f:labels\":{\".\":{},\"f:x\":{}}}}}");
+    /* Nothing but what is the server's: nobody's. */
+    map = written(arena, update_by("kubectl", 1), NULL, "{'kind':'x','metadata':{'name':'a'}}");
+    assert_null(json_at(map, "metadata", "managedFields", NULL));
+    /* A type of Kubernetes has fields that nobody set, a custom one has not. */
+    struct managed_write write = update_by("m", 1);
+    write.type = &TYPE_POD;
+    check(arena, written(arena, write, NULL, "{'spec':{'containers':[],'nodeName':'n'}}"),
+          "m Update v1 " AT("01") " {'f:spec':{'f:containers':{},'f:nodeName':{}}}\n");
+    write.type = &TYPE_TFJOB;
+    write.custom = true;
+    check(arena, written(arena, write, NULL, "{'spec':{'successPolicy':'n'}}"),
+          "m Update v1 " AT("01") " {'f:spec':{'.':{},'f:successPolicy':{}}}\n");
+}
+
+static void a_changed_field_changes_hands(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    (void)state;
+    struct json *one = written(arena, update_by("a", 1), NULL, "{'data':{'x':'1','y':'1'}}");
+    struct json *two = written(arena, update_by("b", 2), one, "{'data':{'x':'1','y':'2','z':'2'}}");
+    check(arena, two,
+          "a Update v1 " AT("01") " {'f:data':{'.':{},'f:x':{}}}\n"
+                                  "b Update v1 " AT("02") " {'f:data':{'f:y':{},'f:z':{}}}\n");
+    /* Who takes fields away owns nothing by that, and no time changes. */
+    struct json *three = written(arena, update_by("c", 3), two, "{'data':{'x':'1','y':'2'}}");
+    check(arena, three,
+          "a Update v1 " AT("01") " {'f:data':{'.':{},'f:x':{}}}\n"
+                                  "b Update v1 " AT("02") " {'f:data':{'f:y':{}}}\n");
+    /* Nothing changed: the same bytes. */
+    struct json *four = json_clone(arena, three);
+    struct managed_write write = update_by("c", 4);
+    managed_fields_track(arena, &write, three, four);
+    assert_string_equal(json_to_string(arena, four), json_to_string(arena, three));
+    /* An entry with nothing left goes. */
+    struct json *five = written(arena, update_by("a", 5), four, "{'data':{'x':'5','y':'5'}}");
+    check(arena, five, "a Update v1 " AT("05") " {'f:data':{'.':{},'f:x':{},'f:y':{}}}\n");
+    /* Another version, another subresource: another entry. */
+    write = update_by("a", 6);
+    write.api_version = "v2";
+    struct json *six = written(arena, write, five, "{'data':{'x':'6','y':'5'}}");
+    write.subresource = "status";
+    struct json *seven = written(arena, write, six, "{'data':{'x':'6','y':'7'}}");
+    check(arena, seven,
+          "a Update v1 " AT("05") " {'f:data':{}}\n"
+                                  "a Update v2 " AT("06") " {'f:data':{'f:x':{}}}\n"
+                                                          "a Update v2/status " AT(
+                                                              "06") " {'f:data':{'f:y':{}}}\n");
+}
+
+#define OWNED                                                                                      \
+    "{'metadata':{'managedFields':[{'manager':'o','operation':'Update','apiVersion':'v1',"         \
+    "'time':'1970-01-01T00:00:01Z','fieldsType':'FieldsV1','fieldsV1':{'f:data':{'f:x':{}}}}]},"   \
+    "'data':{'x':'1'}}"
+
+static void clients_may_edit_the_list(void **state)
+{
+    static const struct {
+        const char *list, *entries;
+    } SAMPLES[] = {
+        {"[{'manager':'n','operation':'Apply','apiVersion':'v1','fieldsType':'FieldsV1',"
+         "'fieldsV1':{'f:data':{'f:x':{}}}}]",
+         "n Apply v1 - {'f:data':{'f:x':{}}}\n"},
+        /* to forget all */
+        {"[]", ""},
+        {"[{}]", ""},
+        /* not said, or nonsense */
+        {"null", "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
+        {"'x'", "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
+        {"[1]", "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
+        {"[{'manager':'n','operation':'Steal','apiVersion':'v1','fieldsType':'FieldsV1',"
+         "'fieldsV1':{'f:data':{}}}]",
+         "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
+        {"[{'manager':'n','operation':'Apply','fieldsType':'FieldsV1','fieldsV1':{'f:a':{}}}]",
+         "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
+        {"[{'manager':'n','operation':'Apply','apiVersion':'v1','fieldsV1':{'f:a':{}}}]",
+         "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
+        {"[{'manager':'n','operation':'Apply','apiVersion':'v1','fieldsType':'FieldsV1',"
+         "'time':'noon','fieldsV1':{'f:a':{}}}]",
+         "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
+        {"[{'manager':'n','operation':'Apply','apiVersion':'v1','fieldsType':'FieldsV1',"
+         "'fieldsV1':{'a':{}}}]",
+         "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n"},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    (void)state;
+    struct json *old = read_json(arena, OWNED);
+    for (size_t i = 0; i < sizeof(SAMPLES) / sizeof(SAMPLES[0]); i++) {
+        const char *text = arena_printf(arena, "{'metadata':{'managedFields':%s},'data':{'x':'1'}}",
+                                        SAMPLES[i].list);
+        check(arena, written(arena, update_by("w", 9), old, text), SAMPLES[i].entries);
+        /* not through a subresource */
+        struct managed_write write = update_by("w", 9);
+        write.subresource = "status";
+        check(arena, written(arena, write, old, text),
+              "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n");
+    }
+    /* One whose owners are not known stays so. */
+    old = read_json(arena, "{'data':{'x':'1'}}");
+    check(arena, written(arena, update_by("w", 9), old, "{'data':{'x':'2'}}"), "");
+}
+
+static void old_updates_are_put_together(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *map = written(arena, update_by("m0", 1), NULL, "{'data':{'k0':'0'}}");
+    (void)state;
+    for (int i = 1; i < 12; i++) {
+        struct json *next = json_clone(arena, map);
+        json_set_string(arena, json_get(next, "data"), arena_printf(arena, "k%d", i), "0");
+        struct managed_write write = update_by(arena_printf(arena, "m%d", i), 1 + i);
+        managed_fields_track(arena, &write, map, next);
+        map = next;
+        size_t count = json_count(json_at(map, "metadata", "managedFields", NULL));
+        assert_int_equal(count, i < MANAGED_UPDATERS_MAX ? i + 1 : MANAGED_UPDATERS_MAX);
+    }
+    const char *entries = entries_of(arena, map);
+    assert_true(str_has_prefix(
+        entries, quoted(arena, "ancient-changes Update v1 " AT("03") " {'f:data':{'.':{},'f:k0':{},"
+                                                                     "'f:k1':{},'f:k2':{}}}\n"
+                                                                     "m3 Update v1 " AT("04"))));
+}
+
+static void a_scale_moves_one_field(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *object = read_json(arena, OWNED);
+    struct managed_write write = update_by("s", 9);
+    (void)state;
+    write.subresource = "scale";
+    managed_fields_move(arena, &write, object, (const char *const[]){"data", "x", NULL});
+    check(arena, object, "s Update v1/scale - {'f:data':{'f:x':{}}}\n");
+}
+
+static void a_client_is_called_by_its_user_agent(void **state)
+{
+    static const struct {
+        const char *agent, *name;
+    } SAMPLES[] = {
+        {"kubectl/v1.20.2 (linux/amd64)", "kubectl"},
+        {"curl", "curl"},
+        {"/x", "unknown"},
+        {"", "unknown"},
+        {NULL, "unknown"},
+        {"a\x01\x7f"
+         "b\xff/1",
+         "ab"},
+        {"m\xc3\xbcller/2", "m\xc3\xbcller"},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char longest[200];
+    (void)state;
+    for (size_t i = 0; i < sizeof(SAMPLES) / sizeof(SAMPLES[0]); i++)
+        assert_string_equal(managed_fields_name(arena, SAMPLES[i].agent), SAMPLES[i].name);
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    assert_int_equal(strlen(managed_fields_name(arena, longest)), MANAGED_NAME_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_object_is_its_makers),
+        cmocka_unit_test(a_changed_field_changes_hands),
+        cmocka_unit_test(clients_may_edit_the_list),
+        cmocka_unit_test(old_updates_are_put_together),
+        cmocka_unit_test(a_scale_moves_one_field),
+        cmocka_unit_test(a_client_is_called_by_its_user_agent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
