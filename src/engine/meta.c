@@ -77,10 +77,9 @@ void meta_set_time(struct arena *arena, struct json *object, const char *name, i
     json_set_string(arena, object, name, text);
 }
 
-/* What no client says: who wrote which field is not kept, and self links are gone upstream too. */
+/* What no client says. Of managedFields it may; rest_track_fields() sees to them. */
 static void drop_server_fields(struct json *meta)
 {
-    json_remove(meta, "managedFields");
     json_remove(meta, "selfLink");
     json_remove(meta, "deletionTimestamp");
     json_remove(meta, "deletionGracePeriodSeconds");

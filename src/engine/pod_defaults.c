@@ -111,8 +111,6 @@ void kind_pod_defaults(struct arena *arena, struct json *pod)
     default_string(arena, spec, "restartPolicy", "Always");
     default_int(arena, spec, "terminationGracePeriodSeconds", 30);
     default_string(arena, spec, "dnsPolicy", "ClusterFirst");
-    default_string(arena, spec, "serviceAccountName",
-                   json_get_string(spec, "serviceAccount", "default"));
     default_string(arena, spec, "schedulerName", "default-scheduler");
     default_bool(arena, spec, "enableServiceLinks", true);
     json_ensure_object(arena, spec, "securityContext");

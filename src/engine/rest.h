@@ -12,6 +12,7 @@
 #include "engine/registry.h"
 #include "engine/route.h"
 #include "kube/field_error.h"
+#include "kube/managed_fields.h"
 #include "kube/selector.h"
 
 /* One request as the handlers see it; lives in the exchange's arena. */
@@ -27,6 +28,7 @@ struct rest {
     const char *about_name;
     const struct registry_resource *about_resource;
     struct http_header *warnings; /* sent with the answer, whatever it is */
+    const struct json *applied;   /* what an apply made, its managedFields right; NULL: none was */
 };
 
 /* ---- engine.c */
@@ -119,6 +121,8 @@ int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, sto
 int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected, store_done *done,
                        void *context, struct err *err);
 
+/* Make `object`, what a client wants to be there, into what is stored. */
+int rest_prepare_create(struct rest *rest, struct json *object, struct err *err);
 /* Make `object`, what a client wants `old` to become, into what is stored: metadata only the server
  * may set is kept, defaults applied, the whole validated. */
 int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
@@ -134,6 +138,20 @@ int rest_check_identity(struct rest *rest, struct json *object, const struct jso
 /* `present` with the request's patch; `id` is what it is an object of. */
 int rest_read_patched(struct rest *rest, const struct json *present, const struct kube_resource *id,
                       struct json **ret, struct err *err);
+
+/* ---- rest_managed.c: who writes */
+
+/* The options of the request about it; ERR_INVALID. Who applies must say who he is. */
+int rest_check_manager(struct rest *rest, bool applies, struct err *err);
+struct managed_write rest_managed_write(struct rest *rest);
+/* Set managedFields of `object`, which a client sent and which has its defaults; `old` NULL: new.
+ * Called once in every write. */
+int rest_track_fields(struct rest *rest, struct json *object, const struct json *old,
+                      struct err *err);
+
+/* ---- rest_apply.c */
+bool rest_is_apply(const struct rest *rest);
+void rest_apply(struct rest *rest);
 
 /* ---- rest_access.c: what who asks may do */
 

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/bootstrap.h"
+#include "engine/defaults.h"
 #include "engine/meta.h"
 #include "engine/rest.h"
 #include "kube/object.h"
@@ -116,6 +117,8 @@ int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, 
     struct json *spec = json_get(pod, "spec"), *account = NULL;
     if (old)
         return 0;
+    default_string(rest->arena, spec, "serviceAccountName",
+                   json_get_string(spec, "serviceAccount", "default"));
     int r = load_account(rest, pod, &account, err);
     if (r < 0)
         return r;

@@ -8,10 +8,10 @@
 static int patch_type(struct rest *rest, enum kube_patch_type *ret, struct err *err)
 {
     const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
-    if (type && str_has_prefix(type, "application/apply-patch"))
+    if (rest_is_apply(rest))
         return err_set(err, ERR_MEDIA_TYPE,
-                       "server-side apply is not supported by this server yet; apply without "
-                       "--server-side");
+                       "%s is not applied here; apply the object itself, or patch this otherwise",
+                       rest->route.sub == SUB_SCALE ? "a Scale" : "this");
     return kube_patch_type_parse(type, ret, err);
 }
 
@@ -61,6 +61,10 @@ void rest_patch(struct rest *rest)
     struct json *old = NULL, *object = NULL;
     int64_t revision;
     enum kube_patch_type type;
+    if (rest_is_apply(rest)) {
+        rest_apply(rest);
+        return;
+    }
     /* A patch nobody reads is told so before the object is looked for, as upstream. */
     if (patch_type(rest, &type, &err) < 0 ||
         rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||

@@ -186,6 +186,22 @@ static int read_number(struct rest *rest, const struct json *scale, int64_t *ret
     return 0;
 }
 
+/* Who scales owns the number, as it is called in this object, and nothing else. */
+static void track(struct rest *rest, struct json *object)
+{
+    const struct registry_scale *scale = scale_of(rest);
+    const struct managed_write write = rest_managed_write(rest);
+    const struct json *at = object;
+    size_t count;
+    char **names = str_split(rest->arena, scale->spec_path, '.', &count);
+    for (size_t i = 0; i < count && at; i++) {
+        at = find_member(at, names[i], str_eq(names[i], scale->any_case));
+        if (at)
+            names[i] = arena_strdup(rest->arena, at->name);
+    }
+    managed_fields_move(rest->arena, &write, object, (const char *const *)names);
+}
+
 /* `object` with that number, checked as any other change of it. */
 static int set_number(struct rest *rest, struct json *object, const struct json *old,
                       int64_t replicas, struct err *err)
@@ -198,7 +214,10 @@ static int set_number(struct rest *rest, struct json *object, const struct json 
         return r;
     const char *path = scale_of(rest)->spec_path;
     const char *name = strrchr(path, '.');
+    bool changes = !number || number->integer != replicas;
     json_set_int(rest->arena, parent, name ? name + 1 : path, replicas);
+    if (changes)
+        track(rest, object);
     meta_prepare_update(rest->arena, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&rest->invalid, object, old);
@@ -212,7 +231,9 @@ static int rescale(struct rest *rest, struct json *object, const struct json *ol
 {
     struct json *wanted;
     int64_t replicas = 0;
-    int r = read_wanted(rest, present, &wanted, err);
+    int r = rest_check_manager(rest, false, err);
+    if (r == 0)
+        r = read_wanted(rest, present, &wanted, err);
     if (r == 0)
         r = read_number(rest, wanted, &replicas, err);
     return r < 0 ? r : set_number(rest, object, old, replicas, err);

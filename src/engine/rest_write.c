@@ -222,7 +222,7 @@ static void ensure_name(struct rest *rest, struct json *object)
     }
 }
 
-static int prepare_create(struct rest *rest, struct json *object, struct err *err)
+int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
     int r = meta_check_types(rest->arena, object, err);
@@ -244,6 +244,9 @@ static int prepare_create(struct rest *rest, struct json *object, struct err *er
     meta_prepare_create(rest->arena, resource, object, loop_wall_ms(engine_loop(rest->engine)));
     if (resource->hooks.defaults)
         resource->hooks.defaults(rest->arena, object);
+    r = rest_track_fields(rest, object, NULL, err);
+    if (r < 0)
+        return r;
     if (resource->hooks.create)
         resource->hooks.create(rest->arena, object);
     if (resource->hooks.assign)
@@ -266,7 +269,7 @@ void rest_create(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct json *object;
-    if (rest_read_body(rest, &object, &err) < 0 || prepare_create(rest, object, &err) < 0) {
+    if (rest_read_body(rest, &object, &err) < 0 || rest_prepare_create(rest, object, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
     }
@@ -290,7 +293,13 @@ int rest_check_identity(struct rest *rest, struct json *object, const struct jso
     int r = check_namespace_field(rest, object, err);
     if (r < 0)
         return r;
-    if (uid[0] != '\0' && !str_eq(uid, kube_meta_uid(old)))
+    bool other = uid[0] != '\0' && !str_eq(uid, kube_meta_uid(old));
+    if (other && rest->route.verb == VERB_PATCH) {
+        field_invalid(&rest->invalid, "metadata.uid", json_get(json_get(object, "metadata"), "uid"),
+                      "field is immutable");
+        return err_set(err, ERR_INVALID, "%s is invalid", rest->route.resource->id.kind);
+    }
+    if (other)
         return err_set(err, ERR_CONFLICT,
                        "Operation cannot be fulfilled on %s \"%s\": Precondition failed: UID in "
                        "precondition: %.64s, UID in object meta: %s",
@@ -336,7 +345,7 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
         return r;
     if (rest->route.sub != SUB_NONE) {
         take_part(rest, object, old);
-        return 0;
+        return rest_track_fields(rest, object, old, err);
     }
     r = rest_check_fields(rest, object, old, err);
     if (r < 0)
@@ -345,6 +354,9 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
         take_member(rest->arena, object, old, "status");
     if (resource->hooks.defaults)
         resource->hooks.defaults(rest->arena, object);
+    r = rest_track_fields(rest, object, old, err);
+    if (r < 0)
+        return r;
     meta_prepare_update(rest->arena, resource, object, old);
     if (resource->hooks.assign)
         resource->hooks.assign(rest->engine, &rest->invalid, object, old);

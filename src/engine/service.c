@@ -36,9 +36,6 @@ void kind_service_defaults(struct arena *arena, struct json *service)
     default_string(arena, spec, "type", "ClusterIP");
     default_string(arena, spec, "sessionAffinity", "None");
     default_string(arena, spec, "internalTrafficPolicy", "Cluster");
-    default_string(arena, spec, "ipFamilyPolicy", "SingleStack");
-    if (default_is_missing(spec, "ipFamilies"))
-        json_set(arena, spec, "ipFamilies", array_of(arena, "IPv4"));
     if (str_eq(json_get_string(spec, "type", ""), "NodePort"))
         default_string(arena, spec, "externalTrafficPolicy", "Cluster");
     JSON_EACH (port, json_get(spec, "ports")) {
@@ -50,6 +47,11 @@ void kind_service_defaults(struct arena *arena, struct json *service)
 void kind_service_assign(struct engine *engine, struct field_errors *errors, struct json *service,
                          const struct json *old)
 {
+    struct arena *arena = errors->arena;
+    struct json *spec = json_ensure_object(arena, service, "spec");
+    default_string(arena, spec, "ipFamilyPolicy", "SingleStack");
+    if (default_is_missing(spec, "ipFamilies"))
+        json_set(arena, spec, "ipFamilies", array_of(arena, "IPv4"));
     service_addresses_assign(engine_service_addresses(engine), errors, service, old);
 }
 

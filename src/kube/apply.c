@@ -6,6 +6,8 @@
 #include "kube/object.h"
 #include "kube/typed.h"
 
+#include <string.h>
+
 struct applying {
     struct arena *arena;
     const struct managed_write *write;
@@ -157,18 +159,18 @@ static void compare_in_scope(struct applying *applying)
 static int check_config(struct arena *arena, const struct managed_write *write,
                         const struct json *config, struct err *err)
 {
-    const char *namespace_ = kube_meta_namespace(config);
     int r = typed_check(arena, write->type, config, err);
     if (r == 0)
         return 0;
-    return err_wrap(err, "failed to create typed patch object (%.100s%s%.100s; %s, Kind=%s)",
-                    namespace_, namespace_[0] ? "/" : "", kube_meta_name(config),
-                    write->api_version, json_get_string(config, "kind", ""));
+    return err_wrap(err, "failed to create typed patch object (%.100s/%.100s; %s%s, Kind=%s)",
+                    kube_meta_namespace(config), kube_meta_name(config),
+                    strchr(write->api_version, '/') ? "" : "/", write->api_version,
+                    json_get_string(config, "kind", ""));
 }
 
-int apply(struct arena *arena, const struct managed_write *write, const struct json *live,
-          const struct json *config, bool force, struct json **ret,
-          struct apply_conflicts *ret_conflicts, struct err *err)
+int apply_config(struct arena *arena, const struct managed_write *write, const struct json *live,
+                 const struct json *config, bool force, struct json **ret,
+                 struct apply_conflicts *ret_conflicts, struct err *err)
 {
     struct applying applying = {.arena = arena, .write = write, .config = config};
     struct fieldset last;

@@ -31,7 +31,7 @@ int kube_patch_type_parse(const char *content_type, enum kube_patch_type *ret, s
     return err_set(err, ERR_MEDIA_TYPE,
                    "the body of the request was in an unknown format - accepted media types "
                    "include: application/json-patch+json, application/merge-patch+json, "
-                   "application/strategic-merge-patch+json");
+                   "application/strategic-merge-patch+json, application/apply-patch+yaml");
 }
 
 /* Changes `target`, whose place in its tree the caller fills with what is returned. */

@@ -55,16 +55,38 @@ static bool is_scalar(const struct json *value)
     return value->type != JSON_ARRAY && value->type != JSON_OBJECT && value->type != JSON_NULL;
 }
 
-/* The value of a key that the element leaves out, where its field has a default. */
+/* As Go writes a field that nobody set. */
+static struct json *nought_of(struct arena *arena, const struct schema *schema)
+{
+    switch (schema->type) {
+    case SCHEMA_STRING:
+        return json_string(arena, "");
+    case SCHEMA_BOOL:
+        return json_bool(arena, false);
+    case SCHEMA_INT32:
+    case SCHEMA_INT64:
+    case SCHEMA_NUMBER:
+    case SCHEMA_INT_OR_STRING:
+        return json_int(arena, 0);
+    case SCHEMA_OBJECT:
+        return typed_nought(arena, schema->object);
+    default:
+        return json_null(arena);
+    }
+}
+
+/* The value of a key that the element leaves out: its field's default, or nought where that is
+ * always written. */
 static struct json *default_key(struct arena *arena, const struct schema *list, const char *name)
 {
     const struct schema_object *type =
         list->items && list->items->type == SCHEMA_OBJECT ? list->items->object : NULL;
     const struct schema_field *field = type && type->fields ? schema_field(type, name) : NULL;
     struct json *value = NULL;
-    if (!field || !field->fallback ||
-        json_parse(arena, field->fallback, strlen(field->fallback), NULL, &value, NULL) < 0)
-        return NULL;
+    if (field && field->fallback)
+        json_parse(arena, field->fallback, strlen(field->fallback), NULL, &value, NULL);
+    else if (field && field->presence == PRESENCE_ALWAYS)
+        value = nought_of(arena, &field->value);
     return value;
 }
 
@@ -107,7 +129,8 @@ static int key_element(struct arena *arena, const struct schema *list, const str
     }
     if (key->count == 0)
         return err_set(err, ERR_BAD_REQUEST,
-                       "associative list with keys has an element that omits key field \"%s\"",
+                       "associative list with keys has an element that omits key field \"%s\" "
+                       "(and doesn't have default value)",
                        list->keys[0]);
     *ret = (struct fieldset_element){.kind = FIELDSET_KEY, .value = key};
     return 0;
@@ -146,7 +169,8 @@ int typed_items(struct arena *arena, const struct schema *schema, const struct j
     int result = 0;
     JSON_EACH (json, value) {
         struct typed_item *item = &items.at[items.count];
-        *item = (struct typed_item){.json = json, .position = position++};
+        *item = (struct typed_item){.json = json, .position = position};
+        position++;
         int r = item_element(arena, schema, json, &item->element, result < 0 ? NULL : err);
         if (r < 0) {
             if (result == 0)
@@ -231,25 +255,6 @@ struct fieldset typed_with_parents(struct arena *arena, const struct schema_obje
 }
 
 /* ---- Nought ---------------------------------------------------------------------------------- */
-
-static struct json *nought_of(struct arena *arena, const struct schema *schema)
-{
-    switch (schema->type) {
-    case SCHEMA_STRING:
-        return json_string(arena, "");
-    case SCHEMA_BOOL:
-        return json_bool(arena, false);
-    case SCHEMA_INT32:
-    case SCHEMA_INT64:
-    case SCHEMA_NUMBER:
-    case SCHEMA_INT_OR_STRING:
-        return json_int(arena, 0);
-    case SCHEMA_OBJECT:
-        return typed_nought(arena, schema->object);
-    default:
-        return json_null(arena);
-    }
-}
 
 struct json *typed_nought(struct arena *arena, const struct schema_object *type)
 {

@@ -32,7 +32,6 @@ refused "pods/exec is not supported by this server yet: run what you need" exec 
 refused "pods/attach is not supported by this server yet: read what a pod says" attach sleeper
 refused "this server has no deployments.apps: 'kubectl api-resources' lists what it has" \
     create deployment d --image=x
-refused "server-side apply is not supported" apply --server-side -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}'
 refused "/nope" patch pod sleeper --type=json -p '[{"op":"remove","path":"/nope"}]'
 
 pod_refused "spec: Required value" null

@@ -169,6 +169,8 @@ static struct http_request make_request(struct api *api, const char *method, con
         http_header_add(api->arena, &request.headers, "Content-Type", type);
     if (accept)
         http_header_add(api->arena, &request.headers, "Accept", accept);
+    if (api->agent)
+        http_header_add(api->arena, &request.headers, "User-Agent", api->agent);
     return request;
 }
 

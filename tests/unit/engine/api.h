@@ -18,6 +18,7 @@ struct api {
     struct engine *engine;
     struct http_transport *transport;
     struct arena *arena; /* of the answers */
+    const char *agent;   /* the User-Agent of calls; NULL: none is sent */
 };
 
 /* The same seed gives the same order of everything that has none of its own. */

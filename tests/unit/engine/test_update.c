@@ -109,11 +109,6 @@ static void test_patch_types(void **state)
     answer =
         api_call(api, "PATCH", JOBS "/j", "application/strategic-merge-patch+json", NULL, "{}");
     assert_int_equal(answer.status, 415);
-    answer = api_call(api, "PATCH", JOBS "/j", "application/apply-patch+yaml", NULL, "{}");
-    assert_int_equal(answer.status, 415);
-    assert_non_null(strstr(answer_message(&answer), "server-side apply"));
-    answer = api_call(api, "PATCH", JOBS "/none", "application/apply-patch+yaml", NULL, "{}");
-    assert_int_equal(answer.status, 415);
     answer = api_merge(api, JOBS "/j", "{\"metadata\":{\"resourceVersion\":\"1\"}}");
     assert_int_equal(answer.status, 409);
     answer = api_merge(api, JOBS "/j", "{\"kind\":\"Pod\"}");

@@ -51,8 +51,8 @@ static void run(const struct schema_object *type, const struct step *steps, size
         if (steps[i].how == UPDATE) {
             managed_fields_track(arena, &write, live, sent);
             result = sent;
-        } else if (apply(arena, &write, live, sent, steps[i].how == FORCE, &result, &conflicts,
-                         &err) < 0) {
+        } else if (apply_config(arena, &write, live, sent, steps[i].how == FORCE, &result,
+                                &conflicts, &err) < 0) {
             if (steps[i].object)
                 fail_msg("step %zu: %s", i, err.message);
             assert_string_equal(conflicts.message ? conflicts.message : err.message,
@@ -165,16 +165,16 @@ static void what_was_never_applied_is_somebodys(void **state)
     struct apply_conflicts conflicts = {0};
     struct json *result;
     (void)state;
-    assert_int_equal(apply(arena, &write, live, read_json(arena, "{'data':{'x':'2'}}"), false,
-                           &result, &conflicts, NULL),
+    assert_int_equal(apply_config(arena, &write, live, read_json(arena, "{'data':{'x':'2'}}"),
+                                  false, &result, &conflicts, NULL),
                      -ERR_CONFLICT);
     assert_string_equal(conflicts.message, "Apply failed with 1 conflict: conflict with "
                                            "\"before-first-apply\" using v1: .data.x");
     assert_string_equal(json_to_string(arena, conflicts.causes),
                         "[{\"reason\":\"FieldManagerConflict\",\"message\":\"conflict with "
                         "\\\"before-first-apply\\\" using v1\",\"field\":\".data.x\"}]");
-    assert_int_equal(apply(arena, &write, live, read_json(arena, "{'data':{'x':'1'}}"), false,
-                           &result, &conflicts, NULL),
+    assert_int_equal(apply_config(arena, &write, live, read_json(arena, "{'data':{'x':'1'}}"),
+                                  false, &result, &conflicts, NULL),
                      0);
     assert_string_equal(owners(arena, result),
                         quoted(arena, "aA:{'f:data':{'f:x':{}}} before-first-applyU:{'f:data':"
@@ -196,19 +196,20 @@ static void kubectl_comes_from_its_own_notes(void **state)
     managed_fields_track(arena, &update, NULL, live);
     /* What kubectl noted is no conflict, … */
     struct json *config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2'}}");
-    assert_int_equal(apply(arena, &write, live, config, false, &result, &conflicts, NULL), 0);
+    assert_int_equal(apply_config(arena, &write, live, config, false, &result, &conflicts, NULL),
+                     0);
     assert_string_equal(json_get_string(json_at(result, "metadata", "annotations", NULL),
                                         "kubectl.kubernetes.io/last-applied-configuration", ""),
                         "{\"apiVersion\":\"v1\",\"data\":{\"x\":\"2\"}}\n");
     /* … what it did not is, … */
     config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2','y':'2'}}");
-    assert_int_equal(apply(arena, &write, live, config, false, &result, &conflicts, NULL),
+    assert_int_equal(apply_config(arena, &write, live, config, false, &result, &conflicts, NULL),
                      -ERR_CONFLICT);
     assert_string_equal(conflicts.message, "Apply failed with 1 conflict: conflict with "
                                            "\"kubectl-client-side-apply\" using v1: .data.y");
     /* … and under another name both are. */
     write.manager = "me";
-    assert_int_equal(apply(arena, &write, live, config, false, &result, &conflicts, NULL),
+    assert_int_equal(apply_config(arena, &write, live, config, false, &result, &conflicts, NULL),
                      -ERR_CONFLICT);
     assert_int_equal(json_count(conflicts.causes), 2);
 }
@@ -223,12 +224,14 @@ static void only_the_status_through_the_status(void **state)
     write.scope = MANAGED_ALL_BUT_STATUS;
     struct json *config =
         read_json(arena, "{'spec':{'nodeName':'n'},'status':{'phase':'Running'}}");
-    assert_int_equal(apply(arena, &write, NULL, config, false, &result, &conflicts, NULL), 0);
+    assert_int_equal(apply_config(arena, &write, NULL, config, false, &result, &conflicts, NULL),
+                     0);
     assert_string_equal(owners(arena, result), quoted(arena, "aA:{'f:spec':{'f:nodeName':{}}}"));
     write.scope = MANAGED_STATUS;
     write.subresource = "status";
     config = read_json(arena, "{'spec':{'nodeName':'m'},'status':{'phase':'Failed'}}");
-    assert_int_equal(apply(arena, &write, result, config, false, &again, &conflicts, NULL), 0);
+    assert_int_equal(apply_config(arena, &write, result, config, false, &again, &conflicts, NULL),
+                     0);
     assert_string_equal(
         owners(arena, again),
         quoted(arena, "aA:{'f:spec':{'f:nodeName':{}}} aA:{'f:status':{'f:phase':{}}}"));
@@ -242,12 +245,13 @@ static void what_cannot_be_applied(void **state)
     struct err err = ERR_INIT;
     struct json *result;
     (void)state;
-    assert_int_equal(apply(arena, &write, NULL,
-                           read_json(arena, "{'kind':'Pod','metadata':{'name':'p','namespace':'d'},"
-                                            "'spec':{'colour':1}}"),
-                           false, &result, &conflicts, &err),
-                     -ERR_BAD_REQUEST);
-    assert_string_equal(err.message, "failed to create typed patch object (d/p; v1, Kind=Pod): "
+    assert_int_equal(
+        apply_config(arena, &write, NULL,
+                     read_json(arena, "{'kind':'Pod','metadata':{'name':'p','namespace':'d'},"
+                                      "'spec':{'colour':1}}"),
+                     false, &result, &conflicts, &err),
+        -ERR_BAD_REQUEST);
+    assert_string_equal(err.message, "failed to create typed patch object (d/p; /v1, Kind=Pod): "
                                      ".spec.colour: field not declared in schema");
 }
 
@@ -258,13 +262,13 @@ static void to_want_what_is_there_is_no_change(void **state)
     struct apply_conflicts conflicts = {0};
     struct json *config = read_json(arena, "{'data':{'x':'1'}}"), *one, *two;
     (void)state;
-    assert_int_equal(apply(arena, &write, NULL, config, false, &one, &conflicts, NULL), 0);
+    assert_int_equal(apply_config(arena, &write, NULL, config, false, &one, &conflicts, NULL), 0);
     write.now_ms = 9000;
-    assert_int_equal(apply(arena, &write, one, config, false, &two, &conflicts, NULL), 0);
+    assert_int_equal(apply_config(arena, &write, one, config, false, &two, &conflicts, NULL), 0);
     assert_string_equal(json_to_string(arena, one), json_to_string(arena, two));
     /* Another one who wants the same has no time of his own. */
     write.manager = "b";
-    assert_int_equal(apply(arena, &write, one, config, false, &two, &conflicts, NULL), 0);
+    assert_int_equal(apply_config(arena, &write, one, config, false, &two, &conflicts, NULL), 0);
     const struct json *entries = json_at(two, "metadata", "managedFields", NULL);
     assert_string_equal(json_get_string(json_element(entries, 0), "manager", ""), "b");
     assert_null(json_get(json_element(entries, 0), "time"));
