@@ -13,7 +13,7 @@ enum { SECTOR = 512, PATH_LENGTH_MAX = 255 };
 
 struct image {
     unsigned char *bytes;
-    size_t size;
+    size_t size, capacity;
 };
 
 /* A change that no sync has covered yet. */
@@ -39,7 +39,10 @@ struct power_file {
 
 static void image_resize(struct image *image, size_t size)
 {
-    image->bytes = mem_realloc(image->bytes, size ? size : 1);
+    if (size >= image->capacity) { /* doubled: a file grows page by page */
+        image->capacity = 2 * size + 1;
+        image->bytes = mem_realloc(image->bytes, image->capacity);
+    }
     if (size > image->size)
         memset(image->bytes + image->size, 0, size - image->size);
     image->size = size;
