@@ -75,15 +75,36 @@ void field_not_found(struct field_errors *errors, const char *field, const char 
         arena_printf(errors->arena, "Not found: \"%s\"", value));
 }
 
-void field_unsupported(struct field_errors *errors, const char *field, const char *value,
-                       const char *const *supported)
+static void add_unsupported(struct field_errors *errors, const char *field, const char *shown,
+                            const char *const *supported)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEXT_MAX);
-    buf_printf(&text, "Unsupported value: \"%s\": supported values: ", value);
+    buf_printf(&text, "Unsupported value: %s: supported values: ", shown);
     for (size_t i = 0; supported[i]; i++)
         buf_printf(&text, "%s\"%s\"", i ? ", " : "", supported[i]);
     add(errors, field, "FieldValueNotSupported", arena_strdup(errors->arena, text.data));
+}
+
+void field_unsupported(struct field_errors *errors, const char *field, const char *value,
+                       const char *const *supported)
+{
+    add_unsupported(errors, field, arena_printf(errors->arena, "\"%s\"", value), supported);
+}
+
+void field_unsupported_value(struct field_errors *errors, const char *field,
+                             const struct json *value, const char *const *supported)
+{
+    add_unsupported(errors, field,
+                    arena_printf(errors->arena, "%.1000s", json_to_string(errors->arena, value)),
+                    supported);
+}
+
+void field_duplicate_value(struct field_errors *errors, const char *field, const struct json *value)
+{
+    add(errors, field, "FieldValueDuplicate",
+        arena_printf(errors->arena, "Duplicate value: %.1000s",
+                     json_to_string(errors->arena, value)));
 }
 
 void field_errors_take(struct field_errors *errors, const struct field_errors *from,

@@ -37,6 +37,11 @@ void field_not_found(struct field_errors *errors, const char *field, const char 
 /* `supported`: NULL-terminated. */
 void field_unsupported(struct field_errors *errors, const char *field, const char *value,
                        const char *const *supported);
+/* The same of values that need not be texts. */
+void field_unsupported_value(struct field_errors *errors, const char *field,
+                             const struct json *value, const char *const *supported);
+void field_duplicate_value(struct field_errors *errors, const char *field,
+                           const struct json *value);
 
 /* All of `from`, with the prefix before each field: the errors of a part of an object. */
 void field_errors_take(struct field_errors *errors, const struct field_errors *from,

@@ -23,6 +23,7 @@ struct schema_rules {
     const char *pattern; /* a regular expression; NULL: any text */
     const char *format;  /* "date-time", "int32", …; NULL: none */
     bool unique_items;
+    const char *const *required; /* members that no field describes; ends with NULL; NULL: none */
     /* Others that hold besides: all of them, any, exactly one, none. End with NULL; NULL: none. */
     const struct schema *const *all_of, *const *any_of, *const *one_of;
     const struct schema *not_;

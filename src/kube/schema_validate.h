@@ -1,5 +1,5 @@
 /* Whether an object keeps the rules of its description: types, required fields, allowed values,
- * limits. What no table can say is the business of the kind's own code. */
+ * limits; in Kubernetes' words. What no table can say is the business of the kind's own code. */
 #ifndef TRAINYARD_KUBE_SCHEMA_VALIDATE_H
 #define TRAINYARD_KUBE_SCHEMA_VALIDATE_H
 
@@ -9,5 +9,16 @@
 /* All that is wrong, with paths from the object's root. */
 void schema_validate(struct field_errors *errors, const struct schema_object *type,
                      const struct json *object);
+
+/* The same of any value; `path` ("" for a whole object) goes before all others. A schema of type
+ * SCHEMA_ANY that has an `object` or `items` says something of the members or elements of whatever
+ * has them, as the parts of allOf and its kin do. */
+void schema_validate_value(struct field_errors *errors, const struct schema *schema,
+                           const char *path, const struct json *value);
+
+/* What is asked of custom resources besides: no element twice in lists that are sets or maps, and
+ * embedded objects that say what they are. */
+void schema_validate_structure(struct field_errors *errors, const struct schema *schema,
+                               const char *path, const struct json *value);
 
 #endif

@@ -1,0 +1,37 @@
+/* Where a walk through an object is: a chain of names and positions on the stack, written out only
+ * where something is wrong there. */
+#ifndef TRAINYARD_KUBE_SCHEMA_PATH_H
+#define TRAINYARD_KUBE_SCHEMA_PATH_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+enum { SCHEMA_PATH_MAX = 4096 };
+
+struct schema_path {
+    const struct schema_path *parent;
+    const char *name; /* NULL: an element of a list */
+    size_t position;
+};
+
+static inline void schema_path_write(const struct schema_path *path, struct buf *buf)
+{
+    if (!path)
+        return;
+    schema_path_write(path->parent, buf);
+    if (!path->name)
+        buf_printf(buf, "[%zu]", path->position);
+    else if (path->name[0])
+        buf_printf(buf, "%s%s", buf->size > 0 ? "." : "", path->name);
+}
+
+static inline const char *schema_path_text(struct arena *arena, const struct schema_path *path)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, SCHEMA_PATH_MAX);
+    schema_path_write(path, &text);
+    return arena_strdup(arena, text.data ? text.data : "");
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* Paths and what is found at them. */
+#include "kube/json_path.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "read_json.h"
+
+static const char OBJECT[] =
+    "{'spec':{'replicas':3,'image':'a','ports':[{'name':'x','n':1},{'name':'y','n':2},{'n':3}]},"
+    "'metadata':{'labels':{'a.b/c':'v'}},"
+    "'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'Done','status':'False'}],"
+    "'empty':[],'inner':{'image':'b'}}}";
+
+static void test_found(void **state)
+{
+    static const struct {
+        const char *path, *found; /* as JSON, with a space between */
+    } rows[] = {
+        {".spec.replicas", "3"},
+        {"$.spec.replicas", "3"},
+        {".spec.nothing.below", ""},
+        {".spec.replicas.below", ""},
+        {".metadata.labels['a.b/c']", "\"v\""},
+        {".metadata.labels[\"a.b/c\"]", "\"v\""},
+        {".metadata.labels.a\\.b/c", "\"v\""},
+        {".spec.ports[0].name", "\"x\""},
+        {".spec.ports[-1].n", "3"},
+        {".spec.ports[-1:].n", "3"},
+        {".spec.ports[7].n", ""},
+        {".spec.ports[-7].n", ""},
+        {".spec.ports[1:].n", "2 3"},
+        {".spec.ports[:2].n", "1 2"},
+        {".spec.ports[0:3:2].n", "1 3"},
+        {".spec.ports[*].name", "\"x\" \"y\""},
+        {".spec.ports.*.n", "1 2 3"},
+        {".status.empty[0]", ""},
+        {".status.conditions[?(@.type==\"Ready\")].status", "\"True\""},
+        {".status.conditions[?(@.type=='Done')].status", "\"False\""},
+        {".status.conditions[?(@.type == 'No')].status", ""},
+        {".status.conditions[?(@.type!='Done')].type", "\"Ready\""},
+        {".spec.ports[?(@.n>=2)].n", "2 3"},
+        {".spec.ports[?(@.n<2)].n", "1"},
+        {".spec.ports[?(@.name)].n", "1 2"},
+        {".spec.ports[?(@.name>1)].n", ""},
+        {"..image", "\"a\" \"b\""},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct arena *arena = arena_new();
+        const struct json_path *path;
+        struct err err = ERR_INIT;
+        if (json_path_parse(arena, rows[i].path, &path, &err) < 0)
+            fail_msg("%s: %s", rows[i].path, err.message);
+        const char *text = "";
+        const struct json *const *found = json_path_find(arena, path, read_json(arena, OBJECT));
+        for (; *found; found++)
+            text = arena_printf(arena, "%s%s%s", text, *text ? " " : "",
+                                json_to_string(arena, *found));
+        if (!str_eq(text, rows[i].found))
+            fail_msg("%s: %s, not %s", rows[i].path, text, rows[i].found);
+        arena_free(arena);
+    }
+}
+
+static void test_refused(void **state)
+{
+    static const char *const paths[] = {
+        "spec",
+        ".spec.",
+        ".a[",
+        ".a[x]",
+        ".a[0",
+        ".a['x]",
+        ".a[?(b)]",
+        ".a[?(@.b==)]",
+        ".a[?(@.b=='c'",
+        ".a{",
+        ".a[::0]",
+        ".a b",
+        ".a[99999999999999999999]",
+        ".a[?(@[?(@[?(@[?(@[?(@.a)])])])])]",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        struct arena *arena = arena_new();
+        const struct json_path *path;
+        struct err err = ERR_INIT;
+        if (json_path_parse(arena, paths[i], &path, &err) == 0)
+            fail_msg("%s was taken", paths[i]);
+        arena_free(arena);
+    }
+}
+
+static void test_limits(void **state)
+{
+    struct arena *arena = arena_new();
+    const struct json_path *path;
+    char text[2 * JSON_PATH_STEPS_MAX + 3];
+    for (size_t steps = JSON_PATH_STEPS_MAX; steps <= JSON_PATH_STEPS_MAX + 1; steps++) {
+        for (size_t i = 0; i < steps; i++)
+            memcpy(text + 2 * i, ".a", 3);
+        assert_int_equal(json_path_parse(arena, text, &path, NULL),
+                         steps > JSON_PATH_STEPS_MAX ? -ERR_BAD_REQUEST : 0);
+    }
+    struct json *list = json_array(arena);
+    for (int i = 0; i <= JSON_PATH_FOUND_MAX; i++)
+        json_append(list, json_int(arena, i));
+    assert_int_equal(json_path_parse(arena, "[*]", &path, NULL), 0);
+    size_t count = 0;
+    for (const struct json *const *found = json_path_find(arena, path, list); *found; found++)
+        count++;
+    assert_int_equal(count, JSON_PATH_FOUND_MAX);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
