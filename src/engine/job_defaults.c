@@ -9,19 +9,11 @@
 
 void kind_job_defaults(struct arena *arena, struct json *job)
 {
-    const struct json *given = json_get(job, "spec");
-    if (!given || given->type != JSON_OBJECT)
-        return;
     struct json *spec = json_get(job, "spec");
-    if (default_is_missing(spec, "completions") && default_is_missing(spec, "parallelism"))
+    if (!json_get(spec, "completions") && !json_get(spec, "parallelism"))
         json_set_int(arena, spec, "completions", 1);
     default_int(arena, spec, "parallelism", 1);
-    default_int(arena, spec, "backoffLimit", 6);
-    default_string(arena, spec, "completionMode", "NonIndexed");
-    default_bool(arena, spec, "suspend", false);
-    struct json *template_ = json_get(spec, "template");
-    if (template_ && template_->type == JSON_OBJECT)
-        kind_pod_defaults(arena, template_);
+    kind_pod_spec_defaults(arena, json_at(spec, "template", "spec", NULL));
 }
 
 static void label(struct arena *arena, struct json *labels, const char *key, const char *value)

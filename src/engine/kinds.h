@@ -9,6 +9,8 @@
 struct engine;
 
 /* pod_defaults.c, pod_validate.c */
+/* Of a pod's spec, wherever it stands. */
+void kind_pod_spec_defaults(struct arena *arena, struct json *spec);
 void kind_pod_defaults(struct arena *arena, struct json *pod);
 void kind_pod_create(struct arena *arena, struct json *pod);
 void kind_pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old);
@@ -30,11 +32,9 @@ void kind_secret_validate(struct field_errors *errors, const struct json *secret
                           const struct json *old);
 
 /* volume.c: PersistentVolumeClaim and PersistentVolume */
-void kind_claim_defaults(struct arena *arena, struct json *claim);
 void kind_claim_create(struct arena *arena, struct json *claim);
 void kind_claim_validate(struct field_errors *errors, const struct json *claim,
                          const struct json *old);
-void kind_volume_defaults(struct arena *arena, struct json *volume);
 void kind_volume_create(struct arena *arena, struct json *volume);
 void kind_volume_validate(struct field_errors *errors, const struct json *volume,
                           const struct json *old);

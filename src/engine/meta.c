@@ -9,67 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int check_type(const struct json *meta, const char *name, enum json_type type,
-                      struct err *err)
-{
-    const struct json *value = json_get(meta, name);
-    if (value && value->type != JSON_NULL && value->type != type)
-        return err_set(err, ERR_BAD_REQUEST, "metadata.%s must be %s, not %s", name,
-                       json_type_name(type), json_type_name(value->type));
-    return 0;
-}
-
-static int check_string_map(const struct json *meta, const char *name, struct err *err)
-{
-    int r = check_type(meta, name, JSON_OBJECT, err);
-    if (r < 0)
-        return r;
-    JSON_EACH (value, json_get(meta, name)) {
-        if (value->type != JSON_STRING)
-            return err_set(err, ERR_BAD_REQUEST,
-                           "metadata.%s[\"%.200s\"] must be a string, not %s; quote it", name,
-                           value->name, json_type_name(value->type));
-    }
-    return 0;
-}
-
-static int check_elements(const struct json *meta, const char *name, enum json_type type,
-                          struct err *err)
-{
-    int r = check_type(meta, name, JSON_ARRAY, err);
-    if (r < 0)
-        return r;
-    JSON_EACH (value, json_get(meta, name)) {
-        if (value->type != type)
-            return err_set(err, ERR_BAD_REQUEST, "each of metadata.%s must be %s, not %s", name,
-                           json_type_name(type), json_type_name(value->type));
-    }
-    return 0;
-}
-
-int meta_check_types(struct arena *arena, struct json *object, struct err *err)
-{
-    static const char *const strings[] = {
-        "name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", NULL};
-    const struct json *given = json_get(object, "metadata");
-    if (given && given->type != JSON_NULL && given->type != JSON_OBJECT)
-        return err_set(err, ERR_BAD_REQUEST, "metadata must be an object, not %s",
-                       json_type_name(given->type));
-    struct json *meta = json_ensure_object(arena, object, "metadata");
-    int r = 0;
-    for (size_t i = 0; r == 0 && strings[i]; i++)
-        r = check_type(meta, strings[i], JSON_STRING, err);
-    if (r == 0)
-        r = check_string_map(meta, "labels", err);
-    if (r == 0)
-        r = check_string_map(meta, "annotations", err);
-    if (r == 0)
-        r = check_elements(meta, "finalizers", JSON_STRING, err);
-    if (r == 0)
-        r = check_elements(meta, "ownerReferences", JSON_OBJECT, err);
-    return r;
-}
-
 void meta_set_time(struct arena *arena, struct json *object, const char *name, int64_t wall_ms)
 {
     char text[MOMENT_TEXT_MAX];

@@ -6,10 +6,6 @@
 #include "engine/registry.h"
 #include "kube/field_error.h"
 
-/* Labels, annotations, finalizers and owners must have the types the API gives them before anything
- * looks at them: ERR_BAD_REQUEST. Makes `metadata` where it is missing. */
-int meta_check_types(struct arena *arena, struct json *object, struct err *err);
-
 /* A new object: uid, creationTimestamp, generation; what a client may not set is taken away. */
 void meta_prepare_create(struct arena *arena, const struct registry_resource *resource,
                          struct json *object, int64_t now_ms);

@@ -129,8 +129,7 @@ static const struct registry_resource RESOURCES[] = {
         .short_names = NAMES("pvc"),
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("PersistentVolumeClaim"),
-        .hooks = {.defaults = kind_claim_defaults,
-                  .create = kind_claim_create,
+        .hooks = {.create = kind_claim_create,
                   .validate = kind_claim_validate,
                   .admit = rest_admit_claim},
     },
@@ -141,9 +140,7 @@ static const struct registry_resource RESOURCES[] = {
         .short_names = NAMES("pv"),
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("PersistentVolume"),
-        .hooks = {.defaults = kind_volume_defaults,
-                  .create = kind_volume_create,
-                  .validate = kind_volume_validate},
+        .hooks = {.create = kind_volume_create, .validate = kind_volume_validate},
     },
     {
         CORE("pods", "Pod", true),
@@ -244,7 +241,7 @@ static const struct registry_resource RESOURCES[] = {
     {
         GROUPED("argoproj.io", "v1alpha1", "workflows", "Workflow", true),
         .schema = &TYPE_WORKFLOW,
-        .custom = true,
+        .form = SCHEMA_FORM_WRITTEN,
         .singular = "workflow",
         .short_names = NAMES("wf"),
         .verbs = VERBS_ALL,
@@ -305,7 +302,7 @@ static const struct registry_resource RESOURCES[] = {
     {
         GROUPED("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", true),
         .schema = &TYPE_PYTORCHJOB,
-        .custom = true,
+        .form = SCHEMA_FORM_WRITTEN,
         .singular = "pytorchjob",
         .categories = ALL,
         .verbs = VERBS_ALL,
@@ -316,7 +313,7 @@ static const struct registry_resource RESOURCES[] = {
     {
         GROUPED("kubeflow.org", "v1", "tfjobs", "TFJob", true),
         .schema = &TYPE_TFJOB,
-        .custom = true,
+        .form = SCHEMA_FORM_WRITTEN,
         .singular = "tfjob",
         .categories = ALL,
         .verbs = VERBS_ALL,
@@ -382,7 +379,7 @@ static const struct registry_resource RESOURCES[] = {
     {
         GROUPED("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", true),
         .schema = &TYPE_POD_GROUP,
-        .custom = true,
+        .form = SCHEMA_FORM_WRITTEN,
         .singular = "podgroup",
         .short_names = NAMES("pg", "pgs"),
         .verbs = VERBS_ALL,
@@ -393,7 +390,7 @@ static const struct registry_resource RESOURCES[] = {
     {
         GROUPED("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true),
         .schema = &TYPE_VOLCANO_POD_GROUP,
-        .custom = true,
+        .form = SCHEMA_FORM_WRITTEN,
         .singular = "podgroup",
         .short_names = NAMES("podgroup-v1beta1"),
         .verbs = VERBS_ALL,

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "kube/field_error.h"
 #include "kube/resource.h"
-#include "kube/schema.h"
+#include "kube/schema_decode.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,8 +97,7 @@ struct registry_definition;
 struct registry_resource {
     struct kube_resource id;
     const struct schema_object *schema; /* what its objects look like */
-    /* As custom resources are: what a client wrote is kept as it is, but for unknown fields. */
-    bool custom;
+    enum schema_form form;              /* how they are read */
     const char *singular;
     const char *const *short_names; /* NULL-terminated, as all lists here; NULL: none */
     const char *const *categories;

@@ -72,10 +72,10 @@ int rest_read_body(struct rest *rest, struct json **ret, struct err *err);
 /* Any body that is an object; NULL when there is none. */
 int rest_read_any(struct rest *rest, struct json **ret, struct err *err);
 
-/* Fields `object` has that its kind does not know and `old` (NULL: none) had not either: told as
- * warnings, or with fieldValidation=Strict an error, or with Ignore not at all. */
-int rest_check_fields(struct rest *rest, const struct json *object, const struct json *old,
-                      struct err *err);
+/* Read `object` as what its kind says (kube/schema_decode.h). Fields its kind does not know are
+ * dropped and told as warnings, or with fieldValidation=Strict an error, or with Ignore not at all.
+ * `old` (NULL: none) is what it replaces. */
+int rest_decode(struct rest *rest, struct json *object, const struct json *old, struct err *err);
 
 int rest_not_found(struct rest *rest, const char *name, struct err *err);
 int rest_conflict(struct rest *rest, const char *name, struct err *err);

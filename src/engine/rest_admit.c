@@ -117,8 +117,9 @@ int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, 
     struct json *spec = json_get(pod, "spec"), *account = NULL;
     if (old)
         return 0;
-    default_string(rest->arena, spec, "serviceAccountName",
-                   json_get_string(spec, "serviceAccount", "default"));
+    default_string(rest->arena, spec, "serviceAccountName", "default");
+    default_string(rest->arena, spec, "serviceAccount",
+                   json_get_string(spec, "serviceAccountName", ""));
     int r = load_account(rest, pod, &account, err);
     if (r < 0)
         return r;

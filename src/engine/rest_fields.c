@@ -1,7 +1,7 @@
-/* Fields that are misspelt or have no effect: `Warning: 299 - "unknown field …"`, which kubectl
- * prints, or a refusal of the misspelt ones where the client asks for strictness. */
+/* Reading what a client sent as an object of the kind. Fields that are misspelt or have no effect:
+ * `Warning: 299 - "unknown field …"`, which kubectl prints, or a refusal of the misspelt ones where
+ * the client asks for strictness. */
 #include "base/str.h"
-#include "engine/field_schema.h"
 #include "engine/rest.h"
 
 /* As RFC 7234 quotes it. */
@@ -17,41 +17,59 @@ static const char *quote(struct arena *arena, const char *text)
     return arena_strdup(arena, quoted.data);
 }
 
-static bool contains(const struct field_complaints *complaints, const char *text)
-{
-    for (size_t i = 0; i < complaints->count; i++)
-        if (str_eq(complaints->texts[i], text))
-            return true;
-    return false;
-}
-
 static void warn(struct rest *rest, const char *text)
 {
     http_header_add(rest->arena, &rest->warnings, "Warning",
                     arena_printf(rest->arena, "299 - \"%s\"", quote(rest->arena, text)));
 }
 
-int rest_check_fields(struct rest *rest, const struct json *object, const struct json *old,
-                      struct err *err)
+/* What of `now` was not so before. */
+static bool is_new(const struct schema_complaints *before, const char *text)
+{
+    for (size_t i = 0; i < before->count; i++)
+        if (str_eq(before->texts[i], text))
+            return false;
+    return true;
+}
+
+/* All of them in one sentence, as upstream. */
+static int refuse(struct rest *rest, const struct schema_complaints *unknown, struct err *err)
+{
+    _cleanup_buf_ struct buf all;
+    buf_init(&all, 4096);
+    for (size_t i = 0; i < unknown->count; i++)
+        buf_printf(&all, "%s%s", i ? ", " : "", unknown->texts[i]);
+    return err_set(err, ERR_BAD_REQUEST, "strict decoding error: %s", all.data);
+}
+
+/* What `old` already had that has no effect was told to who wrote it. */
+static void warn_unsupported(struct rest *rest, const struct schema_complaints *now,
+                             const struct json *old)
 {
     const struct registry_resource *resource = rest->route.resource;
-    const struct field_schema *schema = field_schema_of(resource->api_version, resource->id.kind);
+    struct schema_report before = {0};
+    if (now->count > 0 && old)
+        (void)schema_decode(rest->arena, resource->schema, resource->form,
+                            json_clone(rest->arena, old), &before, NULL);
+    for (size_t i = 0; i < now->count; i++)
+        if (is_new(&before.unsupported, now->texts[i]))
+            warn(rest, now->texts[i]);
+}
+
+int rest_decode(struct rest *rest, struct json *object, const struct json *old, struct err *err)
+{
+    const struct registry_resource *resource = rest->route.resource;
     const char *mode = rest_query(rest, "fieldValidation");
-    struct field_report now, before = {0};
-    if (!schema)
-        return 0;
-    if (old)
-        field_schema_check(rest->arena, schema, old, &before);
-    field_schema_check(rest->arena, schema, object, &now);
-    for (size_t i = 0; i < now.unknown.count && !str_eq(mode, "Ignore"); i++) {
-        if (contains(&before.unknown, now.unknown.texts[i]))
-            continue;
-        if (str_eq(mode, "Strict"))
-            return err_set(err, ERR_BAD_REQUEST, "strict decoding error: %s", now.unknown.texts[i]);
-        warn(rest, now.unknown.texts[i]);
-    }
-    for (size_t i = 0; i < now.unsupported.count; i++)
-        if (!contains(&before.unsupported, now.unsupported.texts[i]))
-            warn(rest, now.unsupported.texts[i]);
+    struct schema_report report;
+    int r = schema_decode(rest->arena, resource->schema, resource->form, object, &report, err);
+    if (r < 0)
+        return err_wrap(err, "%s in version \"%s\" cannot be handled as a %s", resource->id.kind,
+                        resource->id.version, resource->id.kind);
+    if (str_eq(mode, "Strict") && report.unknown.count > 0)
+        return refuse(rest, &report.unknown, err);
+    for (size_t i = 0; i < report.unknown.count && !str_eq(mode, "Ignore"); i++)
+        warn(rest, report.unknown.texts[i]);
+    warn_unsupported(rest, &report.unsupported, old);
+    json_ensure_object(rest->arena, object, "metadata");
     return 0;
 }

@@ -62,7 +62,7 @@ struct managed_write rest_managed_write(struct rest *rest)
     const struct registry_resource *resource = rest->route.resource;
     struct managed_write write = {
         .type = resource->schema,
-        .custom = resource->custom,
+        .custom = resource->form != SCHEMA_FORM_TYPED,
         .manager = manager(rest),
         .api_version = rest_api_version(rest),
         .subresource = "",

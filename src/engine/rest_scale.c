@@ -6,6 +6,7 @@
 #include "engine/meta.h"
 #include "engine/rest.h"
 #include "kube/object.h"
+#include "kube/types/types.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -163,7 +164,9 @@ static int read_wanted(struct rest *rest, const struct json *present, struct jso
     r = check_kind(*ret, err);
     if (r < 0)
         return r;
-    r = meta_check_types(rest->arena, *ret, err);
+    r = schema_decode(rest->arena, &TYPE_SCALE, SCHEMA_FORM_TYPED, *ret, NULL, err);
+    if (r < 0)
+        return err_wrap(err, "Scale in version \"v1\" cannot be handled as a Scale");
     return r < 0 ? r : rest_check_identity(rest, *ret, present, err);
 }
 
@@ -171,18 +174,14 @@ static int read_wanted(struct rest *rest, const struct json *present, struct jso
 static int read_number(struct rest *rest, const struct json *scale, int64_t *ret, struct err *err)
 {
     const struct json *number = json_at(scale, "spec", "replicas", NULL);
-    bool absent = !number || number->type == JSON_NULL;
-    if (!absent && (number->type != JSON_INT || number->integer > INT32_MAX))
-        field_invalid(&rest->invalid, "spec.replicas", number,
-                      "must be a whole number of at most %d", INT32_MAX);
-    else if (!absent && number->integer < 0)
+    if (number && number->integer < 0)
         field_invalid(&rest->invalid, "spec.replicas", number,
                       "must be greater than or equal to 0");
     if (rest->invalid.count > 0) {
         rest->about_resource = &SCALE;
         return err_set(err, ERR_INVALID, "Scale is invalid");
     }
-    *ret = absent ? 0 : number->integer;
+    *ret = number ? number->integer : 0;
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/meta.h"
 #include "engine/rest.h"
 #include "kube/object.h"
+#include "kube/schema_default.h"
 #include "kube/status.h"
 
 #include <inttypes.h>
@@ -222,13 +223,20 @@ static void ensure_name(struct rest *rest, struct json *object)
     }
 }
 
+/* Those of the tables first: the kind's own may depend on them. */
+static void set_defaults(struct rest *rest, struct json *object)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    if (resource->form != SCHEMA_FORM_WRITTEN)
+        schema_default(rest->arena, resource->schema, object);
+    if (resource->hooks.defaults)
+        resource->hooks.defaults(rest->arena, object);
+}
+
 int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
-    int r = meta_check_types(rest->arena, object, err);
-    if (r < 0)
-        return r;
-    r = rest_check_fields(rest, object, NULL, err);
+    int r = rest_decode(rest, object, NULL, err);
     if (r < 0)
         return r;
     if (kube_meta_resource_version(object)[0] != '\0')
@@ -242,8 +250,7 @@ int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
     rest->about_name = kube_meta_name(object);
 
     meta_prepare_create(rest->arena, resource, object, loop_wall_ms(engine_loop(rest->engine)));
-    if (resource->hooks.defaults)
-        resource->hooks.defaults(rest->arena, object);
+    set_defaults(rest, object);
     r = rest_track_fields(rest, object, NULL, err);
     if (r < 0)
         return r;
@@ -337,7 +344,7 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
                         struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
-    int r = meta_check_types(rest->arena, object, err);
+    int r = rest_decode(rest, object, old, err);
     if (r < 0)
         return r;
     r = rest_check_identity(rest, object, old, err);
@@ -347,13 +354,9 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
         take_part(rest, object, old);
         return rest_track_fields(rest, object, old, err);
     }
-    r = rest_check_fields(rest, object, old, err);
-    if (r < 0)
-        return r;
     if (registry_has_status(resource))
         take_member(rest->arena, object, old, "status");
-    if (resource->hooks.defaults)
-        resource->hooks.defaults(rest->arena, object);
+    set_defaults(rest, object);
     r = rest_track_fields(rest, object, old, err);
     if (r < 0)
         return r;

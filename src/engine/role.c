@@ -137,11 +137,8 @@ void kind_binding_validate(struct field_errors *errors, const struct json *bindi
 /* The groups a reference may leave out, as Kubernetes fills them in. */
 void kind_binding_defaults(struct arena *arena, struct json *binding)
 {
-    struct json *ref = json_get(binding, "roleRef");
-    if (ref && ref->type == JSON_OBJECT && str_is_empty(json_get_string(ref, "apiGroup", "")))
-        json_set_string(arena, ref, "apiGroup", GROUP);
     JSON_EACH (subject, json_get(binding, "subjects")) {
-        if (subject->type == JSON_OBJECT && !json_get(subject, "apiGroup") &&
+        if (!json_get(subject, "apiGroup") &&
             !str_eq(json_get_string(subject, "kind", ""), "ServiceAccount"))
             json_set_string(arena, subject, "apiGroup", GROUP);
     }

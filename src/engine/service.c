@@ -22,26 +22,21 @@ static struct json *array_of(struct arena *arena, const char *text)
 
 static void default_port(struct arena *arena, struct json *port)
 {
-    default_string(arena, port, "protocol", "TCP");
     const struct json *number = json_get(port, "port");
     const struct json *target = json_get(port, "targetPort");
     bool zero = target && target->type == JSON_INT && target->integer == 0;
-    if (number && (!target || target->type == JSON_NULL || zero))
+    if (number && (!target || zero))
         json_set(arena, port, "targetPort", json_clone(arena, number));
 }
 
 void kind_service_defaults(struct arena *arena, struct json *service)
 {
-    struct json *spec = json_ensure_object(arena, service, "spec");
-    default_string(arena, spec, "type", "ClusterIP");
-    default_string(arena, spec, "sessionAffinity", "None");
+    struct json *spec = json_get(service, "spec");
     default_string(arena, spec, "internalTrafficPolicy", "Cluster");
     if (str_eq(json_get_string(spec, "type", ""), "NodePort"))
         default_string(arena, spec, "externalTrafficPolicy", "Cluster");
-    JSON_EACH (port, json_get(spec, "ports")) {
-        if (port->type == JSON_OBJECT)
-            default_port(arena, port);
-    }
+    JSON_EACH (port, json_get(spec, "ports"))
+        default_port(arena, port);
 }
 
 void kind_service_assign(struct engine *engine, struct field_errors *errors, struct json *service,

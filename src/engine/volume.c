@@ -2,7 +2,6 @@
 #include "engine/kinds.h"
 
 #include "base/str.h"
-#include "engine/defaults.h"
 #include "kube/object.h"
 #include "kube/quantity.h"
 
@@ -44,11 +43,6 @@ static void validate_storage(struct field_errors *errors, const struct json *res
         field_invalid(errors, field, storage, "must be greater than zero");
 }
 
-void kind_claim_defaults(struct arena *arena, struct json *claim)
-{
-    default_string(arena, json_ensure_object(arena, claim, "spec"), "volumeMode", "Filesystem");
-}
-
 void kind_claim_create(struct arena *arena, struct json *claim)
 {
     set_phase(arena, claim, "Pending");
@@ -80,13 +74,6 @@ void kind_claim_validate(struct field_errors *errors, const struct json *claim,
         field_forbidden(errors, "spec",
                         "spec is immutable after creation except resources.requests for bound "
                         "claims");
-}
-
-void kind_volume_defaults(struct arena *arena, struct json *volume)
-{
-    struct json *spec = json_ensure_object(arena, volume, "spec");
-    default_string(arena, spec, "volumeMode", "Filesystem");
-    default_string(arena, spec, "persistentVolumeReclaimPolicy", "Retain");
 }
 
 void kind_volume_create(struct arena *arena, struct json *volume)

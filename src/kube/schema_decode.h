@@ -8,8 +8,9 @@
 #include "kube/schema.h"
 
 enum schema_form {
-    SCHEMA_FORM_BUILT_IN, /* one way to say a thing, as above */
-    SCHEMA_FORM_CUSTOM,   /* values stay as they were written; null goes where it may not be */
+    SCHEMA_FORM_TYPED,      /* one way to say a thing, as above: kinds of Kubernetes */
+    SCHEMA_FORM_WRITTEN,    /* values stay as they were written, null is absent: our custom kinds */
+    SCHEMA_FORM_STRUCTURAL, /* … and null goes only where there is a default: from definitions */
 };
 
 enum { SCHEMA_COMPLAINTS_MAX = 20 };
@@ -28,8 +29,9 @@ struct schema_report {
     struct schema_complaints unsupported;
 };
 
-/* Changes `object` in place. A value of the wrong type is ERR_BAD_REQUEST with the field's path
- * (built in; of a custom resource it stays, for validation to find). `ret_report` may be NULL. */
+/* Changes `object` in place. A value of the wrong type is ERR_BAD_REQUEST with the field's path in
+ * typed objects, and in everybody's metadata; in others it stays, for validation to find.
+ * `ret_report` may be NULL. */
 int schema_decode(struct arena *arena, const struct schema_object *type, enum schema_form form,
                   struct json *object, struct schema_report *ret_report, struct err *err);
 

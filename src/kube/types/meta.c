@@ -40,7 +40,7 @@ TYPE(TYPE_OBJECT_META, META "ObjectMeta", "what every object has",
         "the objects it is a part of; it goes when they have gone", KEYS("uid"), MERGE("uid")),
     TEXTS(14, "finalizers", "what others must do before it is gone", SET, MERGE("")),
     TEXT(15, "clusterName", "which cluster it is of; not used"),
-    LIST(17, "managedFields", MANAGED_FIELDS_ENTRY, "who answers for which of its fields"));
+    LIST(17, "managedFields", MANAGED_FIELDS_ENTRY, "who answers for which of its fields", IF_SET));
 
 TYPE(TYPE_LABEL_SELECTOR_REQUIREMENT, META "LabelSelectorRequirement",
         "something that must hold for a label",

@@ -63,8 +63,6 @@ static void test_refusals(void **state)
          "spec.parallelism: Invalid value: -1: must be greater than or equal to 0"},
         {"j", "\"backoffLimit\":-1," TEMPLATE,
          "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0"},
-        {"j", "\"completions\":\"2\"," TEMPLATE,
-         "spec.completions: Invalid value: \"2\": must be a whole number"},
         {"j", "\"completionMode\":\"Ordered\"," TEMPLATE,
          "spec.completionMode: Unsupported value: \"Ordered\": supported values: \"Indexed\", "
          "\"NonIndexed\""},
@@ -81,7 +79,7 @@ static void test_refusals(void **state)
          "\"Never\""},
         {"j", "\"template\":{\"spec\":{\"restartPolicy\":\"Never\"}}",
          "spec.template.spec.containers: Required value"},
-        {"j", "\"parallelism\":1", "spec.template: Required value"},
+        {"j", "\"parallelism\":1", "spec.template.spec.containers: Required value"},
         {"j", "\"selector\":{\"matchLabels\":{\"a\":\"b\"}}," TEMPLATE,
          "`selector` not auto-generated"},
         {"j",

@@ -1,15 +1,30 @@
 /* Pods: what is filled in and what is refused, in Kubernetes' words. */
 #include "base/str.h"
 #include "engine/kinds.h"
+#include "kube/schema_decode.h"
+#include "kube/schema_default.h"
+#include "kube/types/types.h"
 #include "tree.h"
+
+static int complete(struct json *pod, struct err *err)
+{
+    int r = schema_decode(arena, &TYPE_POD, SCHEMA_FORM_TYPED, pod, NULL, err);
+    if (r < 0)
+        return r;
+    schema_default(arena, &TYPE_POD, pod);
+    kind_pod_defaults(arena, pod);
+    return 0;
+}
 
 /* The complaints about a pod with this spec, after defaulting; "" for none. */
 static const char *complaints(const char *spec)
 {
     struct field_errors errors;
+    struct err err = ERR_INIT;
     struct json *pod = tree(arena_printf(arena, "{\"spec\":%s}", spec));
     field_errors_init(&errors, arena);
-    kind_pod_defaults(arena, pod);
+    if (complete(pod, &err) < 0)
+        return arena_strdup(arena, err.message);
     kind_pod_validate(&errors, pod, NULL);
     return field_errors_text(&errors);
 }
@@ -21,12 +36,12 @@ static void test_refused(void **state)
     static const struct {
         const char *spec, *complaint;
     } rows[] = {
-        {"null", "spec: Required value"},
-        {"5", "spec: Invalid value: 5: must be an object, not an integer"},
+        {"null", "spec.containers: Required value"},
+        {"5", "spec must be an object, not the number 5"},
         {"{\"containers\":[{" MAIN "}],\"hostNetwork\":\"yes\"}",
-         "spec.hostNetwork: Invalid value: \"yes\": must be a boolean, not a string"},
+         "spec.hostNetwork must be true or false, not the string \"yes\""},
         {"{\"containers\":[{" MAIN "}],\"subdomain\":7}",
-         "spec.subdomain: Invalid value: 7: must be a string, not an integer"},
+         "spec.subdomain must be a string, not the number 7; quote it"},
         {"{\"containers\":[{" MAIN "}],\"hostname\":\"A_B\"}",
          "spec.hostname: Invalid value: \"A_B\": a lowercase RFC 1123 label must consist of lower "
          "case alphanumeric characters or '-', and must start and end with an alphanumeric "
@@ -51,14 +66,10 @@ static void test_refused(void **state)
         {"{\"containers\":[{" MAIN ",\"env\":[{\"name\":\"\"}]}]}",
          "spec.containers[0].env[0].name: Required value"},
         {"{\"containers\":[{" MAIN ",\"env\":[{\"name\":\"A\",\"value\":1}]}]}",
-         "spec.containers[0].env[0].value: Invalid value: 1: must be a string, not an integer; "
-         "quote "
-         "it"},
+         "spec.containers[0].env[0].value must be a string, not the number 1; quote it"},
         {"{\"containers\":[{" MAIN ",\"command\":[\"a\",true]}]}",
-         "spec.containers[0].command[1]: Invalid value: true: must be a string, not a boolean; "
-         "quote it"},
-        {"{\"containers\":{}}", "[spec.containers: Required value, spec.containers: Invalid value: "
-                                "{}: must be an array, not an object]"},
+         "spec.containers[0].command[1] must be a string, not a boolean; quote it"},
+        {"{\"containers\":{}}", "spec.containers must be a list, not an object"},
         {"{\"containers\":[{" MAIN ",\"resources\":{\"limits\":{\"cpu\":\"-1\"}}}]}",
          "[spec.containers[0].resources.limits[cpu]: Invalid value: \"-1\": must be greater than "
          "or equal to 0, spec.containers[0].resources.requests[cpu]: Invalid value: \"-1\": must "
@@ -94,7 +105,7 @@ static void test_defaults(void **state)
              ",\"resources\":{\"limits\":{\"cpu\":\"1\"}}},{\"name\":\"s\",\"image\":"
              "\"r.io:5000/x:v2\"}],\"volumes\":[{\"name\":\"v\"},{\"name\":\"c\","
              "\"configMap\":{\"name\":\"c\"}}]}}");
-    kind_pod_defaults(arena, pod);
+    assert_int_equal(complete(pod, NULL), 0);
     kind_pod_create(arena, pod);
     struct json *spec = json_get(pod, "spec");
     struct json *first = json_first(json_get(spec, "containers"));

@@ -64,25 +64,26 @@ static void test_generation_and_status(void **state)
     assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
     /* The main resource does not write the status, … */
     answer =
-        api_merge(api, JOBS "/j", "{\"status\":{\"a\":1},\"metadata\":{\"labels\":{\"l\":\"1\"}}}");
+        api_merge(api, JOBS "/j",
+                  "{\"status\":{\"startTime\":\"1\"},\"metadata\":{\"labels\":{\"l\":\"1\"}}}");
     assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
     assert_string_equal(answer_at(api, &answer, "metadata.labels.l"), "1");
     assert_string_equal(answer_at(api, &answer, "status"), "");
     /* … the subresource nothing else, … */
     answer = api_merge(api, JOBS "/j/status",
-                       "{\"status\":{\"a\":1},\"metadata\":{\"labels\":{\"l\":\"2\"}},"
+                       "{\"status\":{\"startTime\":\"1\"},\"metadata\":{\"labels\":{\"l\":\"2\"}},"
                        "\"spec\":{\"b\":1}}");
     assert_int_equal(answer.status, 200);
-    assert_string_equal(answer_at(api, &answer, "status.a"), "1");
+    assert_string_equal(answer_at(api, &answer, "status.startTime"), "1");
     assert_string_equal(answer_at(api, &answer, "metadata.labels.l"), "1");
     assert_string_equal(answer_at(api, &answer, "spec.b"), "");
     assert_string_equal(answer_at(api, &answer, "metadata.generation"), "1");
     /* … and only the rest is counted. */
     answer = api_merge(api, JOBS "/j", "{\"spec\":{\"successPolicy\":\"AllWorkers\"}}");
     assert_string_equal(answer_at(api, &answer, "metadata.generation"), "2");
-    assert_string_equal(answer_at(api, &answer, "status.a"), "1");
+    assert_string_equal(answer_at(api, &answer, "status.startTime"), "1");
     answer = api_get(api, JOBS "/j/status");
-    assert_string_equal(answer_at(api, &answer, "status.a"), "1");
+    assert_string_equal(answer_at(api, &answer, "status.startTime"), "1");
 }
 
 static void test_patch_types(void **state)
