@@ -34,10 +34,10 @@ refused "this server has no deployments.apps: 'kubectl api-resources' lists what
     create deployment d --image=x
 refused "/nope" patch pod sleeper --type=json -p '[{"op":"remove","path":"/nope"}]'
 
-pod_refused "spec: Required value" null
-pod_refused "spec.hostNetwork: Invalid value: \"yes\": must be a boolean" \
+pod_refused "spec.containers: Required value" null
+pod_refused "spec.hostNetwork must be true or false, not the string \"yes\"" \
     '{"hostNetwork":"yes","containers":[{"name":"c","image":"x"}]}'
-pod_refused "spec.containers[0].env[0].value: Invalid value: 5: must be a string, not an integer; quote it" \
+pod_refused "spec.containers[0].env[0].value must be a string, not the number 5; quote it" \
     '{"containers":[{"name":"c","image":"x","env":[{"name":"A","value":5}]}]}'
 
 head -c 5000000 /dev/zero | tr '\0' x >"$SCRATCH/large"
