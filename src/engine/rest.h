@@ -135,9 +135,9 @@ int rest_check_identity(struct rest *rest, struct json *object, const struct jso
 
 /* ---- rest_patch.c */
 
-/* `present` with the request's patch; `id` is what it is an object of. */
-int rest_read_patched(struct rest *rest, const struct json *present, const struct kube_resource *id,
-                      struct json **ret, struct err *err);
+/* `present` with the request's patch; `type` as kube_patch_apply() wants it. */
+int rest_read_patched(struct rest *rest, const struct json *present,
+                      const struct schema_object *type, struct json **ret, struct err *err);
 
 /* ---- rest_managed.c: who writes */
 

@@ -15,19 +15,19 @@ static int patch_type(struct rest *rest, enum kube_patch_type *ret, struct err *
     return kube_patch_type_parse(type, ret, err);
 }
 
-int rest_read_patched(struct rest *rest, const struct json *present, const struct kube_resource *id,
-                      struct json **ret, struct err *err)
+int rest_read_patched(struct rest *rest, const struct json *present,
+                      const struct schema_object *type, struct json **ret, struct err *err)
 {
     const struct http_request *request = rest->exchange->request;
-    enum kube_patch_type type;
+    enum kube_patch_type form;
     struct json *body, *object;
-    int r = patch_type(rest, &type, err);
+    int r = patch_type(rest, &form, err);
     if (r < 0)
         return r;
     r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
     if (r < 0)
         return err_wrap(err, "the patch cannot be read as JSON");
-    r = kube_patch_apply(rest->arena, type, present, body, id, &object, err);
+    r = kube_patch_apply(rest->arena, form, present, body, type, &object, err);
     if (r < 0)
         return r;
     if (object->type != JSON_OBJECT)
@@ -40,7 +40,8 @@ static int patch(struct rest *rest, const struct json *old, struct json **ret, s
 {
     const struct registry_resource *resource = rest->route.resource;
     struct json *object;
-    int r = rest_read_patched(rest, old, &resource->id, &object, err);
+    bool typed = resource->form == SCHEMA_FORM_TYPED;
+    int r = rest_read_patched(rest, old, typed ? resource->schema : NULL, &object, err);
     if (r < 0)
         return r;
     const char *version = json_get_string(object, "apiVersion", "");

@@ -152,7 +152,7 @@ static int read_wanted(struct rest *rest, const struct json *present, struct jso
 {
     int r;
     if (rest->route.verb == VERB_PATCH) {
-        r = rest_read_patched(rest, present, &KUBE_SCALES, ret, err);
+        r = rest_read_patched(rest, present, &TYPE_SCALE, ret, err);
     } else {
         *ret = NULL;
         r = rest_read_any(rest, ret, err);

@@ -58,7 +58,7 @@ struct json *kube_patch_merge(struct arena *arena, const struct json *current,
 }
 
 int kube_patch_apply(struct arena *arena, enum kube_patch_type type, const struct json *current,
-                     const struct json *patch, const struct kube_resource *resource,
+                     const struct json *patch, const struct schema_object *object,
                      struct json **ret, struct err *err)
 {
     struct json *result = NULL;
@@ -74,7 +74,7 @@ int kube_patch_apply(struct arena *arena, enum kube_patch_type type, const struc
         result = kube_patch_merge(arena, current, patch);
         break;
     case KUBE_PATCH_STRATEGIC:
-        code = kube_patch_strategic(arena, current, patch, resource, &result, err);
+        code = kube_patch_strategic(arena, current, patch, object, &result, err);
         break;
     }
     if (code < 0)

@@ -5,7 +5,7 @@
 #define TRAINYARD_KUBE_PATCH_H
 
 #include "base/json.h"
-#include "kube/resource.h"
+#include "kube/schema.h"
 
 enum kube_patch_type {
     KUBE_PATCH_JSON,      /* RFC 6902 */
@@ -25,10 +25,10 @@ int kube_patch_type_parse(const char *content_type, enum kube_patch_type *ret, s
 
 /* The result shares nothing with its inputs. A patch that cannot be understood is ERR_BAD_REQUEST,
  * one that does not fit the object (a path that is not there, a test that fails, a list element
- * without its key) ERR_INVALID. A strategic patch of a type without struct tags upstream (any
- * custom resource) is ERR_MEDIA_TYPE, as there. */
+ * without its key) ERR_INVALID. A strategic patch must know the object's type; where that is NULL,
+ * as for a custom resource, it is ERR_MEDIA_TYPE, as upstream. */
 int kube_patch_apply(struct arena *arena, enum kube_patch_type type, const struct json *current,
-                     const struct json *patch, const struct kube_resource *resource,
+                     const struct json *patch, const struct schema_object *object,
                      struct json **ret, struct err *err);
 
 /* The parts, for tests and for those who know which they want. */
@@ -37,6 +37,6 @@ struct json *kube_patch_merge(struct arena *arena, const struct json *current,
 int kube_patch_json(struct arena *arena, const struct json *current, const struct json *operations,
                     struct json **ret, struct err *err);
 int kube_patch_strategic(struct arena *arena, const struct json *current, const struct json *patch,
-                         const struct kube_resource *resource, struct json **ret, struct err *err);
+                         const struct schema_object *object, struct json **ret, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* Strategic merge patch: a merge patch that merges lists of objects by a key which it knows for
- * each list of the built-in types (patch_schema.c), and that carries directives. Pure; see patch.h.
+ * each list of the built-in types (kube/types/), and that carries directives. Pure; see patch.h.
  *
  * The results, order of elements included, are those of upstream: elements that the patch names
  * come in the patch's order, the others in the object's, and where the two meet the object's order
@@ -12,7 +12,6 @@
  */
 #include "base/str.h"
 #include "kube/patch.h"
-#include "kube/patch_schema.h"
 
 #include <string.h>
 
@@ -30,7 +29,22 @@ struct items {
 };
 
 static int merge_objects(struct merging *merging, struct json *original, struct json *patch,
-                         const struct patch_type *type, struct json **ret);
+                         const struct schema_object *type, struct json **ret);
+
+/* What is known of a member. Where nothing is, it merges as upstream's default does: objects member
+ * by member, lists as a whole. */
+static const struct schema *member_schema(const struct schema_object *type, const char *name)
+{
+    static const struct schema unknown = {.type = SCHEMA_ANY};
+    const struct schema_field *field = type ? schema_field(type, name) : NULL;
+    return field ? &field->value : &unknown;
+}
+
+/* NULL where elements are plain values. */
+static const char *merge_key(const struct schema *list)
+{
+    return str_is_empty(list->merge_key) ? NULL : list->merge_key;
+}
 
 static struct items items_of(struct merging *merging, const struct json *array)
 {
@@ -147,7 +161,7 @@ static struct items merge_values(struct merging *merging, struct items live, str
 }
 
 /* Carry out the elements that are directives and leave the others in `patch`. */
-static int apply_element_directives(struct merging *merging, const struct patch_field *field,
+static int apply_element_directives(struct merging *merging, const char *name, const char *key,
                                     struct items *live, struct items *patch, bool *ret_replace)
 {
     size_t kept = 0;
@@ -163,25 +177,25 @@ static int apply_element_directives(struct merging *merging, const struct patch_
         } else if (str_eq(word, "delete")) {
             size_t left = 0;
             for (size_t j = 0; j < live->count; j++)
-                if (!is_same(live->at[j], element, field->merge_key))
+                if (!is_same(live->at[j], element, key))
                     live->at[left++] = live->at[j];
             live->count = left;
         } else {
             return err_set(merging->err, ERR_BAD_REQUEST,
                            "strategic patch: '$patch: %s' in list '%s', known are replace and "
                            "delete",
-                           word ? word : "?", field->name);
+                           word ? word : "?", name);
         }
     }
     patch->count = kept;
     return 0;
 }
 
-static int merge_elements(struct merging *merging, const struct patch_field *field,
+static int merge_elements(struct merging *merging, const struct schema *list, const char *name,
                           struct items *live, struct items *patch, struct items *ret)
 {
     bool replace;
-    int result = apply_element_directives(merging, field, live, patch, &replace);
+    int result = apply_element_directives(merging, name, merge_key(list), live, patch, &replace);
     if (result < 0)
         return result;
     if (replace)
@@ -191,9 +205,9 @@ static int merge_elements(struct merging *merging, const struct patch_field *fie
     for (size_t i = 0; i < live->count; i++)
         merged.at[merged.count++] = live->at[i];
     for (size_t i = 0; i < patch->count; i++) {
-        size_t place = find(merged, patch->at[i], field->merge_key);
+        size_t place = find(merged, patch->at[i], merge_key(list));
         struct json *base = place == SIZE_MAX ? json_object(merging->arena) : merged.at[place];
-        result = merge_objects(merging, base, patch->at[i], field->type, &base);
+        result = merge_objects(merging, base, patch->at[i], list->items->object, &base);
         if (result < 0)
             return result;
         merged.at[place == SIZE_MAX ? merged.count++ : place] = base;
@@ -203,27 +217,28 @@ static int merge_elements(struct merging *merging, const struct patch_field *fie
 }
 
 /* `original` may be NULL. Its elements and those of `patch` move into the result. */
-static int merge_lists(struct merging *merging, const struct patch_field *field, const char *name,
+static int merge_lists(struct merging *merging, const struct schema *list, const char *name,
                        struct json *original, struct json *patch, struct json **ret)
 {
-    if (!field->merge) {
+    const char *key = merge_key(list);
+    if (!list->merge_key) {
         *ret = patch;
         return 0;
     }
-    int result = check_elements(merging, original, name, field->merge_key);
+    int result = check_elements(merging, original, name, key);
     if (result == 0)
-        result = check_elements(merging, patch, name, field->merge_key);
+        result = check_elements(merging, patch, name, key);
     if (result < 0)
         return result;
     struct items live = items_of(merging, original), changes = items_of(merging, patch), merged;
-    if (field->merge_key) {
-        result = merge_elements(merging, field, &live, &changes, &merged);
+    if (key) {
+        result = merge_elements(merging, list, name, &live, &changes, &merged);
         if (result < 0)
             return result;
     } else {
         merged = merge_values(merging, live, changes);
     }
-    *ret = array_of(merging, put_in_order(merging, merged, changes, live, field->merge_key));
+    *ret = array_of(merging, put_in_order(merging, merged, changes, live, key));
     return 0;
 }
 
@@ -284,9 +299,10 @@ static int check_order(struct merging *merging, const char *name, const struct j
 
 /* One $setElementOrder/NAME, together with the patch of that list, which is then done with. */
 static int apply_order(struct merging *merging, struct json *original, struct json *patch,
-                       const char *name, const struct json *order, const struct patch_type *type)
+                       const char *name, const struct json *order, const struct schema_object *type)
 {
-    const struct patch_field *field = patch_field_of(type, name);
+    const struct schema *list = member_schema(type, name);
+    const char *key = merge_key(list);
     struct json *live = json_get(original, name), *changes = json_get(patch, name);
     if (order->type != JSON_ARRAY)
         return err_set(merging->err, ERR_BAD_REQUEST,
@@ -297,9 +313,9 @@ static int apply_order(struct merging *merging, struct json *original, struct js
         return 0; /* no list any more: the order has nothing to say */
     if (!live && !changes)
         return 0;
-    int result = check_elements(merging, order, name, field->merge_key);
+    int result = check_elements(merging, order, name, key);
     if (result == 0)
-        result = check_order(merging, name, changes, order, field->merge_key);
+        result = check_order(merging, name, changes, order, key);
     if (result < 0)
         return result;
     /* Merging moves the elements; what was there before is asked later. */
@@ -307,22 +323,22 @@ static int apply_order(struct merging *merging, struct json *original, struct js
     struct json *merged = live;
     if (changes) {
         json_remove(patch, name);
-        result = merge_lists(merging, field, name, live, changes, &merged);
+        result = merge_lists(merging, list, name, live, changes, &merged);
         if (result < 0)
             return result;
     } else {
-        result = check_elements(merging, live, name, field->merge_key);
+        result = check_elements(merging, live, name, key);
         if (result < 0)
             return result;
     }
-    struct items ordered = put_in_order(merging, items_of(merging, merged),
-                                        items_of(merging, order), before, field->merge_key);
+    struct items ordered =
+        put_in_order(merging, items_of(merging, merged), items_of(merging, order), before, key);
     json_set(merging->arena, original, name, array_of(merging, ordered));
     return 0;
 }
 
 static int apply_orders(struct merging *merging, struct json *original, struct json *patch,
-                        const struct patch_type *type)
+                        const struct schema_object *type)
 {
     struct items members = items_of(merging, patch);
     for (size_t i = 0; i < members.count; i++) {
@@ -362,14 +378,14 @@ static int delete_values(struct merging *merging, struct json *original, const c
 /* ---- Objects ---- */
 
 static int merge_member(struct merging *merging, struct json *original, struct json *change,
-                        const struct patch_type *type)
+                        const struct schema_object *type)
 {
     const char *name = change->name;
     if (change->type == JSON_NULL) {
         json_remove(original, name);
         return 0;
     }
-    const struct patch_field *field = patch_field_of(type, name);
+    const struct schema *schema = member_schema(type, name);
     struct json *live = json_get(original, name), *merged = change;
     int result = 0;
     /* Where nothing (or something else) stands, the patch is merged into an empty value: so its
@@ -378,16 +394,16 @@ static int merge_member(struct merging *merging, struct json *original, struct j
         live = NULL;
     if (change->type == JSON_OBJECT)
         result = merge_objects(merging, live ? live : json_object(merging->arena), change,
-                               field->type, &merged);
+                               schema->object, &merged);
     else if (change->type == JSON_ARRAY)
-        result = merge_lists(merging, field, name, live, change, &merged);
+        result = merge_lists(merging, schema, name, live, change, &merged);
     if (result == 0)
         json_set(merging->arena, original, name, merged);
     return result;
 }
 
 static int merge_objects(struct merging *merging, struct json *original, struct json *patch,
-                         const struct patch_type *type, struct json **ret)
+                         const struct schema_object *type, struct json **ret)
 {
     const struct json *directive = json_get(patch, "$patch");
     if (directive) {
@@ -420,9 +436,8 @@ static int merge_objects(struct merging *merging, struct json *original, struct 
 }
 
 int kube_patch_strategic(struct arena *arena, const struct json *current, const struct json *patch,
-                         const struct kube_resource *resource, struct json **ret, struct err *err)
+                         const struct schema_object *type, struct json **ret, struct err *err)
 {
-    const struct patch_type *type = patch_type_of(resource);
     if (!type)
         return err_set(err, ERR_MEDIA_TYPE,
                        "the body of the request was in an unknown format - accepted media types "

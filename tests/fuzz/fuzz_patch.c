@@ -2,6 +2,7 @@
  * back, and neither input may change. */
 #include "base/mem.h"
 #include "kube/patch.h"
+#include "kube/types/types.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static void check(struct arena *arena, enum kube_patch_type type, const struct j
     const char *patch_before = json_to_string(arena, patch);
     struct json *result = NULL, *back = NULL;
     struct err err = ERR_INIT;
-    int code = kube_patch_apply(arena, type, current, patch, &KUBE_PODS, &result, &err);
+    int code = kube_patch_apply(arena, type, current, patch, &TYPE_POD, &result, &err);
     if (strcmp(json_to_string(arena, current), current_before) != 0 ||
         strcmp(json_to_string(arena, patch), patch_before) != 0)
         mem_panic("an input changed");

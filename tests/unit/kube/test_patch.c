@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "kube/patch.h"
+#include "kube/types/types.h"
 #include "read_json.h"
 
 #include <string.h>
@@ -142,7 +143,7 @@ static void refuses_json_patches(void **state)
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct json *result = NULL;
         if (kube_patch_apply(arena, KUBE_PATCH_JSON, current, read_json(arena, CASES[i].patch),
-                             &KUBE_PODS, &result, NULL) != -(int)CASES[i].code)
+                             &TYPE_POD, &result, NULL) != -(int)CASES[i].code)
             fail_msg("%s", CASES[i].patch);
         assert_null(result);
     }
@@ -193,10 +194,10 @@ static void an_object_stays_one(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *current = read_json(arena, "{'a': 1}"), *result = NULL;
     assert_int_equal(kube_patch_apply(arena, KUBE_PATCH_MERGE, current, read_json(arena, "[1]"),
-                                      &KUBE_PODS, &result, NULL),
+                                      &TYPE_POD, &result, NULL),
                      -ERR_BAD_REQUEST);
     assert_int_equal(kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, read_json(arena, "'x'"),
-                                      &KUBE_PODS, &result, NULL),
+                                      &TYPE_POD, &result, NULL),
                      -ERR_BAD_REQUEST);
     assert_null(result);
 }

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "kube/patch.h"
+#include "kube/types/types.h"
 #include "read_json.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ struct sample {
     const char *current, *patch, *result;
 };
 
-static void check(const struct kube_resource *resource, const struct sample *samples, size_t count)
+static void check(const struct schema_object *type, const struct sample *samples, size_t count)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (size_t i = 0; i < count; i++) {
@@ -26,8 +27,7 @@ static void check(const struct kube_resource *resource, const struct sample *sam
         struct json *patch = read_json(arena, samples[i].patch);
         struct json *before = json_clone(arena, current), *patch_before = json_clone(arena, patch);
         struct err err = ERR_INIT;
-        if (kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, patch, resource, &result, &err) <
-            0)
+        if (kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, patch, type, &result, &err) < 0)
             fail_msg("%s: %s", samples[i].patch, err.message);
         const char *expected = json_to_string(arena, read_json(arena, samples[i].result));
         if (strcmp(json_to_string(arena, result), expected) != 0)
@@ -37,7 +37,7 @@ static void check(const struct kube_resource *resource, const struct sample *sam
         assert_true(json_equal(patch, patch_before));
     }
 }
-#define CHECK(resource, samples) check(resource, samples, sizeof(samples) / sizeof((samples)[0]))
+#define CHECK(type, samples) check(type, samples, sizeof(samples) / sizeof((samples)[0]))
 
 static void merges_lists_by_their_key(void **state)
 {
@@ -84,7 +84,7 @@ static void merges_lists_by_their_key(void **state)
         {"{'spec':{'containers':'odd','x':1}}", "{'spec':{'containers':[],'x':{'y':1}}}",
          "{'spec':{'containers':[],'x':{'y':1}}}"},
     };
-    CHECK(&KUBE_PODS, SAMPLES);
+    CHECK(&TYPE_POD, SAMPLES);
 }
 
 static void obeys_directives(void **state)
@@ -109,7 +109,7 @@ static void obeys_directives(void **state)
          "'hostPath':{'path':'/x'}}]}}",
          "{'spec':{'volumes':[{'name':'v','hostPath':{'path':'/x'}}]}}"},
     };
-    CHECK(&KUBE_PODS, SAMPLES);
+    CHECK(&TYPE_POD, SAMPLES);
 }
 
 static void puts_elements_in_order(void **state)
@@ -144,7 +144,7 @@ static void puts_elements_in_order(void **state)
          "{'spec':{'containers':[{'name':'b'},{'name':'a'}]}}"},
         {"{'spec':{}}", "{'spec':{'$setElementOrder/containers':[{'name':'b'}]}}", "{'spec':{}}"},
     };
-    CHECK(&KUBE_PODS, SAMPLES);
+    CHECK(&TYPE_POD, SAMPLES);
 }
 
 static void knows_the_other_types(void **state)
@@ -154,24 +154,23 @@ static void knows_the_other_types(void **state)
          "{'spec':{'ports':[{'port':81,'targetPort':9}]}}",
          "{'spec':{'ports':[{'port':80,'name':'a'},{'port':81,'name':'b','targetPort':9}]}}"},
     };
-    CHECK(&KUBE_SERVICES, SERVICES);
+    CHECK(&TYPE_SERVICE, SERVICES);
     static const struct sample NODES[] = {
         {"{'spec':{'taints':[{'key':'a'}]},'status':{'addresses':[{'type':'Hostname'}]}}",
          "{'spec':{'taints':[{'key':'b'}]},'status':{'addresses':[{'type':'InternalIP'}]}}",
          "{'spec':{'taints':[{'key':'b'}]},"
          "'status':{'addresses':[{'type':'InternalIP'},{'type':'Hostname'}]}}"},
     };
-    CHECK(&KUBE_NODES, NODES);
-    static const struct kube_resource JOBS = {"batch", "v1", "jobs", "Job", true};
+    CHECK(&TYPE_NODE, NODES);
     static const struct sample TEMPLATES[] = {
         {"{'spec':{'template':{'spec':{'containers':[{'name':'a','image':'1'}]}}}}",
          "{'spec':{'template':{'spec':{'containers':[{'name':'a','image':'2'}]}}}}",
          "{'spec':{'template':{'spec':{'containers':[{'name':'a','image':'2'}]}}}}"},
     };
-    CHECK(&JOBS, TEMPLATES);
+    CHECK(&TYPE_JOB, TEMPLATES);
     static const struct sample MAPS[] = {
         {"{'data':{'a':'1'}}", "{'data':{'b':'2'}}", "{'data':{'a':'1','b':'2'}}"}};
-    CHECK(&KUBE_CONFIGMAPS, MAPS);
+    CHECK(&TYPE_CONFIG_MAP, MAPS);
 }
 
 /* Pods and patches drawn at random, with what `kubectl patch --local` of version 1.32 made of them:
@@ -193,7 +192,7 @@ static void agrees_with_kubectl(void **state)
         const struct json *patch = json_get(item, "patch");
         struct json *result = NULL;
         int code = kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, json_get(item, "current"), patch,
-                                    &KUBE_PODS, &result, &err);
+                                    &TYPE_POD, &result, &err);
         if (code < 0)
             fail_msg("%s: %d %s", json_to_string(arena, patch), code, err.message);
         if (!json_equal(result, expected))
@@ -232,13 +231,13 @@ static void refuses(void **state)
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct json *result = NULL;
         if (kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, read_json(arena, CASES[i].patch),
-                             &KUBE_PODS, &result, NULL) != -(int)CASES[i].code)
+                             &TYPE_POD, &result, NULL) != -(int)CASES[i].code)
             fail_msg("%s", CASES[i].patch);
         assert_null(result);
     }
     struct json *result = NULL;
     assert_int_equal(kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, current, read_json(arena, "{}"),
-                                      &KUBE_TFJOBS, &result, NULL),
+                                      NULL, &result, NULL),
                      -ERR_MEDIA_TYPE);
 }
 

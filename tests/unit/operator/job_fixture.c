@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "kube/patch.h"
+#include "kube/types/types.h"
 #include "read_json.h"
 
 #include <setjmp.h>
@@ -302,7 +303,7 @@ void fixture_reconcile(struct job_fixture *fixture)
 
 /* As the server does it, with the uid as the condition. */
 static void patch_in(struct job_fixture *fixture, struct json **list, size_t count,
-                     const struct training_action *action, const struct kube_resource *resource)
+                     const struct training_action *action, const struct schema_object *type)
 {
     struct err err = ERR_INIT;
 
@@ -311,8 +312,7 @@ static void patch_in(struct job_fixture *fixture, struct json **list, size_t cou
             continue;
         assert_string_equal(kube_meta_uid(list[i]), action->uid);
         assert_string_equal(kube_meta_uid(action->object), action->uid);
-        if (kube_patch_strategic(fixture->arena, list[i], action->object, resource, &list[i],
-                                 &err) < 0)
+        if (kube_patch_strategic(fixture->arena, list[i], action->object, type, &list[i], &err) < 0)
             fail_msg("%s", err.message);
         return;
     }
@@ -351,16 +351,16 @@ static void apply_action(struct job_fixture *fixture, const struct training_acti
         fixture->group = NULL;
         break;
     case TRAINING_ADOPT_POD:
-        patch_in(fixture, fixture->pods, fixture->pod_count, action, &KUBE_PODS);
+        patch_in(fixture, fixture->pods, fixture->pod_count, action, &TYPE_POD);
         break;
     case TRAINING_ADOPT_SERVICE:
-        patch_in(fixture, fixture->services, fixture->service_count, action, &KUBE_SERVICES);
+        patch_in(fixture, fixture->services, fixture->service_count, action, &TYPE_SERVICE);
         break;
     case TRAINING_ADOPT_POD_GROUP:
         fixture->group = kube_patch_merge(fixture->arena, fixture->group, action->object);
         break;
     case TRAINING_RELEASE_POD:
-        patch_in(fixture, fixture->strays, fixture->stray_count, action, &KUBE_PODS);
+        patch_in(fixture, fixture->strays, fixture->stray_count, action, &TYPE_POD);
         break;
     }
 }
