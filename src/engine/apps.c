@@ -74,7 +74,7 @@ static void validate_template(struct field_errors *errors, const struct json *sp
     const struct json *template_ = json_get(spec, "template");
     const struct json *labels = json_at(template_, "metadata", "labels", NULL);
     const struct json *pod = json_get(template_, "spec");
-    if (selector->count > 0 && !kube_selector_matches(selector, labels))
+    if ((selector->count > 0 || selector->nothing) && !kube_selector_matches(selector, labels))
         field_invalid(errors, "spec.template.metadata.labels", labels,
                       "`selector` does not match template `labels`");
     rule_template(errors, template_, "spec.template");
@@ -93,6 +93,7 @@ static void validate_pods(struct field_errors *errors, const struct json *spec)
     struct kube_selector parsed = {0};
     if (!selector || selector->type != JSON_OBJECT) {
         field_required(errors, "spec.selector", NULL);
+        parsed.nothing = true;
         selector = NULL;
     } else {
         rule_selector(errors, selector, "spec.selector");

@@ -5,9 +5,6 @@
 #include "kube/object.h"
 #include "kube/resource.h"
 
-/* Where the data is: the node reads it, `kubectl describe pv` shows it. */
-static const char WHERE[] = "trainyard.dev/volume";
-
 const char *claim_volume_name(struct arena *arena, const struct json *claim)
 {
     const char *named = json_get_string(json_get(claim, "spec"), "volumeName", "");
@@ -46,7 +43,7 @@ struct json *claim_make_volume(struct arena *arena, const struct json *claim,
     struct json *volume = kube_object_make(arena, &KUBE_PVS, NULL, claim_volume_name(arena, claim));
     kube_meta_set_annotation(arena, volume, "pv.kubernetes.io/provisioned-by", CLAIM_PROVISIONER);
     kube_meta_set_annotation(
-        arena, volume, WHERE,
+        arena, volume, CLAIM_WHERE,
         arena_printf(arena, "%s/%s", kube_meta_namespace(claim), kube_meta_name(claim)));
     struct json *spec = json_ensure_object(arena, volume, "spec");
     struct json *capacity = json_ensure_object(arena, spec, "capacity");

@@ -11,6 +11,9 @@
 #define CLAIM_CLASS       "standard"
 #define CLAIM_PROVISIONER "trainyard.dev/directory"
 
+/* Where the data of a volume is: the node reads it, `kubectl describe pv` shows it. */
+#define CLAIM_WHERE "trainyard.dev/volume"
+
 /* "pvc-<uid>", or the volume the claim itself names. */
 const char *claim_volume_name(struct arena *arena, const struct json *claim);
 /* Whether the volume is made and removed by us with the claim. */

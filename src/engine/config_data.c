@@ -2,21 +2,13 @@
 #include "engine/kinds.h"
 
 #include "base/base64.h"
+#include "base/mem.h"
 #include "base/str.h"
+#include "engine/rule.h"
 
 #include <string.h>
 
 enum { DATA_MAX = 1024 * 1024 }; /* bytes of all values, as upstream */
-
-static const char KEY_CHARACTERS[] =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-
-static bool is_key(const char *key)
-{
-    size_t size = strlen(key);
-    return size > 0 && size <= 253 && strspn(key, KEY_CHARACTERS) == size && !str_eq(key, ".") &&
-           !str_eq(key, "..") && !str_has_prefix(key, "..");
-}
 
 /* Returns the bytes of all values. */
 static size_t validate_map(struct field_errors *errors, const struct json *map, const char *field,
@@ -29,11 +21,7 @@ static size_t validate_map(struct field_errors *errors, const struct json *map, 
     }
     JSON_EACH (value, map) {
         const char *path = field_path(errors, "%s[%s]", field, value->name);
-        if (!is_key(value->name))
-            field_invalid(errors, path, json_string(errors->arena, value->name),
-                          "a valid config key must consist of alphanumeric characters, '-', '_' or "
-                          "'.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for "
-                          "validation is '[-._a-zA-Z0-9]+')");
+        rule_config_key(errors, value->name, path);
         const char *text = json_text(value);
         char *bytes;
         size_t size;
@@ -64,7 +52,7 @@ static void validate_immutable(struct field_errors *errors, const struct json *o
 static void validate_size(struct field_errors *errors, size_t total)
 {
     if (total > DATA_MAX)
-        field_invalid(errors, "data", NULL, "Too long: must have at most %d bytes", DATA_MAX);
+        field_too_long(errors, "data", DATA_MAX);
 }
 
 void kind_configmap_validate(struct field_errors *errors, const struct json *map,
@@ -73,6 +61,12 @@ void kind_configmap_validate(struct field_errors *errors, const struct json *map
     static const char *const maps[] = {"data", "binaryData", NULL};
     size_t total = validate_map(errors, json_get(map, "data"), "data", false) +
                    validate_map(errors, json_get(map, "binaryData"), "binaryData", true);
+    JSON_EACH (value, json_get(map, "data")) {
+        if (json_get(json_get(map, "binaryData"), value->name))
+            field_invalid(errors, field_path(errors, "data[%s]", value->name),
+                          json_string(errors->arena, value->name),
+                          "duplicate of key present in binaryData");
+    }
     validate_size(errors, total);
     validate_immutable(errors, map, old, maps);
 }
@@ -94,11 +88,49 @@ void kind_secret_defaults(struct arena *arena, struct json *secret)
     json_remove(secret, "stringData");
 }
 
+/* What secrets of a type must hold. */
+static void validate_type(struct field_errors *errors, const struct json *secret)
+{
+    static const struct {
+        const char *type, *keys[3];
+        bool any; /* one of them is enough */
+    } rows[] = {
+        {"kubernetes.io/dockercfg", {".dockercfg"}, false},
+        {"kubernetes.io/dockerconfigjson", {".dockerconfigjson"}, false},
+        {"kubernetes.io/basic-auth", {"username", "password"}, true},
+        {"kubernetes.io/ssh-auth", {"ssh-privatekey"}, false},
+        {"kubernetes.io/tls", {"tls.crt", "tls.key"}, false},
+    };
+    const char *type = json_get_string(secret, "type", "");
+    const struct json *data = json_get(secret, "data");
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        if (!str_eq(type, rows[i].type))
+            continue;
+        bool any = false;
+        for (size_t key = 0; rows[i].keys[key]; key++)
+            any |= json_get(data, rows[i].keys[key]) != NULL;
+        for (size_t key = 0; rows[i].keys[key]; key++)
+            if (!json_get(data, rows[i].keys[key]) && !(rows[i].any && any))
+                field_required(errors, field_path(errors, "data[%s]", rows[i].keys[key]), NULL);
+    }
+    const char *encoded = json_get_string(data, ".dockerconfigjson", NULL);
+    struct json *config;
+    char *text;
+    size_t size;
+    if (str_eq(type, "kubernetes.io/dockerconfigjson") && encoded &&
+        base64_decode(errors->arena, encoded, &text, &size, NULL) == 0 &&
+        json_parse(errors->arena, text, size, NULL, &config, NULL) < 0)
+        field_invalid(errors, "data[.dockerconfigjson]",
+                      json_string(errors->arena, "<secret contents redacted>"),
+                      "must be JSON, as 'docker login' writes it");
+}
+
 void kind_secret_validate(struct field_errors *errors, const struct json *secret,
                           const struct json *old)
 {
     static const char *const maps[] = {"data", NULL};
     validate_size(errors, validate_map(errors, json_get(secret, "data"), "data", true));
+    validate_type(errors, secret);
     validate_immutable(errors, secret, old, maps);
     const char *type = json_get_string(old, "type", NULL);
     if (type && !str_eq(type, json_get_string(secret, "type", "")))

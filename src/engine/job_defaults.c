@@ -48,10 +48,19 @@ static void generate_selector(struct arena *arena, struct json *job, struct json
           JOB_UID_LABEL, kube_meta_uid(job));
 }
 
+/* A job that has no labels has those of its pods. */
+static void take_labels(struct arena *arena, struct json *job, const struct json *spec)
+{
+    const struct json *labels = json_at(spec, "template", "metadata", "labels", NULL);
+    JSON_EACH (label, json_count(kube_meta_labels(job)) ? NULL : labels)
+        kube_meta_set_label(arena, job, label->name, json_text(label));
+}
+
 void kind_job_create(struct arena *arena, struct json *job)
 {
     struct json *spec = json_get(job, "spec");
     json_set(arena, job, "status", json_object(arena)); /* the controller's word alone */
     if (spec && spec->type == JSON_OBJECT && !json_get_bool(spec, "manualSelector", false))
         generate_selector(arena, job, spec);
+    take_labels(arena, job, spec);
 }

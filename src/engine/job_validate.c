@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "engine/job.h"
 #include "engine/meta.h"
+#include "engine/rule.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 
@@ -106,22 +107,14 @@ static void validate_template(struct field_errors *errors, const struct json *sp
 {
     static const char *const policies[] = {"OnFailure", "Never", NULL};
     const struct json *template_ = json_get(spec, "template");
-    if (!template_ || template_->type != JSON_OBJECT) {
-        field_required(errors, "spec.template", NULL);
-        return;
-    }
-    struct field_errors inner;
-    field_errors_init(&inner, errors->arena);
-    kind_pod_validate(&inner, template_, NULL);
-    field_errors_take(errors, &inner, "spec.template.");
-    meta_validate_labels(errors, json_at(template_, "metadata", "labels", NULL),
-                         "spec.template.labels");
-    const char *policy = json_get_string(json_get(template_, "spec"), "restartPolicy", "");
+    const char *policy = json_get_string(json_get(template_, "spec"), "restartPolicy", "Always");
+    rule_template(errors, template_, "spec.template");
     if (str_eq(policy, "Always")) /* what a pod has that says nothing */
         field_required(errors, "spec.template.spec.restartPolicy",
                        "valid values: \"OnFailure\", \"Never\"");
-    else if (!str_eq(policy, "OnFailure") && !str_eq(policy, "Never") && policy[0])
-        field_unsupported(errors, "spec.template.spec.restartPolicy", policy, policies);
+    else
+        rule_word(errors, json_get(template_, "spec"), "restartPolicy", policies,
+                  "spec.template.spec");
 }
 
 static void validate_generated_label(struct field_errors *errors, const struct json *labels,
@@ -165,29 +158,27 @@ static void validate_selector(struct field_errors *errors, const struct json *jo
     json_set_string(errors->arena, only, JOB_UID_LABEL, kube_meta_uid(job));
     if (!kube_selector_matches(&parsed, only))
         field_invalid(errors, "spec.selector", selector, "`selector` not auto-generated");
+    if (!kube_selector_matches(&parsed, labels))
+        field_invalid(errors, "spec.template.metadata.labels", labels,
+                      "`selector` does not match template `labels`");
 }
 
 /* ---- Against what it was --------------------------------------------------------------------- */
-
-static bool same(const struct json *a, const struct json *b)
-{
-    return a && b ? json_equal(a, b) : a == b;
-}
 
 static void validate_update(struct field_errors *errors, const struct json *spec,
                             const struct json *old)
 {
     static const char *const fixed[] = {"selector", "template", "completionMode", "manualSelector"};
     for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
-        if (!same(json_get(spec, fixed[i]), json_get(old, fixed[i])))
+        if (!rule_same(json_get(spec, fixed[i]), json_get(old, fixed[i])))
             field_invalid(errors, field_path(errors, "spec.%s", fixed[i]), json_get(spec, fixed[i]),
                           "field is immutable");
-    if (same(json_get(spec, "completions"), json_get(old, "completions")))
+    if (rule_same(json_get(spec, "completions"), json_get(old, "completions")))
         return;
     if (!is_indexed(spec))
         field_invalid(errors, "spec.completions", json_get(spec, "completions"),
                       "field is immutable");
-    else if (!same(json_get(spec, "completions"), json_get(spec, "parallelism")))
+    else if (!rule_same(json_get(spec, "completions"), json_get(spec, "parallelism")))
         field_invalid(errors, "spec.completions", json_get(spec, "completions"),
                       "can only be modified in tandem with spec.parallelism");
 }

@@ -59,6 +59,13 @@ void kind_endpoint_slice_defaults(struct arena *arena, struct json *slice);
 void kind_endpoint_slice_validate(struct field_errors *errors, const struct json *slice,
                                   const struct json *old);
 
+/* endpoints_kind.c: Endpoints and Node */
+void kind_endpoints_defaults(struct arena *arena, struct json *endpoints);
+void kind_endpoints_validate(struct field_errors *errors, const struct json *endpoints,
+                             const struct json *old);
+void kind_node_validate(struct field_errors *errors, const struct json *node,
+                        const struct json *old);
+
 /* storage_class.c */
 void kind_storage_class_defaults(struct arena *arena, struct json *class_);
 void kind_storage_class_validate(struct field_errors *errors, const struct json *class_,

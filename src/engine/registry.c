@@ -85,6 +85,7 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "endpoints",
         .short_names = NAMES("ep"),
         .verbs = VERBS_ALL,
+        .hooks = {.defaults = kind_endpoints_defaults, .validate = kind_endpoints_validate},
     },
     {
         CORE("events", "Event", true),
@@ -121,6 +122,7 @@ static const struct registry_resource RESOURCES[] = {
         .fields = NAMES("spec.unschedulable"),
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("Node"),
+        .hooks = {.validate = kind_node_validate},
     },
     {
         CORE("persistentvolumeclaims", "PersistentVolumeClaim", true),

@@ -83,7 +83,7 @@ void kind_role_validate(struct field_errors *errors, const struct json *role,
 static void validate_role_ref(struct field_errors *errors, const struct json *ref, bool namespaced)
 {
     static const char *const groups[] = {GROUP, NULL};
-    static const char *const inside[] = {"ClusterRole", "Role", NULL};
+    static const char *const inside[] = {"Role", "ClusterRole", NULL};
     static const char *const outside[] = {"ClusterRole", NULL};
     const char *group = json_get_string(ref, "apiGroup", GROUP);
     const char *kind = json_get_string(ref, "kind", "");
@@ -99,8 +99,9 @@ static void validate_role_ref(struct field_errors *errors, const struct json *re
                       meta_name_complaint(NAME_PATH, name));
 }
 
+/* An account of a binding within a namespace is of that namespace where it names none. */
 static void validate_subject(struct field_errors *errors, const struct json *subject,
-                             const char *field)
+                             bool namespaced, const char *field)
 {
     static const char *const kinds[] = {"ServiceAccount", "User", "Group", NULL};
     const char *kind = json_get_string(subject, "kind", "");
@@ -118,7 +119,7 @@ static void validate_subject(struct field_errors *errors, const struct json *sub
     else if (account && meta_name_complaint(NAME_SUBDOMAIN, name))
         field_invalid(errors, field_path(errors, "%s.name", field), json_get(subject, "name"), "%s",
                       meta_name_complaint(NAME_SUBDOMAIN, name));
-    if (account && json_get_string(subject, "namespace", "")[0] == '\0')
+    if (account && !namespaced && json_get_string(subject, "namespace", "")[0] == '\0')
         field_required(errors, field_path(errors, "%s.namespace", field), NULL);
 }
 
@@ -127,11 +128,13 @@ void kind_binding_validate(struct field_errors *errors, const struct json *bindi
 {
     const struct json *ref = json_get(binding, "roleRef"), *before = json_get(old, "roleRef");
     size_t position = 0;
-    validate_role_ref(errors, ref, str_eq(json_get_string(binding, "kind", ""), "RoleBinding"));
+    bool namespaced = str_eq(json_get_string(binding, "kind", ""), "RoleBinding");
+    validate_role_ref(errors, ref, namespaced);
     if (before && ref && !json_equal(before, ref))
         field_invalid(errors, "roleRef", ref, "cannot change roleRef");
     JSON_EACH (subject, json_get(binding, "subjects"))
-        validate_subject(errors, subject, field_path(errors, "subjects[%zu]", position++));
+        validate_subject(errors, subject, namespaced,
+                         field_path(errors, "subjects[%zu]", position++));
 }
 
 /* The groups a reference may leave out, as Kubernetes fills them in. */

@@ -5,6 +5,9 @@
 #include "engine/kinds.h"
 #include "engine/meta.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 void rule_nonnegative(struct field_errors *errors, const struct json *object, const char *name,
                       const char *field)
 {
@@ -32,6 +35,113 @@ void rule_immutable(struct field_errors *errors, const struct json *value, const
 {
     if (!rule_same(value, old))
         field_invalid(errors, field, value, "field is immutable");
+}
+
+void rule_word(struct field_errors *errors, const struct json *object, const char *name,
+               const char *const *words, const char *field)
+{
+    const char *word = json_get_string(object, name, "");
+    if (word[0] == '\0')
+        return;
+    for (size_t i = 0; words[i]; i++)
+        if (str_eq(word, words[i]))
+            return;
+    field_unsupported(errors, field_path(errors, "%s.%s", field, name), word, words);
+}
+
+void rule_range(struct field_errors *errors, const struct json *object, const char *name,
+                int64_t min, int64_t max, const char *field)
+{
+    const struct json *number = json_get(object, name);
+    if (number && number->type == JSON_INT && (number->integer < min || number->integer > max))
+        field_invalid(errors, field_path(errors, "%s.%s", field, name), number,
+                      "must be between %" PRId64 " and %" PRId64 ", inclusive", min, max);
+}
+
+void rule_port(struct field_errors *errors, const struct json *number, const char *field)
+{
+    int64_t port = number && number->type == JSON_INT ? number->integer : 0;
+    if (port < 1 || port > 65535)
+        field_invalid(errors, field, json_int(errors->arena, port),
+                      "must be between 1 and 65535, inclusive");
+}
+
+void rule_port_name(struct field_errors *errors, const char *name, const char *field)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    const struct json *value = json_string(errors->arena, name);
+    size_t size = strlen(name);
+    if (size > 15)
+        field_invalid(errors, field, value, "must be no more than 15 characters");
+    if (size == 0 || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != size)
+        field_invalid(errors, field, value,
+                      "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+    if (!strpbrk(name, letters))
+        field_invalid(errors, field, value, "must contain at least one letter (a-z)");
+    if (strstr(name, "--"))
+        field_invalid(errors, field, value, "must not contain consecutive hyphens");
+    if (size > 0 && (name[0] == '-' || name[size - 1] == '-'))
+        field_invalid(errors, field, value, "must not begin or end with a hyphen");
+}
+
+void rule_port_or_name(struct field_errors *errors, const struct json *port, const char *field)
+{
+    if (port && port->type == JSON_STRING)
+        rule_port_name(errors, port->text, field);
+    else
+        rule_port(errors, port, field);
+}
+
+void rule_config_key(struct field_errors *errors, const char *key, const char *field)
+{
+    static const char characters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+    const struct json *value = json_string(errors->arena, key);
+    if (strlen(key) > 253)
+        field_invalid(errors, field, value, "must be no more than 253 characters");
+    if (key[0] == '\0' || strspn(key, characters) != strlen(key))
+        field_invalid(errors, field, value,
+                      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
+                      "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation "
+                      "is '[-._a-zA-Z0-9]+')");
+    if (str_eq(key, ".") || str_eq(key, ".."))
+        field_invalid(errors, field, value, "must not be '%s'", key);
+    else if (str_has_prefix(key, ".."))
+        field_invalid(errors, field, value, "must not start with '..'");
+}
+
+void rule_name(struct field_errors *errors, const struct json *object, const char *name,
+               enum registry_name_rule rule, bool needed, const char *field)
+{
+    const char *value = json_get_string(object, name, "");
+    const char *path = field_path(errors, "%s.%s", field, name);
+    if (value[0] == '\0') {
+        if (needed)
+            field_required(errors, path, NULL);
+        return;
+    }
+    const char *complaint = meta_name_complaint(rule, value);
+    if (complaint)
+        field_invalid(errors, path, json_get(object, name), "%s", complaint);
+}
+
+void rule_no_backsteps(struct field_errors *errors, const char *path, const char *field)
+{
+    size_t count;
+    char **pieces = str_split(errors->arena, path, '/', &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!str_eq(pieces[i], ".."))
+            continue;
+        field_invalid(errors, field, json_string(errors->arena, path), "must not contain '..'");
+        return;
+    }
+}
+
+void rule_relative_path(struct field_errors *errors, const char *path, const char *field)
+{
+    if (path[0] == '/')
+        field_invalid(errors, field, json_string(errors->arena, path), "must be a relative path");
+    rule_no_backsteps(errors, path, field);
 }
 
 static void check_expression(struct field_errors *errors, const struct json *expression,
@@ -75,4 +185,9 @@ void rule_template(struct field_errors *errors, const struct json *template_, co
     field_errors_init(&inner, errors->arena);
     kind_pod_validate(&inner, template_, NULL);
     field_errors_take(errors, &inner, field_path(errors, "%s.", field));
+    /* Of a pod itself these must be there, which admission looks up. */
+    rule_name(errors, json_get(template_, "spec"), "serviceAccountName", NAME_SUBDOMAIN, false,
+              field_path(errors, "%s.spec", field));
+    rule_name(errors, json_get(template_, "spec"), "priorityClassName", NAME_SUBDOMAIN, false,
+              field_path(errors, "%s.spec", field));
 }

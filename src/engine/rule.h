@@ -4,6 +4,7 @@
 #define TRAINYARD_ENGINE_RULE_H
 
 #include "base/json.h"
+#include "engine/registry.h"
 #include "kube/field_error.h"
 
 /* The number `name` of the object, which stands at `field`. */
@@ -13,6 +14,26 @@ void rule_nonnegative(struct field_errors *errors, const struct json *object, co
 void rule_immutable(struct field_errors *errors, const struct json *value, const struct json *old,
                     const char *field);
 bool rule_same(const struct json *a, const struct json *b);
+
+/* One of the words (NULL-terminated), as field_unsupported() words it. Nothing: not asked. */
+void rule_word(struct field_errors *errors, const struct json *object, const char *name,
+               const char *const *words, const char *field);
+/* A number within bounds, or absent. */
+void rule_range(struct field_errors *errors, const struct json *object, const char *name,
+                int64_t min, int64_t max, const char *field);
+/* 1 … 65535. */
+void rule_port(struct field_errors *errors, const struct json *number, const char *field);
+/* The name of a port of a container, and a port by number or by such a name. */
+void rule_port_name(struct field_errors *errors, const char *name, const char *field);
+void rule_port_or_name(struct field_errors *errors, const struct json *port, const char *field);
+/* A key of a ConfigMap or Secret. */
+void rule_config_key(struct field_errors *errors, const char *key, const char *field);
+/* The name of another object, of this sort; where it is needed and "" it is missed. */
+void rule_name(struct field_errors *errors, const struct json *object, const char *name,
+               enum registry_name_rule rule, bool needed, const char *field);
+/* A path below some directory; and one that does not climb out of it. */
+void rule_relative_path(struct field_errors *errors, const char *path, const char *field);
+void rule_no_backsteps(struct field_errors *errors, const char *path, const char *field);
 
 /* A LabelSelector {matchLabels, matchExpressions}. */
 void rule_selector(struct field_errors *errors, const struct json *selector, const char *field);

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/meta.h"
 #include "engine/rest.h"
+#include "engine/rule.h"
 #include "engine/service_addresses.h"
 
 #include <inttypes.h>
@@ -47,6 +48,12 @@ void kind_service_assign(struct engine *engine, struct field_errors *errors, str
     default_string(arena, spec, "ipFamilyPolicy", "SingleStack");
     if (default_is_missing(spec, "ipFamilies"))
         json_set(arena, spec, "ipFamilies", array_of(arena, "IPv4"));
+    const struct json *before = json_get(old, "spec");
+    /* It goes with the type that it was for. */
+    if (!str_eq(json_get_string(spec, "type", ""), "NodePort") &&
+        rule_same(json_get(spec, "externalTrafficPolicy"),
+                  json_get(before, "externalTrafficPolicy")))
+        json_remove(spec, "externalTrafficPolicy");
     service_addresses_assign(engine_service_addresses(engine), errors, service, old);
 }
 
@@ -64,14 +71,8 @@ static void validate_port(struct field_errors *errors, const struct json *port, 
     const struct json *number = json_get(port, "port"), *target = json_get(port, "targetPort");
     const char *name = json_get_string(port, "name", "");
     const char *protocol = json_get_string(port, "protocol", "");
-    if (!number)
-        field_required(errors, field_path(errors, "%s.port", field), NULL);
-    else if (number->type != JSON_INT || number->integer < 1 || number->integer > 65535)
-        field_invalid(errors, field_path(errors, "%s.port", field), number,
-                      "must be between 1 and 65535, inclusive");
-    if (target && target->type == JSON_INT && (target->integer < 1 || target->integer > 65535))
-        field_invalid(errors, field_path(errors, "%s.targetPort", field), target,
-                      "must be between 1 and 65535, inclusive");
+    rule_port(errors, number, field_path(errors, "%s.port", field));
+    rule_port_or_name(errors, target, field_path(errors, "%s.targetPort", field));
     if (named && name[0] == '\0')
         field_required(errors, field_path(errors, "%s.name", field), NULL);
     else if (name[0] != '\0' && meta_name_complaint(NAME_LABEL, name))
@@ -131,7 +132,8 @@ static void forbid_node_ports(struct field_errors *errors, const struct json *po
 
 static void validate_type(struct field_errors *errors, const struct json *spec)
 {
-    static const char *const types[] = {"ClusterIP", "NodePort", NULL};
+    static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort",
+                                        NULL};
     const struct json *type = json_get(spec, "type");
     const char *text = json_get_string(spec, "type", "");
     if (str_eq(text, "LoadBalancer"))
@@ -171,6 +173,10 @@ void kind_service_validate(struct field_errors *errors, const struct json *servi
     validate_address(errors, spec, old);
     if (!str_eq(affinity, "None") && !str_eq(affinity, "ClientIP"))
         field_unsupported(errors, "spec.sessionAffinity", affinity, affinities);
+    if (json_get(spec, "externalTrafficPolicy") &&
+        !str_eq(json_get_string(spec, "type", ""), "NodePort"))
+        field_invalid(errors, "spec.externalTrafficPolicy", json_get(spec, "externalTrafficPolicy"),
+                      "may only be set for externally-accessible services");
     if (json_count(json_get(spec, "externalIPs")))
         field_forbidden(errors, "spec.externalIPs",
                         "addresses outside of the cluster are not answered on this machine");

@@ -101,7 +101,7 @@ static void check_address(struct service_addresses *addresses, struct field_erro
     uint32_t offset = number & 0xffff;
     if (number == 0)
         field_invalid(errors, "spec.clusterIPs[0]", json_first(shown),
-                      "must be a valid IPv4 address");
+                      "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
     else if ((number & 0xffff0000) != RANGE_BASE || offset == 0 || offset > RANGE_LAST)
         field_invalid(errors, "spec.clusterIPs", shown,
                       "failed to allocate IP %s: the provided IP (%s) is not in the valid range. "

@@ -65,7 +65,7 @@ void kind_storage_class_validate(struct field_errors *errors, const struct json 
     static const char *const fixed[] = {"parameters", "provisioner", "reclaimPolicy",
                                         "volumeBindingMode", NULL};
     for (size_t i = 0; old && fixed[i]; i++) {
-        bool forbidden = i < 2; /* the words differ for the two oldest */
+        bool forbidden = i < 3; /* the words differ for the oldest */
         if (forbidden && !rule_same(json_get(class_, fixed[i]), json_get(old, fixed[i])))
             field_forbidden(errors, fixed[i],
                             arena_printf(errors->arena, "updates to %s are forbidden.", fixed[i]));

@@ -2,6 +2,7 @@
 #include "kube/field_error.h"
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "kube/status.h"
 
 enum { TEXT_MAX = 64 * 1024 };
@@ -16,6 +17,9 @@ static void add(struct field_errors *errors, const char *field, const char *reas
 {
     if (errors->count == FIELD_ERRORS_MAX)
         return;
+    for (const struct field_error *known = errors->first; known; known = known->next)
+        if (str_eq(known->field, field) && str_eq(known->message, message))
+            return; /* two rules may find the same */
     struct field_error *error = ARENA_NEW(errors->arena, struct field_error);
     error->field = arena_strdup(errors->arena, field);
     error->reason = reason;

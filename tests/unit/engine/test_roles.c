@@ -317,11 +317,11 @@ static void test_refused_objects(void **state)
          "{\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"Role\",\"name\":\"r\"}}",
          "ClusterRoleBinding.rbac.authorization.k8s.io \"b\" is invalid: roleRef.kind: Unsupported "
          "value: \"Role\": supported values: \"ClusterRole\""},
-        {RBAC_IN "rolebindings",
-         "{\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"Role\",\"name\":\"r\"},"
+        {RBAC "clusterrolebindings",
+         "{\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":\"r\"},"
          "\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"x\"}]}",
-         "RoleBinding.rbac.authorization.k8s.io \"b\" is invalid: subjects[0].namespace: Required "
-         "value"},
+         "ClusterRoleBinding.rbac.authorization.k8s.io \"b\" is invalid: subjects[0].namespace: "
+         "Required value"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct answer answer = api_post(api, rows[i].path, rows[i].body);

@@ -1,0 +1,101 @@
+/* Endpoints and Nodes as objects: what is refused. */
+#include "engine/kinds.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/meta.h"
+#include "engine/rule.h"
+
+#include <arpa/inet.h>
+
+/* ---- Endpoints ------------------------------------------------------------------------------- */
+
+static void validate_address(struct field_errors *errors, const struct json *address,
+                             const char *field)
+{
+    static const struct {
+        const char *prefix, *complaint;
+    } kept[] = {
+        {"127.", "may not be in the loopback range (127.0.0.0/8)"},
+        {"169.254.", "may not be in the link-local range (169.254.0.0/16)"},
+        {"224.0.0.", "may not be in the link-local multicast range (224.0.0.0/24)"},
+    };
+    unsigned char bytes[sizeof(struct in6_addr)];
+    const char *text = json_get_string(address, "ip", "");
+    const struct json *value = json_string(errors->arena, text);
+    const char *path = field_path(errors, "%s.ip", field);
+    if (inet_pton(AF_INET, text, bytes) != 1 && inet_pton(AF_INET6, text, bytes) != 1)
+        field_invalid(errors, path, value,
+                      "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    else if (str_eq(text, "0.0.0.0"))
+        field_invalid(errors, path, value, "may not be unspecified (0.0.0.0)");
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+        if (str_has_prefix(text, kept[i].prefix))
+            field_invalid(errors, path, value, "%s", kept[i].complaint);
+    rule_name(errors, address, "hostname", NAME_LABEL, false, field);
+}
+
+static void validate_subset(struct field_errors *errors, const struct json *subset,
+                            const char *field)
+{
+    static const char *const lists[] = {"addresses", "notReadyAddresses"};
+    static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
+    const struct json *ports = json_get(subset, "ports");
+    size_t count = 0, position = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        size_t at = 0;
+        JSON_EACH (address, json_get(subset, lists[i]))
+            validate_address(errors, address,
+                             field_path(errors, "%s.%s[%zu]", field, lists[i], at++));
+        count += at;
+    }
+    if (count == 0)
+        field_required(errors, field, "must specify `addresses` or `notReadyAddresses`");
+    JSON_EACH (port, ports) {
+        const char *path = field_path(errors, "%s.ports[%zu]", field, position++);
+        rule_name(errors, port, "name", NAME_LABEL, json_count(ports) > 1, path);
+        rule_port(errors, json_get(port, "port"), field_path(errors, "%s.port", path));
+        rule_word(errors, port, "protocol", protocols, path);
+    }
+}
+
+void kind_endpoints_defaults(struct arena *arena, struct json *endpoints)
+{
+    JSON_EACH (subset, json_get(endpoints, "subsets")) {
+        JSON_EACH (port, json_get(subset, "ports")) {
+            if (port->type == JSON_OBJECT && !json_get(port, "protocol"))
+                json_set_string(arena, port, "protocol", "TCP");
+        }
+    }
+}
+
+void kind_endpoints_validate(struct field_errors *errors, const struct json *endpoints,
+                             const struct json *old)
+{
+    size_t position = 0;
+    JSON_EACH (subset, json_get(endpoints, "subsets"))
+        validate_subset(errors, subset, field_path(errors, "subsets[%zu]", position++));
+}
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+void kind_node_validate(struct field_errors *errors, const struct json *node,
+                        const struct json *old)
+{
+    static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
+    const struct json *taints = json_at(node, "spec", "taints", NULL);
+    size_t position = 0;
+    JSON_EACH (taint, taints) {
+        const char *field = field_path(errors, "metadata.taints[%zu]", position++);
+        const char *key = json_get_string(taint, "key", "");
+        const char *effect = json_get_string(taint, "effect", "");
+        meta_validate_label_name(errors, key, field_path(errors, "%s.key", field));
+        if (effect[0] == '\0')
+            field_required(errors, field_path(errors, "%s.effect", field), NULL);
+        rule_word(errors, taint, "effect", effects, field);
+        for (const struct json *other = json_first(taints); other != taint; other = other->next)
+            if (str_eq(json_get_string(other, "key", ""), key) &&
+                str_eq(json_get_string(other, "effect", ""), effect))
+                field_duplicate(errors, field, field_path(errors, "%s:%s", key, effect));
+    }
+}

@@ -1,0 +1,29 @@
+/* What the files that validate pods share. They look at specs whose types decoding has checked. */
+#ifndef TRAINYARD_ENGINE_POD_VALIDATE_H
+#define TRAINYARD_ENGINE_POD_VALIDATE_H
+
+#include "base/json.h"
+#include "kube/field_error.h"
+
+struct pod_scope {
+    struct field_errors *errors;
+    const struct json *spec;
+};
+
+/* pod_validate_container.c; the list is "containers" or "initContainers". */
+void kind_pod_validate_containers(struct pod_scope *scope, const char *list);
+void kind_pod_validate_host_ports(struct pod_scope *scope);
+/* References to fields of the pod, of which `supported` may be asked for. */
+void kind_pod_validate_field_ref(struct field_errors *errors, const struct json *ref,
+                                 const char *const *supported, const char *field);
+void kind_pod_validate_resource_ref(struct field_errors *errors, const struct json *ref,
+                                    const char *field);
+
+/* pod_validate_volume.c */
+void kind_pod_validate_volumes(struct pod_scope *scope);
+
+/* pod_validate_place.c: where it may go. */
+void kind_pod_validate_tolerations(struct pod_scope *scope);
+void kind_pod_validate_affinity(struct pod_scope *scope);
+
+#endif

@@ -1,0 +1,181 @@
+/* Which volumes of a pod are refused; see pod_validate.h. */
+#include "engine/pod_validate.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/rule.h"
+#include "kube/quantity.h"
+
+static void validate_mode(struct field_errors *errors, const struct json *source, const char *name,
+                          const char *field)
+{
+    const struct json *mode = json_get(source, name);
+    if (mode && mode->type == JSON_INT && (mode->integer < 0 || mode->integer > 0777))
+        field_invalid(errors, field_path(errors, "%s.%s", field, name), mode,
+                      "must be a number between 0 and 0777 (octal), both inclusive");
+}
+
+static void validate_needed(struct field_errors *errors, const struct json *source,
+                            const char *name, const char *field)
+{
+    if (json_get_string(source, name, "")[0] == '\0')
+        field_required(errors, field_path(errors, "%s.%s", field, name), NULL);
+}
+
+static void validate_target(struct field_errors *errors, const struct json *item, const char *field)
+{
+    const char *path = json_get_string(item, "path", "");
+    validate_needed(errors, item, "path", field);
+    rule_relative_path(errors, path, field_path(errors, "%s.path", field));
+    validate_mode(errors, item, "mode", field);
+}
+
+/* ConfigMaps and Secrets. */
+static void validate_files(struct field_errors *errors, const struct json *source, const char *name,
+                           const char *field)
+{
+    size_t position = 0;
+    validate_needed(errors, source, name, field);
+    validate_mode(errors, source, "defaultMode", field);
+    JSON_EACH (item, json_get(source, "items")) {
+        const char *path = field_path(errors, "%s.items[%zu]", field, position++);
+        validate_needed(errors, item, "key", path);
+        validate_target(errors, item, path);
+    }
+}
+
+static void validate_downward(struct field_errors *errors, const struct json *source,
+                              const char *field)
+{
+    static const char *const fields[] = {"metadata.annotations", "metadata.labels", "metadata.name",
+                                         "metadata.namespace",   "metadata.uid",    NULL};
+    validate_mode(errors, source, "defaultMode", field);
+    JSON_EACH (item, json_get(source, "items")) {
+        const struct json *ref = json_get(item, "fieldRef");
+        const struct json *resource = json_get(item, "resourceFieldRef");
+        validate_target(errors, item, field);
+        if (ref && resource)
+            field_invalid(errors, field, json_string(errors->arena, "resource"),
+                          "fieldRef and resourceFieldRef can not be specified simultaneously");
+        else if (ref)
+            kind_pod_validate_field_ref(errors, ref, fields,
+                                        field_path(errors, "%s.fieldRef", field));
+        else if (resource)
+            kind_pod_validate_resource_ref(errors, resource,
+                                           field_path(errors, "%s.resourceFieldRef", field));
+        else
+            field_required(errors, field, "one of fieldRef and resourceFieldRef is required");
+    }
+}
+
+static void validate_host_path(struct field_errors *errors, const struct json *source,
+                               const char *field)
+{
+    static const char *const types[] = {
+        "",     "BlockDevice",  "CharDevice", "Directory", "DirectoryOrCreate",
+        "File", "FileOrCreate", "Socket",     NULL};
+    validate_needed(errors, source, "path", field);
+    rule_no_backsteps(errors, json_get_string(source, "path", ""),
+                      field_path(errors, "%s.path", field));
+    rule_word(errors, source, "type", types, field);
+}
+
+static void validate_empty(struct field_errors *errors, const struct json *source,
+                           const char *field)
+{
+    struct kube_quantity limit;
+    if (kube_quantity_from_json(json_get(source, "sizeLimit"), &limit, NULL) == 0 && limit.nano < 0)
+        field_forbidden(errors, field_path(errors, "%s.sizeLimit", field),
+                        "SizeLimit field must be a valid resource quantity");
+}
+
+static void validate_nfs(struct field_errors *errors, const struct json *source, const char *field)
+{
+    const char *path = json_get_string(source, "path", "");
+    validate_needed(errors, source, "server", field);
+    validate_needed(errors, source, "path", field);
+    if (path[0] && path[0] != '/')
+        field_invalid(errors, field_path(errors, "%s.path", field), json_get(source, "path"),
+                      "must be an absolute path");
+}
+
+static void validate_claim(struct field_errors *errors, const struct json *source,
+                           const char *field)
+{
+    validate_needed(errors, source, "claimName", field);
+}
+
+static void validate_config_map(struct field_errors *errors, const struct json *source,
+                                const char *field)
+{
+    validate_files(errors, source, "name", field);
+}
+
+static void validate_secret(struct field_errors *errors, const struct json *source,
+                            const char *field)
+{
+    validate_files(errors, source, "secretName", field);
+}
+
+/* What a volume can be, in upstream's order: where two are given, the later one is refused. */
+static const struct {
+    const char *name;
+    void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
+} SOURCES[] = {
+    {"emptyDir", validate_empty},
+    {"hostPath", validate_host_path},
+    {"gitRepo"},
+    {"gcePersistentDisk"},
+    {"awsElasticBlockStore"},
+    {"secret", validate_secret},
+    {"nfs", validate_nfs},
+    {"iscsi"},
+    {"glusterfs"},
+    {"flocker"},
+    {"persistentVolumeClaim", validate_claim},
+    {"rbd"},
+    {"cinder"},
+    {"cephfs"},
+    {"quobyte"},
+    {"downwardAPI", validate_downward},
+    {"fc"},
+    {"flexVolume"},
+    {"configMap", validate_config_map},
+    {"azureFile"},
+    {"vsphereVolume"},
+    {"photonPersistentDisk"},
+    {"portworxVolume"},
+    {"azureDisk"},
+    {"storageos"},
+    {"projected"},
+    {"scaleIO"},
+    {"csi"},
+    {"ephemeral"},
+    {"image"},
+};
+
+void kind_pod_validate_volumes(struct pod_scope *scope)
+{
+    struct field_errors *errors = scope->errors;
+    const struct json *volumes = json_get(scope->spec, "volumes");
+    size_t position = 0;
+    JSON_EACH (volume, volumes) {
+        const char *field = field_path(errors, "spec.volumes[%zu]", position++);
+        const char *name = json_get_string(volume, "name", "");
+        size_t count = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(SOURCES); i++) {
+            const struct json *source = json_get(volume, SOURCES[i].name);
+            const char *path = field_path(errors, "%s.%s", field, SOURCES[i].name);
+            if (!source || source->type == JSON_NULL)
+                continue;
+            if (count++ > 0)
+                field_forbidden(errors, path, "may not specify more than 1 volume type");
+            else if (SOURCES[i].validate)
+                SOURCES[i].validate(errors, source, path);
+        }
+        rule_name(errors, volume, "name", NAME_LABEL, true, field);
+        for (const struct json *other = json_first(volumes); other != volume; other = other->next)
+            if (name[0] && str_eq(json_get_string(other, "name", ""), name))
+                field_duplicate(errors, field_path(errors, "%s.name", field), name);
+    }
+}
