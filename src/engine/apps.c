@@ -12,39 +12,15 @@
 
 /* ---- Defaults -------------------------------------------------------------------------------- */
 
-static struct json *spec_of(struct json *object)
-{
-    struct json *spec = json_get(object, "spec");
-    return spec && spec->type == JSON_OBJECT ? spec : NULL;
-}
-
-static void template_defaults(struct arena *arena, struct json *spec)
-{
-    struct json *template_ = json_get(spec, "template");
-    if (template_ && template_->type == JSON_OBJECT)
-        kind_pod_defaults(arena, template_);
-}
-
 void kind_replica_set_defaults(struct arena *arena, struct json *set)
 {
-    struct json *spec = spec_of(set);
-    if (!spec)
-        return;
-    default_int(arena, spec, "replicas", 1);
-    template_defaults(arena, spec);
+    kind_pod_spec_defaults(arena, json_at(set, "spec", "template", "spec", NULL));
 }
 
 void kind_deployment_defaults(struct arena *arena, struct json *deployment)
 {
-    struct json *spec = spec_of(deployment);
-    if (!spec)
-        return;
-    default_int(arena, spec, "replicas", 1);
-    default_int(arena, spec, "revisionHistoryLimit", 10);
-    default_int(arena, spec, "progressDeadlineSeconds", 600);
-    template_defaults(arena, spec);
-    struct json *strategy = json_ensure_object(arena, spec, "strategy");
-    default_string(arena, strategy, "type", "RollingUpdate");
+    struct json *strategy = json_at(deployment, "spec", "strategy", NULL);
+    kind_pod_spec_defaults(arena, json_at(deployment, "spec", "template", "spec", NULL));
     if (!str_eq(json_get_string(strategy, "type", ""), "RollingUpdate"))
         return;
     struct json *rolling = json_ensure_object(arena, strategy, "rollingUpdate");

@@ -271,10 +271,11 @@ static void changed(void *self, const struct registry_resource *resource, struct
     if (str_eq(resource->storage, DEPLOYMENTS.storage)) {
         workloads_add(self, object->namespace_, object->name);
     } else if (str_eq(resource->storage, "replicasets.apps")) {
-        if (old && new_ &&
-            !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json)))
+        if (old && (!new_ ||
+                    !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
             set_changed(self, old);
-        set_changed(self, object);
+        if (new_)
+            set_changed(self, new_);
     } else if (str_eq(resource->storage, "pods") && !new_) {
         pod_gone(self, old);
     }

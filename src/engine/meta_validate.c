@@ -214,5 +214,5 @@ void meta_validate(struct field_errors *errors, const struct registry_resource *
     meta_validate_labels(errors, json_get(meta, "labels"), "metadata.labels");
     meta_validate_annotations(errors, json_get(meta, "annotations"), "metadata.annotations");
     validate_owners(errors, json_get(meta, "ownerReferences"));
-    validate_finalizers(errors, resource->custom, object, old);
+    validate_finalizers(errors, resource->form != SCHEMA_FORM_TYPED, object, old);
 }

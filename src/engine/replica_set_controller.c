@@ -232,15 +232,17 @@ static void pod_changed(struct workloads *sets, const struct kube_object *pod, b
 static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
-    const struct kube_object *object = new_ ? new_ : old;
     if (str_eq(resource->storage, "pods")) {
         /* Whose it was hears of it, too. */
-        if (old && new_ &&
-            !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json)))
-            pod_changed(self, old, false);
-        pod_changed(self, object, new_ == NULL);
+        if (old && (!new_ ||
+                    !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
+            pod_changed(self, old, new_ == NULL);
+        if (new_)
+            pod_changed(self, new_, false);
+    } else if (str_eq(resource->storage, REPLICA_SETS.storage) && new_) {
+        workloads_add(self, new_->namespace_, new_->name);
     } else if (str_eq(resource->storage, REPLICA_SETS.storage)) {
-        workloads_add(self, object->namespace_, object->name);
+        workloads_add(self, old->namespace_, old->name);
     }
 }
 
