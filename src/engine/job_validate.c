@@ -25,27 +25,10 @@ static bool is_indexed(const struct json *spec)
 
 static void validate_numbers(struct field_errors *errors, const struct json *spec)
 {
-    static const struct {
-        const char *name;
-        int64_t min;
-        const char *complaint;
-    } rows[] = {
-        {"parallelism", 0, "must be greater than or equal to 0"},
-        {"completions", 0, "must be greater than or equal to 0"},
-        {"backoffLimit", 0, "must be greater than or equal to 0"},
-        {"activeDeadlineSeconds", 0, "must be greater than or equal to 0"},
-        {"ttlSecondsAfterFinished", 0, "must be greater than or equal to 0"},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        const struct json *number = json_get(spec, rows[i].name);
-        if (!number || number->type == JSON_NULL)
-            continue;
-        const char *field = field_path(errors, "spec.%s", rows[i].name);
-        if (number->type != JSON_INT || number->integer > INT32_MAX)
-            field_invalid(errors, field, number, "must be a whole number of at most %d", INT32_MAX);
-        else if (number->integer < rows[i].min)
-            field_invalid(errors, field, number, "%s", rows[i].complaint);
-    }
+    static const char *const numbers[] = {"parallelism", "completions", "backoffLimit",
+                                          "activeDeadlineSeconds", "ttlSecondsAfterFinished"};
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+        rule_nonnegative(errors, spec, numbers[i], "spec");
 }
 
 static void validate_mode(struct field_errors *errors, const struct json *job,
@@ -186,10 +169,6 @@ static void validate_update(struct field_errors *errors, const struct json *spec
 void kind_job_validate(struct field_errors *errors, const struct json *job, const struct json *old)
 {
     const struct json *spec = json_get(job, "spec");
-    if (!spec || spec->type != JSON_OBJECT) {
-        field_required(errors, "spec", NULL);
-        return;
-    }
     validate_numbers(errors, spec);
     validate_mode(errors, job, spec);
     refuse_undone(errors, spec);
@@ -198,7 +177,4 @@ void kind_job_validate(struct field_errors *errors, const struct json *job, cons
         validate_update(errors, spec, json_get(old, "spec"));
     if (errors->count == 0)
         validate_selector(errors, job, spec);
-    const struct json *suspend = json_get(spec, "suspend");
-    if (suspend && suspend->type != JSON_BOOL)
-        field_invalid(errors, "spec.suspend", suspend, "must be true or false");
 }

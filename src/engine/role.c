@@ -9,30 +9,9 @@ static const char GROUP[] = "rbac.authorization.k8s.io";
 
 enum { RULES_MAX = 1000 };
 
-static void validate_strings(struct field_errors *errors, const struct json *object,
-                             const char *member, const char *field)
-{
-    const struct json *list = json_get(object, member);
-    const char *path = field_path(errors, "%s.%s", field, member);
-    size_t position = 0;
-    if (list && list->type != JSON_ARRAY && list->type != JSON_NULL)
-        field_invalid(errors, path, list, "must be a list of strings, not %s",
-                      json_type_name(list->type));
-    JSON_EACH (item, list) {
-        if (item->type != JSON_STRING)
-            field_invalid(errors, field_path(errors, "%s[%zu]", path, position), item,
-                          "must be a string, not %s", json_type_name(item->type));
-        position++;
-    }
-}
-
 static void validate_rule(struct field_errors *errors, const struct json *rule, bool namespaced,
                           const char *field)
 {
-    static const char *const lists[] = {"verbs",         "apiGroups",       "resources",
-                                        "resourceNames", "nonResourceURLs", NULL};
-    for (size_t i = 0; lists[i]; i++)
-        validate_strings(errors, rule, lists[i], field);
     const struct json *paths = json_get(rule, "nonResourceURLs");
     if (json_count(json_get(rule, "verbs")) == 0)
         field_required(errors, field_path(errors, "%s.verbs", field),
@@ -61,20 +40,10 @@ void kind_role_validate(struct field_errors *errors, const struct json *role,
     const struct json *rules = json_get(role, "rules");
     bool namespaced = str_eq(json_get_string(role, "kind", ""), "Role");
     size_t position = 0;
-    if (rules && rules->type != JSON_ARRAY && rules->type != JSON_NULL) {
-        field_invalid(errors, "rules", rules, "must be a list, not %s",
-                      json_type_name(rules->type));
-        return;
-    }
     if (json_count(rules) > RULES_MAX)
         field_invalid(errors, "rules", NULL, "must have at most %d items", RULES_MAX);
     JSON_EACH (rule, rules) {
-        const char *field = field_path(errors, "rules[%zu]", position++);
-        if (rule->type == JSON_OBJECT)
-            validate_rule(errors, rule, namespaced, field);
-        else
-            field_invalid(errors, field, rule, "must be an object, not %s",
-                          json_type_name(rule->type));
+        validate_rule(errors, rule, namespaced, field_path(errors, "rules[%zu]", position++));
     }
 }
 

@@ -69,17 +69,10 @@ static void validate_port(struct field_errors *errors, const struct json *port, 
 {
     static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
     const struct json *number = json_get(port, "port"), *target = json_get(port, "targetPort");
-    const char *name = json_get_string(port, "name", "");
-    const char *protocol = json_get_string(port, "protocol", "");
     rule_port(errors, number, field_path(errors, "%s.port", field));
     rule_port_or_name(errors, target, field_path(errors, "%s.targetPort", field));
-    if (named && name[0] == '\0')
-        field_required(errors, field_path(errors, "%s.name", field), NULL);
-    else if (name[0] != '\0' && meta_name_complaint(NAME_LABEL, name))
-        field_invalid(errors, field_path(errors, "%s.name", field), json_get(port, "name"), "%s",
-                      meta_name_complaint(NAME_LABEL, name));
-    if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP") && !str_eq(protocol, "SCTP"))
-        field_unsupported(errors, field_path(errors, "%s.protocol", field), protocol, protocols);
+    rule_name(errors, port, "name", NAME_LABEL, named, field);
+    rule_word(errors, port, "protocol", protocols, field);
 }
 
 /* Two ports of one service. */
@@ -103,16 +96,9 @@ static void validate_unlike(struct field_errors *errors, const struct json *port
 static void validate_ports(struct field_errors *errors, const struct json *ports)
 {
     size_t position = 0;
-    if (ports && ports->type != JSON_ARRAY && ports->type != JSON_NULL) {
-        field_invalid(errors, "spec.ports", ports, "must be an array");
-        return;
-    }
     JSON_EACH (port, ports) {
         const char *field = field_path(errors, "spec.ports[%zu]", position);
-        if (port->type != JSON_OBJECT)
-            field_invalid(errors, field, port, "must be an object");
-        else
-            validate_port(errors, port, field, json_count(ports) > 1);
+        validate_port(errors, port, field, json_count(ports) > 1);
         for (const struct json *other = json_first(ports); other != port; other = other->next)
             validate_unlike(errors, port, other, field);
         position++;
@@ -168,11 +154,9 @@ void kind_service_validate(struct field_errors *errors, const struct json *servi
 {
     static const char *const affinities[] = {"ClientIP", "None", NULL};
     const struct json *spec = json_get(service, "spec");
-    const char *affinity = json_get_string(spec, "sessionAffinity", "");
     validate_type(errors, spec);
     validate_address(errors, spec, old);
-    if (!str_eq(affinity, "None") && !str_eq(affinity, "ClientIP"))
-        field_unsupported(errors, "spec.sessionAffinity", affinity, affinities);
+    rule_word(errors, spec, "sessionAffinity", affinities, "spec");
     if (json_get(spec, "externalTrafficPolicy") &&
         !str_eq(json_get_string(spec, "type", ""), "NodePort"))
         field_invalid(errors, "spec.externalTrafficPolicy", json_get(spec, "externalTrafficPolicy"),
@@ -180,10 +164,7 @@ void kind_service_validate(struct field_errors *errors, const struct json *servi
     if (json_count(json_get(spec, "externalIPs")))
         field_forbidden(errors, "spec.externalIPs",
                         "addresses outside of the cluster are not answered on this machine");
-    const struct json *selector = json_get(spec, "selector");
-    if (selector && selector->type != JSON_OBJECT && selector->type != JSON_NULL)
-        field_invalid(errors, "spec.selector", selector, "must be an object of strings");
-    meta_validate_labels(errors, selector, "spec.selector");
+    meta_validate_labels(errors, json_get(spec, "selector"), "spec.selector");
     validate_ports(errors, json_get(spec, "ports"));
     if (str_eq(json_get_string(spec, "type", ""), "ClusterIP"))
         forbid_node_ports(errors, json_get(spec, "ports"));
