@@ -116,9 +116,10 @@ static void refuses_storage_classes(void **state)
                    "StorageClass.storage.k8s.io \"c\" is invalid: provisioner: Forbidden: updates "
                    "to provisioner "
                    "are forbidden.");
-    assert_message(api_merge(api, CLASSES "/c", "{\"reclaimPolicy\":\"Retain\"}"), 422,
-                   "StorageClass.storage.k8s.io \"c\" is invalid: reclaimPolicy: Forbidden: updates to "
-                   "reclaimPolicy are forbidden.");
+    assert_message(
+        api_merge(api, CLASSES "/c", "{\"reclaimPolicy\":\"Retain\"}"), 422,
+        "StorageClass.storage.k8s.io \"c\" is invalid: reclaimPolicy: Forbidden: updates to "
+        "reclaimPolicy are forbidden.");
 }
 
 /* Volumes have the policy of their class; a class of somebody else's has no volumes here. */
