@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "engine/definition.h"
 #include "engine/engine.h"
 #include "engine/hub.h"
 
@@ -13,7 +14,7 @@ static const struct controller *const CONTROLLERS[] = {
     &ENDPOINTS_CONTROLLER,      &CLAIM_CONTROLLER,       &EVENT_CONTROLLER,
     &STRANDED_CONTROLLER,       &JOB_CONTROLLER,         &JOB_ORPHAN_CONTROLLER,
     &POD_GROUP_CONTROLLER,      &REPLICA_SET_CONTROLLER, &DEPLOYMENT_CONTROLLER,
-    &ENDPOINT_SLICE_CONTROLLER,
+    &ENDPOINT_SLICE_CONTROLLER, &DEFINITION_CONTROLLER,
 };
 
 enum { CONTROLLER_COUNT = sizeof(CONTROLLERS) / sizeof(CONTROLLERS[0]) };
@@ -42,6 +43,27 @@ static const char *const POD_FIELDS[] = {
     "spec.tolerations",
     "status",
     NULL,
+};
+
+/* Of a definition all but its schemas. */
+static const char *const DEFINITION_FIELDS[] = {
+    "kind",
+    "metadata.deletionTimestamp",
+    "metadata.finalizers",
+    "metadata.ownerReferences",
+    "spec.group",
+    "spec.names",
+    "spec.scope",
+    "spec.versions.name",
+    "spec.versions.served",
+    "spec.versions.storage",
+    "status.conditions",
+    NULL,
+};
+
+/* Of custom resources what makes them garbage. */
+static const char *const CUSTOM_FIELDS[] = {
+    "kind", "metadata.deletionTimestamp", "metadata.finalizers", "metadata.ownerReferences", NULL,
 };
 
 /* One resource as it is watched. */
@@ -120,9 +142,14 @@ void hub_task_end(struct hub_task *task)
     task->release(task);
 }
 
+static void follow_definition(struct hub *hub, const struct kube_object *old,
+                              const struct kube_object *new_);
+
 static void on_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct source *source = context;
+    if (str_eq(source->resource->storage, DEFINITION_STORAGE))
+        follow_definition(source->hub, old, new_);
     for (size_t i = 0; i < CONTROLLER_COUNT; i++)
         if (CONTROLLERS[i]->changed)
             CONTROLLERS[i]->changed(source->hub->selves[i], source->resource, old, new_);
@@ -137,6 +164,10 @@ static void add_source(struct hub *hub, const struct registry_resource *resource
     source->informer = kube_informer_new(hub->client, &resource->id, NULL, NULL, on_change, source);
     if (str_eq(resource->storage, "pods"))
         kube_informer_keep(source->informer, POD_FIELDS);
+    else if (str_eq(resource->storage, DEFINITION_STORAGE))
+        kube_informer_keep(source->informer, DEFINITION_FIELDS);
+    else if (resource->definition)
+        kube_informer_keep(source->informer, CUSTOM_FIELDS);
 }
 
 static void source_free(struct source *source)
@@ -144,6 +175,49 @@ static void source_free(struct source *source)
     kube_informer_free(source->informer);
     registry_unref(source->resource);
     free(source);
+}
+
+/* What it has shown is gone for who looks at it. */
+static void remove_source(struct hub *hub, const char *storage)
+{
+    for (size_t i = 0; i < hub->sources.count; i++) {
+        struct source *source = hub->sources.items[i];
+        struct kube_object *object;
+        if (!str_eq(source->resource->storage, storage))
+            continue;
+        vec_remove(&hub->sources, i);
+        for (size_t at = 0; (object = kube_informer_next(source->informer, NULL, &at));)
+            on_change(source, object, NULL);
+        source_free(source);
+        return;
+    }
+}
+
+/* Its objects are watched as long as it is there, anew where it turned to another version. */
+static void follow_definition(struct hub *hub, const struct kube_object *old,
+                              const struct kube_object *new_)
+{
+    const char *name = new_ ? new_->name : old->name;
+    struct registry_definition *row = new_ ? definition_watched_row(new_->json) : NULL;
+    const struct registry_resource *present = NULL;
+    for (size_t i = 0; i < hub->sources.count; i++)
+        if (str_eq(hub->sources.items[i]->resource->storage, name))
+            present = hub->sources.items[i]->resource;
+    if (present && !present->definition) {
+        registry_definition_unref(row);
+        return;
+    }
+    if (present && row && str_eq(present->api_version, row->rows[0].api_version) &&
+        str_eq(present->id.kind, row->rows[0].id.kind)) {
+        registry_definition_unref(row);
+        return;
+    }
+    registry_remove(hub->registry, name);
+    remove_source(hub, name);
+    if (!row)
+        return;
+    registry_put(hub->registry, row);
+    add_source(hub, &row->rows[0]);
 }
 
 struct engine_controllers *engine_controllers_new(struct loop *loop,

@@ -119,6 +119,8 @@ enum deletion_step deletion_decide(struct arena *arena, const struct registry_re
                                    int64_t now_ms)
 {
     struct json *meta = json_ensure_object(arena, object, "metadata");
+    if (resource->hooks.delete_ && !kube_meta_is_deleting(object))
+        resource->hooks.delete_(arena, object, now_ms);
     bool changed = set_propagation(arena, object, options->propagation);
     int64_t grace = grace_of(resource, object, options);
     if (!kube_meta_is_deleting(object)) {

@@ -6,6 +6,7 @@
 #include "engine/access_cache.h"
 #include "engine/auth.h"
 #include "engine/bootstrap.h"
+#include "engine/definitions.h"
 #include "engine/discovery.h"
 #include "engine/rest.h"
 #include "engine/service_addresses.h"
@@ -28,6 +29,7 @@ struct engine {
     struct watcher_link watchers;
     struct service_addresses *service_addresses;
     struct registry *registry;
+    struct definitions *definitions;
 };
 
 struct store *engine_store(struct engine *engine)
@@ -94,6 +96,8 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->access = access_cache_new(store);
     struct bootstrap bootstrap = engine_bootstrap(engine);
     int r = bootstrap_cluster(&bootstrap, err);
+    if (r == 0)
+        r = definitions_new(store, engine->registry, &engine->watchers, &engine->definitions, err);
     if (r < 0) {
         engine_free(engine);
         return r;
@@ -108,6 +112,7 @@ struct engine *engine_free(struct engine *engine)
         return NULL;
     while (engine->watchers.next != &engine->watchers)
         engine->watchers.next->end(engine->watchers.next);
+    definitions_free(engine->definitions);
     service_addresses_free(engine->service_addresses);
     free(engine->token);
     free(engine->version);

@@ -39,10 +39,10 @@ void meta_prepare_create(struct arena *arena, const struct registry_resource *re
     meta_set_time(arena, meta, "creationTimestamp", now_ms);
 }
 
-static bool changed_outside_metadata(const struct json *a, const struct json *b)
+static bool changed_outside_metadata(const struct json *a, const struct json *b, bool with_status)
 {
     JSON_EACH (member, a) {
-        if (!str_eq(member->name, "metadata") && !str_eq(member->name, "status") &&
+        if (!str_eq(member->name, "metadata") && (with_status || !str_eq(member->name, "status")) &&
             !json_equal(member, json_get(b, member->name)))
             return true;
     }
@@ -69,8 +69,10 @@ void meta_prepare_update(struct arena *arena, const struct registry_resource *re
         else
             json_remove(meta, kept[i]);
     }
-    if (resource->generation &&
-        (changed_outside_metadata(object, old) || changed_outside_metadata(old, object)))
+    /* A custom resource without the subresource has a status like any other field. */
+    bool with_status = resource->definition && !registry_has_status(resource);
+    if (resource->generation && (changed_outside_metadata(object, old, with_status) ||
+                                 changed_outside_metadata(old, object, with_status)))
         json_set_int(arena, meta, "generation", kube_meta_generation(old) + 1);
 }
 

@@ -207,7 +207,7 @@ void port_forward_new(struct engine *engine, struct stream *line, const char *ke
         .context = self,
     };
     loop_timer_init(self->site.loop, &self->end_timer, on_end_timer);
-    watcher_link_add(engine_watchers(engine), &self->link, end_link);
+    watcher_link_add(engine_watchers(engine), &self->link, "pods", end_link);
     /* From now on: cannot fail, for that needs no history. */
     (void)store_watch(engine_store(engine), self->key, -1, on_pod_event, self, &self->watch, NULL);
     self->session = spdy_session_new(line, &SESSION_HANDLER, self);

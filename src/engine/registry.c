@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/definition.h"
 #include "engine/kinds.h"
 #include "engine/rest.h"
 #include "kube/types/types.h"
@@ -212,6 +213,21 @@ static const struct registry_resource RESOURCES[] = {
                   .create = kind_service_create,
                   .assign = kind_service_assign,
                   .validate = kind_service_validate},
+    },
+    {
+        GROUPED("apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                "CustomResourceDefinition", false),
+        .schema = &TYPE_CUSTOM_RESOURCE_DEFINITION,
+        .singular = "customresourcedefinition",
+        .short_names = NAMES("crd", "crds"),
+        .categories = NAMES("api-extensions"),
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_OF("CustomResourceDefinition"),
+        .generation = true,
+        .hooks = {.defaults = kind_definition_defaults,
+                  .validate = kind_definition_validate,
+                  .delete_ = kind_definition_delete,
+                  .admit = rest_admit_definition},
     },
     {
         GROUPED("apps", "v1", "deployments", "Deployment", true),

@@ -47,6 +47,7 @@ struct registry_scale {
     const char *status_path;   /* how many there are */
     const char *selector_path; /* of its pods: text, or a selector object */
     const char *any_case;      /* a name of the paths that users may write in another case; NULL */
+    bool makes_spec;           /* what is absent is 0, and made where it is set */
 };
 
 struct registry_subresource {
@@ -79,6 +80,8 @@ struct registry_hooks {
                    const struct json *old);
     void (*validate)(struct field_errors *errors, const struct json *object,
                      const struct json *old);
+    /* Deletion is asked for the first time: what must be so before the object goes. */
+    void (*delete_)(struct arena *arena, struct json *object, int64_t now_ms);
     /* After validation, with the store and who asks at hand: may complete or refuse. */
     int (*admit)(struct rest *rest, struct json *object, const struct json *old, struct err *err);
 };
@@ -93,6 +96,7 @@ struct registry_older {
 };
 
 struct registry_definition;
+struct kube_columns;
 
 struct registry_resource {
     struct kube_resource id;
@@ -115,7 +119,13 @@ struct registry_resource {
     const char *stored_version;         /* NULL: api_version */
     const struct registry_older *older; /* ends with version NULL; NULL: none */
     struct registry_hooks hooks;
-    struct registry_definition *definition; /* whose row it is; NULL: built in */
+
+    /* Of custom resources, NULL of those built in. */
+    struct registry_definition *definition; /* whose row it is */
+    const struct schema *whole;             /* the schema with the rules for whole objects */
+    const struct json *source;              /* openAPIV3Schema as it was written */
+    const struct kube_columns *columns;     /* what a Table shows; NULL: kube_columns_of() */
+    const char *warning;                    /* to who uses this version; NULL: nothing */
 };
 
 /* ---- The kinds built in -----------------------------------------------------------------------

@@ -109,6 +109,14 @@ bool rest_wants_table(const struct rest *rest)
     return false;
 }
 
+const struct kube_columns *rest_columns(const struct rest *rest)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    if (rest->route.sub == SUB_SCALE)
+        return kube_columns_of(&KUBE_SCALES);
+    return resource->columns ? resource->columns : kube_columns_of(&resource->id);
+}
+
 static void respond_table(struct rest *rest, int status, const struct json *object)
 {
     struct err err = ERR_INIT;
@@ -117,8 +125,7 @@ static void respond_table(struct rest *rest, int status, const struct json *obje
         rest_respond_error(rest, &err);
         return;
     }
-    const struct kube_columns *columns =
-        kube_columns_of(rest->route.sub == SUB_SCALE ? &KUBE_SCALES : &rest->route.resource->id);
+    const struct kube_columns *columns = rest_columns(rest);
     struct json *meta = json_object(rest->arena);
     json_set_string(rest->arena, meta, "resourceVersion", kube_meta_resource_version(object));
     struct json *table = kube_table_new(rest->arena, columns, meta, true);
@@ -129,7 +136,7 @@ static void respond_table(struct rest *rest, int status, const struct json *obje
 
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size)
 {
-    if (!rest_wants_table(rest) && !rest->route.older) {
+    if (!rest_wants_table(rest) && !rest_converts(rest, data, size)) {
         respond(rest->exchange, status, rest->warnings, data, size);
         return;
     }
@@ -143,7 +150,7 @@ void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t 
 
 void rest_respond_json(struct rest *rest, int status, const struct json *json)
 {
-    if (rest->route.older) {
+    if (rest->route.older || rest->route.resource->definition) {
         struct json *seen = json_clone(rest->arena, json);
         rest_convert_out(rest, rest->arena, seen);
         json = seen;

@@ -60,6 +60,8 @@ int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *r
     int r = rest_parse(rest->arena, stored, ret, err);
     *ret_revision = stored->revision;
     store_object_unref(stored);
+    if (r == 0 && rest->route.resource->definition)
+        rest_convert_out(rest, rest->arena, *ret);
     return r;
 }
 
@@ -122,16 +124,29 @@ void rest_convert_in(struct rest *rest, struct arena *arena, struct json *object
 
 void rest_convert_out(const struct rest *rest, struct arena *arena, struct json *object)
 {
-    if (rest->route.older &&
+    if ((rest->route.older || rest->route.resource->definition) &&
         str_eq(json_get_string(object, "kind", ""), rest->route.resource->id.kind))
-        json_set_string(arena, object, "apiVersion", rest->route.older->api_version);
+        json_set_string(arena, object, "apiVersion", rest_api_version(rest));
+}
+
+/* A custom resource may be stored in any version its definition ever had. */
+bool rest_converts(const struct rest *rest, const char *data, size_t size)
+{
+    static const char begin[] = "{\"apiVersion\":\"";
+    const struct registry_resource *resource = rest->route.resource;
+    size_t head = sizeof(begin) - 1, length = strlen(resource->api_version);
+    if (!resource->definition)
+        return rest->route.older != NULL;
+    return size <= head + length || memcmp(data, begin, head) != 0 ||
+           memcmp(data + head, resource->api_version, length) != 0 || data[head + length] != '"';
 }
 
 void rest_append_stored(const struct rest *rest, struct arena *scratch, const char *data,
                         size_t size, struct buf *buf)
 {
     struct json *object;
-    if (rest->route.older && json_parse(scratch, data, size, NULL, &object, NULL) == 0) {
+    if (rest_converts(rest, data, size) &&
+        json_parse(scratch, data, size, NULL, &object, NULL) == 0) {
         rest_convert_out(rest, scratch, object);
         json_write(object, buf);
     } else {
@@ -241,6 +256,8 @@ void rest_handle(struct engine *engine, struct http_exchange *exchange,
     field_errors_init(&rest->invalid, rest->arena);
     if (!rest_is_allowed(rest))
         return;
+    if (route->resource->warning)
+        rest_warn(rest, route->resource->warning);
     const char *dry_run = rest_query(rest, "dryRun");
     if (dry_run && !str_eq(dry_run, "All")) {
         struct err err = ERR_INIT;

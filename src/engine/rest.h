@@ -61,6 +61,8 @@ const char *rest_api_version(const struct rest *rest);
 /* Into and out of that version: `object` as the store has it, or as the client is to see it. */
 void rest_convert_in(struct rest *rest, struct arena *arena, struct json *object);
 void rest_convert_out(const struct rest *rest, struct arena *arena, struct json *object);
+/* Whether these stored bytes are in another version than the client's. */
+bool rest_converts(const struct rest *rest, const char *data, size_t size);
 /* An object's stored bytes as the client is to see them; `scratch` is used where that takes work.
  */
 void rest_append_stored(const struct rest *rest, struct arena *scratch, const char *data,
@@ -87,6 +89,9 @@ void rest_respond_error(struct rest *rest, const struct err *err);
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size);
 void rest_respond_json(struct rest *rest, int status, const struct json *json);
 bool rest_wants_table(const struct rest *rest);
+struct kube_columns;
+const struct kube_columns *rest_columns(const struct rest *rest);
+void rest_warn(struct rest *rest, const char *text); /* a Warning, sent with the answer */
 
 /* ---- rest_filter.c: labelSelector and fieldSelector */
 struct rest_filter {
@@ -181,6 +186,10 @@ int rest_admit_priority_class(struct rest *rest, struct json *class_, const stru
 int rest_admit_priority(struct rest *rest, struct json *pod, struct err *err);
 int rest_admit_namespace(struct rest *rest, struct json *namespace_, const struct json *old,
                          struct err *err);
+
+/* ---- rest_definition.c: names, conditions and warnings; a hook of the registry */
+int rest_admit_definition(struct rest *rest, struct json *definition, const struct json *old,
+                          struct err *err);
 
 /* ---- the verbs */
 void rest_get(struct rest *rest);

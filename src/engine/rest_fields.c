@@ -17,7 +17,7 @@ static const char *quote(struct arena *arena, const char *text)
     return arena_strdup(arena, quoted.data);
 }
 
-static void warn(struct rest *rest, const char *text)
+void rest_warn(struct rest *rest, const char *text)
 {
     http_header_add(rest->arena, &rest->warnings, "Warning",
                     arena_printf(rest->arena, "299 - \"%s\"", quote(rest->arena, text)));
@@ -53,7 +53,7 @@ static void warn_unsupported(struct rest *rest, const struct schema_complaints *
                             json_clone(rest->arena, old), &before, NULL);
     for (size_t i = 0; i < now->count; i++)
         if (is_new(&before.unsupported, now->texts[i]))
-            warn(rest, now->texts[i]);
+            rest_warn(rest, now->texts[i]);
 }
 
 int rest_decode(struct rest *rest, struct json *object, const struct json *old, struct err *err)
@@ -68,7 +68,7 @@ int rest_decode(struct rest *rest, struct json *object, const struct json *old, 
     if (str_eq(mode, "Strict") && report.unknown.count > 0)
         return refuse(rest, &report.unknown, err);
     for (size_t i = 0; i < report.unknown.count && !str_eq(mode, "Ignore"); i++)
-        warn(rest, report.unknown.texts[i]);
+        rest_warn(rest, report.unknown.texts[i]);
     warn_unsupported(rest, &report.unsupported, old);
     json_ensure_object(rest->arena, object, "metadata");
     return 0;

@@ -80,7 +80,7 @@ static int write_table(struct list *list, struct err *err)
     if (r < 0)
         return r;
     int64_t now = loop_wall_ms(engine_loop(rest->engine));
-    const struct kube_columns *columns = kube_columns_of(&rest->route.resource->id);
+    const struct kube_columns *columns = rest_columns(rest);
     struct json *meta = json_object(rest->arena);
     json_set(rest->arena, meta, "resourceVersion",
              json_stringf(rest->arena, "%" PRId64, list->revision));

@@ -6,6 +6,7 @@
 #include "engine/meta.h"
 #include "engine/rest.h"
 #include "kube/object.h"
+#include "kube/schema_validate.h"
 #include "kube/types/types.h"
 
 #include <inttypes.h>
@@ -71,12 +72,24 @@ static const char *alternatives(struct rest *rest, const struct json *object, co
     return *text ? text : "nothing";
 }
 
+/* The objects on the way to the number, where they are missing. */
+static struct json *make_parent(struct rest *rest, struct json *object, const char *path)
+{
+    size_t count;
+    char **names = str_split(rest->arena, path, '.', &count);
+    for (size_t i = 0; i + 1 < count; i++)
+        object = json_ensure_object(rest->arena, object, names[i]);
+    return object;
+}
+
 /* Where the number stands. ERR_BAD_REQUEST for an object without that part: a TFJob of PS only. */
 static int find_replicas(struct rest *rest, struct json *object, struct json **ret_parent,
                          const struct json **ret_number, struct err *err)
 {
     const char *path = scale_of(rest)->spec_path;
     const struct json *number = find(rest, object, path, ret_parent);
+    if (!*ret_parent && scale_of(rest)->makes_spec)
+        *ret_parent = make_parent(rest, object, path);
     if (!*ret_parent)
         return err_set(err, ERR_BAD_REQUEST,
                        "%s \"%s\" cannot be scaled: it has no %s, only %s; change the replicas in "
@@ -120,12 +133,16 @@ static int make_scale(struct rest *rest, struct json *object, struct json **ret,
             json_set(arena, meta, kept[i], json_clone(arena, value));
     }
     json_set_int(arena, json_ensure_object(arena, made, "spec"), "replicas",
-                 number ? number->integer : 1);
+                 number              ? number->integer
+                 : scale->makes_spec ? 0
+                                     : 1);
     struct json *status = json_ensure_object(arena, made, "status");
     const struct json *active = find(rest, object, scale->status_path, NULL);
     json_set_int(arena, status, "replicas",
                  active && active->type == JSON_INT ? active->integer : 0);
-    const char *selector = selector_text(rest, find(rest, object, scale->selector_path, NULL));
+    const char *selector = scale->selector_path
+                               ? selector_text(rest, find(rest, object, scale->selector_path, NULL))
+                               : NULL;
     if (!str_is_empty(selector))
         json_set_string(arena, status, "selector", selector);
     *ret = made;
@@ -220,6 +237,8 @@ static int set_number(struct rest *rest, struct json *object, const struct json 
     meta_prepare_update(rest->arena, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&rest->invalid, object, old);
+    if (resource->whole)
+        schema_validate_value(&rest->invalid, resource->whole, "", object);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     return resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
@@ -274,7 +293,8 @@ void rest_scale(struct rest *rest)
     struct err err = ERR_INIT;
     struct json *old = NULL, *present = NULL;
     int64_t revision = 0;
-    if (load(rest, &old, &revision, &err) < 0 || make_scale(rest, old, &present, &err) < 0) {
+    if (load(rest, &old, &revision, &err) < 0 ||
+        make_scale(rest, json_clone(rest->arena, old), &present, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
     }

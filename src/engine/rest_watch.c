@@ -100,7 +100,7 @@ static void add_json(struct rest_watcher *watcher, const char *type, struct json
 static struct json *as_table(struct rest_watcher *watcher, const struct json *object)
 {
     struct arena *arena = watcher->scratch;
-    const struct kube_columns *columns = kube_columns_of(&watcher->rest->route.resource->id);
+    const struct kube_columns *columns = rest_columns(watcher->rest);
     struct json *meta = json_object(arena);
     json_set_string(arena, meta, "resourceVersion", kube_meta_resource_version(object));
     struct json *table = kube_table_new(arena, columns, meta, !watcher->columns_sent);
@@ -180,7 +180,7 @@ static void add_bookmark(struct rest_watcher *watcher, bool initial_end)
     if (initial_end)
         kube_meta_set_annotation(arena, object, "k8s.io/initial-events-end", "true");
     if (watcher->table) {
-        const struct kube_columns *columns = kube_columns_of(&watcher->rest->route.resource->id);
+        const struct kube_columns *columns = rest_columns(watcher->rest);
         object = kube_table_new(arena, columns, meta, false);
     }
     add_json(watcher, "BOOKMARK", object);
@@ -305,7 +305,8 @@ void rest_watch(struct rest *rest)
     buf_init(&watcher->out, EVENT_MAX);
     loop_timer_init(loop, &watcher->timeout, on_timeout);
     loop_timer_init(loop, &watcher->bookmark, on_bookmark);
-    watcher_link_add(engine_watchers(rest->engine), &watcher->link, end_link);
+    watcher_link_add(engine_watchers(rest->engine), &watcher->link, rest->route.resource->storage,
+                     end_link);
     rest->exchange->context = watcher;
     rest->exchange->on_cancel = canceled;
     start(watcher, &options);

@@ -6,6 +6,7 @@
 #include "engine/rest.h"
 #include "kube/object.h"
 #include "kube/schema_default.h"
+#include "kube/schema_validate.h"
 #include "kube/status.h"
 
 #include <inttypes.h>
@@ -71,8 +72,13 @@ static int encode(struct rest *rest, struct json *object, struct buf *ret, struc
     json_set(
         rest->arena, meta, "resourceVersion",
         json_stringf(rest->arena, "%" PRId64, store_next_revision(engine_store(rest->engine))));
+    const struct registry_resource *resource = rest->route.resource;
+    if (resource->stored_version)
+        json_set_string(rest->arena, object, "apiVersion", resource->stored_version);
     buf_init(ret, OBJECT_MAX);
     json_write(object, ret);
+    if (resource->stored_version)
+        json_set_string(rest->arena, object, "apiVersion", resource->api_version);
     if (ret->overflowed)
         return err_set(err, ERR_TOO_LARGE, "the object is larger than %d bytes", OBJECT_MAX);
     return 0;
@@ -233,6 +239,19 @@ static void set_defaults(struct rest *rest, struct json *object)
         resource->hooks.defaults(rest->arena, object);
 }
 
+/* What the kind says of it, be it in code or in the schema of a definition. */
+static void validate(struct rest *rest, const struct json *object, const struct json *old)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    meta_validate(&rest->invalid, resource, object, old);
+    if (resource->hooks.validate)
+        resource->hooks.validate(&rest->invalid, object, old);
+    if (resource->whole) {
+        schema_validate_value(&rest->invalid, resource->whole, "", object);
+        schema_validate_structure(&rest->invalid, resource->whole, "", object);
+    }
+}
+
 int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
@@ -250,6 +269,8 @@ int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
     rest->about_name = kube_meta_name(object);
 
     meta_prepare_create(rest->arena, resource, object, loop_wall_ms(engine_loop(rest->engine)));
+    if (resource->definition && registry_has_status(resource))
+        json_remove(object, "status"); /* that is for who writes the subresource */
     set_defaults(rest, object);
     r = rest_track_fields(rest, object, NULL, err);
     if (r < 0)
@@ -258,9 +279,7 @@ int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
         resource->hooks.create(rest->arena, object);
     if (resource->hooks.assign)
         resource->hooks.assign(rest->engine, &rest->invalid, object, NULL);
-    meta_validate(&rest->invalid, resource, object, NULL);
-    if (resource->hooks.validate)
-        resource->hooks.validate(&rest->invalid, object, NULL);
+    validate(rest, object, NULL);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     r = check_namespace_lives(rest, rest->about_name, err);
@@ -352,6 +371,10 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
         return r;
     if (rest->route.sub != SUB_NONE) {
         take_part(rest, object, old);
+        if (resource->whole)
+            validate(rest, object, old);
+        if (rest->invalid.count > 0)
+            return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
         return rest_track_fields(rest, object, old, err);
     }
     if (registry_has_status(resource))
@@ -363,9 +386,7 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
     meta_prepare_update(rest->arena, resource, object, old);
     if (resource->hooks.assign)
         resource->hooks.assign(rest->engine, &rest->invalid, object, old);
-    meta_validate(&rest->invalid, resource, object, old);
-    if (resource->hooks.validate)
-        resource->hooks.validate(&rest->invalid, object, old);
+    validate(rest, object, old);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     return resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;

@@ -80,6 +80,12 @@ const struct kube_resource KUBE_SCALES = {
     .namespaced = true,
 };
 
+const struct kube_resource KUBE_DEFINITIONS = {
+    .group = "apiextensions.k8s.io",
+    .version = "v1",
+    .plural = "customresourcedefinitions",
+    .kind = "CustomResourceDefinition",
+};
 const struct kube_resource KUBE_WORKFLOWS = {
     .group = "argoproj.io",
     .version = "v1alpha1",
@@ -158,6 +164,7 @@ static const struct kube_resource *const KNOWN[] = {
     &KUBE_PODGROUPS,
     &KUBE_VOLCANO_PODGROUPS,
     &KUBE_LEASES,
+    &KUBE_DEFINITIONS,
     &KUBE_DEPLOYMENTS,
     &KUBE_REPLICASETS,
     &KUBE_ENDPOINTSLICES,

@@ -200,7 +200,8 @@ static const struct schema_object *compile_object(struct arena *arena, const str
         add_object_fields(arena, source, fields, count);
     object->doc = copy_text(arena, source, "description");
     object->fields = fields;
-    object->preserve = is_true(source, "x-kubernetes-preserve-unknown-fields");
+    object->preserve = is_true(source, "x-kubernetes-preserve-unknown-fields") ||
+                       is_true(source, "additionalProperties");
     object->embedded = whole;
     object->atomic = str_eq(json_get_string(source, "x-kubernetes-map-type", ""), "atomic");
     return object;
@@ -242,7 +243,8 @@ static void compile_members(struct arena *arena, const struct json *source, bool
     if (others && others->type == JSON_OBJECT) {
         schema->type = SCHEMA_MAP;
         schema->items = compile_new(arena, others, nested);
-    } else if (others && others->type == JSON_BOOL && others->boolean) {
+    } else if (others && others->type == JSON_BOOL && others->boolean &&
+               json_count(json_get(source, "properties")) == 0) {
         schema->type = SCHEMA_MAP;
         schema->items = &ANYTHING;
     } else {

@@ -289,11 +289,8 @@ static int read_value(struct decode *decode, const struct schema *schema, struct
 static bool is_kept(const struct decode *decode, const struct schema_field *field,
                     const struct json *value)
 {
-    if (value->type == JSON_NULL) {
-        if (field->value.nullable || field->value.type == SCHEMA_ANY)
-            return true;
-        return decode->form == SCHEMA_FORM_STRUCTURAL && !field->fallback;
-    }
+    if (value->type == JSON_NULL)
+        return field->value.nullable || field->value.type == SCHEMA_ANY;
     return decode->form != SCHEMA_FORM_TYPED || field->presence != PRESENCE_IF_ANY ||
            field->value.type == SCHEMA_ANY || !is_nought(value);
 }

@@ -10,7 +10,7 @@
 enum schema_form {
     SCHEMA_FORM_TYPED,      /* one way to say a thing, as above: kinds of Kubernetes */
     SCHEMA_FORM_WRITTEN,    /* values stay as they were written, null is absent: our custom kinds */
-    SCHEMA_FORM_STRUCTURAL, /* … and null goes only where there is a default: from definitions */
+    SCHEMA_FORM_STRUCTURAL, /* … and defaults are filled in: from definitions */
 };
 
 enum { SCHEMA_COMPLAINTS_MAX = 20 };

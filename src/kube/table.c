@@ -2,6 +2,7 @@
 #include "kube/table.h"
 
 #include "base/str.h"
+#include "kube/table_cells.h"
 
 static struct json *definitions(struct arena *arena, const struct kube_columns *columns)
 {
@@ -48,8 +49,11 @@ void kube_table_add(struct arena *arena, struct json *table, const struct kube_c
 {
     struct json *row = json_object(arena);
     struct json *cells = json_set(arena, row, "cells", json_array(arena));
-    for (size_t i = 0; i < columns->count; i++)
-        json_append(cells, columns->columns[i].cell(arena, object, now_ms));
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct kube_column *column = &columns->columns[i];
+        json_append(cells, column->path ? table_path_cell(arena, column, object, now_ms)
+                                        : column->cell(arena, object, now_ms));
+    }
     if (include == KUBE_INCLUDE_METADATA)
         json_set(arena, row, "object", row_object(arena, object));
     else if (include == KUBE_INCLUDE_OBJECT)

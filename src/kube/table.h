@@ -6,13 +6,17 @@
 #include "base/json.h"
 #include "kube/resource.h"
 
+struct json_path;
+
 struct kube_column {
     const char *name;        /* "Status" */
     const char *type;        /* "string", "integer", "date" … of OpenAPI */
     const char *format;      /* "name" for the first column, else "" */
     const char *description; /* one sentence */
     int priority;            /* 0, or 1 for those of -o wide */
+    /* What makes the cell: a function, or where the value stands. */
     struct json *(*cell)(struct arena *arena, const struct json *object, int64_t now_ms);
+    const struct json_path *path;
 };
 
 struct kube_columns {
@@ -22,6 +26,10 @@ struct kube_columns {
 
 /* The columns of a resource; NAME and AGE for one without its own. */
 const struct kube_columns *kube_columns_of(const struct kube_resource *resource);
+
+/* Those a definition asks for (its additionalPrinterColumns; NULL: AGE) behind NAME; in the arena.
+ */
+const struct kube_columns *kube_columns_make(struct arena *arena, const struct json *given);
 
 /* ?includeObject= : what stands in each row's `object`. */
 enum kube_include { KUBE_INCLUDE_METADATA, KUBE_INCLUDE_OBJECT, KUBE_INCLUDE_NONE };

@@ -4,12 +4,18 @@
 
 #include "base/json.h"
 
+struct kube_column;
+
 typedef struct json *table_cell(struct arena *arena, const struct json *object, int64_t now_ms);
 
 /* "5m" since the RFC 3339 text; "<unknown>" without one. */
 char *table_age(struct arena *arena, const char *timestamp, int64_t now_ms);
 /* The text, or "<none>" for NULL and "". */
 struct json *table_text_or_none(struct arena *arena, const char *text);
+
+/* Of a column that has a path. */
+struct json *table_path_cell(struct arena *arena, const struct kube_column *column,
+                             const struct json *object, int64_t now_ms);
 
 table_cell table_name, table_age_cell;
 table_cell table_pod_ready, table_pod_status, table_pod_restarts, table_pod_ip, table_pod_node,

@@ -288,6 +288,7 @@ static const struct {
     {&KUBE_ROLEBINDINGS, COLUMNS(BINDINGS)},
     {&KUBE_CLUSTERROLEBINDINGS, COLUMNS(BINDINGS)},
     {&KUBE_WORKFLOWS, COLUMNS(WORKFLOWS)},
+    {&KUBE_DEFINITIONS, COLUMNS(ROLES)},
 };
 
 const struct kube_columns *kube_columns_of(const struct kube_resource *resource)
