@@ -87,6 +87,7 @@ static int make_namespace(const struct bootstrap *bootstrap, const char *name, s
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
     struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
+    kind_namespace_defaults(arena, object);
     kind_namespace_create(arena, object);
     return ensure(bootstrap, arena, namespaces, object, NULL, err);
 }

@@ -82,6 +82,7 @@ void kind_lease_validate(struct field_errors *errors, const struct json *lease,
                          const struct json *old);
 
 /* namespace.c */
+void kind_namespace_defaults(struct arena *arena, struct json *namespace_);
 void kind_namespace_create(struct arena *arena, struct json *namespace_);
 
 /* role.c: Role and ClusterRole, and their bindings */

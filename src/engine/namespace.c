@@ -3,6 +3,13 @@
 
 #include "kube/object.h"
 
+/* Selectors find a namespace by name through this label. */
+void kind_namespace_defaults(struct arena *arena, struct json *namespace_)
+{
+    kube_meta_set_label(arena, namespace_, "kubernetes.io/metadata.name",
+                        kube_meta_name(namespace_));
+}
+
 void kind_namespace_create(struct arena *arena, struct json *namespace_)
 {
     struct json *finalizers = json_array(arena);
@@ -11,7 +18,4 @@ void kind_namespace_create(struct arena *arena, struct json *namespace_)
     struct json *status = json_object(arena);
     json_set_string(arena, status, "phase", "Active");
     json_set(arena, namespace_, "status", status);
-    /* Selectors find a namespace by name through this label. */
-    kube_meta_set_label(arena, namespace_, "kubernetes.io/metadata.name",
-                        kube_meta_name(namespace_));
 }

@@ -113,7 +113,9 @@ static const struct registry_resource RESOURCES[] = {
                 {.id = SUB_STATUS, .name = "status", .kind = "Namespace", .verbs = VERBS_STATUS},
                 {.id = SUB_NONE},
             },
-        .hooks = {.create = kind_namespace_create, .admit = rest_admit_namespace},
+        .hooks = {.defaults = kind_namespace_defaults,
+                  .create = kind_namespace_create,
+                  .admit = rest_admit_namespace},
     },
     {
         CORE("nodes", "Node", false),

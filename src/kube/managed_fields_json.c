@@ -30,6 +30,8 @@ static int read_entry(struct arena *arena, const struct json *json, struct manag
         return err_set(err, ERR_BAD_REQUEST, "invalid fieldsType \"%.100s\"", type);
     if (time[0] != '\0' && moment_parse(time, &entry->time_ms, err) < 0)
         return err_wrap(err, "time");
+    if (entry->time_ms < 0)
+        entry->time_ms = 0; /* before there were computers to write this */
     if (!fields || fields->type == JSON_NULL)
         return 0;
     return fieldset_from_json(arena, fields, &entry->fields, err);

@@ -7,7 +7,12 @@ data=$KUBERNETES/../unit/engine/data
 definition=$KUBERNETES/tfjobs-for-apply.json
 
 # shellcheck disable=SC2317 # lib.sh calls it
-clean_up() { kubectl delete namespace apply --ignore-not-found && kubectl delete -f "$definition" --ignore-not-found; }
+clean_up() {
+    kubectl delete clusterrolebinding,clusterrole,storageclass,priorityclass apply-made --ignore-not-found
+    kubectl delete node,persistentvolume made --ignore-not-found
+    kubectl delete namespace apply apply-other --ignore-not-found
+    kubectl delete -f "$definition" --ignore-not-found
+}
 
 kubectl create -f "$definition" || { echo 'skipped: this cluster has a TFJob of its own'; exit 77; }
 kubectl wait --for=condition=Established -f "$definition"

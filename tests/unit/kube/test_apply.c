@@ -157,6 +157,68 @@ static void an_element_goes_with_what_others_put_in(void **state)
     RUN(&TYPE_POD, STEPS);
 }
 
+static void owns(struct arena *arena, struct managed_fields *managed, const char *manager,
+                 const char *fields)
+{
+    struct managed_write write = write_by(NULL, manager);
+    if (fields)
+        assert_int_equal(
+            fieldset_from_json(arena, read_json(arena, fields),
+                               &managed_fields_add(arena, managed, &write, true)->fields, NULL),
+            0);
+}
+
+#define IN_X(...) "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"x\\\"}':{" __VA_ARGS__ "}}}}"
+
+/* Without an owner are the server's own: defaults. */
+static void what_nobody_owns_stays_unless_it_hangs_on_it(void **state)
+{
+    static const struct {
+        const struct schema_object *type;
+        const char *live, *mine, *theirs, *config, *result;
+    } SAMPLES[] = {
+        /* The element stays for the other, and so does what nobody owns in it. */
+        {&TYPE_POD, "{'spec':{'containers':[{'name':'x','image':'i','tty':true}]}}",
+         IN_X("'.':{},'f:image':{},'f:name':{}"), IN_X("'.':{},'f:name':{}"),
+         "{'spec':{'nodeName':'n'}}",
+         "{'spec':{'containers':[{'name':'x','tty':true}],'nodeName':'n'}}"},
+        /* Nobody wants anything of the strategy any more. */
+        {&TYPE_DEPLOYMENT,
+         "{'spec':{'replicas':1,'strategy':{'type':'T','rollingUpdate':{'maxSurge':2}}}}",
+         "{'f:spec':{'f:strategy':{'f:rollingUpdate':{'f:maxSurge':{}}}}}", NULL,
+         "{'spec':{'paused':true}}", "{'spec':{'replicas':1,'paused':true}}"},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof(SAMPLES) / sizeof(SAMPLES[0]); i++) {
+        struct managed_write write = write_by(SAMPLES[i].type, "me");
+        struct json *live = read_json(arena, SAMPLES[i].live), *result;
+        struct apply_conflicts conflicts = {0};
+        struct managed_fields managed = {0};
+        owns(arena, &managed, "me", SAMPLES[i].mine);
+        owns(arena, &managed, "them", SAMPLES[i].theirs);
+        managed_fields_put(arena, &managed, live);
+        assert_int_equal(apply_config(arena, &write, live, read_json(arena, SAMPLES[i].config),
+                                      false, &result, &conflicts, NULL),
+                         0);
+        json_remove(result, "metadata");
+        assert_string_equal(json_to_string(arena, result), quoted(arena, SAMPLES[i].result));
+    }
+}
+
+static void conflicts_are_told_by_manager(void **state)
+{
+    static const struct step STEPS[] = {
+        {"b", UPDATE, "{'data':{'x':'1'}}", "{'data':{'x':'1'}}", NULL},
+        {"z", APPLY, "{'data':{'y':'1'}}", "{'data':{'x':'1','y':'1'}}", NULL},
+        {"a", APPLY, "{'data':{'x':'2','y':'2'}}", NULL,
+         "Apply failed with 2 conflicts: conflicts with 'b' using v1:\n- .data.x\n"
+         "conflicts with 'z':\n- .data.y"},
+    };
+    (void)state;
+    RUN(&TYPE_CONFIG_MAP, STEPS);
+}
+
 static void what_was_never_applied_is_somebodys(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -207,6 +269,13 @@ static void kubectl_comes_from_its_own_notes(void **state)
                      -ERR_CONFLICT);
     assert_string_equal(conflicts.message, "Apply failed with 1 conflict: conflict with "
                                            "\"kubectl-client-side-apply\" using v1: .data.y");
+    /* … as is what was changed since, … */
+    struct json *changed = json_clone(arena, live);
+    json_set_string(arena, json_get(changed, "data"), "x", "changed");
+    config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2'}}");
+    assert_int_equal(apply_config(arena, &write, changed, config, false, &result, &conflicts, NULL),
+                     -ERR_CONFLICT);
+    config = read_json(arena, "{'apiVersion':'v1','data':{'x':'2','y':'2'}}");
     /* … and under another name both are. */
     write.manager = "me";
     assert_int_equal(apply_config(arena, &write, live, config, false, &result, &conflicts, NULL),
@@ -281,6 +350,8 @@ int main(void)
         cmocka_unit_test(updates_take_and_are_in_the_way),
         cmocka_unit_test(elements_come_and_go),
         cmocka_unit_test(an_element_goes_with_what_others_put_in),
+        cmocka_unit_test(what_nobody_owns_stays_unless_it_hangs_on_it),
+        cmocka_unit_test(conflicts_are_told_by_manager),
         cmocka_unit_test(what_was_never_applied_is_somebodys),
         cmocka_unit_test(kubectl_comes_from_its_own_notes),
         cmocka_unit_test(only_the_status_through_the_status),

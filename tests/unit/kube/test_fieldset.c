@@ -45,6 +45,8 @@ static void writes_in_the_order_of_kubernetes(void **state)
         /* the fields of a key are sorted, and so two may be one */
         {"{'k:{ \\\"b\\\": 2, \\\"a\\\":1}':{'f:x':{}},'k:{\\\"a\\\":1,\\\"b\\\":2}':{'f:y':{}}}",
          "{'k:{\\\"a\\\":1,\\\"b\\\":2}':{'f:x':{},'f:y':{}}}"},
+        {"{'k:{\\\"b\\\":2,\\\"a\\\":1}':{'f:x':{}},'k:{\\\"a\\\":1,\\\"b\\\":2}':{}}",
+         "{'k:{\\\"a\\\":1,\\\"b\\\":2}':{'.':{},'f:x':{}}}"},
         /* what is not known is left out; who has nothing else below is a member */
         {"{'f:a':{'z:future':{'f:b':{}}},'q:x':{}}", "{'f:a':{}}"},
         {"{'f:a':{'.':{}}}", "{'f:a':{}}"},

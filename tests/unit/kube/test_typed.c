@@ -42,6 +42,8 @@ static void names_the_fields_of_an_object(void **state)
         /* one element twice */
         {&TYPE_CONFIG_MAP, "{'metadata':{'finalizers':['a','a']}}",
          "{'f:metadata':{'f:finalizers':{'v:\\\"a\\\"':{}}}}"},
+        {&TYPE_POD, "{'spec':{'containers':[{'name':'a','image':'x'},{'name':'a'}]}}",
+         "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"a\\\"}':{}}}}"},
         /* keys, with a default for the one left out; lists owned as a whole */
         {&TYPE_POD,
          "{'spec':{'containers':[{'name':'m','args':['x'],'ports':[{'containerPort':80}],"
@@ -163,7 +165,7 @@ static void merges_by_the_description(void **state)
         {&TYPE_CONFIG_MAP, "{'metadata':{'finalizers':['a','b']}}",
          "{'metadata':{'finalizers':['n','b','a']}}", "{'metadata':{'finalizers':['n','b','a']}}"},
         /* one that is there twice is replaced by the one that is wanted */
-        {&TYPE_POD, NAMED("{'name':'a','image':'x'},{'name':'a'},{'name':'b'}"),
+        {&TYPE_POD, NAMED("{'name':'a','image':'x','tty':true},{'name':'a'},{'name':'b'}"),
          NAMED("{'name':'a','image':'y'}"), NAMED("{'name':'a','image':'y'},{'name':'b'}")},
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
