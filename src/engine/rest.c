@@ -3,8 +3,8 @@
 #include "engine/rest.h"
 
 #include "base/str.h"
-#include "engine/protobuf.h"
 #include "kube/object.h"
+#include "kube/schema_protobuf.h"
 
 #include <string.h>
 #include <strings.h>
@@ -97,7 +97,7 @@ int rest_read_any(struct rest *rest, struct json **ret, struct err *err)
     if (r < 0)
         return r;
     if (type == BODY_PROTOBUF)
-        return protobuf_parse_body(rest->arena, request->body, request->body_size, ret, err);
+        return schema_protobuf_read_body(rest->arena, request->body, request->body_size, ret, err);
     struct json *body;
     r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
     if (r < 0)

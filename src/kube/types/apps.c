@@ -34,8 +34,8 @@ LOCAL_TYPE(DEPLOYMENT_CONDITION, APPS "DeploymentCondition",
         "something that holds for a deployment",
     TEXT(1, "type", "what holds, such as Available or Progressing", REQUIRED, ALWAYS),
     TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(6, "lastUpdateTime", "when this was last written"),
-    TIME(7, "lastTransitionTime", "when the status last became another"),
+    TIME(6, "lastUpdateTime", "when this was last written", ALWAYS),
+    TIME(7, "lastTransitionTime", "when the status last became another", ALWAYS),
     TEXT(4, "reason", "why it is so, as one word for programs"),
     TEXT(5, "message", "why it is so, as a sentence for people"));
 
@@ -67,7 +67,7 @@ LOCAL_TYPE(REPLICA_SET_CONDITION, APPS "ReplicaSetCondition",
         "something that holds for a replica set",
     TEXT(1, "type", "what holds, such as ReplicaFailure", REQUIRED, ALWAYS),
     TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastTransitionTime", "when the status last became another"),
+    TIME(3, "lastTransitionTime", "when the status last became another", ALWAYS),
     TEXT(4, "reason", "why it is so, as one word for programs"),
     TEXT(5, "message", "why it is so, as a sentence for people"));
 

@@ -10,7 +10,7 @@ LOCAL_TYPE(NAMESPACE_SPEC, CORE "NamespaceSpec", "what a namespace is to be",
 LOCAL_TYPE(NAMESPACE_CONDITION, CORE "NamespaceCondition", "something that holds for a namespace",
     TEXT(1, "type", "what holds, such as NamespaceContentRemaining", REQUIRED, ALWAYS),
     TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(4, "lastTransitionTime", "when the status last became another"),
+    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
     TEXT(5, "reason", "why it is so, as one word for programs"),
     TEXT(6, "message", "why it is so, as a sentence for people"));
 

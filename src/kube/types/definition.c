@@ -159,7 +159,7 @@ LOCAL_TYPE(DEFINITION_CONDITION, EXTENSIONS "CustomResourceDefinitionCondition",
         "something that holds for a definition",
     TEXT(1, "type", "what holds, such as Established", REQUIRED, ALWAYS),
     TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastTransitionTime", "when the status last became another"),
+    TIME(3, "lastTransitionTime", "when the status last became another", ALWAYS),
     TEXT(4, "reason", "why it is so, as one word for programs"),
     TEXT(5, "message", "why it is so, as a sentence for people"),
     INT64(6, "observedGeneration", "the generation of the object that this was said of"));

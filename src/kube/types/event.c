@@ -10,7 +10,7 @@ LOCAL_TYPE(EVENT_SOURCE, CORE "EventSource", "who reports an event",
 
 LOCAL_TYPE(EVENT_SERIES, CORE "EventSeries", "an event that came again and again",
     INT32(1, "count", "how often it came"),
-    MICRO_TIME(2, "lastObservedTime", "when it came last"));
+    MICRO_TIME(2, "lastObservedTime", "when it came last", ALWAYS));
 
 TYPE(TYPE_EVENT, CORE "Event", "something that happened to an object",
     KIND_ROWS,
@@ -19,11 +19,11 @@ TYPE(TYPE_EVENT, CORE "Event", "something that happened to an object",
     TEXT(3, "reason", "why it is so, as one word for programs"),
     TEXT(4, "message", "why it is so, as a sentence for people"),
     STRUCT(5, "source", EVENT_SOURCE, "who reports it"),
-    TIME(6, "firstTimestamp", "when it happened first"),
-    TIME(7, "lastTimestamp", "when it happened last"),
+    TIME(6, "firstTimestamp", "when it happened first", ALWAYS),
+    TIME(7, "lastTimestamp", "when it happened last", ALWAYS),
     INT32(8, "count", "how often it happened"),
     TEXT(9, "type", "Normal or Warning"),
-    MICRO_TIME(10, "eventTime", "when it happened, to the microsecond"),
+    MICRO_TIME(10, "eventTime", "when it happened, to the microsecond", ALWAYS),
     OBJECT(11, "series", EVENT_SERIES, "how often it came again"),
     TEXT(12, "action", "what was done about it"),
     OBJECT(13, "related", TYPE_OBJECT_REFERENCE, "another object that it has to do with"),

@@ -69,8 +69,8 @@ LOCAL_TYPE(JOB_SPEC, BATCH "JobSpec", "what a job is to do",
 LOCAL_TYPE(JOB_CONDITION, BATCH "JobCondition", "something that holds for a job",
     TEXT(1, "type", "what holds, such as Complete, Failed or Suspended", REQUIRED, ALWAYS),
     TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastProbeTime", "when this was last looked at"),
-    TIME(4, "lastTransitionTime", "when the status last became another"),
+    TIME(3, "lastProbeTime", "when this was last looked at", ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
     TEXT(5, "reason", "why it is so, as one word for programs"),
     TEXT(6, "message", "why it is so, as a sentence for people"));
 

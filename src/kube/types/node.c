@@ -36,8 +36,8 @@ LOCAL_TYPE(NODE_SPEC, CORE "NodeSpec", "what a node is to be",
 LOCAL_TYPE(NODE_CONDITION, CORE "NodeCondition", "something that holds for a node",
     TEXT(1, "type", "what holds, such as Ready or MemoryPressure", REQUIRED, ALWAYS),
     TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastHeartbeatTime", "when the node last said so"),
-    TIME(4, "lastTransitionTime", "when the status last became another"),
+    TIME(3, "lastHeartbeatTime", "when the node last said so", ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
     TEXT(5, "reason", "why it is so, as one word for programs"),
     TEXT(6, "message", "why it is so, as a sentence for people"));
 

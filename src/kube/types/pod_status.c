@@ -8,8 +8,8 @@ LOCAL_TYPE(POD_CONDITION, CORE "PodCondition", "something that holds for a pod",
     TEXT(1, "type", "what holds, such as PodScheduled or Ready", REQUIRED, ALWAYS),
     INT64(7, "observedGeneration", "the generation of the object that this was said of"),
     TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastProbeTime", "when this was last looked at"),
-    TIME(4, "lastTransitionTime", "when the status last became another"),
+    TIME(3, "lastProbeTime", "when this was last looked at", ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
     TEXT(5, "reason", "why it is so, as one word for programs"),
     TEXT(6, "message", "why it is so, as a sentence for people"));
 
@@ -25,7 +25,7 @@ LOCAL_TYPE(CONTAINER_STATE_WAITING, CORE "ContainerStateWaiting",
     TEXT(2, "message", "why it is so, as a sentence for people"));
 
 LOCAL_TYPE(CONTAINER_STATE_RUNNING, CORE "ContainerStateRunning", "a container that runs",
-    TIME(1, "startedAt", "since when"));
+    TIME(1, "startedAt", "since when", ALWAYS));
 
 LOCAL_TYPE(CONTAINER_STATE_TERMINATED, CORE "ContainerStateTerminated",
         "a container that has ended",
@@ -33,8 +33,8 @@ LOCAL_TYPE(CONTAINER_STATE_TERMINATED, CORE "ContainerStateTerminated",
     INT32(2, "signal", "the signal that ended it"),
     TEXT(3, "reason", "why it is so, as one word for programs"),
     TEXT(4, "message", "its last message"),
-    TIME(5, "startedAt", "when it was started"),
-    TIME(6, "finishedAt", "when it ended"),
+    TIME(5, "startedAt", "when it was started", ALWAYS),
+    TIME(6, "finishedAt", "when it ended", ALWAYS),
     TEXT(7, "containerID", "the identity of this run of it"));
 
 LOCAL_TYPE(CONTAINER_STATE, CORE "ContainerState", "how a container is: one of these",

@@ -30,8 +30,8 @@ LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_CONDITION, CORE "PersistentVolumeClaimConditi
         "something that holds for a claim",
     TEXT(1, "type", "what holds, such as Resizing", REQUIRED, ALWAYS),
     TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastProbeTime", "when this was last looked at"),
-    TIME(4, "lastTransitionTime", "when the status last became another"),
+    TIME(3, "lastProbeTime", "when this was last looked at", ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
     TEXT(5, "reason", "why it is so, as one word for programs"),
     TEXT(6, "message", "why it is so, as a sentence for people"));
 

@@ -1,8 +1,12 @@
 /* Protobuf bodies become the trees their JSON would be; what is no protobuf is refused. */
-#include "engine/protobuf.h"
+#include "test_arena.h"
 
+#include "base/json.h"
 #include "base/str.h"
-#include "tree.h"
+#include "kube/schema_protobuf.h"
+#include "kube/types/types.h"
+
+#include <string.h>
 
 /* The body kubectl sends for `create namespace team`: envelope, type, and the object with the empty
  * fields Go writes. */
@@ -33,11 +37,19 @@ static const char DELETE_BODY[] = "k8s\0"
                                   "\x2a\x03"
                                   "All";
 
+static void expect(const struct json *json, const char *wanted)
+{
+    struct json *tree;
+    assert_int_equal(json_parse(arena, wanted, strlen(wanted), NULL, &tree, NULL), 0);
+    if (!json_equal(json, tree))
+        fail_msg("%s, not %s", json_to_string(arena, json), wanted);
+}
+
 static const char *parse(const char *body, size_t size)
 {
     struct json *json;
     struct err err = ERR_INIT;
-    if (protobuf_parse_body(arena, body, size, &json, &err) < 0)
+    if (schema_protobuf_read_body(arena, body, size, &json, &err) < 0)
         return arena_strdup(arena, err.message);
     return json_to_string(arena, json);
 }
@@ -47,9 +59,11 @@ static void test_bodies(void **state)
     assert_string_equal(parse(DELETE_BODY, sizeof(DELETE_BODY) - 1),
                         "{\"gracePeriodSeconds\":0,\"propagationPolicy\":\"Background\",\"dryRun\":"
                         "[\"All\"],\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"}");
-    assert_string_equal(parse(NAMESPACE_BODY, sizeof(NAMESPACE_BODY) - 1),
-                        "{\"metadata\":{\"name\":\"team\",\"labels\":{\"\":\"\"}},\"apiVersion\":"
-                        "\"v1\",\"kind\":\"Namespace\"}");
+    assert_string_equal(
+        parse(NAMESPACE_BODY, sizeof(NAMESPACE_BODY) - 1),
+        "{\"metadata\":{\"name\":\"team\",\"labels\":{\"\":\"\"},\"creationTimestamp\":"
+        "null},\"spec\":{},\"status\":{},\"apiVersion\":\"v1\",\"kind\":"
+        "\"Namespace\"}");
 }
 
 static void test_service(void **state)
@@ -61,12 +75,12 @@ static void test_service(void **state)
                                "\x08\x01\x10\x00\x1a\x04http"
                                "\x22\x04"
                                "Type";
-    const struct protobuf_field *fields = protobuf_fields_of("v1", "Service");
     struct json *json;
-    assert_int_equal(protobuf_parse(arena, fields, spec, sizeof(spec) - 1, &json, NULL), 0);
-    assert_string_equal(json_to_string(arena, json),
-                        "{\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":\"http\"}],\"type\":"
-                        "\"Type\"}}");
+    assert_int_equal(
+        schema_protobuf_read(arena, &TYPE_SERVICE, spec, sizeof(spec) - 1, &json, NULL), 0);
+    expect(json, "{\"metadata\":{\"creationTimestamp\":null},\"spec\":{\"ports\":[{\"port\":80,"
+                 "\"targetPort\":\"http\"}],\"type\":"
+                 "\"Type\"},\"status\":{\"loadBalancer\":{}}}");
 }
 
 /* `kubectl create job j --image=i -- true`; what was never set is not said, nought is. */
@@ -82,15 +96,16 @@ static void test_job(void **state)
                               "\x0a\x01j\x12\x01i\x1a\x04true"
                               "\x1a\x02No" /* restartPolicy, cut short for this test */
                               "\x38\x00";  /* backoffLimit 0 */
-    const struct protobuf_field *fields = protobuf_fields_of("batch/v1", "Job");
     struct json *json;
     struct err err = ERR_INIT;
-    if (protobuf_parse(arena, fields, job, sizeof(job) - 1, &json, &err) < 0)
+    if (schema_protobuf_read(arena, &TYPE_JOB, job, sizeof(job) - 1, &json, &err) < 0)
         fail_msg("%s", err.message);
-    assert_string_equal(json_to_string(arena, json),
-                        "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{\"metadata\":{},"
-                        "\"spec\":{\"containers\":[{\"name\":\"j\",\"image\":\"i\",\"command\":["
-                        "\"true\"]}],\"restartPolicy\":\"No\"}},\"backoffLimit\":0}}");
+    expect(
+        json,
+        "{\"metadata\":{\"name\":\"j\",\"creationTimestamp\":null},\"status\":{},\"spec\":{"
+        "\"template\":{\"metadata\":{\"creationTimestamp\":null},"
+        "\"spec\":{\"containers\":[{\"name\":\"j\",\"image\":\"i\",\"resources\":{},\"command\":["
+        "\"true\"]}],\"restartPolicy\":\"No\"}},\"backoffLimit\":0}}");
 }
 
 #define TIME "\x08\xa5\xeb\xdc\xca\x06\x10\x85\x35" /* 9 bytes: seconds, 6789 ns */
@@ -109,16 +124,14 @@ static void test_lease(void **state)
                                 "\x1a\x00"      /* acquireTime */
                                 "\x22\x09" TIME /* renewTime */
                                 "\x28\x00";     /* leaseTransitions 0 */
-    const struct protobuf_field *fields = protobuf_fields_of("coordination.k8s.io/v1", "Lease");
     struct json *json;
     struct err err = ERR_INIT;
-    if (protobuf_parse(arena, fields, lease, sizeof(lease) - 1, &json, &err) < 0)
+    if (schema_protobuf_read(arena, &TYPE_LEASE, lease, sizeof(lease) - 1, &json, &err) < 0)
         fail_msg("%s", err.message);
-    assert_string_equal(
-        json_to_string(arena, json),
-        "{\"metadata\":{\"name\":\"l\",\"namespace\":\"ns\",\"resourceVersion\":\"17\"},\"spec\":{"
-        "\"holderIdentity\":\"\",\"leaseDurationSeconds\":15,\"renewTime\":"
-        "\"2026-01-02T03:04:05.000006Z\",\"leaseTransitions\":0}}");
+    expect(json, "{\"metadata\":{\"name\":\"l\",\"namespace\":\"ns\",\"resourceVersion\":\"17\","
+                 "\"creationTimestamp\":null},\"spec\":{"
+                 "\"holderIdentity\":\"\",\"leaseDurationSeconds\":15,\"renewTime\":"
+                 "\"2026-01-02T03:04:05.000006Z\",\"leaseTransitions\":0}}");
 }
 
 static void test_event(void **state)
@@ -130,15 +143,45 @@ static void test_event(void **state)
                                 "\x3a\x00"                     /* lastTimestamp */
                                 "\x40\x02"                     /* count */
                                 "\x52\x09" TIME;               /* eventTime */
-    const struct protobuf_field *fields = protobuf_fields_of("v1", "Event");
     struct json *json;
     struct err err = ERR_INIT;
-    if (protobuf_parse(arena, fields, event, sizeof(event) - 1, &json, &err) < 0)
+    if (schema_protobuf_read(arena, &TYPE_EVENT, event, sizeof(event) - 1, &json, &err) < 0)
         fail_msg("%s", err.message);
-    assert_string_equal(json_to_string(arena, json),
-                        "{\"involvedObject\":{\"kind\":\"Pod\",\"name\":\"p\"},\"reason\":\"r\","
-                        "\"source\":{},\"firstTimestamp\":\"2026-01-02T03:04:05Z\",\"count\":2,"
-                        "\"eventTime\":\"2026-01-02T03:04:05.000006Z\"}");
+    expect(json, "{\"metadata\":{\"creationTimestamp\":null},\"reportingComponent\":\"\","
+                 "\"reportingInstance\":\"\",\"lastTimestamp\":null,"
+                 "\"involvedObject\":{\"kind\":\"Pod\",\"name\":\"p\"},\"reason\":\"r\","
+                 "\"source\":{},\"firstTimestamp\":\"2026-01-02T03:04:05Z\",\"count\":2,"
+                 "\"eventTime\":\"2026-01-02T03:04:05.000006Z\"}");
+}
+
+/* Fields that JSON has in the object itself and protobuf in a message of its own; quantities, and
+ * bytes that are JSON. */
+static void test_inside(void **state)
+{
+    static const char pod[] = "\x12\x2c"                 /* spec, 44 bytes */
+                              "\x0a\x0b\x0a\x01v"        /* volume, 11 bytes */
+                              "\x12\x06\x12\x04\x0a\x02" /* its source: emptyDir with a medium */
+                              "ab"
+                              "\x12\x1d\x0a\x01m" /* container, 29 bytes */
+                              "\x42\x0e\x0a\x0c"  /* resources, limits: cpu 500 */
+                              "\x0a\x03"
+                              "cpu"
+                              "\x12\x05\x0a\x03"
+                              "500"
+                              "\x52\x08\x0a\x06\x12\x04\x0a\x02" /* livenessProbe, httpGet */
+                              "/b";
+    struct json *json;
+    struct err err = ERR_INIT;
+    if (schema_protobuf_read(arena, &TYPE_POD, pod, sizeof(pod) - 1, &json, &err) < 0)
+        fail_msg("%s", err.message);
+    const struct json *spec = json_get(json, "spec");
+    const struct json *container = json_first(json_get(spec, "containers"));
+    const struct json *volume = json_first(json_get(spec, "volumes"));
+    assert_string_equal(json_get_string(json_get(volume, "emptyDir"), "medium", ""), "ab");
+    assert_string_equal(json_get_string(json_at(container, "resources", "limits", NULL), "cpu", ""),
+                        "500");
+    assert_string_equal(
+        json_get_string(json_at(container, "livenessProbe", "httpGet", NULL), "path", ""), "/b");
 }
 
 /* JSON has no year 0 and none of five digits. */
@@ -150,12 +193,12 @@ static void test_times_out_of_range(void **state)
         "\x10\x80\x94\xeb\xdc\x03",                     /* a second of nanoseconds */
         "\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", /* -1 */
     };
-    const struct protobuf_field *fields = protobuf_fields_of("v1", "Event");
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         char *event = arena_printf(arena, "\x32%c%s", (int)strlen(times[i]), times[i]);
         struct json *json;
-        assert_int_equal(protobuf_parse(arena, fields, event, strlen(event), &json, NULL),
-                         -ERR_BAD_REQUEST);
+        assert_int_equal(
+            schema_protobuf_read(arena, &TYPE_EVENT, event, strlen(event), &json, NULL),
+            -ERR_BAD_REQUEST);
     }
 }
 
@@ -175,17 +218,22 @@ static void test_unknown_kind(void **state)
     static const char body[] = "k8s\0\x0a\x09\x0a\x02v1\x12\x03"
                                "Cat";
     struct json *json;
-    assert_int_equal(protobuf_parse_body(arena, body, sizeof(body) - 1, &json, NULL),
+    assert_int_equal(schema_protobuf_read_body(arena, body, sizeof(body) - 1, &json, NULL),
                      -ERR_MEDIA_TYPE);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bodies),       cmocka_unit_test(test_service),
-        cmocka_unit_test(test_job),          cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_unknown_kind), cmocka_unit_test(test_lease),
-        cmocka_unit_test(test_event),        cmocka_unit_test(test_times_out_of_range),
+        cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_service),
+        cmocka_unit_test(test_job),
+        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_unknown_kind),
+        cmocka_unit_test(test_lease),
+        cmocka_unit_test(test_event),
+        cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_times_out_of_range),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
