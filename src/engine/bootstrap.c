@@ -8,6 +8,7 @@
 #include "engine/meta.h"
 #include "engine/rest.h"
 #include "kube/object.h"
+#include "kube/schema_default.h"
 #include "kube/storage_class.h"
 
 #include <inttypes.h>
@@ -153,7 +154,7 @@ static int make_storage_class(const struct bootstrap *bootstrap, struct err *err
     struct json *class_ = kube_object_make(arena, &classes->id, NULL, CLAIM_CLASS);
     kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
     json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
-    kind_storage_class_defaults(arena, class_);
+    schema_default(arena, classes->schema, class_);
     return ensure(bootstrap, arena, classes, class_, NULL, err);
 }
 
@@ -164,8 +165,10 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
         registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
     struct json *class_;
     int r = 0;
-    for (size_t i = 0; r == 0 && (class_ = kind_priority_class_system(arena, i)); i++)
+    for (size_t i = 0; r == 0 && (class_ = kind_priority_class_system(arena, i)); i++) {
+        schema_default(arena, classes->schema, class_);
         r = ensure(bootstrap, arena, classes, class_, NULL, err);
+    }
     return r;
 }
 

@@ -48,6 +48,15 @@ static void written(void *context, struct json *object, const struct err *err)
     hub_task_end(&writing->task);
 }
 
+/* The service may have gone meanwhile: then what was made goes, too. */
+static void created(void *context, struct json *object, const struct err *err)
+{
+    const struct writing *writing = context;
+    if (!err)
+        workqueue_add(writing->endpoints->queue, writing->key);
+    written(context, object, err);
+}
+
 static struct json *wanted_subsets(struct endpoints *endpoints, struct arena *arena,
                                    const struct kube_object *service,
                                    const struct kube_selector *selector)
@@ -74,7 +83,7 @@ static void write_down(struct endpoints *endpoints, const char *key, struct aren
         JSON_EACH (label, kube_meta_labels(service->json))
             kube_meta_set_label(arena, object, label->name, json_text(label));
         json_set(arena, object, "subsets", subsets);
-        kube_create(client, &KUBE_ENDPOINTS, service->namespace_, object, written,
+        kube_create(client, &KUBE_ENDPOINTS, service->namespace_, object, created,
                     writing_new(endpoints, key));
         return;
     }
@@ -141,10 +150,16 @@ static void enqueue_services(struct endpoints *endpoints, const struct kube_obje
 static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
+    struct endpoints *endpoints = self;
     const char *plural = resource->id.plural;
-    if (str_eq(plural, "services") || str_eq(plural, "endpoints")) {
-        /* Endpoints are ours again if somebody wrote or removed them. */
-        enqueue(self, new_ ? new_ : old);
+    const struct kube_object *object = new_ ? new_ : old;
+    if (str_eq(plural, "services")) {
+        enqueue(self, object);
+    } else if (str_eq(plural, "endpoints")) {
+        /* They are ours again if somebody wrote or removed them; those of no service are his. */
+        if (kube_informer_get(hub_informer(endpoints->hub, "services"), object->namespace_,
+                              object->name))
+            enqueue(self, object);
     } else if (str_eq(plural, "pods")) {
         if (old)
             enqueue_services(self, old);

@@ -67,13 +67,11 @@ void kind_node_validate(struct field_errors *errors, const struct json *node,
                         const struct json *old);
 
 /* storage_class.c */
-void kind_storage_class_defaults(struct arena *arena, struct json *class_);
 void kind_storage_class_validate(struct field_errors *errors, const struct json *class_,
                                  const struct json *old);
 
 /* priority_class.c. Those that every cluster has: position from 0; NULL at the end. */
 struct json *kind_priority_class_system(struct arena *arena, size_t position);
-void kind_priority_class_defaults(struct arena *arena, struct json *class_);
 void kind_priority_class_validate(struct field_errors *errors, const struct json *class_,
                                   const struct json *old);
 

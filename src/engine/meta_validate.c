@@ -17,6 +17,8 @@ const char *meta_name_complaint(enum registry_name_rule rule, const char *name)
 {
     switch (rule) {
     case NAME_SUBDOMAIN:
+        if (strlen(name) > 253)
+            return "must be no more than 253 characters";
         return str_is_dns_subdomain(name)
                    ? NULL
                    : "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
@@ -24,6 +26,8 @@ const char *meta_name_complaint(enum registry_name_rule rule, const char *name)
                      "character (e.g. 'example.com', regex used for validation is "
                      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
     case NAME_LABEL:
+        if (strlen(name) > LABEL_NAME_MAX)
+            return "must be no more than 63 characters";
         return str_is_dns_label(name)
                    ? NULL
                    : "a lowercase RFC 1123 label must consist of lower case alphanumeric "
@@ -31,6 +35,8 @@ const char *meta_name_complaint(enum registry_name_rule rule, const char *name)
                      "(e.g. 'my-name',  or '123-abc', regex used for validation is "
                      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
     case NAME_LABEL1035:
+        if (strlen(name) > LABEL_NAME_MAX)
+            return "must be no more than 63 characters";
         return str_is_dns1035_label(name)
                    ? NULL
                    : "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "

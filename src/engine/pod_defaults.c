@@ -43,7 +43,6 @@ static void container_defaults(struct arena *arena, struct json *container, bool
 {
     default_string(arena, container, "imagePullPolicy",
                    pull_policy(json_get_string(container, "image", "")));
-    resource_defaults(arena, container);
     if (host_network)
         port_defaults(arena, json_get(container, "ports"));
 }
@@ -70,9 +69,17 @@ void kind_pod_spec_defaults(struct arena *arena, struct json *spec)
     }
 }
 
+/* Of a pod itself, and of no template. */
 void kind_pod_defaults(struct arena *arena, struct json *pod)
 {
-    kind_pod_spec_defaults(arena, json_get(pod, "spec"));
+    static const char *const lists[] = {"containers", "initContainers", NULL};
+    struct json *spec = json_get(pod, "spec");
+    kind_pod_spec_defaults(arena, spec);
+    for (size_t i = 0; lists[i]; i++) {
+        JSON_EACH (container, json_get(spec, lists[i]))
+            resource_defaults(arena, container);
+    }
+    default_bool(arena, spec, "enableServiceLinks", true);
 }
 
 /* Guaranteed: every container limits cpu and memory and asks for as much; BestEffort: none asks for
@@ -95,6 +102,10 @@ static const char *quality_of_service(const struct json *pod)
 
 void kind_pod_create(struct arena *arena, struct json *pod)
 {
+    struct json *spec = json_get(pod, "spec");
+    /* Less than no time is the least there is, as upstream. */
+    if (json_get_int(spec, "terminationGracePeriodSeconds", 0) < 0)
+        json_set_int(arena, spec, "terminationGracePeriodSeconds", 1);
     struct json *status = json_object(arena);
     json_set_string(arena, status, "phase", "Pending");
     json_set_string(arena, status, "qosClass", quality_of_service(pod));

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/defaults.h"
 #include "engine/rule.h"
 #include "kube/object.h"
 
@@ -27,14 +26,7 @@ struct json *kind_priority_class_system(struct arena *arena, size_t position)
         kube_object_make(arena, &KUBE_PRIORITYCLASSES, NULL, SYSTEM[position].name);
     json_set_int(arena, class_, "value", SYSTEM[position].value);
     json_set_string(arena, class_, "description", SYSTEM[position].description);
-    kind_priority_class_defaults(arena, class_);
     return class_;
-}
-
-void kind_priority_class_defaults(struct arena *arena, struct json *class_)
-{
-    default_int(arena, class_, "value", 0);
-    default_string(arena, class_, "preemptionPolicy", "PreemptLowerPriority");
 }
 
 /* Why a class of the system's prefix is none of the two; NULL if it is one. */

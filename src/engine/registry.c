@@ -390,9 +390,7 @@ static const struct registry_resource RESOURCES[] = {
         .short_names = NAMES("pc"),
         .verbs = VERBS_ALL,
         .generation = true,
-        .hooks = {.defaults = kind_priority_class_defaults,
-                  .validate = kind_priority_class_validate,
-                  .admit = rest_admit_priority_class},
+        .hooks = {.validate = kind_priority_class_validate, .admit = rest_admit_priority_class},
     },
     /* Before Volcano's of the same name: who says only "podgroup" means the one that counts here.
      */
@@ -424,7 +422,7 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "storageclass",
         .short_names = NAMES("sc"),
         .verbs = VERBS_ALL,
-        .hooks = {.defaults = kind_storage_class_defaults, .validate = kind_storage_class_validate},
+        .hooks = {.validate = kind_storage_class_validate},
     },
 };
 

@@ -37,7 +37,6 @@ static int no_subresource(const struct registry_resource *resource, const char *
         {"attach", "read what a pod says with 'kubectl logs -f'"},
         {"proxy", "reach the pod with 'kubectl port-forward'"},
         {"ephemeralcontainers", "run what you need as the command of a pod"},
-        {"scale", "change the replicas in the object itself"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (str_eq(sub, known[i].sub))

@@ -2,7 +2,6 @@
 #include "engine/kinds.h"
 
 #include "base/str.h"
-#include "engine/defaults.h"
 #include "engine/meta.h"
 #include "engine/rule.h"
 
@@ -10,12 +9,6 @@
 #include <string.h>
 
 enum { PARAMETERS_MAX = 512, PARAMETERS_SIZE_MAX = 256 * 1024 };
-
-void kind_storage_class_defaults(struct arena *arena, struct json *class_)
-{
-    default_string(arena, class_, "reclaimPolicy", "Delete");
-    default_string(arena, class_, "volumeBindingMode", "Immediate");
-}
 
 static void validate_provisioner(struct field_errors *errors, const struct json *class_)
 {

@@ -145,6 +145,8 @@ void kind_volume_validate(struct field_errors *errors, const struct json *volume
     if (json_get(capacity, "storage"))
         validate_storage(errors, capacity, "spec.capacity[storage]");
     validate_source(errors, volume);
+    rule_no_backsteps(errors, json_get_string(json_get(spec, "hostPath"), "path", ""),
+                      "spec.hostPath.path");
     rule_word(errors, spec, "persistentVolumeReclaimPolicy", policies, "spec");
     rule_word(errors, spec, "volumeMode", VOLUME_MODES, "spec");
     rule_name(errors, spec, "storageClassName", NAME_SUBDOMAIN, false, "spec");

@@ -47,6 +47,14 @@ static void gives_pods_their_priority(void **state)
                    "PriorityClass name");
 }
 
+static void gives_pods_a_second_to_end(void **state)
+{
+    struct api *api = *state;
+    struct answer answer =
+        api_post(api, DEFAULT "pods", POD_OF("hasty", "\"terminationGracePeriodSeconds\":-5,"));
+    assert_string_equal(answer_at(api, &answer, "spec.terminationGracePeriodSeconds"), "1");
+}
+
 static void gives_pods_the_default_class(void **state)
 {
     struct api *api = *state;
@@ -177,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(gives_pods_their_priority, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(gives_pods_a_second_to_end, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(gives_pods_the_default_class, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(refuses_priority_classes, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(gives_claims_the_default_class, api_setup, api_teardown),

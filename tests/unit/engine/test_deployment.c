@@ -396,6 +396,37 @@ static void leaves_all_it_made(void **state)
                         "Deployment");
 }
 
+static void goes_with_its_namespace(void **state)
+{
+    static const char *const all[] = {
+        "/apis/apps/v1/namespaces/away/deployments", "/apis/apps/v1/namespaces/away/replicasets",
+        "/apis/discovery.k8s.io/v1/namespaces/away/endpointslices", "/api/v1/namespaces/away/pods"};
+    struct api *api = *state;
+    api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"away\"}}");
+    struct answer answer =
+        api_post(api, all[0],
+                 "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"replicas\":2,\"selector\":"
+                 "{\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":"
+                 "\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}");
+    assert_int_equal(answer.status, 201);
+    api_post(api, "/api/v1/namespaces/away/services",
+             "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"selector\":{\"a\":\"b\"},\"ports\":"
+             "[{\"port\":80}]}}");
+    api_run(api, 3000);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        assert_true(json_count(items(api, all[i])) > 0);
+    api_delete(api, "/api/v1/namespaces/away", NULL);
+    for (int i = 0; i < 10; i++) {
+        api_run(api, 2000);
+        JSON_EACH (pod, items(api, all[3]))
+            api_delete(api, text(api, "%s/%s", all[3], kube_meta_name(pod)),
+                       "{\"gracePeriodSeconds\":0}");
+    }
+    assert_int_equal(api_get(api, "/api/v1/namespaces/away").status, 404);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        assert_int_equal(json_count(items(api, all[i])), 0);
+}
+
 /* ---- EndpointSlices -------------------------------------------------------------------------- */
 
 static void slices_follow_pods(void **state)
@@ -472,6 +503,7 @@ int main(void)
         FIXTURE_TEST(goes_with_all_it_made),
         FIXTURE_TEST(waits_for_all_it_made),
         FIXTURE_TEST(leaves_all_it_made),
+        FIXTURE_TEST(goes_with_its_namespace),
         FIXTURE_TEST(slices_follow_pods),
         FIXTURE_TEST(slices_mirror_endpoints),
     };

@@ -53,7 +53,7 @@ static const struct row ROWS[] = {
     {"GET", "/api/v1/namespaces/a/cats", "", -ERR_NOT_FOUND},
     {"POST", "/api/v1/namespaces/a/pods/b/exec", "", -ERR_UNSUPPORTED},
     {"GET", "/api/v1/namespaces/a/pods/b/attach", "", -ERR_UNSUPPORTED},
-    {"PUT", "/apis/batch/v1/namespaces/a/jobs/b/scale", "", -ERR_UNSUPPORTED},
+    {"PUT", "/apis/batch/v1/namespaces/a/jobs/b/scale", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/pods/b/log/x", "", -ERR_NOT_FOUND},
     {"GET", "/apis/kubeflow.org/v1/pods", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/pods/b/log/x/y/z", "", -ERR_NOT_FOUND},
