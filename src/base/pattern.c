@@ -129,7 +129,7 @@ static uint32_t decode(const char *text, size_t size, size_t *ret_size)
 static void walk(struct search *search, const char *text, size_t size)
 {
     uint32_t before = NO_CHARACTER;
-    size_t length, after_length;
+    size_t length = 0, after_length = 0;
     uint32_t at = size > 0 ? decode(text, size, &length) : NO_CHARACTER;
     reach(search, &search->now, 0, before, at);
     while (!search->found && at != NO_CHARACTER && search->work <= WORK_MAX) {

@@ -4,7 +4,7 @@
 
 #include "kube/schema.h"
 
-enum { SCHEMA_NODES_MAX = 100 * 1000, SCHEMA_MEMBERS_MAX = 5000 };
+enum { SCHEMA_NODES_MAX = 100 * 1000 };
 
 /* How many schemas are in it: the definition that has more than SCHEMA_NODES_MAX is refused. */
 size_t schema_count_nodes(const struct json *source);

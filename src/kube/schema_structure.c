@@ -31,13 +31,14 @@ static void check_doubles(struct field_errors *errors, const struct schema *sche
     size_t position = 0;
     map_init(&seen);
     JSON_EACH (element, list) {
-        const struct schema_path at = {.parent = path, .position = position++};
+        const struct schema_path at = {.parent = path, .position = position};
         const struct json *key = identity(scratch, schema, element);
         const char *text = json_to_string(scratch, key);
         if (map_get(&seen, text))
             field_duplicate_value(errors, schema_path_text(errors->arena, &at), key);
         else
             map_put(&seen, text, (void *)element);
+        position++;
     }
     map_release(&seen);
 }
@@ -94,8 +95,9 @@ static void walk(struct field_errors *errors, const struct schema *schema,
         return;
     size_t position = 0;
     JSON_EACH (element, value) {
-        const struct schema_path at = {.parent = path, .position = position++};
+        const struct schema_path at = {.parent = path, .position = position};
         walk(errors, schema->items, &at, element);
+        position++;
     }
     if (schema->set || schema->keys)
         check_doubles(errors, schema, path, value);

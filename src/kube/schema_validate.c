@@ -299,9 +299,10 @@ static void check_list(const struct check *check, const struct schema_rules *rul
         complain(check, json_string(check->errors->arena, ""), "shouldn't contain duplicates");
     size_t position = 0;
     JSON_EACH (element, check->value) {
-        const struct schema_path path = {.parent = check->path, .position = position++};
+        const struct schema_path path = {.parent = check->path, .position = position};
         if (check->schema->items)
             check_value(check->errors, check->schema->items, &path, element);
+        position++;
     }
 }
 

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/schema_compile.h"
 #include "read_json.h"
 
 #define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -348,6 +349,36 @@ static void test_warnings(void **state)
     assert_non_null(strstr(answer_message(&answer), "this server asks no webhooks"));
 }
 
+/* One part too many, and deeper than JSON may be. */
+static void test_limits(void **state)
+{
+    static const char HEAD[] =
+        "{'metadata':{'name':'bigs.yard.example'},'spec':{'group':'yard.example','scope':'Cluster',"
+        "'names':{'plural':'bigs','kind':'Big'},'versions':[{'name':'v1','served':true,"
+        "'storage':true,'schema':{'openAPIV3Schema':";
+    struct api *api = *state;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 16 << 20);
+    buf_append_str(&text, quoted(api->arena, HEAD));
+    buf_append_str(&text, "{\"type\":\"object\",\"allOf\":[{}");
+    for (int i = 1; i < SCHEMA_NODES_MAX; i++)
+        buf_append_str(&text, ",{}");
+    buf_append_str(&text, "]}}}]}}");
+    struct answer answer = api_post(api, DEFINITIONS, text.data);
+    assert_int_equal(answer.status, 422);
+    assert_non_null(strstr(answer_message(&answer), "must not have more than 100000 schemas"));
+
+    buf_clear(&text);
+    buf_append_str(&text, quoted(api->arena, HEAD));
+    for (int i = 0; i < JSON_DEPTH_MAX; i++)
+        buf_append_str(&text, "{\"type\":\"array\",\"items\":");
+    buf_append_str(&text, "{}");
+    for (int i = 0; i < JSON_DEPTH_MAX; i++)
+        buf_append_char(&text, '}');
+    buf_append_str(&text, "}}]}}");
+    assert_int_equal(api_post(api, DEFINITIONS, text.data).status, 400);
+}
+
 int main(void)
 {
 #define PLAIN(test_) cmocka_unit_test_setup_teardown(test_, api_setup, api_teardown)
@@ -366,6 +397,7 @@ int main(void)
         CONTROL(test_waiting_for_a_name),
         CONTROL(test_built_in),
         PLAIN(test_warnings),
+        PLAIN(test_limits),
     };
     int failed = 0;
     for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)
