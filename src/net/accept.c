@@ -1,0 +1,116 @@
+/* The Accept header; see accept.h. */
+#include "net/accept.h"
+
+#include "base/str.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Without the blanks around it. */
+static char *trimmed(struct arena *arena, const char *text, size_t size)
+{
+    while (size > 0 && isspace((unsigned char)*text)) {
+        text++;
+        size--;
+    }
+    while (size > 0 && isspace((unsigned char)text[size - 1]))
+        size--;
+    return arena_strndup(arena, text, size);
+}
+
+static bool is_media_type(const char *text)
+{
+    const char *slash = strchr(text, '/');
+    return slash && slash != text && slash[1] != '\0' && !strpbrk(text, " \t\"");
+}
+
+static void lower(char *text)
+{
+    for (; *text; text++)
+        *text = (char)tolower((unsigned char)*text);
+}
+
+/* False for a quality that is none, or says "not this". */
+static bool read_parameter(const char *text, struct accept_clause *clause)
+{
+    const char *value = strchr(text, '=');
+    if (!value)
+        return true;
+    value++;
+    if (str_has_prefix(text, "q="))
+        return str_to_double(value, &clause->quality, NULL) == 0 && clause->quality > 0 &&
+               clause->quality <= 1;
+    if (str_has_prefix(text, "as="))
+        clause->as = value;
+    else if (str_has_prefix(text, "g="))
+        clause->group = value;
+    else if (str_has_prefix(text, "v="))
+        clause->version = value;
+    return true;
+}
+
+static bool read_clause(struct arena *arena, const char *text, struct accept_clause *ret)
+{
+    size_t size = strcspn(text, ";");
+    char *type = trimmed(arena, text, size);
+    *ret = (struct accept_clause){.as = "", .group = "", .version = "", .quality = 1};
+    if (!is_media_type(type))
+        return false;
+    lower(type);
+    ret->type = type;
+    for (text += size; *text == ';'; text += size) {
+        text++;
+        size = strcspn(text, ";");
+        if (!read_parameter(trimmed(arena, text, size), ret))
+            return false;
+    }
+    return true;
+}
+
+static int choices(const struct accept_clause *clause)
+{
+    return str_eq(clause->type, "*/*") ? 2 : str_has_suffix(clause->type, "/*");
+}
+
+static bool is_wanted_more(const struct accept_clause *a, const struct accept_clause *b)
+{
+    return a->quality > b->quality || (a->quality == b->quality && choices(a) < choices(b));
+}
+
+static void insert(struct accept *accept, const struct accept_clause *clause)
+{
+    size_t place = accept->count++;
+    for (; place > 0 && is_wanted_more(clause, &accept->clauses[place - 1]); place--)
+        accept->clauses[place] = accept->clauses[place - 1];
+    accept->clauses[place] = *clause;
+}
+
+void accept_parse(struct arena *arena, const char *header, struct accept *ret)
+{
+    ret->count = 0;
+    if (str_is_empty(header))
+        header = "*/*";
+    while (*header && ret->count < ACCEPT_CLAUSES_MAX) {
+        size_t size = strcspn(header, ",");
+        struct accept_clause clause;
+        if (read_clause(arena, trimmed(arena, header, size), &clause))
+            insert(ret, &clause);
+        header += size + (header[size] == ',');
+    }
+}
+
+bool accept_clause_takes(const struct accept_clause *clause, const char *type)
+{
+    size_t size = strlen(clause->type);
+    if (choices(clause) == 1)
+        return strncmp(type, clause->type, size - 1) == 0;
+    return choices(clause) == 2 || str_eq(clause->type, type);
+}
+
+bool accept_takes(const struct accept *accept, const char *type)
+{
+    for (size_t i = 0; i < accept->count; i++)
+        if (accept->clauses[i].as[0] == '\0' && accept_clause_takes(&accept->clauses[i], type))
+            return true;
+    return false;
+}
