@@ -116,50 +116,59 @@ LOCAL_TYPE(LIFECYCLE, CORE "Lifecycle",
     OBJECT(2, "preStop", LIFECYCLE_HANDLER, "what is done before it is told to end"),
     TEXT(3, "stopSignal", "the signal that tells it to end", IF_SET));
 
+/* The rows of a container, for those whose name goes without saying, too. */
+#define CONTAINER_ROWS_BUT_NAME                                                                    \
+    TEXT(2, "image", "the image it is run from"),                                                  \
+    TEXTS(3, "command", "what is run, in place of the image's entry point"),                       \
+    TEXTS(4, "args", "the arguments, in place of the image's"),                                    \
+    TEXT(5, "workingDir", "the directory it starts in"),                                           \
+    LIST(6, "ports", CONTAINER_PORT, "the ports it listens on; others can be reached, too",        \
+        KEYS("containerPort", "protocol"), MERGE("containerPort")),                                \
+    LIST(19, "envFrom", TYPE_ENV_FROM_SOURCE,                                                      \
+        "config maps and secrets whose keys all become variables"),                                \
+    LIST(7, "env", TYPE_ENV_VAR, "variables of its environment", KEYS("name"), MERGE("name")),     \
+    STRUCT(8, "resources", TYPE_RESOURCE_REQUIREMENTS,                                             \
+        "how much processor, memory and devices it needs"),                                        \
+    LIST(23, "resizePolicy", CONTAINER_RESIZE_POLICY,                                              \
+        "whether it restarts when its resources are changed"),                                     \
+    TEXT(24, "restartPolicy", "when it is started again, where that differs from the pod's",       \
+        IF_SET, UNSUPPORTED(ONE_POLICY)),                                                          \
+    LIST(25, "restartPolicyRules", CONTAINER_RESTART_RULE,                                         \
+        "when it is started again, by its exit code", UNSUPPORTED(ONE_POLICY)),                    \
+    LIST(9, "volumeMounts", VOLUME_MOUNT, "where it sees which volumes", KEYS("mountPath"),        \
+        MERGE("mountPath")),                                                                       \
+    LIST(21, "volumeDevices", VOLUME_DEVICE, "where it sees which raw block devices",              \
+        KEYS("devicePath"), MERGE("devicePath")),                                                  \
+    OBJECT(10, "livenessProbe", PROBE, "when this fails the container is restarted",               \
+        UNSUPPORTED(NO_PROBES)),                                                                   \
+    OBJECT(11, "readinessProbe", PROBE, "while this fails services do not send to it",             \
+        UNSUPPORTED(NO_PROBES)),                                                                   \
+    OBJECT(22, "startupProbe", PROBE, "until this succeeds the other probes wait",                 \
+        UNSUPPORTED(NO_PROBES)),                                                                   \
+    OBJECT(12, "lifecycle", LIFECYCLE, "what is done after its start and before its end",          \
+        UNSUPPORTED("hooks are not run; SIGTERM tells a container to end")),                       \
+    TEXT(13, "terminationMessagePath", "the file whose content becomes its last message",          \
+        FALLBACK("\"/dev/termination-log\"")),                                                     \
+    TEXT(20, "terminationMessagePolicy", "whether the end of the log will do as its last message", \
+        WORDS("FallbackToLogsOnError", "File"), FALLBACK("\"File\"")),                             \
+    TEXT(14, "imagePullPolicy", "when its image is fetched anew",                                  \
+        WORDS("Always", "IfNotPresent", "Never")),                                                 \
+    OBJECT(15, "securityContext", TYPE_SECURITY_CONTEXT,                                           \
+        "its users and rights, where they differ from the pod's"),                                 \
+    BOOL(16, "stdin", "true: its input stays open for somebody to attach to",                      \
+        UNSUPPORTED("the input of a container is empty")),                                         \
+    BOOL(17, "stdinOnce", "true: its input ends with the first who attached"),                     \
+    BOOL(18, "tty", "true: it gets a terminal; needs stdin",                                       \
+        UNSUPPORTED("a container has no terminal"))
+
 TYPE(TYPE_CONTAINER, CORE "Container", "one program of a pod, with all it needs to run",
     TEXT(1, "name", "what it is called; each name only once in a pod", REQUIRED, ALWAYS),
-    TEXT(2, "image", "the image it is run from"),
-    TEXTS(3, "command", "what is run, in place of the image's entry point"),
-    TEXTS(4, "args", "the arguments, in place of the image's"),
-    TEXT(5, "workingDir", "the directory it starts in"),
-    LIST(6, "ports", CONTAINER_PORT, "the ports it listens on; others can be reached, too",
-        KEYS("containerPort", "protocol"), MERGE("containerPort")),
-    LIST(19, "envFrom", TYPE_ENV_FROM_SOURCE,
-        "config maps and secrets whose keys all become variables"),
-    LIST(7, "env", TYPE_ENV_VAR, "variables of its environment", KEYS("name"), MERGE("name")),
-    STRUCT(8, "resources", TYPE_RESOURCE_REQUIREMENTS,
-        "how much processor, memory and devices it needs"),
-    LIST(23, "resizePolicy", CONTAINER_RESIZE_POLICY,
-        "whether it restarts when its resources are changed"),
-    TEXT(24, "restartPolicy", "when it is started again, where that differs from the pod's", IF_SET,
-        UNSUPPORTED(ONE_POLICY)),
-    LIST(25, "restartPolicyRules", CONTAINER_RESTART_RULE,
-        "when it is started again, by its exit code", UNSUPPORTED(ONE_POLICY)),
-    LIST(9, "volumeMounts", VOLUME_MOUNT, "where it sees which volumes", KEYS("mountPath"),
-        MERGE("mountPath")),
-    LIST(21, "volumeDevices", VOLUME_DEVICE, "where it sees which raw block devices",
-        KEYS("devicePath"), MERGE("devicePath")),
-    OBJECT(10, "livenessProbe", PROBE, "when this fails the container is restarted",
-        UNSUPPORTED(NO_PROBES)),
-    OBJECT(11, "readinessProbe", PROBE, "while this fails services do not send to it",
-        UNSUPPORTED(NO_PROBES)),
-    OBJECT(22, "startupProbe", PROBE, "until this succeeds the other probes wait",
-        UNSUPPORTED(NO_PROBES)),
-    OBJECT(12, "lifecycle", LIFECYCLE, "what is done after its start and before its end",
-        UNSUPPORTED("hooks are not run; SIGTERM tells a container to end")),
-    TEXT(13, "terminationMessagePath", "the file whose content becomes its last message",
-        FALLBACK("\"/dev/termination-log\"")),
-    TEXT(20, "terminationMessagePolicy", "whether the end of the log will do as its last message",
-        WORDS("FallbackToLogsOnError", "File"), FALLBACK("\"File\"")),
-    TEXT(14, "imagePullPolicy", "when its image is fetched anew",
-        WORDS("Always", "IfNotPresent", "Never")),
-    OBJECT(15, "securityContext", TYPE_SECURITY_CONTEXT,
-        "its users and rights, where they differ from the pod's"),
-    BOOL(16, "stdin", "true: its input stays open for somebody to attach to",
-        UNSUPPORTED("the input of a container is empty")),
-    BOOL(17, "stdinOnce", "true: its input ends with the first who attached"),
-    BOOL(18, "tty", "true: it gets a terminal; needs stdin",
-        UNSUPPORTED("a container has no terminal")));
+    CONTAINER_ROWS_BUT_NAME);
+
+TYPE(TYPE_STEP_CONTAINER, "io.argoproj.workflow.v1alpha1.Container",
+        "the program of a step, with all it needs to run",
+    TEXT(0, "name", "what it is called; main where not given"),
+    CONTAINER_ROWS_BUT_NAME);
 
 TYPE(TYPE_EPHEMERAL_CONTAINER, CORE "EphemeralContainer",
         "a container added to a running pod to look into it",

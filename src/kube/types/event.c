@@ -14,7 +14,8 @@ LOCAL_TYPE(EVENT_SERIES, CORE "EventSeries", "an event that came again and again
 
 TYPE(TYPE_EVENT, CORE "Event", "something that happened to an object",
     KIND_ROWS,
-    METADATA(1),
+    STRUCT(1, "metadata", TYPE_OBJECT_META,
+        "the event's name, labels and whatever else every object has", REQUIRED),
     STRUCT(2, "involvedObject", TYPE_OBJECT_REFERENCE, "the object it happened to", REQUIRED),
     TEXT(3, "reason", "why it is so, as one word for programs"),
     TEXT(4, "message", "why it is so, as a sentence for people"),

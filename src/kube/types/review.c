@@ -90,7 +90,7 @@ TYPE(TYPE_SELF_SUBJECT_ACCESS_REVIEW, AUTHORIZATION "SelfSubjectAccessReview",
         "the question whether one may do something",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", SELF_SUBJECT_ACCESS_REVIEW_SPEC, "what one wants to do"),
+    STRUCT(2, "spec", SELF_SUBJECT_ACCESS_REVIEW_SPEC, "what one wants to do", REQUIRED),
     STRUCT(3, "status", SUBJECT_ACCESS_REVIEW_STATUS, "the answer"));
 
 LOCAL_TYPE(SELF_SUBJECT_RULES_REVIEW_SPEC, AUTHORIZATION "SelfSubjectRulesReviewSpec",
@@ -118,7 +118,7 @@ TYPE(TYPE_SELF_SUBJECT_RULES_REVIEW, AUTHORIZATION "SelfSubjectRulesReview",
         "the question what one may do in a namespace",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", SELF_SUBJECT_RULES_REVIEW_SPEC, "which namespace"),
+    STRUCT(2, "spec", SELF_SUBJECT_RULES_REVIEW_SPEC, "which namespace", REQUIRED),
     STRUCT(3, "status", SUBJECT_RULES_REVIEW_STATUS, "the answer"));
 
 LOCAL_TYPE(SCALE_SPEC, AUTOSCALING "ScaleSpec", "how many are wanted",

@@ -3,11 +3,15 @@
  * each. */
 #include "test_arena.h"
 
+#include "base/file.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/schema_rules.h"
 #include "kube/types/types.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TYPES_MAX = 1000 };
@@ -144,6 +148,71 @@ static void tables_make_sense(void **state)
     assert_true(visit.count > 250 && visit.fields > 1300);
 }
 
+/* ---- docs/unsupported.md --------------------------------------------------------------------- */
+
+/* "core.v1.PodSpec" of "io.k8s.api.core.v1.PodSpec", as the page names types. */
+static const char *short_name(const char *name)
+{
+    static const char *const prefixes[] = {"io.k8s.api.", "io.k8s.apimachinery.pkg.apis.",
+                                           "io.k8s.apiextensions-apiserver.pkg.apis."};
+    for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+        if (str_has_prefix(name, prefixes[i]))
+            return name + strlen(prefixes[i]);
+    return name;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The rows that the page must have, sorted. */
+static const char *effect_rows(const struct visit *visit)
+{
+    enum { ROWS_MAX = 1000 };
+    const char *rows[ROWS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < visit->count; i++) {
+        const struct schema_object *object = visit->seen[i];
+        for (const struct schema_field *field = object->fields; field->name; field++) {
+            if (!field->unsupported)
+                continue;
+            assert_true(count < ROWS_MAX);
+            rows[count++] = arena_printf(arena, "| `%s.%s` | %s |\n", short_name(object->name),
+                                         field->name, field->unsupported);
+        }
+    }
+    qsort(rows, count, sizeof(rows[0]), compare_rows);
+    const char *text = "| field | what is so here |\n|---|---|\n";
+    for (size_t i = 0; i < count; i++)
+        text = arena_printf(arena, "%s%s", text, rows[i]);
+    return text;
+}
+
+static void unsupported_fields_are_on_their_page(void **state)
+{
+    (void)state;
+    static const char begin[] = "<!-- effect: begin -->\n", end[] = "<!-- effect: end -->";
+    struct visit visit = {0};
+    struct buf page;
+    struct err err = ERR_INIT;
+    const struct type_kind *kind;
+    for (size_t i = 0; (kind = type_kind_at(i)); i++)
+        visit_object(&visit, kind->object);
+    buf_init(&page, 1024 * 1024);
+    if (file_read(UNSUPPORTED_PAGE, &page, &err) < 0)
+        fail_msg("%s", err.message);
+    const char *from = strstr(page.data, begin), *to = strstr(page.data, end);
+    assert_true(from && to && from < to);
+    from += strlen(begin);
+    const char *rows = effect_rows(&visit);
+    if (!str_eq(arena_strndup(arena, from, (size_t)(to - from)), rows)) {
+        fputs(rows, stderr);
+        fail_msg("docs/unsupported.md: between its marks must stand what is printed above");
+    }
+    buf_release(&page);
+}
+
 static void kinds_are_found(void **state)
 {
     (void)state;
@@ -160,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tables_make_sense),
+        TEST(unsupported_fields_are_on_their_page),
         cmocka_unit_test(kinds_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
