@@ -4,15 +4,19 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/engine.h"
+#include "engine/discovery_aggregated.h"
+#include "engine/document.h"
 #include "engine/openapi.h"
 #include "engine/registry.h"
+#include "net/accept.h"
 
 #include <string.h>
 
 /* kubectl warns when the server is more than one minor version away from it; whatever we say some
  * will, so we name the middle of those that work. */
 static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
+
+static const char *const HEALTH[] = {"/healthz", "/livez", "/readyz"};
 
 static struct json *make(struct arena *arena, const char *kind, const char *api_version)
 {
@@ -22,7 +26,7 @@ static struct json *make(struct arena *arena, const char *kind, const char *api_
     return object;
 }
 
-static struct json *strings(struct arena *arena, const char *const *list)
+struct json *discovery_names(struct arena *arena, const char *const *list)
 {
     struct json *array = json_array(arena);
     for (; list && *list; list++)
@@ -30,7 +34,7 @@ static struct json *strings(struct arena *arena, const char *const *list)
     return array;
 }
 
-static struct json *verbs(struct arena *arena, unsigned mask)
+struct json *discovery_verbs(struct arena *arena, unsigned mask)
 {
     struct json *array = json_array(arena);
     for (unsigned verb = 1; verb <= VERB_LAST; verb <<= 1)
@@ -46,11 +50,11 @@ static struct json *resource_entry(struct arena *arena, const struct registry_re
     json_set_string(arena, entry, "singularName", resource->singular);
     json_set_bool(arena, entry, "namespaced", resource->id.namespaced);
     json_set_string(arena, entry, "kind", resource->id.kind);
-    json_set(arena, entry, "verbs", verbs(arena, resource->verbs));
+    json_set(arena, entry, "verbs", discovery_verbs(arena, resource->verbs));
     if (resource->short_names)
-        json_set(arena, entry, "shortNames", strings(arena, resource->short_names));
+        json_set(arena, entry, "shortNames", discovery_names(arena, resource->short_names));
     if (resource->categories)
-        json_set(arena, entry, "categories", strings(arena, resource->categories));
+        json_set(arena, entry, "categories", discovery_names(arena, resource->categories));
     return entry;
 }
 
@@ -66,7 +70,7 @@ static struct json *sub_entry(struct arena *arena, const struct registry_resourc
         json_set_string(arena, entry, "version", sub->version);
     }
     json_set_string(arena, entry, "kind", sub->kind);
-    json_set(arena, entry, "verbs", verbs(arena, sub->verbs));
+    json_set(arena, entry, "verbs", discovery_verbs(arena, sub->verbs));
     return entry;
 }
 
@@ -162,9 +166,38 @@ static struct json *group_path(struct arena *arena, const struct registry *regis
     return entry;
 }
 
+static void add_path(struct arena *arena, struct json *paths, const char *path)
+{
+    json_append(paths, json_string(arena, path));
+}
+
+/* `/`: where there is anything. */
+static struct json *root(struct arena *arena, const struct registry *registry)
+{
+    struct json *json = json_object(arena), *paths = json_ensure_array(arena, json, "paths");
+    add_path(arena, paths, "/api");
+    add_path(arena, paths, "/api/v1");
+    add_path(arena, paths, "/apis");
+    const char **groups = registry_groups(registry, arena);
+    for (size_t i = 0; groups[i]; i++) {
+        const char **versions = registry_versions(registry, arena, groups[i]);
+        add_path(arena, paths, arena_printf(arena, "/apis/%s", groups[i]));
+        for (size_t j = 0; versions[j]; j++)
+            add_path(arena, paths, arena_printf(arena, "/apis/%s/%s", groups[i], versions[j]));
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(HEALTH); i++)
+        add_path(arena, paths, HEALTH[i]);
+    add_path(arena, paths, "/openapi/v2");
+    add_path(arena, paths, "/openapi/v3");
+    add_path(arena, paths, "/version");
+    return json;
+}
+
 static struct json *document(struct arena *arena, const struct registry *registry, const char *path,
                              const char *program_version)
 {
+    if (str_eq(path, "/"))
+        return root(arena, registry);
     if (str_eq(path, "/api"))
         return api_versions(arena);
     if (str_eq(path, "/api/v1"))
@@ -178,27 +211,71 @@ static struct json *document(struct arena *arena, const struct registry *registr
     return NULL;
 }
 
+/* The version of the one-answer form that a clause asks for; NULL: another. */
+static const char *aggregated_version(const struct accept_clause *clause)
+{
+    static const char *const versions[] = {"v2", "v2beta1"};
+    if (!str_eq(clause->as, "APIGroupDiscoveryList") ||
+        !str_eq(clause->group, "apidiscovery.k8s.io"))
+        return NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
+        if (str_eq(clause->version, versions[i]))
+            return versions[i];
+    return NULL;
+}
+
+/* The form that is wanted most of those there are: *ret_version is the one-answer form's, NULL for
+ * plain JSON. False: none. */
+static bool choose(const struct accept *accept, bool has_aggregated, const char **ret_version)
+{
+    for (size_t i = 0; i < accept->count; i++) {
+        const struct accept_clause *clause = &accept->clauses[i];
+        if (!accept_clause_takes(clause, "application/json"))
+            continue;
+        *ret_version = has_aggregated ? aggregated_version(clause) : NULL;
+        if (*ret_version || clause->as[0] == '\0')
+            return true;
+    }
+    return false;
+}
+
+static void respond(struct http_exchange *exchange, const struct registry *registry,
+                    const struct json *json)
+{
+    struct arena *arena = exchange->arena;
+    const char *path = exchange->request->path, *version, *type = "application/json";
+    bool is_core = str_eq(path, "/api");
+    struct accept accept;
+    accept_parse(arena, http_header_get(exchange->request->headers, "Accept"), &accept);
+    if (!choose(&accept, is_core || str_eq(path, "/apis"), &version)) {
+        document_refuse(exchange, type);
+        return;
+    }
+    if (version) {
+        json = discovery_aggregate(arena, registry, version, is_core);
+        type = arena_printf(arena, "%s;g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList", type,
+                            version);
+    }
+    const char *text = json_to_string(arena, json);
+    document_respond(exchange, type, NULL, text, strlen(text));
+}
+
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
                       const char *program_version)
 {
-    static const char *const health[] = {"/healthz", "/livez", "/readyz"};
     const char *path = exchange->request->path;
     if (!str_eq(exchange->request->method, "GET"))
         return false;
-    for (size_t i = 0; i < ARRAY_SIZE(health); i++) {
-        if (str_eq(path, health[i])) {
+    for (size_t i = 0; i < ARRAY_SIZE(HEALTH); i++) {
+        if (str_eq(path, HEALTH[i])) {
             http_respond(exchange, 200, "text/plain", "ok", 2);
             return true;
         }
     }
-    if (str_eq(path, "/openapi/v2")) {
-        openapi_respond(exchange, registry);
+    if (openapi_handle(exchange, registry, program_version))
         return true;
-    }
     const struct json *json = document(exchange->arena, registry, path, program_version);
-    if (!json)
-        return false;
-    const char *text = json_to_string(exchange->arena, json);
-    http_respond(exchange, 200, "application/json", text, strlen(text));
-    return true;
+    if (json)
+        respond(exchange, registry, json);
+    return json != NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_ENGINE_DISCOVERY_H
 #define TRAINYARD_ENGINE_DISCOVERY_H
 
+#include "base/json.h"
 #include "engine/registry.h"
 #include "net/http.h"
 
@@ -11,5 +12,9 @@
 /* Answers and returns true if the path is one of these. */
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
                       const char *program_version);
+
+/* What its two forms share: ["get", "list"] of a mask of verbs, and a list of names. */
+struct json *discovery_verbs(struct arena *arena, unsigned mask);
+struct json *discovery_names(struct arena *arena, const char *const *list);
 
 #endif

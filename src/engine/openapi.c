@@ -1,107 +1,188 @@
-/* OpenAPI v2; see openapi.h. The document says only what kubectl decides on: which kinds take a
- * PATCH with dryRun (`kubectl diff`, --dry-run=server). It has no definitions, so kubectl validates
- * nothing itself and leaves it to the server. Field numbers are those of the OpenAPIv2.proto that
- * kubectl is built with. */
+/* OpenAPI over HTTP; see openapi.h. Nothing is kept: a document is made in milliseconds, and held
+ * it would weigh more than all else that is idle. */
 #include "engine/openapi.h"
 
-#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/document.h"
+#include "engine/openapi_document.h"
+#include "engine/openapi_gnostic.h"
 #include "engine/registry.h"
-#include "kube/resource.h"
+#include "net/accept.h"
 
 #include <string.h>
 
-enum { DOCUMENT_MAX = 1024 * 1024 };
+enum { DOCUMENT_MAX = 64 * 1024 * 1024 };
 
-/* ---- The wire -------------------------------------------------------------------------------- */
+#define JSON_TYPE "application/json"
+/* Not the name that kubectl asks for: that one has an '@' no media type may contain. */
+#define GNOSTIC_TYPE       "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+#define GNOSTIC_TYPE_ASKED "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
-static void put_varint(struct buf *buf, size_t value)
+/* What the documents are about. */
+struct source {
+    const struct registry *registry;
+    const char *program_version;
+};
+
+/* ---- Version 2 ------------------------------------------------------------------------------- */
+
+/* NULL: nothing we have. */
+static const char *choose(const struct accept *accept)
 {
-    for (; value >= 0x80; value >>= 7)
-        buf_append_char(buf, (char)(value | 0x80));
-    buf_append_char(buf, (char)value);
+    for (size_t i = 0; i < accept->count; i++) {
+        const struct accept_clause *clause = &accept->clauses[i];
+        if (str_eq(clause->type, GNOSTIC_TYPE_ASKED) || str_eq(clause->type, GNOSTIC_TYPE))
+            return GNOSTIC_TYPE;
+        if (accept_clause_takes(clause, JSON_TYPE))
+            return JSON_TYPE;
+    }
+    return NULL;
 }
 
-static void put_bytes(struct buf *buf, unsigned number, const void *data, size_t size)
+static void respond_v2(struct http_exchange *exchange, const struct source *source)
 {
-    enum { LENGTH_DELIMITED = 2 };
-    put_varint(buf, number << 3 | LENGTH_DELIMITED);
-    put_varint(buf, size);
-    buf_append(buf, data, size);
+    struct accept accept;
+    accept_parse(exchange->arena, http_header_get(exchange->request->headers, "Accept"), &accept);
+    const char *type = choose(&accept);
+    if (!type) {
+        document_refuse(exchange, JSON_TYPE ", " GNOSTIC_TYPE);
+        return;
+    }
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, DOCUMENT_MAX);
+    const struct json *document =
+        openapi_document_v2(arena, source->registry, source->program_version);
+    if (str_eq(type, JSON_TYPE))
+        json_write(document, &body);
+    else
+        openapi_gnostic_write(document, &body);
+    document_respond(exchange, type, NULL, body.data, body.size);
 }
 
-static void put_string(struct buf *buf, unsigned number, const char *text)
+/* ---- Version 3 ------------------------------------------------------------------------------- */
+
+static void write_v3(const struct source *source, const char *group, const char *version,
+                     struct buf *body)
 {
-    put_bytes(buf, number, text, strlen(text));
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    json_write(
+        openapi_document_v3(arena, source->registry, source->program_version, group, version),
+        body);
 }
 
-/* A message made before it is known how long it gets; goes into its parent and is gone. */
-static void put_message(struct buf *parent, unsigned number, struct buf *message)
+static const char *v3_name(struct arena *arena, const char *group, const char *version)
 {
-    put_bytes(parent, number, message->data, message->size);
-    buf_release(message);
+    return group[0] ? arena_printf(arena, "apis/%s/%s", group, version)
+                    : arena_printf(arena, "api/%s", version);
 }
 
-static struct buf message(void)
+static const char *v3_address(struct arena *arena, const char *name, const char *hash)
 {
-    struct buf buf;
-    buf_init(&buf, DOCUMENT_MAX);
-    return buf;
+    return arena_printf(arena, "/openapi/v3/%s?hash=%s", name, hash);
 }
 
-/* ---- The document ---------------------------------------------------------------------------- */
-
-static void put_query_parameter(struct buf *operation, const char *name)
+static void add_to_index(struct arena *arena, struct json *paths, const struct source *source,
+                         const char *group, const char *version)
 {
-    struct buf schema = message(), non_body = message(), parameter = message(), item = message();
-    put_string(&schema, 2, "query");
-    put_string(&schema, 4, name);
-    put_string(&schema, 6, "string");
-    put_message(&non_body, 3, &schema);
-    put_message(&parameter, 2, &non_body);
-    put_message(&item, 1, &parameter);
-    put_message(operation, 8, &item);
+    const char *name = v3_name(arena, group, version);
+    char hash[DOCUMENT_HASH_SIZE];
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, DOCUMENT_MAX);
+    write_v3(source, group, version, &body);
+    document_hash(body.data, body.size, hash);
+    json_set_string(arena, json_ensure_object(arena, paths, name), "serverRelativeURL",
+                    v3_address(arena, name, hash));
 }
 
-static void put_kind(struct buf *operation, const struct kube_resource *id)
+static void add_group_to_index(struct arena *arena, struct json *paths, const struct source *source,
+                               const char *group)
 {
-    struct buf yaml = message(), any = message(), named = message();
-    buf_printf(&yaml, "group: \"%s\"\nkind: %s\nversion: %s\n", id->group, id->kind, id->version);
-    put_string(&any, 2, yaml.data);
-    put_string(&named, 1, "x-kubernetes-group-version-kind");
-    put_message(&named, 2, &any);
-    put_message(operation, 13, &named);
-    buf_release(&yaml);
+    const char **versions = registry_versions(source->registry, arena, group);
+    for (size_t i = 0; versions[i]; i++)
+        add_to_index(arena, paths, source, group, versions[i]);
 }
 
-static void put_path(struct arena *arena, struct buf *paths,
-                     const struct registry_resource *resource)
+static void respond_index(struct http_exchange *exchange, const struct source *source)
 {
-    struct buf patch = message(), item = message(), named = message();
-    put_query_parameter(&patch, "dryRun");
-    put_query_parameter(&patch, "fieldManager");
-    put_kind(&patch, &resource->id);
-    put_message(&item, 8, &patch);
-    put_string(&named, 1,
-               kube_resource_path(arena, &resource->id,
-                                  resource->id.namespaced ? "{namespace}" : NULL, "{name}", NULL));
-    put_message(&named, 2, &item);
-    put_message(paths, 2, &named);
+    struct arena *arena = exchange->arena;
+    struct json *index = json_object(arena), *paths = json_ensure_object(arena, index, "paths");
+    const char **groups = registry_groups(source->registry, arena);
+    add_group_to_index(arena, paths, source, "");
+    for (size_t i = 0; groups[i]; i++)
+        add_group_to_index(arena, paths, source, groups[i]);
+    const char *text = json_to_string(arena, index);
+    document_respond(exchange, JSON_TYPE, NULL, text, strlen(text));
 }
 
-void openapi_respond(struct http_exchange *exchange, const struct registry *registry)
+/* An address with a hash names one state of the document, and that one never changes: it may be
+ * kept for ever; one of another state leads to the one that is now. */
+static void respond_v3(struct http_exchange *exchange, const struct source *source,
+                       const char *group, const char *version)
 {
-    struct buf document = message(), info = message(), paths = message();
-    put_string(&info, 1, "Trainyard");
-    put_string(&info, 2, "v1");
-    const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_at(registry, i)); i++)
-        if (resource->verbs & VERB_PATCH)
-            put_path(exchange->arena, &paths, resource);
-    put_string(&document, 1, "2.0");
-    put_message(&document, 2, &info);
-    put_message(&document, 8, &paths);
-    /* Not the name that was asked for: that one has an '@' no media type may contain. */
-    http_respond(exchange, 200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
-                 document.data, document.size);
-    buf_release(&document);
+    struct arena *arena = exchange->arena;
+    struct http_header *headers = NULL;
+    const char *asked = http_query_get(arena, exchange->request->query, "hash");
+    char hash[DOCUMENT_HASH_SIZE];
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, DOCUMENT_MAX);
+    write_v3(source, group, version, &body);
+    document_hash(body.data, body.size, hash);
+    if (!str_is_empty(asked) && !str_eq(asked, hash)) {
+        http_header_add(arena, &headers, "Location",
+                        v3_address(arena, v3_name(arena, group, version), hash));
+        http_begin(exchange, 301, NULL, headers, 0);
+        http_end(exchange);
+        return;
+    }
+    if (asked)
+        http_header_add(arena, &headers, "Cache-Control", "public, immutable, max-age=31536000");
+    document_respond(exchange, JSON_TYPE, headers, body.data, body.size);
+}
+
+/* "api/v1", "apis/GROUP/VERSION". */
+static bool parse_name(struct arena *arena, const struct registry *registry, const char *name,
+                       const char **ret_group, const char **ret_version)
+{
+    size_t count;
+    char **pieces = str_split(arena, name, '/', &count);
+    if (count == 2 && str_eq(pieces[0], "api")) {
+        *ret_group = "";
+        *ret_version = pieces[1];
+    } else if (count == 3 && str_eq(pieces[0], "apis") && pieces[1][0]) {
+        *ret_group = pieces[1];
+        *ret_version = pieces[2];
+    } else {
+        return false;
+    }
+    return registry_has_group_version(registry, *ret_group, *ret_version);
+}
+
+bool openapi_handle(struct http_exchange *exchange, const struct registry *registry,
+                    const char *program_version)
+{
+    const struct source source = {registry, program_version};
+    static const char v3[] = "/openapi/v3";
+    const char *path = exchange->request->path, *group, *version;
+    if (str_eq(path, "/openapi/v2")) {
+        respond_v2(exchange, &source);
+        return true;
+    }
+    if (!str_has_prefix(path, v3))
+        return false;
+    const char *name = path + strlen(v3);
+    bool is_index = name[0] == '\0';
+    if (!is_index &&
+        (name[0] != '/' || !parse_name(exchange->arena, registry, name + 1, &group, &version)))
+        return false;
+    struct accept accept;
+    accept_parse(exchange->arena, http_header_get(exchange->request->headers, "Accept"), &accept);
+    if (!accept_takes(&accept, JSON_TYPE))
+        document_refuse(exchange, JSON_TYPE);
+    else if (is_index)
+        respond_index(exchange, &source);
+    else
+        respond_v3(exchange, &source, group, version);
+    return true;
 }

@@ -197,7 +197,12 @@ static const struct registry_resource RESOURCES[] = {
         .verbs = VERBS_ALL,
         .subresources =
             (const struct registry_subresource[]){
-                {.id = SUB_TOKEN, .name = "token", .kind = "TokenRequest", .verbs = VERB_CREATE},
+                {.id = SUB_TOKEN,
+                 .name = "token",
+                 .kind = "TokenRequest",
+                 .group = "authentication.k8s.io",
+                 .version = "v1",
+                 .verbs = VERB_CREATE},
                 {.id = SUB_NONE},
             },
     },

@@ -5,6 +5,7 @@
 #include "kube/object.h"
 #include "kube/status.h"
 #include "kube/table.h"
+#include "net/accept.h"
 
 #include <string.h>
 
@@ -86,27 +87,26 @@ void rest_respond_error(struct rest *rest, const struct err *err)
     respond_tree(rest->exchange, err_info(err->code)->http_status, rest->warnings, status);
 }
 
-/* Whether one clause of an Accept header asks for a Table. */
-static bool clause_is_table(const char *clause, size_t size)
+static bool is_table(const struct accept_clause *clause)
 {
-    static const char as[] = "as=Table";
-    return memmem(clause, size, as, sizeof(as) - 1) != NULL;
+    return str_eq(clause->as, "Table") && str_eq(clause->group, "meta.k8s.io") &&
+           (str_eq(clause->version, "v1") || str_eq(clause->version, "v1beta1"));
 }
 
-bool rest_wants_table(const struct rest *rest)
+int rest_choose_form(struct rest *rest, struct err *err)
 {
-    const char *accept = http_header_get(rest->exchange->request->headers, "Accept");
-    while (accept && *accept) {
-        size_t size = strcspn(accept, ",");
-        if (clause_is_table(accept, size))
-            return true;
-        /* Plain JSON before any Table is what is wanted most. */
-        if (str_has_prefix(accept, JSON_TYPE) && !memmem(accept, size, "as=", 3))
-            return false;
-        accept += size;
-        accept += strspn(accept, ", ");
+    struct accept accept;
+    accept_parse(rest->arena, http_header_get(rest->exchange->request->headers, "Accept"), &accept);
+    for (size_t i = 0; i < accept.count; i++) {
+        const struct accept_clause *clause = &accept.clauses[i];
+        if (!accept_clause_takes(clause, JSON_TYPE))
+            continue;
+        rest->table = is_table(clause);
+        if (rest->table || clause->as[0] == '\0')
+            return 0;
     }
-    return false;
+    return err_set(err, ERR_NOT_ACCEPTABLE, "only the following media types are accepted: %s",
+                   JSON_TYPE);
 }
 
 const struct kube_columns *rest_columns(const struct rest *rest)
@@ -136,7 +136,7 @@ static void respond_table(struct rest *rest, int status, const struct json *obje
 
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size)
 {
-    if (!rest_wants_table(rest) && !rest_converts(rest, data, size)) {
+    if (!rest->table && !rest_converts(rest, data, size)) {
         respond(rest->exchange, status, rest->warnings, data, size);
         return;
     }
@@ -155,7 +155,7 @@ void rest_respond_json(struct rest *rest, int status, const struct json *json)
         rest_convert_out(rest, rest->arena, seen);
         json = seen;
     }
-    if (rest_wants_table(rest) && !kube_status_is_status(json) &&
+    if (rest->table && !kube_status_is_status(json) &&
         !str_eq(json_get_string(json, "kind", ""), "Table"))
         respond_table(rest, status, json);
     else

@@ -243,6 +243,21 @@ static void dispatch(struct rest *rest)
     }
 }
 
+static int read_dry_run(struct rest *rest, struct err *err)
+{
+    const char *dry_run = rest_query(rest, "dryRun");
+    if (dry_run && !str_eq(dry_run, "All"))
+        return err_set(err, ERR_BAD_REQUEST, "dryRun: \"%.100s\" is not known, it must be \"All\"",
+                       dry_run);
+    rest->dry_run = dry_run != NULL;
+    return 0;
+}
+
+static bool answers_with_objects(enum registry_sub sub)
+{
+    return sub != SUB_LOG && sub != SUB_PORT_FORWARD;
+}
+
 void rest_handle(struct engine *engine, struct http_exchange *exchange,
                  const struct identity *identity, const struct route *route)
 {
@@ -254,18 +269,14 @@ void rest_handle(struct engine *engine, struct http_exchange *exchange,
     rest->route = *route;
     registry_hold(rest->arena, route->resource);
     field_errors_init(&rest->invalid, rest->arena);
+    struct err err = ERR_INIT;
     if (!rest_is_allowed(rest))
         return;
     if (route->resource->warning)
         rest_warn(rest, route->resource->warning);
-    const char *dry_run = rest_query(rest, "dryRun");
-    if (dry_run && !str_eq(dry_run, "All")) {
-        struct err err = ERR_INIT;
-        err_set(&err, ERR_BAD_REQUEST, "dryRun: \"%.100s\" is not known, it must be \"All\"",
-                dry_run);
+    if (read_dry_run(rest, &err) < 0 ||
+        (answers_with_objects(route->sub) && rest_choose_form(rest, &err) < 0))
         rest_respond_error(rest, &err);
-        return;
-    }
-    rest->dry_run = dry_run != NULL;
-    dispatch(rest);
+    else
+        dispatch(rest);
 }

@@ -23,6 +23,7 @@ struct rest {
     const struct identity *identity; /* who asks */
     struct route route;
     bool dry_run;                /* dryRun=All: everything but the write */
+    bool table;                  /* objects are answered as rows of a Table */
     struct field_errors invalid; /* why the object was refused; with ERR_INVALID */
     /* What errors are about where it is not what the route names: a generated name, a namespace. */
     const char *about_name;
@@ -88,7 +89,8 @@ void rest_respond_error(struct rest *rest, const struct err *err);
 /* One object, whole, as the client wants it (JSON, or a Table of one row). */
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size);
 void rest_respond_json(struct rest *rest, int status, const struct json *json);
-bool rest_wants_table(const struct rest *rest);
+/* The form that the client wants most, of those there are, into rest->table. */
+int rest_choose_form(struct rest *rest, struct err *err);
 struct kube_columns;
 const struct kube_columns *rest_columns(const struct rest *rest);
 void rest_warn(struct rest *rest, const char *text); /* a Warning, sent with the answer */

@@ -111,7 +111,7 @@ void rest_list(struct rest *rest)
     list.count =
         store_list(store, rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL),
                    &list.objects);
-    int r = rest_wants_table(rest) ? write_table(&list, &err) : write_plain(&list, &err);
+    int r = rest->table ? write_table(&list, &err) : write_plain(&list, &err);
     if (r < 0)
         rest_respond_error(rest, &err);
     for (size_t i = 0; i < list.count; i++)

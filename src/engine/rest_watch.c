@@ -298,7 +298,7 @@ void rest_watch(struct rest *rest)
         return;
     }
     struct loop *loop = engine_loop(rest->engine);
-    watcher->table = rest_wants_table(rest);
+    watcher->table = rest->table;
     watcher->bookmarks =
         route_query_flag(rest->arena, rest->exchange->request->query, "allowWatchBookmarks");
     watcher->scratch = arena_new();

@@ -239,9 +239,10 @@ YAML
     wait_for_workflow mistaken Failed
     assert_eq "its message" "invalid spec: spec.templates[9].dag.tasks[0].dependencies[0]: no task 'prduce'; did you mean 'produce'?" \
         "$(message_of mistaken)"
-    # A warning by an old kubectl, a refusal by one that asks for strictness.
+    # An old kubectl sees it by itself, a newer one lets the server say it.
     pipeline | sed 's/nodeSelector/nodeSelectr/' | create >/dev/null 2>"$SCRATCH/said" || true
-    assert_contains "what is said" 'did you mean "nodeSelector"' "$(cat "$SCRATCH/said")"
+    assert_contains "what is said" 'unknown field "' "$(cat "$SCRATCH/said")"
+    assert_contains "what is said" 'nodeSelectr"' "$(cat "$SCRATCH/said")"
     kubectl delete wf --all
     wait_until "all to be gone" is_gone wf mistaken
 }

@@ -129,14 +129,21 @@ struct pending {
     bool ended;
 };
 
+static const char *header_text(struct api *api, const struct http_header *headers, const char *name)
+{
+    const char *value = http_header_get(headers, name);
+    return arena_strdup(api->arena, value ? value : "");
+}
+
 static void on_head(void *context, int status, const struct http_header *headers)
 {
     struct pending *pending = context;
-    const char *type = http_header_get(headers, "Content-Type");
-    const char *warning = http_header_get(headers, "Warning");
-    pending->answer.status = status;
-    pending->answer.warning = arena_strdup(pending->api->arena, warning ? warning : "");
-    pending->answer.content_type = arena_strdup(pending->api->arena, type ? type : "");
+    struct answer *answer = &pending->answer;
+    answer->status = status;
+    answer->warning = header_text(pending->api, headers, "Warning");
+    answer->content_type = header_text(pending->api, headers, "Content-Type");
+    answer->tag = header_text(pending->api, headers, "ETag");
+    answer->location = header_text(pending->api, headers, "Location");
 }
 
 static void on_data(void *context, const void *data, size_t size)
@@ -171,6 +178,8 @@ static struct http_request make_request(struct api *api, const char *method, con
         http_header_add(api->arena, &request.headers, "Accept", accept);
     if (api->agent)
         http_header_add(api->arena, &request.headers, "User-Agent", api->agent);
+    if (api->has_tag)
+        http_header_add(api->arena, &request.headers, "If-None-Match", api->has_tag);
     return request;
 }
 

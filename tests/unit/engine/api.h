@@ -19,6 +19,7 @@ struct api {
     struct http_transport *transport;
     struct arena *arena; /* of the answers */
     const char *agent;   /* the User-Agent of calls; NULL: none is sent */
+    const char *has_tag; /* sent as If-None-Match; NULL: not */
 };
 
 /* The same seed gives the same order of everything that has none of its own. */
@@ -45,7 +46,9 @@ int api_controlled_teardown(void **state);
 struct answer {
     int status;
     const char *content_type;
-    const char *warning; /* the first Warning header, or "" */
+    const char *warning;  /* the first Warning header, or "" */
+    const char *tag;      /* ETag, or "" */
+    const char *location; /* or "" */
     const char *body;
     size_t size;
     struct json *json; /* NULL if it is none */

@@ -55,20 +55,85 @@ static void test_resources(void **state)
     assert_non_null(entry(&answer, "resources", "tfjobs/status"));
 }
 
-static void test_openapi(void **state)
+/* Everything in one answer, as kubectl asks for it from 1.26 on. */
+static void test_aggregated(void **state)
 {
     struct api *api = *state;
+#define AGGREGATED(version_)                                                                       \
+    "application/json;g=apidiscovery.k8s.io;v=" version_ ";as=APIGroupDiscoveryList"
     struct answer answer =
-        api_call(api, "GET", "/openapi/v2?timeout=32s", NULL,
-                 "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", NULL);
-    assert_int_equal(answer.status, 200);
-    assert_string_equal(answer.content_type,
-                        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
-    /* kubectl looks for the parameter on the PATCH of a kind before it dares a dry run. */
-    assert_true(answer.size > 0);
-    assert_non_null(memmem(answer.body, answer.size, "kind: TFJob\nversion: v1", 23));
-    assert_non_null(memmem(answer.body, answer.size, "dryRun", 6));
-    assert_int_equal(api_get(api, "/openapi/v3").status, 404);
+        api_call(api, "GET", "/apis", NULL,
+                 AGGREGATED("v2") "," AGGREGATED("v2beta1") ",application/json", NULL);
+    assert_string_equal(answer.content_type, AGGREGATED("v2"));
+    assert_string_equal(answer_at(api, &answer, "kind"), "APIGroupDiscoveryList");
+    assert_string_equal(answer_at(api, &answer, "apiVersion"), "apidiscovery.k8s.io/v2");
+    const struct json *kubeflow = NULL;
+    JSON_EACH (item, json_get(answer.json, "items")) {
+        const char *name = json_get_string(json_get(item, "metadata"), "name", "");
+        assert_string_not_equal(name, "");
+        if (str_eq(name, "kubeflow.org"))
+            kubeflow = item;
+    }
+    const struct json *versions = json_get(kubeflow, "versions");
+    assert_int_equal(json_count(versions), 2);
+    assert_string_equal(json_get_string(json_element(versions, 0), "version", ""), "v1");
+    assert_string_equal(json_get_string(json_element(versions, 1), "version", ""), "v1beta1");
+
+    answer = api_call(api, "GET", "/api", NULL, AGGREGATED("v2beta1"), NULL);
+    assert_string_equal(answer.content_type, AGGREGATED("v2beta1"));
+    const struct json *pods = NULL;
+    JSON_EACH (item, json_at(json_element(json_at(json_element(json_get(answer.json, "items"), 0),
+                                                  "versions", NULL),
+                                          0),
+                             "resources", NULL)) {
+        if (str_eq(json_get_string(item, "resource", ""), "pods"))
+            pods = item;
+    }
+    assert_string_equal(json_get_string(pods, "scope", ""), "Namespaced");
+    assert_string_equal(json_get_string(json_get(pods, "responseKind"), "kind", ""), "Pod");
+    assert_true(json_count(json_get(pods, "subresources")) >= 4);
+
+    /* A version that does not exist is not taken for another, and nothing else has this form. */
+    assert_int_equal(api_call(api, "GET", "/apis", NULL, AGGREGATED("v3"), NULL).status, 406);
+    assert_int_equal(api_call(api, "GET", "/api/v1", NULL, AGGREGATED("v2"), NULL).status, 406);
+    answer = api_call(api, "GET", "/apis", NULL, AGGREGATED("v3") ",application/json", NULL);
+    assert_string_equal(answer.content_type, "application/json");
+}
+
+static void test_refused_types(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_call(api, "GET", "/apis", NULL, "application/yaml", NULL);
+    assert_int_equal(answer.status, 406);
+    assert_string_equal(answer_reason(&answer), "NotAcceptable");
+    assert_string_equal(answer_message(&answer),
+                        "only the following media types are accepted: application/json");
+    assert_int_equal(api_call(api, "GET", "/apis", NULL, "text/html, */*;q=0.1", NULL).status, 200);
+    assert_int_equal(api_call(api, "GET", "/apis", NULL, NULL, NULL).status, 200);
+}
+
+static void test_tags(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_get(api, "/apis");
+    assert_int_equal(strlen(answer.tag), 18);
+    api->has_tag = answer.tag;
+    struct answer again = api_get(api, "/apis");
+    assert_int_equal(again.status, 304);
+    assert_int_equal(again.size, 0);
+    assert_string_equal(again.tag, answer.tag);
+    assert_int_equal(api_get(api, "/api").status, 200);
+    api->has_tag = NULL;
+}
+
+static void test_root(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_get(api, "/");
+    const char *text = json_to_string(api->arena, json_get(answer.json, "paths"));
+    assert_non_null(strstr(text, "\"/apis/kubeflow.org\",\"/apis/kubeflow.org/v1\","));
+    JSON_EACH (path, json_get(answer.json, "paths"))
+        assert_int_equal(api_get(api, json_text(path)).status, 200);
 }
 
 static void test_version(void **state)
@@ -103,9 +168,10 @@ static void test_strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),    cmocka_unit_test(test_resources),
-        cmocka_unit_test(test_openapi),   cmocka_unit_test(test_version),
-        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_groups),     cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_aggregated), cmocka_unit_test(test_refused_types),
+        cmocka_unit_test(test_tags),       cmocka_unit_test(test_root),
+        cmocka_unit_test(test_version),    cmocka_unit_test(test_strangers),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }
