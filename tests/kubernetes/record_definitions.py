@@ -5,7 +5,7 @@ Reads cases (a JSON array of {"path", "body"[, "method"]}), sends each in turn t
 names, and writes them back with what it answered: "code", and of a refusal "message" and "causes", of
 anything else "keep" (the members the case asks for by dotted path). Run by hand:
 
-    tests/kubernetes/up api && tests/kubernetes/record_definitions.py tests/unit/kube/data/custom_objects.json
+    tests/kubernetes/up api && tests/kubernetes/record_definitions.py tests/unit/{kube/data/custom_objects,engine/data/definitions}.json
 """
 import base64
 import json
