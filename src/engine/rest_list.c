@@ -1,6 +1,6 @@
-/* LIST: the stored bytes joined into a list, or a Table of them. `limit` is taken as advice and
- * everything is answered at once, as the API allows. */
+/* LIST: the stored bytes joined into a list, or a Table of them, all at once or in parts. */
 #include "base/str.h"
+#include "engine/list_page.h"
 #include "engine/rest.h"
 #include "kube/object.h"
 #include "kube/table.h"
@@ -33,34 +33,76 @@ static int check_version(struct rest *rest, int64_t current, struct err *err)
 struct list {
     struct rest *rest;
     struct rest_filter filter;
-    struct store_object **objects;
+    struct list_page page;
+    struct store_object **objects; /* those to answer with: `count` of them, by filter and limit */
     size_t count;
     int64_t revision;
+    const char *continue_; /* the token for the rest, or NULL */
+    size_t remaining;      /* how many that are; only where nothing is filtered */
 };
+
+static bool is_wanted(const struct list *list, struct arena *scratch,
+                      const struct store_object *object)
+{
+    struct json *json;
+    if (list->filter.all)
+        return true;
+    arena_reset(scratch);
+    return rest_parse(scratch, object, &json, NULL) == 0 &&
+           rest_filter_matches(&list->filter, json);
+}
+
+/* Leave what is wanted, at most as many as are, and say where the rest begins. */
+static void choose(struct list *list)
+{
+    struct arena *scratch = arena_new();
+    size_t limit = list->page.limit ? list->page.limit : SIZE_MAX, kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct store_object *object = list->objects[i];
+        if (list->continue_ || !is_wanted(list, scratch, object)) {
+            store_object_unref(object);
+            continue;
+        }
+        if (kept == limit) {
+            list->continue_ =
+                list_page_token(list->rest->arena, list->objects[kept - 1]->key, list->revision);
+            list->remaining = list->filter.all ? list->count - i : 0;
+            store_object_unref(object);
+            continue;
+        }
+        list->objects[kept++] = object;
+    }
+    list->count = kept;
+    arena_free(scratch);
+}
+
+static struct json *list_meta(const struct list *list)
+{
+    struct arena *arena = list->rest->arena;
+    struct json *meta = json_object(arena);
+    json_set(arena, meta, "resourceVersion", json_stringf(arena, "%" PRId64, list->revision));
+    if (list->continue_)
+        json_set_string(arena, meta, "continue", list->continue_);
+    if (list->remaining)
+        json_set_int(arena, meta, "remainingItemCount", (int64_t)list->remaining);
+    return meta;
+}
 
 static int write_plain(struct list *list, struct err *err)
 {
     const struct registry_resource *resource = list->rest->route.resource;
     _cleanup_buf_ struct buf body;
     buf_init(&body, LIST_MAX);
-    buf_printf(&body,
-               "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":"
-               "\"%" PRId64 "\"},\"items\":[",
-               resource->list_kind, rest_api_version(list->rest), list->revision);
-    bool first = true;
+    buf_printf(&body, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":", resource->list_kind,
+               rest_api_version(list->rest));
+    json_write(list_meta(list), &body);
+    buf_append_str(&body, ",\"items\":[");
     struct arena *scratch = arena_new();
     for (size_t i = 0; i < list->count; i++) {
         const struct store_object *object = list->objects[i];
-        if (!list->filter.all) {
-            struct json *json;
-            arena_reset(scratch);
-            if (rest_parse(scratch, object, &json, NULL) < 0 ||
-                !rest_filter_matches(&list->filter, json))
-                continue;
-        }
-        if (!first)
+        arena_reset(scratch);
+        if (i > 0)
             buf_append_char(&body, ',');
-        first = false;
         rest_append_stored(list->rest, scratch, object->data, object->size, &body);
     }
     arena_free(scratch);
@@ -81,20 +123,38 @@ static int write_table(struct list *list, struct err *err)
         return r;
     int64_t now = loop_wall_ms(engine_loop(rest->engine));
     const struct kube_columns *columns = rest_columns(rest);
-    struct json *meta = json_object(rest->arena);
-    json_set(rest->arena, meta, "resourceVersion",
-             json_stringf(rest->arena, "%" PRId64, list->revision));
-    struct json *table = kube_table_new(rest->arena, columns, meta, true);
+    struct json *table = kube_table_new(rest->arena, columns, list_meta(list), true);
     struct arena *scratch = arena_new();
     for (size_t i = 0; i < list->count; i++) {
         struct json *json;
         arena_reset(scratch);
-        if (rest_parse(scratch, list->objects[i], &json, NULL) == 0 &&
-            rest_filter_matches(&list->filter, json))
+        if (rest_parse(scratch, list->objects[i], &json, NULL) == 0)
             kube_table_add(rest->arena, table, columns, json, include, now);
     }
     arena_free(scratch);
     rest_respond_json(rest, 200, table);
+    return 0;
+}
+
+/* Which part is wanted, of the list as of when. */
+static int read_page(struct list *list, struct err *err)
+{
+    struct rest *rest = list->rest;
+    const char *token = rest_query(rest, "continue");
+    int r = list_page_parse(rest->arena, rest_query(rest, "limit"), token, &list->page, err);
+    if (r < 0)
+        return r;
+    if (!list->page.revision)
+        return check_version(rest, list->revision, err);
+    const char *version = rest_query(rest, "resourceVersion");
+    if (!str_is_empty(version) && !str_eq(version, "0"))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "specifying resource version is not allowed when using continue");
+    if (!store_remembers(engine_store(rest->engine), list->page.revision))
+        return err_set(err, ERR_EXPIRED,
+                       "The provided continue parameter is too old to display a consistent list "
+                       "result. You can start a new list without the continue parameter.");
+    list->revision = list->page.revision;
     return 0;
 }
 
@@ -103,14 +163,14 @@ void rest_list(struct rest *rest)
     struct store *store = engine_store(rest->engine);
     struct list list = {.rest = rest, .revision = store_revision(store)};
     struct err err = ERR_INIT;
-    if (rest_filter_of(rest, &list.filter, &err) < 0 ||
-        check_version(rest, list.revision, &err) < 0) {
+    if (rest_filter_of(rest, &list.filter, &err) < 0 || read_page(&list, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
     }
-    list.count =
-        store_list(store, rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL),
-                   &list.objects);
+    list.count = store_list_after(
+        store, rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL),
+        list.page.after, &list.objects);
+    choose(&list);
     int r = rest->table ? write_table(&list, &err) : write_plain(&list, &err);
     if (r < 0)
         rest_respond_error(rest, &err);

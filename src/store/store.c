@@ -234,17 +234,29 @@ struct store_object *store_get_pending(struct store *store, const char *key)
     return entry && entry->newest ? store_object_ref(entry->newest) : NULL;
 }
 
-size_t store_list(struct store *store, const char *prefix, struct store_object ***ret_objects)
+size_t store_list_after(struct store *store, const char *prefix, const char *after,
+                        struct store_object ***ret_objects)
 {
     VEC(struct store_object *) objects = {0};
-    for (struct key_node *node = key_index_from(&store->index, prefix);
+    const char *from = strcmp(after, prefix) > 0 ? after : prefix;
+    for (struct key_node *node = key_index_from(&store->index, from);
          node && str_has_prefix(node->key, prefix); node = node->next[0]) {
         const struct store_entry *entry = node->value;
-        if (entry->committed)
+        if (entry->committed && !str_eq(node->key, after))
             vec_push(&objects, store_object_ref(entry->committed));
     }
     *ret_objects = objects.items;
     return objects.count;
+}
+
+size_t store_list(struct store *store, const char *prefix, struct store_object ***ret_objects)
+{
+    return store_list_after(store, prefix, "", ret_objects);
+}
+
+bool store_remembers(const struct store *store, int64_t since)
+{
+    return since >= store->history.floor;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -57,6 +57,13 @@ struct store_object *store_get_pending(struct store *store, const char *key);
  * array). */
 size_t store_list(struct store *store, const char *prefix, struct store_object ***ret_objects);
 
+/* The same of those behind the key `after`, for who goes on where he left off. */
+size_t store_list_after(struct store *store, const char *prefix, const char *after,
+                        struct store_object ***ret_objects);
+
+/* Whether every change after revision `since` is still known, so that a watch can begin there. */
+bool store_remembers(const struct store *store, int64_t since);
+
 /* The revision the next store_put() or store_delete() will get. */
 int64_t store_next_revision(const struct store *store);
 

@@ -55,6 +55,62 @@ static void test_list(void **state)
     assert_int_equal(api_get(api, MAPS "?labelSelector=%3D%3D").status, 400);
 }
 
+/* The names of a list taken in parts, with a bar between the parts. */
+static const char *names_in_parts(struct api *api, const char *path)
+{
+    static int made;
+    const char *text = "", *token = "", *revision = NULL;
+    do {
+        struct answer answer =
+            api_get(api, arena_printf(api->arena, "%s&continue=%s", path, token));
+        assert_int_equal(answer.status, 200);
+        if (!revision)
+            revision = answer_at(api, &answer, "metadata.resourceVersion");
+        assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"), revision);
+        JSON_EACH (item, json_get(answer.json, "items"))
+            text = arena_printf(api->arena, "%s%s", text, kube_meta_name(item));
+        token = answer_at(api, &answer, "metadata.continue");
+        text = arena_printf(api->arena, "%s%s", text, token[0] ? "|" : "");
+        make(api, arena_printf(api->arena, "z%d", made++), "9"); /* life goes on */
+    } while (token[0]);
+    return text;
+}
+
+static void test_list_in_parts(void **state)
+{
+    struct api *api = *state;
+    for (const char *name = "abcde"; *name; name++)
+        make(api, arena_printf(api->arena, "%c", *name), *name == 'c' ? "2" : "1");
+    struct answer answer = api_get(api, MAPS "?limit=2");
+    assert_string_equal(answer_at(api, &answer, "metadata.remainingItemCount"), "3");
+    const char *token = answer_at(api, &answer, "metadata.continue");
+    answer = api_get(api, MAPS "?limit=5");
+    assert_string_equal(answer_at(api, &answer, "metadata.continue"), "");
+    assert_string_equal(answer_at(api, &answer, "metadata.remainingItemCount"), "");
+    answer = api_get(api, MAPS "?limit=1&labelSelector=t%3D1");
+    assert_string_equal(answer_at(api, &answer, "metadata.remainingItemCount"), "");
+    answer = api_call(api, "GET", MAPS "?limit=1", NULL, TABLE, NULL);
+    assert_string_equal(answer_at(api, &answer, "rows.1"), "");
+    assert_string_equal(answer_at(api, &answer, "metadata.remainingItemCount"), "4");
+    assert_string_equal(names_in_parts(api, MAPS "?limit=2&labelSelector=t%3D1"), "ab|de");
+    assert_string_equal(names_in_parts(api, MAPS "?limit=2&labelSelector=t+in+(1,2)"), "ab|cd|e");
+
+    assert_int_equal(api_get(api, MAPS "?limit=-1").status, 400);
+    assert_int_equal(api_get(api, MAPS "?limit=1&continue=nonsense").status, 400);
+    assert_int_equal(
+        api_get(api, arena_printf(api->arena, "%s?continue=%s&resourceVersion=1", MAPS, token))
+            .status,
+        400);
+    /* What changed since the first part must be known. */
+    assert_int_equal(api_get(api, arena_printf(api->arena, "%s?continue=%s", MAPS, token)).status,
+                     200);
+    for (int i = 0; i < 10 * 1000; i++)
+        make(api, arena_printf(api->arena, "n%d", i), "3");
+    answer = api_get(api, arena_printf(api->arena, "%s?continue=%s", MAPS, token));
+    assert_int_equal(answer.status, 410);
+    assert_string_equal(answer_at(api, &answer, "reason"), "Expired");
+}
+
 static void test_list_versions(void **state)
 {
     struct api *api = *state;
@@ -199,6 +255,7 @@ int main(void)
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
         API_TEST(test_list),
+        API_TEST(test_list_in_parts),
         API_TEST(test_list_versions),
         API_TEST(test_list_table),
         API_TEST(test_watch_from_version),
