@@ -1,5 +1,5 @@
-/* OpenAPI over HTTP; see openapi.h. Nothing is kept: a document is made in milliseconds, and held
- * it would weigh more than all else that is idle. */
+/* OpenAPI over HTTP; see openapi.h. Nothing is kept: a document takes some milliseconds to make,
+ * and what is served may change between two requests. */
 #include "engine/openapi.h"
 
 #include "base/mem.h"
