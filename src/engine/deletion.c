@@ -9,62 +9,62 @@
 static const char ORPHAN[] = "orphan";
 static const char FOREGROUND[] = "foregroundDeletion";
 
-static int parse_propagation(const char *text, enum deletion_propagation *ret, struct err *err)
+static enum deletion_propagation parse_propagation(struct field_errors *invalid, const char *text)
 {
+    static const char *const words[] = {"Foreground", "Background", "Orphan", "nil", NULL};
     if (str_is_empty(text))
-        *ret = PROPAGATION_DEFAULT;
-    else if (str_eq(text, "Background"))
-        *ret = PROPAGATION_BACKGROUND;
-    else if (str_eq(text, "Foreground"))
-        *ret = PROPAGATION_FOREGROUND;
-    else if (str_eq(text, "Orphan"))
-        *ret = PROPAGATION_ORPHAN;
-    else
-        return err_set(err, ERR_INVALID,
-                       "propagationPolicy: Unsupported value: \"%.100s\": supported values: "
-                       "\"Background\", \"Foreground\", \"Orphan\"",
-                       text);
-    return 0;
+        return PROPAGATION_DEFAULT;
+    if (str_eq(text, "Background"))
+        return PROPAGATION_BACKGROUND;
+    if (str_eq(text, "Foreground"))
+        return PROPAGATION_FOREGROUND;
+    if (str_eq(text, "Orphan"))
+        return PROPAGATION_ORPHAN;
+    field_unsupported(invalid, "propagationPolicy", text, words);
+    return PROPAGATION_DEFAULT;
 }
 
+/* A negative one is as good as none, as upstream. */
 static int parse_grace(struct arena *arena, const struct json *body, const char *query,
                        int64_t *ret, struct err *err)
 {
     const struct json *value = json_get(body, "gracePeriodSeconds");
     const char *text = http_query_get(arena, query, "gracePeriodSeconds");
-    *ret = -1;
-    if (value && value->type != JSON_NULL) {
-        if (value->type != JSON_INT || value->integer < 0)
-            return err_set(err, ERR_INVALID,
-                           "gracePeriodSeconds: Invalid value: must be greater than or equal to 0");
-        *ret = value->integer;
-    } else if (!str_is_empty(text) && str_to_int64(text, 0, INT64_MAX, ret, err) < 0) {
+    int64_t grace = -1;
+    if (value && value->type == JSON_INT)
+        grace = value->integer;
+    else if (!str_is_empty(text) && str_to_int64(text, INT64_MIN, INT64_MAX, &grace, err) < 0)
         return err_wrap(err, "gracePeriodSeconds");
-    }
+    *ret = grace < 0 ? -1 : grace;
     return 0;
 }
 
-int deletion_options_parse(struct arena *arena, const struct json *body, const char *query,
+int deletion_options_parse(struct field_errors *invalid, const struct json *body, const char *query,
                            struct deletion_options *ret, struct err *err)
 {
     struct deletion_options options = {0};
+    struct arena *arena = invalid->arena;
     int r = parse_grace(arena, body, query, &options.grace_seconds, err);
     if (r < 0)
         return r;
     const char *propagation = json_get_string(body, "propagationPolicy", NULL);
     if (!propagation)
         propagation = http_query_get(arena, query, "propagationPolicy");
-    r = parse_propagation(propagation, &options.propagation, err);
-    if (r < 0)
-        return r;
+    options.propagation = parse_propagation(invalid, propagation);
     /* The form before propagationPolicy. */
     const struct json *orphan = json_get(body, "orphanDependents");
-    if (options.propagation == PROPAGATION_DEFAULT && orphan && orphan->type == JSON_BOOL)
+    bool has_orphan = orphan && orphan->type == JSON_BOOL;
+    if (has_orphan && !str_is_empty(propagation))
+        field_invalid(invalid, "propagationPolicy", json_string(arena, propagation),
+                      "orphanDependents and deletionPropagation cannot be both set");
+    else if (has_orphan)
         options.propagation = orphan->boolean ? PROPAGATION_ORPHAN : PROPAGATION_BACKGROUND;
     const struct json *preconditions = json_get(body, "preconditions");
     options.uid = json_get_string(preconditions, "uid", NULL);
     options.resource_version = json_get_string(preconditions, "resourceVersion", NULL);
     options.dry_run = json_count(json_get(body, "dryRun")) > 0;
+    if (invalid->count > 0)
+        return err_set(err, ERR_INVALID, "DeleteOptions are invalid");
     *ret = options;
     return 0;
 }

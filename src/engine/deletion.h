@@ -21,8 +21,9 @@ struct deletion_options {
     bool dry_run;
 };
 
-/* From the body (NULL: none) or, where that says nothing, from the query. */
-int deletion_options_parse(struct arena *arena, const struct json *body, const char *query,
+/* From the body (NULL: none) or, where that says nothing, from the query. What is wrong with their
+ * values is told in `invalid`, and the result is ERR_INVALID. */
+int deletion_options_parse(struct field_errors *invalid, const struct json *body, const char *query,
                            struct deletion_options *ret, struct err *err);
 
 enum deletion_step {

@@ -11,10 +11,9 @@ static const char VERSION[] = "meta.k8s.io/v1";
 
 static int bad_token(struct err *err)
 {
-    return err_set(
-        err, ERR_BAD_REQUEST,
-        "continue key is not valid: it is none that this server gave; list again without "
-        "it");
+    return err_set(err, ERR_BAD_REQUEST,
+                   "invalid continue token: continue key is not valid: it is none that this server "
+                   "gave; list again without it");
 }
 
 static int parse_token(struct arena *arena, const char *token, struct list_page *page,

@@ -4,7 +4,9 @@
 #include "engine/deletion.h"
 #include "engine/rest.h"
 #include "kube/object.h"
+#include "kube/schema_decode.h"
 #include "kube/status.h"
+#include "kube/types/types.h"
 
 #include <stdlib.h>
 
@@ -40,13 +42,22 @@ int rest_check_preconditions(struct rest *rest, const struct json *object,
     return 0;
 }
 
+/* Read as the kind it is: a value of the wrong type is no option left out. */
 static int read_options(struct rest *rest, struct deletion_options *ret, struct err *err)
 {
+    static const struct registry_resource options = {
+        .id = {.group = "meta.k8s.io", .plural = "deleteoptions", .kind = "DeleteOptions"}};
     struct json *body;
     int r = rest_read_any(rest, &body, err);
+    if (r == 0 && body)
+        r = schema_decode(rest->arena, &TYPE_DELETE_OPTIONS, SCHEMA_FORM_TYPED, body, NULL, err);
     if (r < 0)
         return r;
-    r = deletion_options_parse(rest->arena, body, rest->exchange->request->query, ret, err);
+    r = deletion_options_parse(&rest->invalid, body, rest->exchange->request->query, ret, err);
+    if (rest->invalid.count > 0) {
+        rest->about_resource = &options;
+        rest->about_name = "";
+    }
     if (r == 0 && ret->dry_run)
         rest->dry_run = true;
     return r;

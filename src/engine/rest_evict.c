@@ -35,7 +35,7 @@ static int read_eviction(struct rest *rest, struct deletion_options *ret, struct
         return err_set(err, ERR_BAD_REQUEST, "%.100s cannot be handled as an Eviction", kind);
     if (name[0] && !str_eq(name, rest->route.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Eviction object");
-    r = deletion_options_parse(rest->arena, json_get(body, "deleteOptions"), "", ret, err);
+    r = deletion_options_parse(&rest->invalid, json_get(body, "deleteOptions"), "", ret, err);
     if (r == 0 && ret->dry_run)
         rest->dry_run = true;
     return r;

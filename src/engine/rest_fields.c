@@ -39,7 +39,10 @@ static int refuse(struct rest *rest, const struct schema_complaints *unknown, st
     buf_init(&all, 4096);
     for (size_t i = 0; i < unknown->count; i++)
         buf_printf(&all, "%s%s", i ? ", " : "", unknown->texts[i]);
-    return err_set(err, ERR_BAD_REQUEST, "strict decoding error: %s", all.data);
+    const struct kube_resource *id = &rest->route.resource->id;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
+                   id->kind, id->version, id->kind, all.data);
 }
 
 /* What `old` already had that has no effect was told to who wrote it. */

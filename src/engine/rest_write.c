@@ -172,7 +172,13 @@ void rest_commit(struct rest *rest, struct json *object, const struct json *old,
 static int check_namespace_field(struct rest *rest, struct json *object, struct err *err)
 {
     const char *given = kube_meta_namespace(object);
-    if (given[0] != '\0' && !str_eq(given, rest->route.namespace_))
+    bool other = given[0] != '\0' && !str_eq(given, rest->route.namespace_);
+    if (other && rest->route.name)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the namespace of the object (%.253s) does not match the namespace on the "
+                       "request (%s)",
+                       given, rest->route.namespace_);
+    if (other)
         return err_set(err, ERR_BAD_REQUEST,
                        "the namespace of the provided object does not match the namespace sent on "
                        "the request");

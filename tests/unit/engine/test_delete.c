@@ -100,6 +100,16 @@ static void test_propagation(void **state)
     api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"}}");
     answer = api_delete(api, MAPS "/c", "{\"propagationPolicy\":\"Sideways\"}");
     assert_int_equal(answer.status, 422);
+    assert_string_equal(answer_message(&answer),
+                        "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported "
+                        "value: \"Sideways\": supported values: \"Foreground\", \"Background\", "
+                        "\"Orphan\", \"nil\"");
+    assert_string_equal(answer_at(api, &answer, "details.causes.0.field"), "propagationPolicy");
+    answer =
+        api_delete(api, MAPS "/c", "{\"propagationPolicy\":\"Orphan\",\"orphanDependents\":true}");
+    assert_int_equal(answer.status, 422);
+    assert_int_equal(api_delete(api, MAPS "/c", "{\"gracePeriodSeconds\":\"0\"}").status, 400);
+    assert_int_equal(api_delete(api, MAPS "/c", "{\"gracePeriodSeconds\":-1}").status, 200);
 }
 
 static void test_preconditions(void **state)

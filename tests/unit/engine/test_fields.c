@@ -40,13 +40,15 @@ static void test_modes(void **state)
     struct answer answer = api_post(api, PODS "?fieldValidation=Strict", TYPO);
     assert_int_equal(answer.status, 400);
     assert_string_equal(answer_message(&answer),
-                        "strict decoding error: unknown field \"spec.containers[0].comand\", did "
+                        "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: "
+                        "unknown field \"spec.containers[0].comand\", did "
                         "you mean \"command\"?");
     answer = api_merge(api, PODS "/t?fieldValidation=Strict", "{\"a\":1,\"spec\":{\"b\":2}}");
     assert_int_equal(answer.status, 404);
     answer = api_post(api, PODS "?fieldValidation=Strict", "{\"a\":1,\"spec\":{\"b\":2}}");
     assert_string_equal(answer_message(&answer),
-                        "strict decoding error: unknown field \"a\", unknown field \"spec.b\"");
+                        "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: "
+                        "unknown field \"a\", unknown field \"spec.b\"");
     answer = api_post(api, PODS "?fieldValidation=Ignore", TYPO);
     assert_int_equal(answer.status, 201);
     assert_string_equal(answer.warning, "");
