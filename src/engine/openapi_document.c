@@ -12,13 +12,19 @@ static void write_info(struct arena *arena, struct json *document, const char *p
     json_set_string(arena, info, "version", program_version);
 }
 
-static void write_all_versions(struct openapi_types *types, struct json *paths)
+/* One version of a resource, or all where `version` is NULL. What an older one looks like is
+ * defined beside its paths: clients look for it by its kind. */
+static void write_versions(struct openapi_types *types, const struct registry_resource *resource,
+                           const char *version, struct json *paths)
 {
-    const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_at(types->registry, i)); i++) {
+    if (!version || str_eq(version, resource->id.version))
         openapi_write_paths(types, resource, resource->id.version, paths);
-        for (const struct registry_older *older = resource->older; older && older->version; older++)
-            openapi_write_paths(types, resource, older->version, paths);
+    for (const struct registry_older *older = resource->older; older && older->version; older++) {
+        if (version && !str_eq(version, older->version))
+            continue;
+        openapi_write_paths(types, resource, older->version, paths);
+        if (older->schema)
+            openapi_refer(types, older->schema);
     }
 }
 
@@ -30,7 +36,10 @@ struct json *openapi_document_v2(struct arena *arena, const struct registry *reg
     struct json *document = json_object(arena);
     json_set_string(arena, document, "swagger", "2.0");
     write_info(arena, document, program_version);
-    write_all_versions(&types, json_ensure_object(arena, document, "paths"));
+    struct json *paths = json_ensure_object(arena, document, "paths");
+    const struct registry_resource *resource;
+    for (size_t i = 0; (resource = registry_at(registry, i)); i++)
+        write_versions(&types, resource, NULL, paths);
     json_set(arena, document, "definitions", types.definitions);
     openapi_types_release(&types);
     return document;
@@ -49,7 +58,7 @@ struct json *openapi_document_v3(struct arena *arena, const struct registry *reg
     const struct registry_resource *resource;
     for (size_t i = 0; (resource = registry_at(registry, i)); i++)
         if (str_eq(resource->id.group, group) && registry_serves_version(resource, version))
-            openapi_write_paths(&types, resource, version, paths);
+            write_versions(&types, resource, version, paths);
     json_set(arena, json_ensure_object(arena, document, "components"), "schemas",
              types.definitions);
     openapi_types_release(&types);

@@ -267,12 +267,12 @@ static struct json *kinds_of(struct openapi_types *types, const struct schema_ob
     const struct registry_resource *resource;
     for (size_t i = 0; (resource = registry_at(types->registry, i)); i++) {
         const struct kube_resource *id = &resource->id;
-        if (resource->schema != object)
-            continue;
-        json_append(kinds, openapi_group_version_kind(arena, id->group, id->version, id->kind));
+        if (resource->schema == object)
+            json_append(kinds, openapi_group_version_kind(arena, id->group, id->version, id->kind));
         for (const struct registry_older *older = resource->older; older && older->version; older++)
-            json_append(kinds,
-                        openapi_group_version_kind(arena, id->group, older->version, id->kind));
+            if (older->schema == object)
+                json_append(kinds,
+                            openapi_group_version_kind(arena, id->group, older->version, id->kind));
     }
     const struct type_kind *kind;
     for (size_t i = 0; kinds->count == 0 && (kind = type_kind_at(i)); i++)
@@ -334,9 +334,6 @@ static struct json *write_list(struct openapi_types *types,
     json_set(arena, items, "items", openapi_refer_kind(types, resource));
     json_append(kinds,
                 openapi_group_version_kind(arena, id->group, id->version, resource->list_kind));
-    for (const struct registry_older *older = resource->older; older && older->version; older++)
-        json_append(kinds, openapi_group_version_kind(arena, id->group, older->version,
-                                                      resource->list_kind));
     json_set(arena, list, KINDS, kinds);
     return list;
 }

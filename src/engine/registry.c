@@ -346,7 +346,8 @@ static const struct registry_resource RESOURCES[] = {
         .generation = true,
         .older =
             (const struct registry_older[]){
-                {"v1beta1", "kubeflow.org/v1beta1", kind_tfjob_convert_v1beta1},
+                {"v1beta1", "kubeflow.org/v1beta1", &TYPE_TFJOB_V1BETA1,
+                 kind_tfjob_convert_v1beta1},
                 {0},
             },
         .hooks = {.create = kind_training_job_create, .validate = kind_tfjob_validate},

@@ -89,8 +89,9 @@ struct registry_hooks {
 /* Another version in which clients may see and write a kind. What is stored, and what all of this
  * program works with, is the version of the resource itself. */
 struct registry_older {
-    const char *version;     /* "v1beta1"; NULL ends a list */
-    const char *api_version; /* "kubeflow.org/v1beta1" */
+    const char *version;                /* "v1beta1"; NULL ends a list */
+    const char *api_version;            /* "kubeflow.org/v1beta1" */
+    const struct schema_object *schema; /* what its objects look like; NULL: it is not described */
     /* An object that a client of this version wrote, into the stored version's form. */
     void (*convert)(struct arena *arena, struct json *object);
 };

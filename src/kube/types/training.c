@@ -5,6 +5,7 @@
 /* clang-format off */
 
 #define KUBEFLOW "org.kubeflow.v1."
+#define KUBEFLOW_V1BETA1 "org.kubeflow.v1beta1."
 #define NO_QUEUES "there are no queues: a group starts when there is room for it"
 #define NO_PRIORITIES "there are no priorities: a group starts when there is room for it"
 
@@ -16,12 +17,16 @@ LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
     TEXT(0, "priorityClass", "how important the job is", UNSUPPORTED(NO_PRIORITIES)),
     INT32(0, "scheduleTimeoutSeconds", "how long its pods may wait for room", IF_SET));
 
+/* v1beta1 has these in the spec itself. */
+#define ENDING_ROWS \
+    TEXT(0, "cleanPodPolicy", "which pods are deleted when the job has ended", \
+        WORDS("", "All", "None", "Running")), \
+    INT32(0, "ttlSecondsAfterFinished", "how long after its end the job is deleted", IF_SET), \
+    INT64(0, "activeDeadlineSeconds", "how long the job may run before it fails", IF_SET), \
+    INT32(0, "backoffLimit", "how many restarts there may be before the job fails", IF_SET)
+
 LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
-    TEXT(0, "cleanPodPolicy", "which pods are deleted when the job has ended",
-        WORDS("", "All", "None", "Running")),
-    INT32(0, "ttlSecondsAfterFinished", "how long after its end the job is deleted", IF_SET),
-    INT64(0, "activeDeadlineSeconds", "how long the job may run before it fails", IF_SET),
-    INT32(0, "backoffLimit", "how many restarts there may be before the job fails", IF_SET),
+    ENDING_ROWS,
     BOOL(0, "suspend", "true: its pods are ended, and started again when it is false", IF_SET),
     TEXT(0, "managedBy", "the controller that runs the job, if it is another one", IF_SET),
     OBJECT(0, "schedulingPolicy", SCHEDULING_POLICY, "how its pods are scheduled together"));
@@ -56,19 +61,32 @@ LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "how far a job is",
     TIME(0, "completionTime", "when it succeeded"),
     TIME(0, "lastReconcileTime", "when its controller last looked at it"));
 
+#define TFJOB_ROWS \
+    OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"), \
+    TEXT(0, "successPolicy", \
+        "AllWorkers: every worker must succeed; otherwise the chief, or worker 0", \
+        WORDS("", "AllWorkers", "ChiefWorker")), \
+    MAP(0, "tfReplicaSpecs", REPLICA_SPEC, "the pods of each role: Chief, Worker, PS, Evaluator", \
+        REQUIRED), \
+    BOOL(0, "enableDynamicWorker", "true: workers may come and go while the job runs")
+
 LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "what a TensorFlow job is to do",
-    OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"),
-    TEXT(0, "successPolicy",
-        "AllWorkers: every worker must succeed; otherwise the chief, or worker 0",
-        WORDS("", "AllWorkers", "ChiefWorker")),
-    MAP(0, "tfReplicaSpecs", REPLICA_SPEC, "the pods of each role: Chief, Worker, PS, Evaluator",
-        REQUIRED),
-    BOOL(0, "enableDynamicWorker", "true: workers may come and go while the job runs"));
+    TFJOB_ROWS);
 
 TYPE(TYPE_TFJOB, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,
     METADATA(0),
     OBJECT(0, "spec", TFJOB_SPEC, "what it is to do"),
+    OBJECT(0, "status", JOB_STATUS, "how far it is"));
+
+LOCAL_TYPE(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "what a TensorFlow job is to do",
+    TFJOB_ROWS,
+    ENDING_ROWS);
+
+TYPE(TYPE_TFJOB_V1BETA1, KUBEFLOW_V1BETA1 "TFJob", "a distributed training of TensorFlow",
+    KIND_ROWS,
+    METADATA(0),
+    OBJECT(0, "spec", TFJOB_SPEC_V1BETA1, "what it is to do"),
     OBJECT(0, "status", JOB_STATUS, "how far it is"));
 
 LOCAL_TYPE(RDZV_CONF, KUBEFLOW "RDZVConf", "a setting of the rendezvous",

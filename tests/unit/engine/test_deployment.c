@@ -32,7 +32,8 @@ static int setup(void **state)
     return 0;
 }
 
-static const char *text(struct api *api, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static const char *text(struct api *api, const char *format,
+                                                              ...)
 {
     va_list args;
     va_start(args, format);
