@@ -20,7 +20,7 @@ refused() { # WHY MARKS
     cp "$SCRATCH/marks" "$marks"
 }
 refused 'another up is under way, or was killed' ''
-refused 'an API server without a cluster is up' "$(sed '1s/.*/api/' "$marks")"
+refused '"up api" is up: end it with' "$(sed '1s/.*/api/' "$marks")"
 refused 'the cluster of /elsewhere is up' "$(sed '3s/.*/\/elsewhere/' "$marks")"
 
 kubectl apply -f - <<'EOF'
