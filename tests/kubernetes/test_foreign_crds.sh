@@ -32,6 +32,12 @@ assert_eq 'pods made' 2 "$(times_created early-worker-0)"
 
 echo 'as they are in 1.9: restarts and what is kept'
 bring 1.9
+# A definition that was changed counts a moment later: what the older one has not would be lost.
+suspend_is_kept() {
+    [ "$(replica Worker 1 Never 'exit 0' | job probe 'runPolicy: {suspend: true}' |
+        kubectl create --validate=false --dry-run=server -o jsonpath='{.spec.runPolicy.suspend}' -f -)" = true ]
+}
+wait_until 'the definitions of 1.9 to count' suspend_is_kept
 {
     replica Chief 1 Never "$(until_told train)"
     replica Worker 2 ExitCode "$(fail_once 'train-$HOSTNAME' 137); exec sleep 1000"
