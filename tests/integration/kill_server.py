@@ -112,7 +112,7 @@ class Writer(threading.Thread):
         self.revisions = {}
         self.operations = []  # since they were last compared with what the watchers saw
         self.count = self.acknowledged = 0
-        self.may_write, self.is_idle = threading.Event(), threading.Event()
+        self.may_write, self.is_idle, self.has_written = (threading.Event() for _ in range(3))
 
     def run(self):
         while True:
@@ -150,6 +150,7 @@ class Writer(threading.Thread):
         if status not in (200, 201):
             fail(f"{choice} of {name}: {status} {object_}")
         self.acknowledged += 1
+        self.has_written.set()
         operation.happened = True
         self.maps[name] = operation.after
         if operation.after is not None:
@@ -280,10 +281,10 @@ class Run:
     def write_until_killed(self):
         for writer in self.writers:
             writer.is_idle.clear()
+            writer.has_written.clear()
             writer.may_write.set()
-        before = sum(writer.acknowledged for writer in self.writers)
-        while sum(writer.acknowledged for writer in self.writers) == before:
-            time.sleep(0.001)
+        if not self.writers[0].has_written.wait(PATIENCE):
+            fail("no write was acknowledged")
         time.sleep(self.random.uniform(0, 0.5))
         self.server.kill()
         for writer in self.writers:
