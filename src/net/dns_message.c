@@ -10,15 +10,16 @@
 
 enum {
     HEADER_SIZE = 12,
-    NAME_TEXT_MAX = 253, /* 255 bytes in a message */
     LABEL_MAX = 63,
     TYPE_A = 1,
+    TYPE_CNAME = 5,
     TYPE_OPT = 41,
     TYPE_ANY = 255,
     CLASS_IN = 1,
     CLASS_ANY = 255,
-    TTL_SECONDS = 5, /* pods come and go */
-    RECORD_A_SIZE = 16,
+    TTL_SECONDS = 5,       /* pods come and go */
+    RECORD_HEAD_SIZE = 12, /* with a pointer for its name */
+    RECORD_A_SIZE = RECORD_HEAD_SIZE + 4,
     RECORD_OPT_SIZE = 11,
     UDP_PLAIN_MAX = 512,
 };
@@ -48,8 +49,8 @@ struct reader {
 
 struct question {
     uint16_t id, flags;
-    char name[NAME_TEXT_MAX + 1]; /* lower case, no final dot */
-    bool is_unusual;              /* bytes in it that no name of a cluster has */
+    char name[DNS_NAME_MAX + 1]; /* lower case, no final dot */
+    bool is_unusual;             /* bytes in it that no name of a cluster has */
     uint16_t type, class;
     size_t end; /* behind the question, from the query's beginning */
     bool has_opt;
@@ -92,7 +93,7 @@ static void read_question_name(struct reader *reader, struct question *question)
         unsigned size = read_bytes(reader, 1);
         if (reader->failed || size == 0)
             break;
-        if (size > LABEL_MAX || length + (length > 0) + size > NAME_TEXT_MAX) {
+        if (size > LABEL_MAX || length + (length > 0) + size > DNS_NAME_MAX) {
             reader->failed = true;
             break;
         }
@@ -194,15 +195,41 @@ static uint8_t *put_u32(uint8_t *at, unsigned value)
     return put_u16(put_u16(at, value >> 16), value & 0xFFFF);
 }
 
-static uint8_t *put_address(uint8_t *at, struct in_addr address)
+/* Up to what the record says; `owner` is where its name stands in the message. */
+static uint8_t *put_head(uint8_t *at, size_t owner, unsigned type, size_t size)
 {
-    at = put_u16(at, 0xC000 | HEADER_SIZE); /* the question's name again */
-    at = put_u16(at, TYPE_A);
+    at = put_u16(at, 0xC000 | (unsigned)owner);
+    at = put_u16(at, type);
     at = put_u16(at, CLASS_IN);
     at = put_u32(at, TTL_SECONDS);
-    at = put_u16(at, sizeof(address.s_addr));
+    return put_u16(at, (unsigned)size);
+}
+
+static uint8_t *put_address(uint8_t *at, size_t owner, struct in_addr address)
+{
+    at = put_head(at, owner, TYPE_A, sizeof(address.s_addr));
     memcpy(at, &address.s_addr, sizeof(address.s_addr));
     return at + sizeof(address.s_addr);
+}
+
+/* A name without a final dot has a byte more before its first label, and one behind its last. */
+static size_t alias_size(const char *alias)
+{
+    return alias[0] ? RECORD_HEAD_SIZE + strlen(alias) + 2 : 0;
+}
+
+static uint8_t *put_alias(uint8_t *at, const char *alias)
+{
+    at = put_head(at, HEADER_SIZE, TYPE_CNAME, strlen(alias) + 2); /* of the question's name */
+    while (*alias) {
+        size_t size = strcspn(alias, ".");
+        *at++ = (uint8_t)size;
+        memcpy(at, alias, size);
+        at += size;
+        alias += size + (alias[size] == '.');
+    }
+    *at++ = 0;
+    return at;
 }
 
 static uint8_t *put_opt(uint8_t *at, enum rcode rcode)
@@ -214,9 +241,24 @@ static uint8_t *put_opt(uint8_t *at, enum rcode rcode)
     return put_u16(at, 0);
 }
 
-/* The addresses of the name, and the code that goes with them. */
+/* What a lookup may give away as another name: labels that can be written down. */
+static bool is_name(const char *text)
+{
+    if (!text[0] || strlen(text) > DNS_NAME_MAX)
+        return false;
+    for (;;) {
+        size_t size = strcspn(text, ".");
+        if (size == 0 || size > LABEL_MAX)
+            return false;
+        if (!text[size])
+            return true;
+        text += size + 1;
+    }
+}
+
+/* What the name stands for, and the code that goes with it; returns the number of addresses. */
 static int find(const struct question *question, dns_lookup *lookup, void *context,
-                struct in_addr *ret_addresses, enum rcode *ret_rcode)
+                struct dns_found *ret, enum rcode *ret_rcode)
 {
     if (question->class != CLASS_IN && question->class != CLASS_ANY) {
         *ret_rcode = REFUSED;
@@ -224,7 +266,9 @@ static int find(const struct question *question, dns_lookup *lookup, void *conte
     }
     int count = -1;
     if (question->name[0] && !question->is_unusual)
-        count = lookup(context, question->name, ret_addresses);
+        count = lookup(context, question->name, ret);
+    if (count < 0 || !is_name(ret->alias))
+        ret->alias[0] = '\0';
     *ret_rcode = count < 0 ? NXDOMAIN : NOERROR;
     if (count < 0 || (question->type != TYPE_A && question->type != TYPE_ANY))
         return 0; /* the name may be there without having what was asked for */
@@ -235,21 +279,28 @@ size_t dns_answer(const void *query, size_t query_size, void *answer, size_t ans
                   dns_lookup *lookup, void *context)
 {
     struct question question = {0};
-    struct in_addr addresses[DNS_ADDRESSES_MAX];
+    struct dns_found found = {0};
     enum rcode rcode;
     int count = 0;
     if (!read_query(query, query_size, &question, &rcode))
         return 0;
     if (rcode == NOERROR)
-        count = find(&question, lookup, context, addresses, &rcode);
+        count = find(&question, lookup, context, &found, &rcode);
 
     size_t opt_size = question.has_opt ? RECORD_OPT_SIZE : 0;
     if (answer_max < question.end + opt_size)
         return 0;
-    size_t room = (answer_max - question.end - opt_size) / RECORD_A_SIZE;
-    bool is_cut = (size_t)count > room;
-    if (is_cut)
-        count = (int)room;
+    size_t room = answer_max - question.end - opt_size;
+    bool has_alias = found.alias[0] != '\0', is_cut = alias_size(found.alias) > room;
+    if (is_cut) {
+        has_alias = false;
+        count = 0;
+    } else {
+        room = (room - alias_size(found.alias)) / RECORD_A_SIZE;
+        is_cut = (size_t)count > room;
+        if (is_cut)
+            count = (int)room;
+    }
 
     bool has_question = question.end > HEADER_SIZE;
     unsigned flags = FLAG_QR | (question.flags & (OPCODE_MASK | FLAG_RD)) | (rcode & 15) |
@@ -258,13 +309,16 @@ size_t dns_answer(const void *query, size_t query_size, void *answer, size_t ans
     at = put_u16(at, question.id);
     at = put_u16(at, flags);
     at = put_u16(at, has_question);
-    at = put_u16(at, (unsigned)count);
+    at = put_u16(at, (unsigned)count + has_alias);
     at = put_u16(at, 0);
     at = put_u16(at, question.has_opt);
     memcpy(at, (const uint8_t *)query + HEADER_SIZE, question.end - HEADER_SIZE);
     at += question.end - HEADER_SIZE;
+    if (has_alias)
+        at = put_alias(at, found.alias);
+    size_t owner = has_alias ? question.end + RECORD_HEAD_SIZE : HEADER_SIZE;
     for (int i = 0; i < count; i++)
-        at = put_address(at, addresses[i]);
+        at = put_address(at, owner, found.addresses[i]);
     if (question.has_opt)
         at = put_opt(at, rcode);
     return (size_t)(at - (uint8_t *)answer);

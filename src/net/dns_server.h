@@ -1,5 +1,5 @@
-/* A DNS responder over UDP and TCP for the names of a cluster. It answers A queries from a function
- * and everything else with an empty answer or NXDOMAIN; it asks nobody. */
+/* A DNS responder over UDP and TCP for the names of a cluster. It answers A and CNAME queries from
+ * a function and everything else with an empty answer or NXDOMAIN; it asks nobody. */
 #ifndef TRAINYARD_NET_DNS_SERVER_H
 #define TRAINYARD_NET_DNS_SERVER_H
 
@@ -7,11 +7,16 @@
 
 #include <netinet/in.h>
 
-enum { DNS_ADDRESSES_MAX = 64 };
+enum { DNS_ADDRESSES_MAX = 64, DNS_NAME_MAX = 253 };
 
-/* Fill in up to DNS_ADDRESSES_MAX addresses of the name (lower case, no final dot) and return how
- * many; -1: there is no such name. */
-typedef int dns_lookup(void *context, const char *name, struct in_addr *ret_addresses);
+struct dns_found {
+    char alias[DNS_NAME_MAX + 1];                /* the name that this one stands for; "": none */
+    struct in_addr addresses[DNS_ADDRESSES_MAX]; /* of the name, or of its alias */
+};
+
+/* Fill in what is known of the name (lower case, no final dot), which is all zero before, and
+ * return the number of addresses; -1: there is no such name. */
+typedef int dns_lookup(void *context, const char *name, struct dns_found *ret);
 
 /* The pure part: one query packet to one answer packet. Returns the answer's size, 0: say nothing.
  */

@@ -10,7 +10,10 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { LABELS_MAX = 8 };
+enum {
+    LABELS_MAX = 8,
+    ALIASES_MAX = 8, /* behind each other; they may go in a circle */
+};
 
 static bool is_reachable(const struct json *service, const struct json *pod)
 {
@@ -29,33 +32,38 @@ static bool has_hostname(const struct json *pod, const char *service, const char
 }
 
 static int lookup_service(const struct names_source *source, const char *namespace_,
-                          const char *name, const char *hostname, struct in_addr *ret, int max)
+                          const char *name, const char *hostname, struct dns_found *found)
 {
     const struct json *service = source->service(source->context, namespace_, name);
     if (!service)
         return -1;
     const char *own = json_get_string(json_get(service, "spec"), "clusterIP", "");
-    if (!hostname && inet_pton(AF_INET, own, &ret[0]) == 1)
+    const char *alias = json_get_string(json_get(service, "spec"), "externalName", "");
+    if (str_eq(json_get_string(json_get(service, "spec"), "type", ""), "ExternalName"))
+        return !hostname && str_copy(found->alias, sizeof(found->alias), alias) ? 0 : -1;
+    if (!hostname && inet_pton(AF_INET, own, &found->addresses[0]) == 1)
         return 1;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_selector selector;
     if (kube_selector_from_map(arena, json_at(service, "spec", "selector", NULL), &selector, NULL) <
         0)
         return -1;
-    int found = 0;
+    int count = 0;
     bool exists = !hostname;
     size_t position = 0;
     for (const struct json *pod;
-         found < max && (pod = source->next_pod(source->context, namespace_, &position));) {
+         count < DNS_ADDRESSES_MAX &&
+         (pod = source->next_pod(source->context, namespace_, &position));) {
         if (!kube_selector_matches(&selector, kube_meta_labels(pod)) ||
             (hostname && !has_hostname(pod, name, hostname)))
             continue;
         exists = true;
         const char *address = json_get_string(json_get(pod, "status"), "podIP", "");
-        if (is_reachable(service, pod) && inet_pton(AF_INET, address, &ret[found]) == 1)
-            found++;
+        if (is_reachable(service, pod) &&
+            inet_pton(AF_INET, address, &found->addresses[count]) == 1)
+            count++;
     }
-    return exists ? found : -1;
+    return exists ? count : -1;
 }
 
 /* "10-244-1-2.default.pod": the address is in the name. */
@@ -70,18 +78,19 @@ static int lookup_pod(const char *label, struct in_addr *ret)
     return inet_pton(AF_INET, text, ret) == 1 ? 1 : -1;
 }
 
-int names_lookup(const struct names_source *source, const char *name, struct in_addr *ret, int max)
+/* One name, not what it stands for. */
+static int lookup_one(const struct names_source *source, const char *name, struct dns_found *found)
 {
     char copy[256];
-    if (max < 1 || !str_copy(copy, sizeof(copy), name))
+    if (!str_copy(copy, sizeof(copy), name))
         return -1;
     if (str_eq(copy, "localhost")) {
-        ret[0].s_addr = htonl(INADDR_LOOPBACK);
+        found->addresses[0].s_addr = htonl(INADDR_LOOPBACK);
         return 1;
     }
     /* Where people who come from a cluster on their desktop expect the API. */
     if (str_eq(copy, "kubernetes.docker.internal"))
-        return inet_pton(AF_INET, POD_NETWORK_GATEWAY, &ret[0]);
+        return inet_pton(AF_INET, POD_NETWORK_GATEWAY, &found->addresses[0]);
     static const char suffix[] = ".cluster.local";
     if (str_has_suffix(copy, suffix))
         copy[strlen(copy) - strlen(suffix)] = '\0';
@@ -94,10 +103,34 @@ int names_lookup(const struct names_source *source, const char *name, struct in_
         labels[count++] = label;
     }
     if (count == 3 && str_eq(labels[2], "svc"))
-        return lookup_service(source, labels[1], labels[0], NULL, ret, max);
+        return lookup_service(source, labels[1], labels[0], NULL, found);
     if (count == 4 && str_eq(labels[3], "svc"))
-        return lookup_service(source, labels[2], labels[1], labels[0], ret, max);
+        return lookup_service(source, labels[2], labels[1], labels[0], found);
     if (count == 3 && str_eq(labels[2], "pod"))
-        return lookup_pod(labels[0], ret);
+        return lookup_pod(labels[0], &found->addresses[0]);
     return -1;
+}
+
+/* It may be written as a whole name, with a dot at its end. */
+static void cut_dot(char *name)
+{
+    size_t size = strlen(name);
+    if (size > 0 && name[size - 1] == '.')
+        name[size - 1] = '\0';
+}
+
+int names_lookup(const struct names_source *source, const char *name, struct dns_found *ret)
+{
+    int count = lookup_one(source, name, ret);
+    char next[DNS_NAME_MAX + 1];
+    cut_dot(ret->alias);
+    memcpy(next, ret->alias, sizeof(next));
+    for (int hops = 0; next[0] && hops < ALIASES_MAX; hops++) {
+        struct dns_found beyond = {0};
+        count = lookup_one(source, next, &beyond);
+        memcpy(ret->addresses, beyond.addresses, sizeof(ret->addresses));
+        memcpy(next, beyond.alias, sizeof(next));
+        cut_dot(next);
+    }
+    return ret->alias[0] && count < 0 ? 0 : count; /* of names outside, others know the address */
 }

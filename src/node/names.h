@@ -1,12 +1,12 @@
 /* What the names of the cluster stand for: a service's name gives its cluster address, that of a
- * headless one the addresses of its pods. A pure function of the objects; the DNS responder asks
- * it. */
+ * headless one the addresses of its pods, that of an ExternalName the name it stands for. A pure
+ * function of the objects; the DNS responder asks it. */
 #ifndef TRAINYARD_NODE_NAMES_H
 #define TRAINYARD_NODE_NAMES_H
 
 #include "base/json.h"
+#include "net/dns_server.h"
 
-#include <netinet/in.h>
 #include <stddef.h>
 
 struct names_source {
@@ -19,7 +19,8 @@ struct names_source {
 /* The addresses of "kubernetes.docker.internal" (the API),
  * "<service>.<namespace>.svc[.cluster.local]",
  * "<hostname>.<service>.<namespace>.svc…" and "<a-b-c-d>.<namespace>.pod…"; lower case, no final
- * dot. Returns how many, 0 for a service nobody answers yet, -1 where there is no such name. */
-int names_lookup(const struct names_source *source, const char *name, struct in_addr *ret, int max);
+ * dot. Returns how many, 0 for a service nobody answers yet, -1 where there is no such name. What
+ * an ExternalName stands for is looked up, too, as far as it is in the cluster. */
+int names_lookup(const struct names_source *source, const char *name, struct dns_found *ret);
 
 #endif

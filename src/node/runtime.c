@@ -277,10 +277,10 @@ static const struct json *next_pod(void *context, const char *namespace_, size_t
     return pod ? pod->json : NULL;
 }
 
-static int lookup_name(void *context, const char *name, struct in_addr *ret_addresses)
+static int lookup_name(void *context, const char *name, struct dns_found *ret)
 {
     const struct names_source source = {get_service, next_pod, context};
-    return names_lookup(&source, name, ret_addresses, DNS_ADDRESSES_MAX);
+    return names_lookup(&source, name, ret);
 }
 
 static int bind_dns(struct node_space *space, int *ret_fd, struct err *err)

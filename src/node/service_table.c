@@ -104,7 +104,8 @@ static void add_node_ports(struct arena *arena, const struct service_table_sourc
                            struct proxy_table *ret)
 {
     const struct json *spec = json_get(service, "spec");
-    if (!str_eq(json_get_string(spec, "type", ""), "NodePort"))
+    const char *type = json_get_string(spec, "type", "");
+    if (!str_eq(type, "NodePort") && !str_eq(type, "LoadBalancer"))
         return;
     const struct json *endpoints =
         source->endpoints(source->context, kube_meta_namespace(service), kube_meta_name(service));

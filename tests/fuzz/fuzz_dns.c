@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int lookup(void *context, const char *name, struct in_addr *ret_addresses)
+static int lookup(void *context, const char *name, struct dns_found *ret)
 {
     size_t size = strlen(name);
     if (size == 0 || size > 253)
@@ -16,9 +16,11 @@ static int lookup(void *context, const char *name, struct in_addr *ret_addresses
     for (const char *c = name; *c; c++)
         if (*c <= ' ' || *c > '~' || (*c >= 'A' && *c <= 'Z'))
             mem_panic("'%s' was asked for", name);
+    if (size % 3 == 0) /* what comes is as good as any, and often no name */
+        memcpy(ret->alias, name, size);
     int count = (int)(size % (DNS_ADDRESSES_MAX + 2)) - 1;
     for (int i = 0; i < count; i++)
-        ret_addresses[i].s_addr = (in_addr_t)i;
+        ret->addresses[i].s_addr = (in_addr_t)i;
     return count;
 }
 

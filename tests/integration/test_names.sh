@@ -50,6 +50,11 @@ check() {
     wait_for_log two listening
     kubectl apply -f - <<'YAML'
 apiVersion: v1
+kind: Service
+metadata: {name: alias}
+spec: {type: ExternalName, externalName: two.default.svc.cluster.local}
+---
+apiVersion: v1
 kind: Pod
 metadata: {name: caller}
 spec:
@@ -60,7 +65,7 @@ spec:
     command: [bash, -ec]
     args:
     - |
-      for name in one two two.default two.default.svc two.default.svc.cluster.local; do
+      for name in one two two.default two.default.svc two.default.svc.cluster.local alias; do
           exec 3<>/dev/tcp/$name/2222
           echo "$name: $(cat <&3)"
       done
@@ -70,7 +75,8 @@ YAML
 two: this is two
 two.default: this is two
 two.default.svc: this is two
-two.default.svc.cluster.local: this is two" "$(kubectl logs caller)"
+two.default.svc.cluster.local: this is two
+alias: this is two" "$(kubectl logs caller)"
     assert_eq "the gateway's hardware address after pods have come and gone" "$hardware" "$(gateway_hardware)"
     cluster_wipe
 }

@@ -17,21 +17,28 @@
 
 enum { A = 1, AAAA = 28, MX = 15, ANY = 255, IN = 1, CHAOS = 3 };
 
-static int lookup(void *context, const char *name, struct in_addr *ret_addresses)
+static int lookup(void *context, const char *name, struct dns_found *ret)
 {
     int *calls = context;
     if (calls)
         ++*calls;
     if (strcmp(name, "one.default.svc") == 0) {
-        inet_pton(AF_INET, "10.1.2.3", &ret_addresses[0]);
+        inet_pton(AF_INET, "10.1.2.3", &ret->addresses[0]);
         return 1;
     }
     if (strcmp(name, "many") == 0) {
         for (int i = 0; i < DNS_ADDRESSES_MAX; i++)
-            ret_addresses[i].s_addr = htonl(0x0A000000 + (uint32_t)i);
+            ret->addresses[i].s_addr = htonl(0x0A000000 + (uint32_t)i);
         return DNS_ADDRESSES_MAX;
     }
-    return strcmp(name, "empty") == 0 ? 0 : -1;
+    if (strcmp(name, "alias") == 0) {
+        strcpy(ret->alias, "one.default.svc");
+        inet_pton(AF_INET, "10.1.2.3", &ret->addresses[0]);
+        return 1;
+    }
+    if (strcmp(name, "broken") == 0)
+        strcpy(ret->alias, "a..b");
+    return strcmp(name, "empty") == 0 || ret->alias[0] ? 0 : -1;
 }
 
 struct message {
@@ -107,6 +114,36 @@ static void a_name_has_its_address(void **state)
     assert_memory_equal(answer.bytes + 12, query.bytes + 12, query.size - 12); /* case kept */
     static const uint8_t record[] = {0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 5, 0, 4, 10, 1, 2, 3};
     assert_memory_equal(answer.bytes + query.size, record, sizeof(record));
+}
+
+static void a_name_may_stand_for_another(void **state)
+{
+    static const uint8_t records[] = {0xC0, 12,  0,   5,   0, 1,    0,   0,   0,   5,   0,   17,
+                                      3,    'o', 'n', 'e', 7, 'd',  'e', 'f', 'a', 'u', 'l', 't',
+                                      3,    's', 'v', 'c', 0, 0xC0, 35,  0,   1,   0,   1,   0,
+                                      0,    0,   5,   0,   4, 10,   1,   2,   3};
+    struct message query = query_of("alias", A, IN);
+    struct message answer = ask(&query, 512);
+    assert_int_equal(query.size, 23); /* where the records begin, which the pointer counts from */
+    assert_int_equal(get_u16(&answer, 6), 2);
+    assert_int_equal(answer.size, query.size + sizeof(records));
+    assert_memory_equal(answer.bytes + query.size, records, sizeof(records));
+
+    query = query_of("alias", AAAA, IN);
+    answer = ask(&query, 512);
+    assert_int_equal(get_u16(&answer, 6), 1);
+    assert_int_equal(answer.size, query.size + 29);
+
+    query = query_of("alias", A, IN);
+    answer = ask(&query, query.size + 29); /* room for the name alone, and not even for that */
+    assert_int_equal(get_u16(&answer, 2), 0x8700);
+    assert_int_equal(get_u16(&answer, 6), 1);
+    answer = ask(&query, query.size + 28);
+    assert_int_equal(get_u16(&answer, 2), 0x8700);
+    assert_int_equal(get_u16(&answer, 6), 0);
+
+    query = query_of("broken", A, IN);
+    assert_int_equal(ask(&query, 512).size, query.size);
 }
 
 static void what_is_not_there_is_told_apart(void **state)
@@ -238,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_has_its_address),
+        cmocka_unit_test(a_name_may_stand_for_another),
         cmocka_unit_test(what_is_not_there_is_told_apart),
         cmocka_unit_test(an_answer_too_long_is_cut_and_says_so),
         cmocka_unit_test(an_unknown_edns_is_answered_with_ours),

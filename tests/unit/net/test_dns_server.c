@@ -29,9 +29,9 @@ struct world {
     int good; /* answers that were right */
 };
 
-static int lookup(void *context, const char *name, struct in_addr *ret_addresses)
+static int lookup(void *context, const char *name, struct dns_found *ret)
 {
-    memcpy(&ret_addresses[0], ADDRESS, sizeof(ADDRESS));
+    memcpy(&ret->addresses[0], ADDRESS, sizeof(ADDRESS));
     return strcmp(name, "one") == 0 ? 1 : -1;
 }
 

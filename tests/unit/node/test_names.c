@@ -30,14 +30,14 @@ static const struct json *next_pod(void *context, const char *namespace_, size_t
 
 static const char *lookup(const char *name)
 {
-    static char text[256];
+    static char text[1024];
     const struct names_source source = {find_service, next_pod, NULL};
-    struct in_addr found[4];
-    int count = names_lookup(&source, name, found, 4);
-    snprintf(text, sizeof(text), "%d", count);
+    struct dns_found found = {0};
+    int count = names_lookup(&source, name, &found);
+    snprintf(text, sizeof(text), "%d%s%s", count, found.alias[0] ? " = " : "", found.alias);
     for (int i = 0; i < count; i++) {
         char address[INET_ADDRSTRLEN];
-        inet_ntop(AF_INET, &found[i], address, sizeof(address));
+        inet_ntop(AF_INET, &found.addresses[i], address, sizeof(address));
         strcat(strcat(text, " "), address);
     }
     return text;
@@ -53,7 +53,15 @@ static void lookups(void **state)
         " {'metadata':{'name':'web','namespace':'default'},'spec':{'selector':{'app':'web'}}},"
         " {'metadata':{'name':'hand','namespace':'default'},'spec':{}},"
         " {'metadata':{'name':'own','namespace':'default'},'spec':{'clusterIP':'10.96.0.9',"
-        "  'selector':{'app':'web'}}}]");
+        "  'selector':{'app':'web'}}},"
+        " {'metadata':{'name':'out','namespace':'default'},'spec':{'type':'ExternalName',"
+        "  'externalName':'example.com.','selector':{'app':'web'}}},"
+        " {'metadata':{'name':'alias','namespace':'default'},'spec':{'type':'ExternalName',"
+        "  'externalName':'further.default.svc.cluster.local'}},"
+        " {'metadata':{'name':'further','namespace':'default'},'spec':{'type':'ExternalName',"
+        "  'externalName':'own.default.svc.cluster.local.'}},"
+        " {'metadata':{'name':'circle','namespace':'default'},'spec':{'type':'ExternalName',"
+        "  'externalName':'circle.default.svc'}}]");
     pods = read_json(
         arena,
         "[{'metadata':{'name':'a','namespace':'default','labels':{'i':'0'}},"
@@ -82,6 +90,12 @@ static void lookups(void **state)
     assert_string_equal(lookup("10-244-1-9.default.pod.cluster.local"), "1 10.244.1.9");
     assert_string_equal(lookup("ten.default.pod"), "-1");
     assert_string_equal(lookup("localhost"), "1 127.0.0.1");
+    /* A name for another one, be it in the cluster or not. */
+    assert_string_equal(lookup("out.default.svc"), "0 = example.com");
+    assert_string_equal(lookup("b.out.default.svc"), "-1");
+    assert_string_equal(lookup("alias.default.svc"),
+                        "1 = further.default.svc.cluster.local 10.96.0.9");
+    assert_string_equal(lookup("circle.default.svc"), "0 = circle.default.svc");
     static const char *const NONE[] = {"",
                                        ".",
                                        "svc",

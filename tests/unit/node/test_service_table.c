@@ -45,8 +45,8 @@ static void load(struct arena *arena)
                " {'metadata':{'name':'headless','namespace':'default'},'spec':{'clusterIP':'None',"
                "   'ports':[{'port':2222}]}},"
                " {'metadata':{'name':'nobody','namespace':'other'},'spec':{'clusterIP':'10.96.0.3',"
-               "'sessionAffinity':'ClientIP',"
-               "   'ports':[{'port':1}]}},"
+               "'sessionAffinity':'ClientIP','type':'LoadBalancer',"
+               "   'ports':[{'port':1,'nodePort':30001}]}},"
                " {'metadata':{'name':'odd','namespace':'other'},'spec':{'clusterIP':'10.96.0.4',"
                "   'ports':[{'port':70000},{'port':'x'},null,7]}},"
                " {'spec':7}, {}]");
@@ -100,6 +100,8 @@ static void outside(void **state)
     service_table_outside(arena, &SOURCE, nodes, &table);
     assert_string_equal(text_of(arena, &table), "listen 127.0.0.1:3000\n"
                                                 "to 10.244.1.9:3001\n"
+                                                "listen 127.0.0.1:30001\n"
+                                                "sticky yes\n"
                                                 "listen 127.0.0.1:30080\n"
                                                 "to 10.244.1.9:8080\n"
                                                 "to 10.244.2.1:8080\n"
@@ -107,13 +109,16 @@ static void outside(void **state)
                                                 "to 127.0.0.2:8080\n"
                                                 "listen 127.0.0.2:3000\n"
                                                 "to 10.244.2.1:3000\n"
+                                                "listen 127.0.0.2:30001\n"
+                                                "sticky yes\n"
                                                 "listen 127.0.0.2:30080\n"
                                                 "to 10.244.1.9:8080\n"
                                                 "to 10.244.2.1:8080\n"
                                                 "to 10.244.3.1:9090\n"
                                                 "to 127.0.0.2:8080\n");
     assert_string_equal(table.routes[0].owner, "Pod/default/b");
-    assert_string_equal(table.routes[1].owner, "Service/default/web");
+    assert_string_equal(table.routes[1].owner, "Service/other/nobody");
+    assert_string_equal(table.routes[2].owner, "Service/default/web");
 }
 
 static void as_text(void **state)
