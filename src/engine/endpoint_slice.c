@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "engine/endpoints.h"
-#include "engine/kinds.h"
+#include "engine/service_spec.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -197,7 +197,7 @@ static struct json *labels_of(struct plan *plan)
     struct json *holder = json_object(plan->arena);
     JSON_EACH (label, kube_meta_labels(from))
         kube_meta_set_label(plan->arena, holder, label->name, json_text(label));
-    if (str_eq(address, KIND_SERVICE_HEADLESS))
+    if (str_eq(address, SERVICE_HEADLESS))
         kube_meta_set_label(plan->arena, holder, ENDPOINT_SLICE_HEADLESS, "");
     kube_meta_set_label(plan->arena, holder, ENDPOINT_SLICE_SERVICE,
                         kube_meta_name(observed->service));

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/endpoint_slice.h"
+#include "engine/service_spec.h"
 #include "engine/workloads.h"
 #include "kube/object.h"
 #include "kube/selector.h"
@@ -115,7 +116,7 @@ static void plan(struct workload_run *workload_run)
     const struct json *map = json_at(service, "spec", "selector", NULL);
     struct endpoint_slice_observed observed = {.service = service};
     struct kube_selector selector;
-    if (kube_meta_is_deleting(service) ||
+    if (kube_meta_is_deleting(service) || service_is(json_get(service, "spec"), "ExternalName") ||
         kube_selector_from_map(pass->arena, map, &selector, NULL) < 0)
         return;
     if (json_count(map) > 0) {

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "engine/endpoints.h"
 #include "engine/hub.h"
+#include "engine/service_spec.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 #include "kube/workqueue.h"
@@ -116,9 +117,11 @@ static void work(void *context, const char *key)
                     writing_new(endpoints, key));
         return;
     }
-    /* Without a selector the addresses are somebody else's to write. */
-    const struct json *map = service ? json_at(service->json, "spec", "selector", NULL) : NULL;
-    if (!service || json_count(map) == 0 || kube_meta_is_deleting(service->json) ||
+    /* Without a selector the addresses are somebody else's to write; another name has none. */
+    const struct json *spec = service ? json_get(service->json, "spec") : NULL;
+    const struct json *map = json_get(spec, "selector");
+    if (!service || json_count(map) == 0 || service_is(spec, "ExternalName") ||
+        kube_meta_is_deleting(service->json) ||
         kube_selector_from_map(arena, map, &selector, NULL) < 0) {
         workqueue_done(endpoints->queue, key, false);
         return;

@@ -6,32 +6,15 @@
 #include "engine/meta.h"
 #include "engine/rule.h"
 
-#include <arpa/inet.h>
-
 /* ---- Endpoints ------------------------------------------------------------------------------- */
 
 static void validate_address(struct field_errors *errors, const struct json *address,
                              const char *field)
 {
-    static const struct {
-        const char *prefix, *complaint;
-    } kept[] = {
-        {"127.", "may not be in the loopback range (127.0.0.0/8)"},
-        {"169.254.", "may not be in the link-local range (169.254.0.0/16)"},
-        {"224.0.0.", "may not be in the link-local multicast range (224.0.0.0/24)"},
-    };
-    unsigned char bytes[sizeof(struct in6_addr)];
-    const char *text = json_get_string(address, "ip", "");
-    const struct json *value = json_string(errors->arena, text);
+    const struct json *ip = json_get(address, "ip");
     const char *path = field_path(errors, "%s.ip", field);
-    if (inet_pton(AF_INET, text, bytes) != 1 && inet_pton(AF_INET6, text, bytes) != 1)
-        field_invalid(errors, path, value,
-                      "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
-    else if (str_eq(text, "0.0.0.0"))
-        field_invalid(errors, path, value, "may not be unspecified (0.0.0.0)");
-    for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-        if (str_has_prefix(text, kept[i].prefix))
-            field_invalid(errors, path, value, "%s", kept[i].complaint);
+    if (rule_address(errors, ip, path))
+        rule_address_outside(errors, ip, path);
     rule_name(errors, address, "hostname", NAME_LABEL, false, field);
 }
 

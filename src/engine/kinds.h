@@ -15,8 +15,7 @@ void kind_pod_defaults(struct arena *arena, struct json *pod);
 void kind_pod_create(struct arena *arena, struct json *pod);
 void kind_pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old);
 
-/* service.c. A service without an address of its own has this for one. */
-#define KIND_SERVICE_HEADLESS "None"
+/* service.c, service_validate.c */
 void kind_service_assign(struct engine *engine, struct field_errors *errors, struct json *service,
                          const struct json *old);
 void kind_service_defaults(struct arena *arena, struct json *service);

@@ -245,10 +245,13 @@ static void set_defaults(struct rest *rest, struct json *object)
         resource->hooks.defaults(rest->arena, object);
 }
 
-/* What the kind says of it, be it in code or in the schema of a definition. */
+/* What the kind says of it, be it in code or in the schema of a definition. Of an object that could
+ * not be given what it asks for, only that is told. */
 static void validate(struct rest *rest, const struct json *object, const struct json *old)
 {
     const struct registry_resource *resource = rest->route.resource;
+    if (rest->invalid.count > 0)
+        return;
     meta_validate(&rest->invalid, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&rest->invalid, object, old);

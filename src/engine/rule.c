@@ -30,6 +30,13 @@ bool rule_same(const struct json *a, const struct json *b)
     return a && b ? json_equal(a, b) : a == b;
 }
 
+bool rule_is_set(const struct json *value)
+{
+    bool counted = value && (value->type == JSON_ARRAY || value->type == JSON_OBJECT);
+    return present(value) && !(counted && json_count(value) == 0) &&
+           !(value->type == JSON_STRING && value->size == 0);
+}
+
 void rule_immutable(struct field_errors *errors, const struct json *value, const struct json *old,
                     const char *field)
 {

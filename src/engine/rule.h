@@ -14,6 +14,8 @@ void rule_nonnegative(struct field_errors *errors, const struct json *object, co
 void rule_immutable(struct field_errors *errors, const struct json *value, const struct json *old,
                     const char *field);
 bool rule_same(const struct json *a, const struct json *b);
+/* Whether somebody said something there: null, "" and empty lists say nothing. */
+bool rule_is_set(const struct json *value);
 
 /* One of the words (NULL-terminated), as field_unsupported() words it. Nothing: not asked. */
 void rule_word(struct field_errors *errors, const struct json *object, const char *name,
@@ -31,6 +33,11 @@ void rule_config_key(struct field_errors *errors, const char *key, const char *f
 /* The name of another object, of this sort; where it is needed and "" it is missed. */
 void rule_name(struct field_errors *errors, const struct json *object, const char *name,
                enum registry_name_rule rule, bool needed, const char *field);
+/* rule_address.c: an IP address, false if not; and one that leads to another machine, which is
+ * asked of those that are right in themselves. */
+bool rule_address(struct field_errors *errors, const struct json *address, const char *field);
+void rule_address_outside(struct field_errors *errors, const struct json *address,
+                          const char *field);
 /* A path below some directory; and one that does not climb out of it. */
 void rule_relative_path(struct field_errors *errors, const char *path, const char *field);
 void rule_no_backsteps(struct field_errors *errors, const char *path, const char *field);

@@ -5,9 +5,8 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/defaults.h"
-#include "engine/kinds.h"
 #include "engine/rest.h"
+#include "engine/service_spec.h"
 #include "kube/object.h"
 
 #include <arpa/inet.h>
@@ -37,15 +36,23 @@ static bool has_address(const struct json *service, const char *text)
     return str_eq(json_get_string(json_get(service, "spec"), "clusterIP", ""), text);
 }
 
-static bool has_node_port(const struct json *service, const char *text)
+/* One of the ports has this node port. */
+static bool has_port(const struct json *ports, int64_t number)
 {
-    JSON_EACH (port, json_at(service, "spec", "ports", NULL)) {
-        char number[VALUE_TEXT_MAX];
-        snprintf(number, sizeof(number), "%" PRId64, json_get_int(port, "nodePort", 0));
-        if (str_eq(number, text))
+    JSON_EACH (port, ports) {
+        if (json_get_int(port, "nodePort", 0) == number)
             return true;
     }
     return false;
+}
+
+static bool has_node_port(const struct json *service, const char *text)
+{
+    const struct json *spec = json_get(service, "spec");
+    int64_t number;
+    return str_to_int64(text, 1, NODE_PORT_LAST, &number, NULL) == 0 &&
+           (has_port(json_get(spec, "ports"), number) ||
+            json_get_int(spec, "healthCheckNodePort", 0) == number);
 }
 
 static char *key_of(struct arena *arena, const struct json *service)
@@ -99,10 +106,7 @@ static void check_address(struct service_addresses *addresses, struct field_erro
     struct in_addr address;
     uint32_t number = inet_pton(AF_INET, text, &address) == 1 ? ntohl(address.s_addr) : 0;
     uint32_t offset = number & 0xffff;
-    if (number == 0)
-        field_invalid(errors, "spec.clusterIPs[0]", json_first(shown),
-                      "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
-    else if ((number & 0xffff0000) != RANGE_BASE || offset == 0 || offset > RANGE_LAST)
+    if ((number & 0xffff0000) != RANGE_BASE || offset == 0 || offset > RANGE_LAST)
         field_invalid(errors, "spec.clusterIPs", shown,
                       "failed to allocate IP %s: the provided IP (%s) is not in the valid range. "
                       "The range of valid IPs is " RANGE_TEXT,
@@ -132,27 +136,26 @@ static const char *find_address(struct service_addresses *addresses, struct aren
     return NULL;
 }
 
+/* To a service that had none: an address that it once has is its own for good. */
 static void assign_address(struct service_addresses *addresses, struct field_errors *errors,
-                           struct json *service, const struct json *old, const char *key)
+                           struct json *service, const char *key)
 {
     struct arena *arena = errors->arena;
-    struct json *spec = json_ensure_object(arena, service, "spec");
-    const char *had = json_get_string(json_get(old, "spec"), "clusterIP", "");
-    if (default_is_missing(spec, "clusterIP")) {
-        const char *listed = json_text(json_first(json_get(spec, "clusterIPs")));
-        const char *address = listed ? listed : had[0] ? had : find_address(addresses, arena, key);
-        if (!address) {
-            field_required(errors, "spec.clusterIP", "all addresses of " RANGE_TEXT " are taken");
-            return;
-        }
-        json_set_string(arena, spec, "clusterIP", address);
+    struct json *spec = json_get(service, "spec");
+    const char *asked = json_get_string(spec, "clusterIP", "");
+    if (asked[0]) {
+        check_address(addresses, errors, service, asked, key);
+        return;
+    }
+    const char *address = find_address(addresses, arena, key);
+    if (!address) {
+        field_required(errors, "spec.clusterIP", "all addresses of " RANGE_TEXT " are taken");
+        return;
     }
     struct json *list = json_array(arena);
-    json_append(list, json_clone(arena, json_get(spec, "clusterIP")));
+    json_append(list, json_string(arena, address));
     json_set(arena, spec, "clusterIPs", list);
-    const char *address = json_get_string(spec, "clusterIP", "");
-    if (!str_eq(address, KIND_SERVICE_HEADLESS) && !str_eq(address, had))
-        check_address(addresses, errors, service, address, key);
+    json_set_string(arena, spec, "clusterIP", address);
 }
 
 /* ---- node ports ------------------------------------------------------------------------------ */
@@ -176,22 +179,33 @@ static int64_t find_node_port(struct service_addresses *addresses, const char *k
     return 0;
 }
 
-/* The node port that the same port of the service had before. */
-static int64_t previous_node_port(const struct json *old, const struct json *port)
+/* The node port that the port of this name had before, unless another has it now. */
+static int64_t previous_node_port(const struct json *ports, const struct json *old_ports,
+                                  const struct json *port)
 {
-    JSON_EACH (other, json_at(old, "spec", "ports", NULL)) {
-        if (json_get_int(other, "port", 0) == json_get_int(port, "port", 0) &&
-            str_eq(json_get_string(other, "protocol", "TCP"),
-                   json_get_string(port, "protocol", "TCP")))
-            return json_get_int(other, "nodePort", 0);
+    int64_t had = 0;
+    JSON_EACH (other, old_ports) {
+        if (str_eq(json_get_string(other, "name", ""), json_get_string(port, "name", "")))
+            had = json_get_int(other, "nodePort", 0);
+    }
+    return has_port(ports, had) ? 0 : had;
+}
+
+/* Of a service in the making: ports of one number, for several protocols, share a node port. */
+static int64_t shared_node_port(const struct json *ports, const struct json *port)
+{
+    JSON_EACH (other, ports) {
+        int64_t number = json_get_int(other, "nodePort", 0);
+        if (number && json_get_int(other, "port", 0) == json_get_int(port, "port", 0))
+            return number;
     }
     return 0;
 }
 
+/* A port that the service did not have before. */
 static void check_node_port(struct service_addresses *addresses, struct field_errors *errors,
-                            const struct json *port, const char *field, const char *key)
+                            const struct json *value, const char *field, const char *key)
 {
-    const struct json *value = json_get(port, "nodePort");
     char text[VALUE_TEXT_MAX];
     if (value->type != JSON_INT || value->integer < NODE_PORT_FIRST ||
         value->integer > NODE_PORT_LAST) {
@@ -207,28 +221,45 @@ static void check_node_port(struct service_addresses *addresses, struct field_er
         note(addresses, text, key);
 }
 
-static void assign_node_ports(struct service_addresses *addresses, struct field_errors *errors,
-                              struct json *service, const struct json *old, const char *key)
+/* Where none is given out it may still be asked for. */
+static bool gives_node_ports(const struct json *spec)
 {
-    bool wanted = str_eq(json_get_string(json_get(service, "spec"), "type", ""), "NodePort");
+    return service_is(spec, "NodePort") ||
+           json_get_bool(spec, "allocateLoadBalancerNodePorts", true);
+}
+
+static void assign_node_ports(struct service_addresses *addresses, struct field_errors *errors,
+                              struct json *spec, const struct json *before, const char *key)
+{
+    const struct json *ports = json_get(spec, "ports"), *old_ports = json_get(before, "ports");
+    bool had_any = before && service_has_node_ports(before);
     size_t position = 0;
-    JSON_EACH (port, json_at(service, "spec", "ports", NULL)) {
+    JSON_EACH (port, ports) {
         const char *field = field_path(errors, "spec.ports[%zu].nodePort", position++);
-        if (port->type != JSON_OBJECT)
-            continue;
-        int64_t given = json_get_int(port, "nodePort", 0);
-        int64_t had = previous_node_port(old, port);
-        bool open = default_is_missing(port, "nodePort") ||
-                    (json_get(port, "nodePort")->type == JSON_INT && given == 0);
-        /* What the type gave goes with the type. */
-        if (!wanted && (open || given == had))
-            json_remove(port, "nodePort");
-        else if (wanted && open)
+        if (json_get_int(port, "nodePort", 0) == 0) {
+            int64_t number = had_any   ? previous_node_port(ports, old_ports, port)
+                             : !before ? shared_node_port(ports, port)
+                                       : 0;
+            if (!number && !gives_node_ports(spec))
+                continue;
             json_set_int(errors->arena, port, "nodePort",
-                         had ? had : find_node_port(addresses, key));
-        if (wanted && (!had || json_get_int(port, "nodePort", 0) != had))
-            check_node_port(addresses, errors, port, field, key);
+                         number ? number : find_node_port(addresses, key));
+        }
+        if (!had_any || !has_port(old_ports, json_get_int(port, "nodePort", 0)))
+            check_node_port(addresses, errors, json_get(port, "nodePort"), field, key);
     }
+}
+
+static void assign_health_port(struct service_addresses *addresses, struct field_errors *errors,
+                               struct json *spec, const struct json *before, const char *key)
+{
+    static const char name[] = "healthCheckNodePort";
+    bool had = before && service_has_health_port(before);
+    if (json_get_int(spec, name, 0) == 0)
+        json_set_int(errors->arena, spec, name,
+                     had ? json_get_int(before, name, 0) : find_node_port(addresses, key));
+    if (!had)
+        check_node_port(addresses, errors, json_get(spec, name), "spec.healthCheckNodePort", key);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -237,10 +268,22 @@ void service_addresses_assign(struct service_addresses *addresses, struct field_
                               struct json *service, const struct json *old)
 {
     const char *key = key_of(errors->arena, service);
-    if (json_get(service, "spec") && json_get(service, "spec")->type != JSON_OBJECT)
-        return; /* validation says so */
-    assign_address(addresses, errors, service, old, key);
-    assign_node_ports(addresses, errors, service, old, key);
+    struct json *spec = json_get(service, "spec");
+    const struct json *before = json_get(old, "spec");
+    bool is_new = !before || service_is(before, "ExternalName");
+    if (is_new && !service_is(spec, "ExternalName") && !service_is_headless(spec))
+        assign_address(addresses, errors, service, key);
+    if (service_has_node_ports(spec))
+        assign_node_ports(addresses, errors, spec, before, key);
+    if (service_has_health_port(spec))
+        assign_health_port(addresses, errors, spec, before, key);
+}
+
+static void note_port(struct service_addresses *addresses, int64_t number, const char *key)
+{
+    char text[VALUE_TEXT_MAX];
+    snprintf(text, sizeof(text), "%" PRId64, number);
+    note(addresses, text, key);
 }
 
 static void learn(struct service_addresses *addresses, const struct store_object *stored)
@@ -251,11 +294,10 @@ static void learn(struct service_addresses *addresses, const struct store_object
     if (rest_parse(arena, stored, &service, &err) < 0)
         return; /* whoever reads it is told */
     note(addresses, json_get_string(json_get(service, "spec"), "clusterIP", ""), stored->key);
-    JSON_EACH (port, json_at(service, "spec", "ports", NULL)) {
-        char text[VALUE_TEXT_MAX];
-        snprintf(text, sizeof(text), "%" PRId64, json_get_int(port, "nodePort", 0));
-        note(addresses, text, stored->key);
-    }
+    note_port(addresses, json_get_int(json_get(service, "spec"), "healthCheckNodePort", 0),
+              stored->key);
+    JSON_EACH (port, json_at(service, "spec", "ports", NULL))
+        note_port(addresses, json_get_int(port, "nodePort", 0), stored->key);
 }
 
 struct service_addresses *service_addresses_new(struct store *store)

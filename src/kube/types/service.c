@@ -4,6 +4,8 @@
 
 /* clang-format off */
 
+#define NO_BALANCER "there is no load balancer on this machine: use the node ports"
+
 LOCAL_TYPE(SERVICE_PORT, CORE "ServicePort", "a port of a service and where it leads",
     TEXT(1, "name", "what it is called; needed where there are several"),
     TEXT(2, "protocol", "the protocol spoken there", WORDS("SCTP", "TCP", "UDP"),
@@ -28,17 +30,19 @@ LOCAL_TYPE(SERVICE_SPEC, CORE "ServiceSpec", "how pods are reached under one nam
     TEXTS(18, "clusterIPs", "its addresses, one for each family; the first is clusterIP"),
     TEXT(4, "type", "where it can be reached: within the cluster, at every node, from outside",
         WORDS("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"), FALLBACK("\"ClusterIP\"")),
-    TEXTS(5, "externalIPs", "further addresses at which nodes take its connections"),
+    TEXTS(5, "externalIPs", "further addresses at which nodes take its connections",
+        UNSUPPORTED("its cluster address and its node ports are all that leads to its pods")),
     TEXT(7, "sessionAffinity", "ClientIP: a client comes to the same pod again",
         WORDS("ClientIP", "None"), FALLBACK("\"None\"")),
-    TEXT(8, "loadBalancerIP", "the address wanted of a load balancer"),
+    TEXT(8, "loadBalancerIP", "the address wanted of a load balancer", UNSUPPORTED(NO_BALANCER)),
     TEXTS(9, "loadBalancerSourceRanges",
-        "only clients from these networks may use the load balancer"),
+        "only clients from these networks may use the load balancer", UNSUPPORTED(NO_BALANCER)),
     TEXT(10, "externalName", "the name of another host that its name stands for"),
     TEXT(11, "externalTrafficPolicy", "Local: what comes from outside stays on the node it came to",
         WORDS("Cluster", "Local")),
     INT32(12, "healthCheckNodePort",
-        "the port at which load balancers ask whether a node has pods of it"),
+        "the port at which load balancers ask whether a node has pods of it",
+        UNSUPPORTED(NO_BALANCER)),
     BOOL(13, "publishNotReadyAddresses", "true: pods that are not ready can be looked up, too"),
     OBJECT(14, "sessionAffinityConfig", SESSION_AFFINITY_CONFIG,
         "how clients are kept with their pods",
@@ -48,7 +52,8 @@ LOCAL_TYPE(SERVICE_SPEC, CORE "ServiceSpec", "how pods are reached under one nam
         WORDS("PreferDualStack", "RequireDualStack", "SingleStack")),
     BOOL(20, "allocateLoadBalancerNodePorts", "false: a load balancer needs no ports of the nodes",
         IF_SET),
-    TEXT(21, "loadBalancerClass", "which kind of load balancer is to be made", IF_SET),
+    TEXT(21, "loadBalancerClass", "which kind of load balancer is to be made", IF_SET,
+        UNSUPPORTED(NO_BALANCER)),
     TEXT(22, "internalTrafficPolicy", "Local: what comes from within stays on its node", IF_SET,
         WORDS("Cluster", "Local")),
     TEXT(23, "trafficDistribution", "which pods are preferred, such as those that are near",
