@@ -72,7 +72,8 @@ static struct entry *entry_of(struct access_cache *cache, const struct store_obj
     entry = mem_zalloc(sizeof(*entry));
     entry->arena = arena_new();
     entry->revision = stored->revision;
-    if (json_parse(entry->arena, stored->data, stored->size, NULL, &entry->object, NULL) < 0)
+    if (json_parse(entry->arena, store_object_data(stored, entry->arena), stored->size, NULL,
+                   &entry->object, NULL) < 0)
         entry->object = NULL;
     map_put(&cache->entries, stored->key, entry);
     return entry;

@@ -43,7 +43,7 @@ static void learn(struct definitions *definitions, const struct store_object *st
     struct registry_definition *rows = NULL;
     if (definition_is_built_in(name))
         return; /* Kubeflow's own, say: the kind goes on as it is */
-    if (json_parse(arena, stored->data, stored->size, NULL, &object, NULL) == 0)
+    if (json_parse(arena, store_object_data(stored, arena), stored->size, NULL, &object, NULL) == 0)
         rows = definition_rows(object);
     if (rows)
         registry_put(definitions->registry, rows);

@@ -41,7 +41,7 @@ int rest_conflict(struct rest *rest, const char *name, struct err *err)
 int rest_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
                struct err *err)
 {
-    int r = json_parse(arena, stored->data, stored->size, NULL, ret, err);
+    int r = json_parse(arena, store_object_data(stored, arena), stored->size, NULL, ret, err);
     if (r < 0) {
         err_wrap(err, "stored object '%s'", stored->key);
         /* What we stored ourselves cannot be the client's mistake. */
@@ -141,16 +141,17 @@ bool rest_converts(const struct rest *rest, const char *data, size_t size)
            memcmp(data + head, resource->api_version, length) != 0 || data[head + length] != '"';
 }
 
-void rest_append_stored(const struct rest *rest, struct arena *scratch, const char *data,
-                        size_t size, struct buf *buf)
+void rest_append_stored(const struct rest *rest, struct arena *scratch,
+                        const struct store_object *stored, struct buf *buf)
 {
+    const char *data = store_object_data(stored, scratch);
     struct json *object;
-    if (rest_converts(rest, data, size) &&
-        json_parse(scratch, data, size, NULL, &object, NULL) == 0) {
+    if (rest_converts(rest, data, stored->size) &&
+        json_parse(scratch, data, stored->size, NULL, &object, NULL) == 0) {
         rest_convert_out(rest, scratch, object);
         json_write(object, buf);
     } else {
-        buf_append(buf, data, size);
+        buf_append(buf, data, stored->size);
     }
 }
 

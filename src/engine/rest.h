@@ -64,10 +64,9 @@ void rest_convert_in(struct rest *rest, struct arena *arena, struct json *object
 void rest_convert_out(const struct rest *rest, struct arena *arena, struct json *object);
 /* Whether these stored bytes are in another version than the client's. */
 bool rest_converts(const struct rest *rest, const char *data, size_t size);
-/* An object's stored bytes as the client is to see them; `scratch` is used where that takes work.
- */
-void rest_append_stored(const struct rest *rest, struct arena *scratch, const char *data,
-                        size_t size, struct buf *buf);
+/* A stored object as the client is to see it; `scratch` is used where that takes work. */
+void rest_append_stored(const struct rest *rest, struct arena *scratch,
+                        const struct store_object *stored, struct buf *buf);
 
 /* The request's body as an object of the route's kind in the stored version, apiVersion and kind
  * filled in. */

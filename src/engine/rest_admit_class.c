@@ -22,7 +22,8 @@ static int find_class(struct rest *rest, const struct registry_resource *classes
     *ret = NULL;
     for (size_t i = 0; i < count; i++) {
         struct json *class_ = NULL;
-        if (r == 0 && memmem(stored[i]->data, stored[i]->size, word, strlen(word))) {
+        const char *data = store_object_data(stored[i], rest->arena);
+        if (r == 0 && memmem(data, stored[i]->size, word, strlen(word))) {
             r = rest_parse(rest->arena, stored[i], &class_, err);
             if (r == 0 && beats(class_, *ret))
                 *ret = class_;

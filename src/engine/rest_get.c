@@ -12,6 +12,6 @@ void rest_get(struct rest *rest)
         rest_respond_error(rest, &err);
         return;
     }
-    rest_respond_bytes(rest, 200, stored->data, stored->size);
+    rest_respond_bytes(rest, 200, store_object_data(stored, rest->arena), stored->size);
     store_object_unref(stored);
 }

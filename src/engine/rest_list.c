@@ -103,7 +103,7 @@ static int write_plain(struct list *list, struct err *err)
         arena_reset(scratch);
         if (i > 0)
             buf_append_char(&body, ',');
-        rest_append_stored(list->rest, scratch, object->data, object->size, &body);
+        rest_append_stored(list->rest, scratch, object, &body);
     }
     arena_free(scratch);
     buf_append_str(&body, "]}\n");

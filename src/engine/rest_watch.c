@@ -82,10 +82,11 @@ static void flush(struct rest_watcher *watcher)
     buf_clear(&watcher->out);
 }
 
-static void add_event(struct rest_watcher *watcher, const char *type, const char *data, size_t size)
+static void add_event(struct rest_watcher *watcher, const char *type,
+                      const struct store_object *stored)
 {
     buf_printf(&watcher->out, "{\"type\":\"%s\",\"object\":", type);
-    rest_append_stored(watcher->rest, watcher->scratch, data, size, &watcher->out);
+    rest_append_stored(watcher->rest, watcher->scratch, stored, &watcher->out);
     buf_append_str(&watcher->out, "}\n");
 }
 
@@ -115,7 +116,7 @@ static void add_stored(struct rest_watcher *watcher, const char *type,
                        const struct store_object *stored, struct json *json)
 {
     if (!watcher->table)
-        add_event(watcher, type, stored->data, stored->size);
+        add_event(watcher, type, stored);
     else if (json || rest_parse(watcher->scratch, stored, &json, NULL) == 0)
         add_json(watcher, type, as_table(watcher, json));
 }

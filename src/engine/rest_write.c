@@ -62,7 +62,7 @@ static void write_done(void *context, const struct store_object *object, const s
     else if (answer)
         rest_respond_json(rest, status, answer);
     else
-        rest_respond_bytes(rest, status, object->data, object->size);
+        rest_respond_bytes(rest, status, store_object_data(object, rest->arena), object->size);
 }
 
 /* The object's bytes with the revision the next write will get. */

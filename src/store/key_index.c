@@ -58,6 +58,13 @@ struct key_node *key_index_from(const struct key_index *index, const char *key)
     return search(index, key, before);
 }
 
+struct key_node *key_index_before(const struct key_index *index, const char *key)
+{
+    struct key_node *before[LEVELS_MAX];
+    search(index, key, before);
+    return before[0] == index->head ? NULL : before[0];
+}
+
 struct key_node *key_index_find(const struct key_index *index, const char *key)
 {
     struct key_node *node = key_index_from(index, key);

@@ -33,4 +33,7 @@ void key_index_remove(struct key_index *index, const char *key); /* absent is fi
 /* The first node whose key is not before `key`, or NULL; go on with node->next[0]. */
 struct key_node *key_index_from(const struct key_index *index, const char *key);
 
+/* The last node whose key is before `key`, or NULL. */
+struct key_node *key_index_before(const struct key_index *index, const char *key);
+
 #endif

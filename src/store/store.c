@@ -34,6 +34,18 @@ static struct store_entry *entry_make(struct store *store, const char *key)
     return node->value;
 }
 
+/* What the next version of a key is likely to be much like: the version before, else what stands
+ * before it in the order of keys, where the objects of one job are neighbours. */
+static struct store_object *sibling_of(const struct store *store, const struct store_entry *entry,
+                                       const char *key)
+{
+    if (entry->newest)
+        return entry->newest;
+    const struct key_node *node = key_index_before(&store->index, key);
+    const struct store_entry *neighbour = node ? node->value : NULL;
+    return neighbour ? neighbour->newest : NULL;
+}
+
 static void set_object(struct store_object **place, struct store_object *object)
 {
     struct store_object *old = *place;
@@ -98,9 +110,10 @@ static void restart_history(struct store *store, int64_t floor)
 static void load_row(void *context, const struct store_row *row)
 {
     struct store *store = context;
-    struct store_object *object =
-        store_object_new(row->key, row->data, row->size, row->revision, row->created);
     struct store_entry *entry = entry_make(store, row->key);
+    struct store_object *object =
+        store_object_new(row->key, row->data, row->size, row->revision, row->created,
+                         sibling_of(store, entry, row->key));
     bool is_first = row->created == row->revision && !row->deleted;
     bool is_known = is_first || entry->committed;
     if (row->revision != store_history_end(&store->history) + 1)
@@ -300,8 +313,9 @@ static void push_change(struct store *store, const char *key, const void *data, 
     struct store_object *previous = entry->newest;
     int64_t revision = store->next_revision++;
     struct store_change *change = mem_zalloc(sizeof(*change));
-    change->object = store_object_new(key, data, size, revision,
-                                      previous ? previous->create_revision : revision);
+    change->object =
+        store_object_new(key, data, size, revision, previous ? previous->create_revision : revision,
+                         sibling_of(store, entry, key));
     change->previous = previous ? store_object_ref(previous) : NULL;
     change->deleted = deleted;
     change->done = done;

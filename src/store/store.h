@@ -6,11 +6,14 @@
  * its caller told. A commit that fails fails every write queued with or behind it, and the store
  * says so until it is reopened.
  *
+ * Of objects that are much alike memory holds one whole, and of the others what is different.
+ *
  * Keys are paths: "/pods/default/mnist-worker-0". Values are bytes the store does not look into.
  */
 #ifndef TRAINYARD_STORE_STORE_H
 #define TRAINYARD_STORE_STORE_H
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "loop/loop.h"
 
@@ -24,11 +27,18 @@ struct store_object {
     int64_t revision;        /* of this version */
     int64_t create_revision; /* of the first version */
     const char *key;
-    const char *data;
-    size_t size;
+    size_t size; /* of its data */
+
+    /* How the data is kept: whole, or as what it has beside another object's. */
+    struct store_object *base; /* NULL: whole */
+    const char *kept;
+    size_t kept_size;
 };
 struct store_object *store_object_ref(struct store_object *object);
 void store_object_unref(struct store_object *object); /* NULL-safe */
+
+/* Its `size` bytes and a NUL behind them, for as long as both the object and the arena live. */
+const char *store_object_data(const struct store_object *object, struct arena *arena);
 
 struct store;
 

@@ -44,8 +44,8 @@ static void grow(struct store_history *history)
 /* What history alone keeps because of this change. */
 static int64_t kept_bytes(const struct store_event *event)
 {
-    int64_t bytes = event->previous ? (int64_t)event->previous->size : 0;
-    return event->type == STORE_DELETED ? bytes + (int64_t)event->object->size : bytes;
+    int64_t bytes = event->previous ? (int64_t)event->previous->kept_size : 0;
+    return event->type == STORE_DELETED ? bytes + (int64_t)event->object->kept_size : bytes;
 }
 
 void store_history_push(struct store_history *history, const struct store_event *event)

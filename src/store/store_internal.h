@@ -7,9 +7,11 @@
 #include "store/store_history.h"
 #include "store/store_writer.h"
 
-/* A new object with one reference; key and data are copied. */
+/* A new object with one reference; key and data are copied. `sibling` may be much like it, or NULL:
+ * its version before, a neighbour. */
 struct store_object *store_object_new(const char *key, const void *data, size_t size,
-                                      int64_t revision, int64_t create_revision);
+                                      int64_t revision, int64_t create_revision,
+                                      struct store_object *sibling);
 
 /* What the index holds for a key, as long as it exists or a write of it is under way. */
 struct store_entry {

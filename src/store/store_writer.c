@@ -49,13 +49,14 @@ static size_t list_take(struct store_change_list *list, struct store_change_list
 
 static int insert(struct store_disk *disk, const struct store_change *change, struct err *err)
 {
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct store_object *object = change->object;
     return store_disk_insert(disk,
                              &(struct store_row){.revision = object->revision,
                                                  .created = object->create_revision,
                                                  .deleted = change->deleted,
                                                  .key = object->key,
-                                                 .data = object->data,
+                                                 .data = store_object_data(object, arena),
                                                  .size = object->size},
                              err);
 }

@@ -21,7 +21,8 @@
 struct fixture {
     struct loop *loop;
     struct store *store;
-    char directory[64]; /* empty: in memory */
+    struct arena *arena; /* for what is read */
+    char directory[64];  /* empty: in memory */
     char path[96];
     int64_t history_max, history_bytes_max;
 };
@@ -54,7 +55,7 @@ static inline void fixture_close(struct fixture *fixture)
 static inline void fixture_init(struct fixture *fixture, bool on_disk)
 {
     struct err err = ERR_INIT;
-    *fixture = (struct fixture){0};
+    *fixture = (struct fixture){.arena = arena_new()};
     if (on_disk) {
         strcpy(fixture->directory, "/tmp/store.XXXXXX");
         assert_non_null(mkdtemp(fixture->directory));
@@ -70,6 +71,7 @@ static inline void fixture_release(struct fixture *fixture)
     if (fixture->store)
         fixture_close(fixture);
     fixture->loop = loop_free(fixture->loop);
+    fixture->arena = arena_free(fixture->arena);
     if (fixture->directory[0])
         assert_int_equal(file_remove_tree(fixture->directory, NULL), 0);
 }

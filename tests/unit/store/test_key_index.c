@@ -31,6 +31,10 @@ static void test_order_and_prefix(void **state)
     assert_string_equal(key_index_from(&index, "/pods/b/")->key, "/pods/b/1");
     assert_string_equal(key_index_from(&index, "/pods/a/1")->key, "/pods/a/1");
     assert_null(key_index_from(&index, "/q"));
+    assert_string_equal(key_index_before(&index, "/pods/b")->key, "/pods/a/1");
+    assert_string_equal(key_index_before(&index, "/pods/b/")->key, "/pods/b");
+    assert_string_equal(key_index_before(&index, "/q")->key, "/pods0");
+    assert_null(key_index_before(&index, "/nodes/a"));
     assert_null(key_index_find(&index, "/pods/"));
     assert_ptr_equal(key_index_insert(&index, "/pods"), key_index_find(&index, "/pods"));
     assert_int_equal(index.count, ARRAY_SIZE(KEYS));

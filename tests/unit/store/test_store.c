@@ -39,8 +39,9 @@ static void on_event(void *context, const struct store_event *event)
 {
     static const char *const NAMES[] = {"added", "modified", "deleted"};
     buf_printf(&told, "%s: %s %s@%lld=%s was %s\n", (const char *)context, NAMES[event->type],
-               event->object->key, (long long)event->object->revision, event->object->data,
-               event->previous ? event->previous->data : "-");
+               event->object->key, (long long)event->object->revision,
+               store_object_data(event->object, fixture.arena),
+               event->previous ? store_object_data(event->previous, fixture.arena) : "-");
 }
 
 static void expect_told(const char *text)
@@ -83,7 +84,7 @@ static void test_lock(void **state)
     object = store_get(store, "/a");
     assert_int_equal(object->revision, 2);
     assert_int_equal(object->create_revision, 1);
-    assert_string_equal(object->data, "2");
+    assert_string_equal(store_object_data(object, fixture.arena), "2");
     assert_int_equal(object->size, 1);
     store_object_unref(object);
 }
@@ -121,9 +122,9 @@ static void test_list(void **state)
     assert_int_equal(put("/pods/a/7", "pending", 0, NULL), 0);
     struct store_object **objects;
     assert_int_equal(store_list(fixture.store, "/pods/", &objects), 3);
-    assert_string_equal(objects[0]->data, "a1");
-    assert_string_equal(objects[1]->data, "b1");
-    assert_string_equal(objects[2]->data, "b2");
+    assert_string_equal(store_object_data(objects[0], fixture.arena), "a1");
+    assert_string_equal(store_object_data(objects[1], fixture.arena), "b1");
+    assert_string_equal(store_object_data(objects[2], fixture.arena), "b2");
     for (size_t i = 0; i < 3; i++)
         store_object_unref(objects[i]);
     free(objects);
@@ -147,7 +148,7 @@ static void test_limits(void **state)
     loop_run(fixture.loop);
     struct store_object *object = store_get(fixture.store, "/empty");
     assert_int_equal(object->size, 0);
-    assert_string_equal(object->data, "");
+    assert_string_equal(store_object_data(object, fixture.arena), "");
     store_object_unref(object);
 }
 
@@ -159,10 +160,58 @@ static void test_references(void **state)
     fixture_write(&fixture, "/a", "2");
     fixture_write(&fixture, "/a", NULL);
     fixture_close(&fixture);
-    assert_string_equal(object->data, "1");
+    assert_string_equal(store_object_data(object, fixture.arena), "1");
     assert_string_equal(object->key, "/a");
     store_object_unref(object);
     store_object_unref(NULL);
+}
+
+static char *pod(int number)
+{
+    return arena_printf(fixture.arena,
+                        "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"worker-%d\"},\"spec\":{"
+                        "\"schedulerName\":\"nobody\",\"restartPolicy\":\"Never\"}}",
+                        number);
+}
+
+static void expect_pod(const char *key, int number, bool is_whole)
+{
+    struct store_object *object = store_get(fixture.store, key);
+    assert_string_equal(store_object_data(object, fixture.arena), pod(number));
+    assert_int_equal(object->size, strlen(pod(number)));
+    assert_int_equal(!object->base, is_whole);
+    if (object->base) {
+        assert_null(object->base->base);
+        assert_true(object->kept_size <= object->size / 2);
+    }
+    store_object_unref(object);
+}
+
+/* Of objects that are much alike one is whole, also when it is itself gone; an object that became
+ * another is whole again. */
+static void test_alike(void **state)
+{
+    fixture_write(&fixture, "/nodes/a", "a node is nothing like a pod, which has containers");
+    for (int i = 1; i < 30; i++)
+        fixture_write(&fixture, arena_printf(fixture.arena, "/pods/worker-%d", i), pod(i));
+    expect_pod("/pods/worker-1", 1, true);
+    for (int i = 2; i < 30; i++)
+        expect_pod(arena_printf(fixture.arena, "/pods/worker-%d", i), i, false);
+    fixture_write(&fixture, "/pods/worker-1", NULL);
+    fixture_write(&fixture, "/pods/worker-2", pod(4711));
+    expect_pod("/pods/worker-2", 4711, false);
+    expect_pod("/pods/worker-29", 29, false);
+    if (fixture.path[0])
+        fixture_reopen(&fixture);
+    expect_pod("/pods/worker-2", 4711, false);
+    expect_pod("/pods/worker-29", 29, false);
+    fixture_write(&fixture, "/pods/worker-2", "something else altogether, and rather longer");
+    struct store_object *object = store_get(fixture.store, "/pods/worker-2");
+    assert_null(object->base);
+    fixture_close(&fixture);
+    assert_string_equal(store_object_data(object, fixture.arena),
+                        "something else altogether, and rather longer");
+    store_object_unref(object);
 }
 
 static void test_watch_live(void **state)
@@ -425,6 +474,7 @@ int main(void)
         TEST(test_list),
         TEST(test_limits),
         TEST(test_references),
+        TEST(test_alike),
         TEST(test_watch_live),
         TEST(test_watch_from_history),
         TEST(test_history_is_bounded_in_bytes),

@@ -103,7 +103,9 @@ static void on_event(void *context, const struct store_event *event)
     struct model *model = context;
     int key = atoi(event->object->key + 2);
     assert_int_equal(event->object->revision, model->last + 1);
-    assert_int_equal(strtoll(event->object->data, NULL, 10), event->object->revision);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    assert_int_equal(strtoll(store_object_data(event->object, arena), NULL, 10),
+                     event->object->revision);
     assert_int_equal(event->previous ? event->previous->revision : 0, model->revisions[key]);
     model_apply(model, key, event->object->revision, event->type == STORE_DELETED);
 }

@@ -79,7 +79,7 @@ static void test_reopen(void **state)
     struct store_object *object = store_get(fixture.store, "/a");
     assert_int_equal(object->revision, 3);
     assert_int_equal(object->create_revision, 1);
-    assert_string_equal(object->data, "3");
+    assert_string_equal(store_object_data(object, fixture.arena), "3");
     store_object_unref(object);
     assert_null(store_get(fixture.store, "/b"));
     struct seen seen;

@@ -79,10 +79,12 @@ static void write_one(struct run *run)
 
 static bool is_whole(const struct store_object *object)
 {
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *data = store_object_data(object, arena);
     char digits[24];
     size_t length = (size_t)snprintf(digits, sizeof(digits), "%lld", (long long)object->revision);
-    return object->size > 2 * length && memcmp(object->data, digits, length) == 0 &&
-           memcmp(object->data + object->size - length, digits, length) == 0;
+    return object->size > 2 * length && memcmp(data, digits, length) == 0 &&
+           memcmp(data + object->size - length, digits, length) == 0;
 }
 
 /* All must be as it was when the change of some revision had been made: that of the newest on the
