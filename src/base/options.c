@@ -89,9 +89,10 @@ static int store_config(struct parse *parse, const struct option_config *config,
     int result =
         options_config_get(parse->command, config, option, &member, &texts, &count, parse->err);
     for (size_t i = 0; result == 0 && i < count; i++) {
-        const char *source = arena_printf(config->arena, "'%s', line %u: '%s'", config->path,
-                                          member->line, member->name);
-        result = store_from(parse, option, texts[i], source);
+        const char *name = arena_printf(config->arena, "'%s'", member->name);
+        result = store_from(parse, option, texts[i], name);
+        if (result < 0)
+            source_err_wrap(parse->err, &config->source, source_value_place(member));
     }
     return result < 0 ? result : count > 0;
 }

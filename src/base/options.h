@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +39,8 @@ struct option_list {
 struct option_config {
     const char *path; /* NULL: none was given */
     struct arena *arena;
-    struct json *values; /* an object, by names of options */
+    struct source source; /* its text */
+    struct json *values;  /* an object, by names of options */
 };
 
 struct option_range {

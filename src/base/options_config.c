@@ -26,7 +26,8 @@ static int check_names(const struct command *command, const struct option_config
                 result = err_set(err, ERR_USAGE, "'%s' and '%s' are the same option", member->name,
                                  other->name);
         if (result < 0)
-            return err_wrap(err, "'%s', line %u", config->path, member->line);
+            return source_err_wrap(err, &config->source,
+                                   source_name_place(&config->source, member));
     }
     return 0;
 }
@@ -40,8 +41,14 @@ int options_config_read(const struct command *command, const char *path, struct 
     buf_init(&text, CONFIG_MAX);
     ret->arena = arena_new();
     int result = file_read(path, &text, err);
-    if (result == 0)
-        result = yaml_parse(ret->arena, path, text.data, text.size, &LIMITS, &documents, err);
+    if (result < 0)
+        return result;
+    ret->source = (struct source){
+        .name = path,
+        .text = arena_strndup(ret->arena, text.data, text.size),
+        .size = text.size,
+    };
+    result = yaml_parse(ret->arena, &ret->source, &LIMITS, &documents, err);
     if (result < 0)
         return result;
     struct json *values = json_first(documents);
@@ -81,8 +88,9 @@ int options_config_get(const struct command *command, const struct option_config
     for (size_t i = 0; i < count; i++) {
         texts[i] = text_of(config->arena, many ? json_element(value, i) : value);
         if (!texts[i])
-            return err_set(err, ERR_USAGE, "'%s', line %u: '%s' takes a value, not %s",
-                           config->path, value->line, value->name, json_type_name(value->type));
+            return source_err_set(err, ERR_USAGE, &config->source, source_value_place(value),
+                                  "'%s' takes a value, not %s", value->name,
+                                  json_type_name(value->type));
     }
     *ret_member = value;
     *ret_texts = texts;

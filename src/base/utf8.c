@@ -54,6 +54,42 @@ bool utf8_is_valid(const char *text, size_t size)
     return true;
 }
 
+static uint32_t decode(const char *text, size_t size)
+{
+    uint32_t character = (unsigned char)*text & (size == 1 ? 0x7fu : 0xffu >> (size + 1));
+    for (size_t i = 1; i < size; i++)
+        character = character << 6 | ((unsigned char)text[i] & 0x3f);
+    return character;
+}
+
+size_t utf8_columns(const char *text, size_t size)
+{
+    static const struct {
+        uint32_t first, last;
+        size_t columns;
+    } RANGES[] = {
+        {0x0300, 0x036f, 0},   /* combining marks */
+        {0x1100, 0x115f, 2},   /* Hangul */
+        {0x200b, 0x200f, 0},   /* without width */
+        {0x2e80, 0xa4cf, 2},   /* Han and its neighbours */
+        {0xac00, 0xd7a3, 2},   /* Hangul syllables */
+        {0xf900, 0xfaff, 2},   /* Han for compatibility */
+        {0xfe00, 0xfe0f, 0},   /* variation selectors */
+        {0xfe30, 0xfe6f, 2},   /* forms for compatibility */
+        {0xff00, 0xff60, 2},   /* full width */
+        {0xffe0, 0xffe6, 2},   /* full width */
+        {0x1f300, 0x1f64f, 2}, /* pictures */
+        {0x1f680, 0x1f6ff, 2}, /* pictures */
+        {0x1f900, 0x1f9ff, 2}, /* pictures */
+        {0x20000, 0x3fffd, 2}, /* Han, the rest */
+    };
+    uint32_t character = decode(text, size);
+    for (size_t i = 0; i < sizeof(RANGES) / sizeof(RANGES[0]); i++)
+        if (character >= RANGES[i].first && character <= RANGES[i].last)
+            return RANGES[i].columns;
+    return 1;
+}
+
 int utf8_width(const char *text, int columns)
 {
     for (; *text; text++)

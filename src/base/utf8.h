@@ -15,6 +15,10 @@ size_t utf8_encode(uint32_t character, char text[4]);
 
 bool utf8_is_valid(const char *text, size_t size);
 
+/* The columns of a terminal that the character of `size` bytes at `text` takes: none if it only
+ * adorns the one before it, two for those of East Asia and for pictures. */
+size_t utf8_columns(const char *text, size_t size);
+
 /* The width that "%-*s" needs for this text to take so many columns: printf counts bytes. */
 int utf8_width(const char *text, int columns);
 

@@ -11,8 +11,6 @@
 #include "base/str.h"
 #include "base/yaml_scalar.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -22,9 +20,7 @@ enum { ERROR_TEXT_MAX = 100 }; /* bytes of a key or tag shown in an error */
 
 struct reader {
     struct arena *arena;
-    const char *source;
-    const char *text;
-    size_t size;
+    struct source source;
     yaml_parser_t yaml;
     struct json_limits limits;
     size_t nodes_left;
@@ -36,31 +32,44 @@ struct anchor {
     struct json *value; /* NULL while its collection is being read */
 };
 
-static __attribute__((format(printf, 4, 5))) int fail_at(struct reader *reader, size_t line,
-                                                         size_t column, const char *format, ...)
+static struct source_place place_of(yaml_mark_t mark)
 {
-    char what[ERR_MESSAGE_MAX];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
-    va_end(args);
-    return err_set(reader->err, ERR_BAD_REQUEST, "%s:%zu:%zu: %s", reader->source, line, column,
-                   what);
+    return (struct source_place){mark.line + 1, mark.column + 1};
 }
 
-#define fail_at(...)            ERR_IS_NEGATIVE(fail_at(__VA_ARGS__))
-#define FAIL(reader, mark, ...) fail_at(reader, (mark).line + 1, (mark).column + 1, __VA_ARGS__)
+#define FAIL(reader, mark, ...)                                                                    \
+    source_err_set((reader)->err, ERR_BAD_REQUEST, &(reader)->source, place_of(mark), __VA_ARGS__)
 
 /* libyaml marks no position for bytes it cannot decode, only their offset. */
 static int fail_undecodable(struct reader *reader)
 {
-    size_t line = 1, column = 1, offset = reader->yaml.problem_offset;
-    for (size_t i = 0; i < offset && i < reader->size; i++) {
-        column = reader->text[i] == '\n' ? 1 : column + 1;
-        line += reader->text[i] == '\n';
+    yaml_mark_t mark = {0};
+    const char *text = reader->source.text;
+    for (size_t i = 0; i < reader->yaml.problem_offset && i < reader->source.size; i++) {
+        bool continues = (text[i] & 0xc0) == 0x80; /* the character of the byte before */
+        mark.column = text[i] == '\n' ? 0 : mark.column + !continues;
+        mark.line += text[i] == '\n';
     }
-    return fail_at(reader, line, column, "%s",
-                   reader->yaml.problem ? reader->yaml.problem : "the text cannot be decoded");
+    return FAIL(reader, mark, "%s",
+                reader->yaml.problem ? reader->yaml.problem : "the text cannot be decoded");
+}
+
+/* What libyaml was about when it stumbled may have begun long before: a bracket that is never
+ * closed is told of at the end of the text. There is nothing to show there, so its begin is. */
+static int fail_grammar(struct reader *reader)
+{
+    const yaml_parser_t *yaml = &reader->yaml;
+    const char *problem = yaml->problem ? yaml->problem : "not YAML";
+    yaml_mark_t mark = yaml->problem_mark, begin = yaml->context_mark;
+    if (!yaml->context)
+        return FAIL(reader, mark, "%s", problem);
+    if (begin.line == mark.line)
+        return FAIL(reader, mark, "%s %s", problem, yaml->context);
+    if (source_is_blank(&reader->source, mark.line + 1))
+        return FAIL(reader, begin, "%s in line %zu %s that begins here", problem, mark.line + 1,
+                    yaml->context);
+    return FAIL(reader, mark, "%s %s that begins in line %zu", problem, yaml->context,
+                begin.line + 1);
 }
 
 static void event_release(yaml_event_t *event)
@@ -79,8 +88,7 @@ static int next_event(struct reader *reader, yaml_event_t *ret)
         mem_panic("out of memory while reading YAML");
     if (yaml->error == YAML_READER_ERROR)
         return fail_undecodable(reader);
-    return FAIL(reader, yaml->problem_mark, "%s%s%s", yaml->problem ? yaml->problem : "not YAML",
-                yaml->context ? " " : "", yaml->context ? yaml->context : "");
+    return fail_grammar(reader);
 }
 
 static int make_node(struct reader *reader, yaml_mark_t mark, enum json_type type,
@@ -419,10 +427,12 @@ static bool looks_like_json(const char *text, size_t size)
     return at < size && text[at] == '{';
 }
 
-int yaml_parse(struct arena *arena, const char *source, const char *text, size_t size,
-               const struct json_limits *limits, struct json **ret_documents, struct err *err)
+int yaml_parse(struct arena *arena, const struct source *source, const struct json_limits *limits,
+               struct json **ret_documents, struct err *err)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
+    const char *text = source->text;
+    size_t size = source->size;
     if (size >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
         text += 3;
         size -= 3;
@@ -436,9 +446,7 @@ int yaml_parse(struct arena *arena, const char *source, const char *text, size_t
     }
     struct reader reader = {
         .arena = arena,
-        .source = source,
-        .text = text,
-        .size = size,
+        .source = {source->name, text, size, source->secret},
         .limits = {JSON_DEPTH_MAX, JSON_NODES_MAX},
         .err = err,
     };

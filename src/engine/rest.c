@@ -3,6 +3,7 @@
 #include "engine/rest.h"
 
 #include "base/str.h"
+#include "base/yaml.h"
 #include "kube/object.h"
 #include "kube/schema_protobuf.h"
 
@@ -65,23 +66,45 @@ int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *r
     return r;
 }
 
-enum body_type { BODY_JSON, BODY_PROTOBUF };
+enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF };
 
 static int body_type(const struct rest *rest, enum body_type *ret, struct err *err)
 {
-    static const char json[] = "application/json",
-                      protobuf[] = "application/vnd.kubernetes.protobuf";
+    static const char *const TYPES[] = {
+        [BODY_JSON] = "application/json",
+        [BODY_YAML] = "application/yaml",
+        [BODY_PROTOBUF] = "application/vnd.kubernetes.protobuf",
+    };
     const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
     size_t size = type ? strcspn(type, "; ") : 0;
-    if (size == 0 || (size == sizeof(json) - 1 && strncasecmp(type, json, size) == 0))
-        *ret = BODY_JSON;
-    else if (size == sizeof(protobuf) - 1 && strncasecmp(type, protobuf, size) == 0)
-        *ret = BODY_PROTOBUF;
-    else
-        return err_set(err, ERR_MEDIA_TYPE,
-                       "the body of the request was in an unknown format - accepted media types "
-                       "include: %s, %s (not %.100s)",
-                       json, protobuf, type);
+    *ret = BODY_JSON;
+    if (size == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
+        if (size == strlen(TYPES[i]) && strncasecmp(type, TYPES[i], size) == 0) {
+            *ret = (enum body_type)i;
+            return 0;
+        }
+    return err_set(err, ERR_MEDIA_TYPE,
+                   "the body of the request was in an unknown format - accepted media types "
+                   "include: %s, %s, %s",
+                   TYPES[BODY_JSON], TYPES[BODY_YAML], TYPES[BODY_PROTOBUF]);
+}
+
+int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
+{
+    const struct http_request *request = rest->exchange->request;
+    const struct source source = {"body", request->body, request->body_size, false};
+    struct json *documents;
+    int r = yaml_parse(rest->arena, &source, NULL, &documents, err);
+    if (r < 0) {
+        err_wrap(err, "error decoding YAML");
+        return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(rest->arena, err->message));
+    }
+    if (documents->count != 1 || documents->first->type != JSON_OBJECT)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "error decoding YAML: the body must be one object, as YAML or JSON");
+    *ret = documents->first;
     return 0;
 }
 
@@ -98,6 +121,8 @@ int rest_read_any(struct rest *rest, struct json **ret, struct err *err)
         return r;
     if (type == BODY_PROTOBUF)
         return schema_protobuf_read_body(rest->arena, request->body, request->body_size, ret, err);
+    if (type == BODY_YAML)
+        return rest_parse_yaml(rest, ret, err);
     struct json *body;
     r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
     if (r < 0)

@@ -73,6 +73,8 @@ void rest_append_stored(const struct rest *rest, struct arena *scratch,
 int rest_read_body(struct rest *rest, struct json **ret, struct err *err);
 /* Any body that is an object; NULL when there is none. */
 int rest_read_any(struct rest *rest, struct json **ret, struct err *err);
+/* The body as YAML or JSON, whatever its type says: one object. */
+int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err);
 
 /* Read `object` as what its kind says (kube/schema_decode.h). Fields its kind does not know are
  * dropped and told as warnings, or with fieldValidation=Strict an error, or with Ignore not at all.

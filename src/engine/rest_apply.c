@@ -1,7 +1,6 @@
 /* PATCH with application/apply-patch+yaml: server-side apply. What came of it goes the way of an
  * update, or of a create where there was nothing. */
 #include "base/str.h"
-#include "base/yaml.h"
 #include "engine/rest.h"
 #include "kube/apply.h"
 #include "kube/object.h"
@@ -20,24 +19,6 @@ bool rest_is_apply(const struct rest *rest)
 
 /* ---- What is applied ------------------------------------------------------------------------- */
 
-static int parse_config(struct rest *rest, struct json **ret, struct err *err)
-{
-    const struct http_request *request = rest->exchange->request;
-    struct json *documents;
-    int r =
-        yaml_parse(rest->arena, "body", request->body, request->body_size, NULL, &documents, err);
-    if (r < 0) {
-        err_wrap(err, "error decoding YAML");
-        return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(rest->arena, err->message));
-    }
-    struct json *config = json_element(documents, 0);
-    if (documents->count != 1 || config->type != JSON_OBJECT)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "error decoding YAML: the body must be one object, as YAML or JSON");
-    *ret = config;
-    return 0;
-}
-
 /* Unlike in any other body, kind and version must be said. */
 static int check_kind(struct rest *rest, const struct json *config, struct err *err)
 {
@@ -52,7 +33,7 @@ static int check_kind(struct rest *rest, const struct json *config, struct err *
 static int read_config(struct rest *rest, struct json **ret, struct err *err)
 {
     struct json *config;
-    int r = parse_config(rest, &config, err);
+    int r = rest_parse_yaml(rest, &config, err);
     if (r == 0)
         r = check_kind(rest, config, err);
     if (r < 0)

@@ -11,10 +11,9 @@ enum { LIST_MAX = 1000 }; /* arguments, variables */
 
 /* ---- the kubeconfig's field ------------------------------------------------------------------ */
 
-static int fault(const char *path, const char *command, struct err *err, const char *what)
+static int fault(const char *command, struct err *err, const char *what)
 {
-    return err_set(err, ERR_INVALID, "kubeconfig '%s': exec: credential plugin '%.200s': %s", path,
-                   command, what);
+    return err_set(err, ERR_INVALID, "credential plugin '%.100s': %s", command, what);
 }
 
 static int read_args(struct arena *arena, const struct json *list, char ***ret)
@@ -103,19 +102,19 @@ int exec_plugin_read(struct arena *arena, const char *path, const struct json *e
     const char *hint = json_get_string(exec, "installHint", "");
     bool v1 = str_eq(plugin.api_version, "client.authentication.k8s.io/v1");
     if (!*command)
-        return err_set(err, ERR_INVALID, "kubeconfig '%s': exec: it names no command", path);
+        return err_set(err, ERR_INVALID, "it names no command");
     if (!v1 && !str_eq(plugin.api_version, "client.authentication.k8s.io/v1beta1"))
         return err_set(err, ERR_UNSUPPORTED,
-                       "kubeconfig '%s': exec: credential plugin '%.200s' has the apiVersion "
-                       "'%.100s', which is not spoken here; set client.authentication.k8s.io/v1 "
-                       "or /v1beta1, or get a newer plugin",
-                       path, command, plugin.api_version);
+                       "credential plugin '%.100s' has the apiVersion '%.100s', which is not "
+                       "spoken here; set client.authentication.k8s.io/v1 or /v1beta1, or get a "
+                       "newer plugin",
+                       command, plugin.api_version);
     if (read_args(arena, json_get(exec, "args"), &plugin.args) < 0)
-        return fault(path, command, err, "args must be a list of strings");
+        return fault(command, err, "args must be a list of strings");
     if (read_env(arena, json_get(exec, "env"), &plugin.env) < 0)
-        return fault(path, command, err, "env must be a list of name and value");
+        return fault(command, err, "env must be a list of name and value");
     if (read_interactive(exec, v1, &plugin.interactive) < 0)
-        return fault(path, command, err,
+        return fault(command, err,
                      "interactiveMode must be Never, IfAvailable or Always, and is needed with v1");
     plugin.command = resolve(arena, path, command);
     plugin.install_hint = *hint ? hint : NULL;

@@ -32,8 +32,8 @@ struct exec_credential {
     int64_t expires_ms; /* Unix time; INT64_MAX: never */
 };
 
-/* The field `exec` of a user, whose kubeconfig is `path`. `cluster` is the kubeconfig's entry, `ca`
- * its authority in base64 or NULL. */
+/* The field `exec` of a user, whose kubeconfig is `path`. `cluster` is the kubeconfig's entry.
+ * Errors leave the file to the caller, who knows the place. */
 int exec_plugin_read(struct arena *arena, const char *path, const struct json *exec,
                      const struct json *cluster, struct exec_plugin **ret, struct err *err);
 

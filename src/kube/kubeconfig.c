@@ -3,6 +3,7 @@
 #include "kube/kubeconfig.h"
 
 #include "base/file.h"
+#include "base/source.h"
 #include "base/str.h"
 #include "kube/exec_plugin.h"
 
@@ -75,7 +76,7 @@ static int load_files(struct arena *arena, struct kubeconfig *config, struct err
 static int read_files(struct arena *arena, char *const *paths, size_t count, bool all_must,
                       const char *context, struct kubeconfig *ret, struct err *err)
 {
-    struct kubeconfig_text *texts = arena_alloc(arena, count * sizeof(*texts));
+    struct source *texts = arena_alloc(arena, count * sizeof(*texts));
     struct kubeconfig config;
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
@@ -87,8 +88,7 @@ static int read_files(struct arena *arena, char *const *paths, size_t count, boo
             err_wrap(err, "kubeconfig");
             return result;
         }
-        texts[found++] =
-            (struct kubeconfig_text){arena_strdup(arena, paths[i]), text, strlen(text)};
+        texts[found++] = (struct source){arena_strdup(arena, paths[i]), text, strlen(text), true};
     }
     int result = kubeconfig_parse(arena, texts, found, context, &config, err);
     if (result == 0)

@@ -13,6 +13,7 @@
 
 struct exec_plugin;
 struct http_header;
+struct source;
 
 struct kubeconfig {
     const char *server;             /* "https://127.0.0.1:6443" */
@@ -35,17 +36,12 @@ struct kubeconfig {
     bool insecure;
 };
 
-/* One file's text, and its path for errors and for the relative paths in it. */
-struct kubeconfig_text {
-    const char *path, *text;
-    size_t size;
-};
-
 /* The context `context`, or the current one where NULL, of these files as one: of several entries
- * of a name the first counts. Pure: the files they name are not read, so that `ca_pem` and its like
- * are what stands in the text itself. What is not done (auth-provider) is ERR_UNSUPPORTED with the
- * field's name: it must not be left out in silence. */
-int kubeconfig_parse(struct arena *arena, const struct kubeconfig_text *texts, size_t count,
+ * of a name the first counts. A text's name is its path, which relative ones in it follow. Pure:
+ * the files they name are not read, so that `ca_pem` and its like are what stands in the text
+ * itself. What is not done (auth-provider) is ERR_UNSUPPORTED with the field's name: it must not be
+ * left out in silence. */
+int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t count,
                      const char *context, struct kubeconfig *ret, struct err *err);
 
 /* One file, and those it names. */

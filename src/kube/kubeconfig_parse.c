@@ -8,49 +8,67 @@
 #include "kube/kubeconfig.h"
 #include "net/http.h"
 
+#include <stdarg.h>
 #include <string.h>
 
-struct source {
-    const char *path;
+struct file {
+    struct source source;
     const struct json *document;
 };
 
 struct reading {
     struct arena *arena;
-    struct source *sources;
+    struct file *files;
     size_t count;
-    const char *path; /* of the entry that is read now */
+    const struct source *source; /* of the entry that is read now */
     struct err *err;
 };
 
+/* About `where` in the file that is read now; the whole of it where NULL. */
+static __attribute__((format(printf, 4, 5))) int refuse(struct reading *reading, enum err_code code,
+                                                        const struct json *where,
+                                                        const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)err_vset(reading->err, code, format, args);
+    va_end(args);
+    if (where)
+        (void)source_err_wrap(reading->err, reading->source, source_value_place(where));
+    else
+        (void)err_wrap(reading->err, "'%s'", reading->source->name);
+    (void)err_wrap(reading->err, "kubeconfig");
+    return -(int)code;
+}
+#define refuse(...) ERR_IS_NEGATIVE(refuse(__VA_ARGS__))
+
 static const char *beside(struct reading *reading, const char *path)
 {
-    const char *slash = strrchr(reading->path, '/');
+    const char *slash = strrchr(reading->source->name, '/');
     if (*path == '/' || !slash)
         return path;
-    return arena_printf(reading->arena, "%.*s/%s", (int)(slash - reading->path), reading->path,
-                        path);
+    return arena_printf(reading->arena, "%.*s/%s", (int)(slash - reading->source->name),
+                        reading->source->name, path);
 }
 
 /* The member `what` of the first entry called `name` in the lists `what`s: {name, cluster: {…}}.
- * From here on its file is the one that is read. */
+ * From here on its file is the one that is read. `asked` is where the name stands, or NULL. */
 static int find_entry(struct reading *reading, const char *what, const char *name,
-                      const struct json **ret)
+                      const struct json *asked, const struct json **ret)
 {
     const char *list = arena_printf(reading->arena, "%ss", what);
     for (size_t i = 0; i < reading->count; i++) {
-        JSON_EACH (entry, json_get(reading->sources[i].document, list)) {
+        JSON_EACH (entry, json_get(reading->files[i].document, list)) {
             const struct json *found = json_get(entry, what);
             if (!str_eq(json_get_string(entry, "name", NULL), name) || !found ||
                 found->type != JSON_OBJECT)
                 continue;
-            reading->path = reading->sources[i].path;
+            reading->source = &reading->files[i].source;
             *ret = found;
             return 0;
         }
     }
-    return err_set(reading->err, ERR_NOT_FOUND, "kubeconfig '%s': no %s is called '%.200s'",
-                   reading->path, what, name);
+    return refuse(reading, ERR_NOT_FOUND, asked, "no %s is called '%.200s'", what, name);
 }
 
 /* The text of `name`-data (base64), else the path that `name` has; NULL where it is not there. */
@@ -62,13 +80,15 @@ static int read_pem(struct reading *reading, const struct json *object, const ch
     const char *path = json_get_string(object, name, "");
     char *text = NULL;
     int result = 0;
+    struct err why = ERR_INIT;
     if (*data)
-        result = base64_decode(reading->arena, data, &text, NULL, reading->err);
+        result = base64_decode(reading->arena, data, &text, NULL, &why);
     if (result < 0)
-        err_wrap(reading->err, "kubeconfig '%s': %s", reading->path, data_name);
+        return refuse(reading, why.code, json_get(object, data_name), "%s: %s", data_name,
+                      why.message);
     *ret = text;
     *ret_path = *path && !*data ? beside(reading, path) : NULL;
-    return result;
+    return 0;
 }
 
 /* NULL where it is not there or empty. */
@@ -76,6 +96,13 @@ static const char *read_string(const struct json *object, const char *name)
 {
     const char *text = json_get_string(object, name, "");
     return *text ? text : NULL;
+}
+
+/* Where to look for what is wrong with a member that may be missing. */
+static const struct json *member_or(const struct json *object, const char *name)
+{
+    const struct json *member = json_get(object, name);
+    return member ? member : object;
 }
 
 /* ---- clusters -------------------------------------------------------------------------------- */
@@ -94,31 +121,23 @@ static int read_cluster(struct reading *reading, const struct json *cluster,
     config->proxy = read_string(cluster, "proxy-url");
     config->insecure = json_get_bool(cluster, "insecure-skip-tls-verify", false);
     if (!str_has_prefix(config->server, "https://") && !str_has_prefix(config->server, "http://"))
-        return err_set(reading->err, ERR_INVALID,
-                       "kubeconfig '%s': the server '%.100s' begins with neither https:// nor "
-                       "http://",
-                       reading->path, config->server);
+        return refuse(reading, ERR_INVALID, member_or(cluster, "server"),
+                      "the server '%.100s' begins with neither https:// nor http://",
+                      config->server);
     if (config->proxy && !is_proxy(config->proxy))
-        return err_set(reading->err, ERR_INVALID,
-                       "kubeconfig '%s': the proxy-url '%.100s' begins with none of http://, "
-                       "https:// and socks5://",
-                       reading->path, config->proxy);
+        return refuse(reading, ERR_INVALID, member_or(cluster, "proxy-url"),
+                      "the proxy-url '%.100s' begins with none of http://, https:// and socks5://",
+                      config->proxy);
     int result =
         read_pem(reading, cluster, "certificate-authority", &config->ca_pem, &config->ca_file);
     if (result == 0 && config->insecure && (config->ca_pem || config->ca_file))
-        return err_set(reading->err, ERR_INVALID,
-                       "kubeconfig '%s': a cluster has both insecure-skip-tls-verify and a "
-                       "certificate authority; remove one",
-                       reading->path);
+        return refuse(reading, ERR_INVALID, member_or(cluster, "insecure-skip-tls-verify"),
+                      "a cluster has both insecure-skip-tls-verify and a certificate authority; "
+                      "remove one");
     return result;
 }
 
 /* ---- users ----------------------------------------------------------------------------------- */
-
-static int refuse(struct reading *reading, const char *what)
-{
-    return err_set(reading->err, ERR_INVALID, "kubeconfig '%s': %s", reading->path, what);
-}
 
 /* In whose name requests are made: "as" and its kin, as header lines. */
 static int read_impersonation(struct reading *reading, const struct json *user,
@@ -140,7 +159,8 @@ static int read_impersonation(struct reading *reading, const struct json *user,
                                 arena_printf(reading->arena, "Impersonate-Extra-%s", extra->name),
                                 json_text(value));
     if (headers && !as)
-        return refuse(reading, "as-uid, as-groups and as-user-extra need 'as', the user's name");
+        return refuse(reading, ERR_INVALID, user,
+                      "as-uid, as-groups and as-user-extra need 'as', the user's name");
     config->as = headers;
     return 0;
 }
@@ -150,14 +170,15 @@ static int read_exec(struct reading *reading, const struct json *user, const str
 {
     const struct json *exec = json_get(user, "exec");
     struct exec_plugin *plugin;
+    struct err why = ERR_INIT;
     if (!exec || exec->type == JSON_NULL)
         return 0;
-    int result =
-        exec_plugin_read(reading->arena, reading->path, exec, cluster, &plugin, reading->err);
+    if (exec_plugin_read(reading->arena, reading->source->name, exec, cluster, &plugin, &why) < 0)
+        return refuse(reading, why.code, exec, "exec: %s", why.message);
     bool has_own = config->token || config->token_file || config->cert_pem || config->cert_file;
-    if (result == 0 && !has_own) /* what stands there itself goes before it */
+    if (!has_own) /* what stands there itself goes before it */
         config->exec = plugin;
-    return result;
+    return 0;
 }
 
 static int read_user(struct reading *reading, const struct json *user, const struct json *cluster,
@@ -165,10 +186,9 @@ static int read_user(struct reading *reading, const struct json *user, const str
 {
     const struct json *provider = json_get(user, "auth-provider");
     if (provider && provider->type != JSON_NULL)
-        return err_set(reading->err, ERR_UNSUPPORTED,
-                       "kubeconfig '%s': 'auth-provider' is not supported, nor by kubectl since "
-                       "1.26; use 'exec', a token or a client certificate",
-                       reading->path);
+        return refuse(reading, ERR_UNSUPPORTED, provider,
+                      "'auth-provider' is not supported, nor by kubectl since 1.26; use 'exec', a "
+                      "token or a client certificate");
     const char *token_file = json_get_string(user, "tokenFile", "");
     if (*token_file)
         config->token_file = beside(reading, token_file);
@@ -177,9 +197,11 @@ static int read_user(struct reading *reading, const struct json *user, const str
     config->username = read_string(user, "username");
     config->password = read_string(user, "password");
     if (config->username && (config->token || config->token_file))
-        return refuse(reading, "a user has both a token and a user name; remove one");
+        return refuse(reading, ERR_INVALID, member_or(user, "username"),
+                      "a user has both a token and a user name; remove one");
     if (config->password && !config->username)
-        return refuse(reading, "a user has a password and no user name");
+        return refuse(reading, ERR_INVALID, member_or(user, "password"),
+                      "a user has a password and no user name");
     int result =
         read_pem(reading, user, "client-certificate", &config->cert_pem, &config->cert_file);
     if (result == 0)
@@ -187,7 +209,7 @@ static int read_user(struct reading *reading, const struct json *user, const str
     if (result < 0)
         return result;
     if ((config->cert_pem || config->cert_file) != (config->key_pem || config->key_file))
-        return refuse(reading,
+        return refuse(reading, ERR_INVALID, user,
                       "a client certificate and its key come together, and one is missing");
     result = read_impersonation(reading, user, config);
     return result < 0 ? result : read_exec(reading, user, cluster, config);
@@ -195,74 +217,90 @@ static int read_user(struct reading *reading, const struct json *user, const str
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-static const char *current_context(const struct reading *reading)
+static const struct json *current_context(struct reading *reading)
 {
-    const char *name = NULL;
-    for (size_t i = 0; i < reading->count && !name; i++)
-        name = read_string(reading->sources[i].document, "current-context");
-    return name;
+    for (size_t i = 0; i < reading->count; i++) {
+        reading->source = &reading->files[i].source;
+        if (read_string(reading->files[i].document, "current-context"))
+            return json_get(reading->files[i].document, "current-context");
+    }
+    reading->source = &reading->files[0].source;
+    return NULL;
 }
 
-static int read_context(struct reading *reading, const char *name, struct kubeconfig *config)
+static int read_context(struct reading *reading, const char *name, const struct json *asked,
+                        struct kubeconfig *config)
 {
     const struct json *context, *cluster, *user;
-    int result = find_entry(reading, "context", name, &context);
+    int result = find_entry(reading, "context", name, asked, &context);
     if (result < 0)
         return result;
     config->context = name;
-    config->path = reading->path;
+    config->path = reading->source->name;
     config->namespace_ = read_string(context, "namespace");
     if (!config->namespace_)
         config->namespace_ = "default";
-    result = find_entry(reading, "cluster", json_get_string(context, "cluster", ""), &cluster);
+    const struct source *source = reading->source; /* the context's own: entries may be elsewhere */
+    result = find_entry(reading, "cluster", json_get_string(context, "cluster", ""),
+                        member_or(context, "cluster"), &cluster);
     if (result == 0)
         result = read_cluster(reading, cluster, config);
     const char *user_name = json_get_string(context, "user", "");
     if (result < 0 || *user_name == '\0')
         return result; /* nobody in particular: the server decides what that may do */
-    result = find_entry(reading, "user", user_name, &user);
-    config->path = reading->path; /* whoever is refused looks there */
+    reading->source = source;
+    result = find_entry(reading, "user", user_name, json_get(context, "user"), &user);
+    config->path = reading->source->name; /* whoever is refused looks there */
     return result < 0 ? result : read_user(reading, user, cluster, config);
 }
 
-static int read_text(struct reading *reading, const struct kubeconfig_text *text)
+static int read_text(struct reading *reading, const struct source *source)
 {
     struct json *documents = NULL;
-    int result = yaml_parse(reading->arena, text->path, text->text, text->size, NULL, &documents,
-                            reading->err);
+    struct file *file = &reading->files[reading->count];
+    file->source = *source;
+    file->source.secret = true;
+    reading->source = &file->source;
+    int result = yaml_parse(reading->arena, &file->source, NULL, &documents, reading->err);
     if (result < 0) {
         err_wrap(reading->err, "kubeconfig");
         return result;
     }
     if (json_count(documents) != 1)
-        return err_set(reading->err, ERR_INVALID, "kubeconfig '%s': it has %zu documents, not one",
-                       text->path, json_count(documents));
-    reading->sources[reading->count++] = (struct source){text->path, json_first(documents)};
+        return refuse(reading, ERR_INVALID, NULL, "it has %zu documents, not one",
+                      json_count(documents));
+    file->document = json_first(documents);
+    reading->count++;
     return 0;
 }
 
-int kubeconfig_parse(struct arena *arena, const struct kubeconfig_text *texts, size_t count,
+int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t count,
                      const char *context, struct kubeconfig *ret, struct err *err)
 {
     struct kubeconfig config = {.expires_ms = INT64_MAX};
     struct reading reading = {
         .arena = arena,
-        .sources = arena_alloc(arena, count * sizeof(struct source)),
-        .path = count ? texts[0].path : "",
+        .files = arena_alloc(arena, count * sizeof(struct file)),
         .err = err,
     };
+    if (count == 0)
+        return err_set(err, ERR_NOT_FOUND, "kubeconfig: there is none");
     for (size_t i = 0; i < count; i++) {
         int result = read_text(&reading, &texts[i]);
         if (result < 0)
             return result;
     }
-    const char *name =
-        str_is_empty(context) ? current_context(&reading) : arena_strdup(arena, context);
-    if (!name)
-        return err_set(err, ERR_NOT_FOUND,
-                       "kubeconfig '%s': it has no current-context, and none was named",
-                       reading.path);
-    int result = read_context(&reading, name, &config);
+    const struct json *asked = NULL;
+    if (str_is_empty(context)) {
+        asked = current_context(&reading);
+        context = json_text(asked);
+    } else {
+        reading.source = &reading.files[0].source;
+    }
+    if (!context)
+        return refuse(&reading, ERR_NOT_FOUND, NULL,
+                      "it has no current-context, and none was named");
+    int result = read_context(&reading, arena_strdup(arena, context), asked, &config);
     if (result == 0)
         *ret = config;
     return result;

@@ -8,12 +8,14 @@
 
 struct filling {
     struct arena *arena;
-    struct json *values; /* of every parameter, complete: name → string */
+    struct json *values;      /* of every parameter, complete: name → string */
+    const struct json *wrong; /* what is looked at */
     struct err *err;
 };
 
-static int check_kind(const struct json *template_, struct err *err)
+static int check_kind(struct filling *filling, const struct json *template_)
 {
+    struct err *err = filling->err;
     const char *kind = json_get_string(template_, "kind", "");
     const char *version = json_get_string(template_, "apiVersion", "");
     if (!str_eq(kind, "Template") ||
@@ -23,9 +25,11 @@ static int check_kind(const struct json *template_, struct err *err)
                        "'template.openshift.io/v1'",
                        kind, version);
     const struct json *objects = json_get(template_, "objects");
+    filling->wrong = objects ? objects : template_;
     if (!objects || objects->type != JSON_ARRAY)
         return err_set(err, ERR_INVALID, "the template has no list 'objects'");
-    if (json_count(json_get(template_, "parameters")) > KUBE_TEMPLATE_PARAMETERS_MAX)
+    filling->wrong = json_get(template_, "parameters");
+    if (json_count(filling->wrong) > KUBE_TEMPLATE_PARAMETERS_MAX)
         return err_set(err, ERR_INVALID, "the template has more than %d parameters",
                        KUBE_TEMPLATE_PARAMETERS_MAX);
     return 0;
@@ -53,6 +57,7 @@ static int collect(struct filling *filling, const struct json *parameters, const
 {
     size_t position = 0;
     JSON_EACH (parameter, parameters) {
+        filling->wrong = parameter;
         const char *name = json_get_string(parameter, "name", ""), *value = NULL;
         if (name[0] == '\0')
             return err_set(filling->err, ERR_INVALID, "parameters[%zu] has no name", position);
@@ -73,6 +78,7 @@ static int collect(struct filling *filling, const struct json *parameters, const
 /* A value nobody asks for is most likely a typing mistake. */
 static int check_given(struct filling *filling, const struct json *given)
 {
+    filling->wrong = NULL;
     JSON_EACH (value, given) {
         if (json_get(filling->values, value->name))
             continue;
@@ -161,19 +167,14 @@ static void add_labels(struct arena *arena, struct json *object, const struct js
             kube_meta_set_label(arena, object, label->name, json_text(label));
 }
 
-int kube_template_process(struct arena *arena, const struct json *template_,
-                          const struct json *values, struct json **ret_list, struct err *err)
+static int fill_objects(struct filling *filling, const struct json *template_,
+                        struct json **ret_list)
 {
-    struct filling filling = {.arena = arena, .values = json_object(arena), .err = err};
-    int result = check_kind(template_, err);
-    if (result == 0)
-        result = collect(&filling, json_get(template_, "parameters"), values);
-    if (result == 0)
-        result = check_given(&filling, values);
-    if (result < 0)
-        return result;
+    struct arena *arena = filling->arena;
     struct json *labels = json_get(template_, "labels");
-    if (labels && (result = fill(&filling, labels = json_clone(arena, labels))) < 0)
+    filling->wrong = labels;
+    int result = labels ? fill(filling, labels = json_clone(arena, labels)) : 0;
+    if (result < 0)
         return result;
     struct json *list = json_object(arena);
     json_set_string(arena, list, "kind", "List");
@@ -181,11 +182,12 @@ int kube_template_process(struct arena *arena, const struct json *template_,
     json_set(arena, list, "metadata", json_object(arena));
     struct json *items = json_ensure_array(arena, list, "items");
     JSON_EACH (original, json_get(template_, "objects")) {
+        filling->wrong = original;
         if (original->type != JSON_OBJECT)
-            return err_set(err, ERR_INVALID, "objects[%zu] is %s, not an object", json_count(items),
-                           json_type_name(original->type));
+            return err_set(filling->err, ERR_INVALID, "objects[%zu] is %s, not an object",
+                           json_count(items), json_type_name(original->type));
         struct json *object = json_clone(arena, original);
-        result = fill(&filling, object);
+        result = fill(filling, object);
         if (result < 0)
             return result;
         add_labels(arena, object, labels);
@@ -193,4 +195,22 @@ int kube_template_process(struct arena *arena, const struct json *template_,
     }
     *ret_list = list;
     return 0;
+}
+
+int kube_template_process(struct arena *arena, const struct json *template_,
+                          const struct json *values, struct json **ret_list,
+                          const struct json **ret_wrong, struct err *err)
+{
+    struct filling filling = {
+        .arena = arena, .values = json_object(arena), .wrong = template_, .err = err};
+    int result = check_kind(&filling, template_);
+    if (result == 0)
+        result = collect(&filling, json_get(template_, "parameters"), values);
+    if (result == 0)
+        result = check_given(&filling, values);
+    if (result == 0)
+        result = fill_objects(&filling, template_, ret_list);
+    if (result < 0)
+        *ret_wrong = filling.wrong;
+    return result;
 }

@@ -16,9 +16,11 @@ enum {
  * List of the filled-in objects. "${NAME}" inside a string is replaced by the value's text, a
  * string that is "${{NAME}}" by the value read as JSON; what names no parameter of the template
  * stays as it is. A value for a parameter the template does not have, and a required one without
- * value, are ERR_INVALID. */
+ * value, are ERR_INVALID. Of a refusal `ret_wrong` is the part of the template that it is about, or
+ * NULL: of the values given. */
 int kube_template_process(struct arena *arena, const struct json *template_,
-                          const struct json *values, struct json **ret_list, struct err *err);
+                          const struct json *values, struct json **ret_list,
+                          const struct json **ret_wrong, struct err *err);
 
 /* A value for "generate: expression": literal text, and classes such as "[a-z0-9]{8}" or "\w{5}".
  */

@@ -37,8 +37,10 @@ static int parse_manifest(struct workflow_pass *pass, const struct workflow_call
     int result =
         workflow_text_expand(pass->arena, text, workflow_scope_resolve, &scope, &text, err);
 
-    if (result == 0)
-        result = yaml_parse(pass->arena, "manifest", text, strlen(text), NULL, &documents, err);
+    if (result < 0)
+        return result;
+    const struct source source = {"manifest", text, strlen(text), false};
+    result = yaml_parse(pass->arena, &source, NULL, &documents, err);
     if (result < 0)
         return result;
     if (json_count(documents) != 1 || json_first(documents)->type != JSON_OBJECT)

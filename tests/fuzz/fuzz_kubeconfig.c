@@ -2,6 +2,7 @@
  * understood keeps its promises. The input is two files that are read as one, cut at the first NUL.
  * No file is opened and no plugin run. */
 #include "base/mem.h"
+#include "base/source.h"
 #include "base/str.h"
 #include "kube/exec_plugin.h"
 #include "kube/kubeconfig.h"
@@ -29,12 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct kubeconfig config;
     struct err err = ERR_INIT;
     const uint8_t *cut = size ? memchr(data, 0, size) : NULL;
-    struct kubeconfig_text texts[2] = {
-        {"/a/config", (const char *)data, cut ? (size_t)(cut - data) : size}};
+    struct source texts[2] = {
+        {"/a/config", (const char *)data, cut ? (size_t)(cut - data) : size, true}};
     size_t count = 1;
     if (cut)
-        texts[count++] = (struct kubeconfig_text){"/b/config", (const char *)cut + 1,
-                                                  size - (size_t)(cut + 1 - data)};
+        texts[count++] = (struct source){"/b/config", (const char *)cut + 1,
+                                         size - (size_t)(cut + 1 - data), true};
     if (kubeconfig_parse(arena, texts, count, NULL, &config, &err) == 0)
         check(arena, &config);
     else if (!*err.message)

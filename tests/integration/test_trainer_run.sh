@@ -166,9 +166,9 @@ refused "a bucket" "mount a volume (a PersistentVolumeClaim)" env TF_MODEL_DIR=s
 refused "a bucket to read" "mount a volume" "$TRAINER" predict --model gs://bucket/face.model
 refused "a monitor nowhere" "write PORT, IP:PORT or off" "$TRAINER" fit face --monitor everywhere
 printf 'steps: 20\nbatch_persns: 3\n' >"$SCRATCH/wrong.yaml"
-refused "a wrong file" "line 2: unknown option 'batch_persns': did you mean 'batch-persons'?" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
+refused "a wrong file" "wrong.yaml:2:1: unknown option 'batch_persns': did you mean 'batch-persons'?" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
 printf 'steps: 20\nlr: -3\n' >"$SCRATCH/wrong.yaml"
-refused "a wrong value in a file" "'$SCRATCH/wrong.yaml', line 2: 'lr': '-3' is not above 0" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
+refused "a wrong value in a file" "$SCRATCH/wrong.yaml:2:5: 'lr': '-3' is not above 0" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
 refused "a rate in a variable" "environment variable TF_LEARNING_RATE: '-4' is not above 0" env TF_LEARNING_RATE=-4 "$TRAINER" fit face
 refused "a monitor in a variable" "environment variable TRAINER_MONITOR: 'abc' is no place" env TRAINER_MONITOR=abc "$TRAINER" fit face
 refused "a shift" "option '--shift': '-1' is not between 0 and 1" "$TRAINER" fit face --shift -1

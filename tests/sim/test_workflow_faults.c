@@ -284,7 +284,8 @@ static void submit(struct run *run, int number)
 
     buf_init(&yaml, 64 * 1024);
     draw_workflow(run, &yaml, number);
-    if (yaml_parse(arena, "workflow", yaml.data, yaml.size, NULL, &documents, &err) < 0)
+    if (yaml_parse(arena, &(struct source){"workflow", yaml.data, yaml.size, false}, NULL,
+                   &documents, &err) < 0)
         fail_msg("%s\n%s", err.message, yaml.data);
     kube_create(run->cluster.client, &KUBE_WORKFLOWS, "default", json_first(documents),
                 on_submitted, run);

@@ -33,16 +33,22 @@ static int read_standard_input(struct buf *buf, struct err *err)
     return 0;
 }
 
-static int read_template(struct arena *arena, const char *path, struct json **ret, struct err *err)
+static int read_template(struct arena *arena, const char *path, struct source *ret_source,
+                         struct json **ret, struct err *err)
 {
     bool standard = str_eq(path, "-");
     struct json *documents = NULL;
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEMPLATE_MAX);
     int result = standard ? read_standard_input(&text, err) : file_read(path, &text, err);
-    if (result == 0)
-        result = yaml_parse(arena, standard ? "standard input" : path, text.data, text.size, NULL,
-                            &documents, err);
+    if (result < 0)
+        return result;
+    *ret_source = (struct source){
+        .name = standard ? "standard input" : path,
+        .text = arena_strndup(arena, text.data, text.size),
+        .size = text.size,
+    };
+    result = yaml_parse(arena, ret_source, NULL, &documents, err);
     if (result < 0)
         return result;
     if (json_count(documents) != 1)
@@ -98,24 +104,35 @@ static void print_parameters(const struct json *template_)
                json_get_string(parameter, "value", ""));
 }
 
+static int fill_in(struct arena *arena, const struct source *source, const struct json *template_,
+                   const struct json *values, struct json **ret_list, struct err *err)
+{
+    const struct json *wrong = NULL;
+    int result = kube_template_process(arena, template_, values, ret_list, &wrong, err);
+    if (result < 0 && wrong)
+        return source_err_wrap(err, source, source_value_place(wrong));
+    return result < 0 ? err_wrap(err, "'%s'", source->name) : 0;
+}
+
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     const struct process_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *template_ = NULL, *list = NULL, *given = json_object(arena);
+    struct source source = {0};
     (void)count, (void)arguments;
     if (str_is_empty(wanted->file))
         return err_set(err, ERR_USAGE,
                        "which template? give it with -f FILE ('-': standard input)");
-    int result = read_template(arena, wanted->file, &template_, err);
+    int result = read_template(arena, wanted->file, &source, &template_, err);
     if (result == 0 && wanted->list) {
         print_parameters(template_);
         return 0;
     }
     if (result == 0)
         result = read_values(arena, wanted, given, err);
-    if (result == 0 && (result = kube_template_process(arena, template_, given, &list, err)) < 0)
-        err_wrap(err, "'%s'", wanted->file);
+    if (result == 0)
+        result = fill_in(arena, &source, template_, given, &list, err);
     if (result < 0)
         return result;
     _cleanup_buf_ struct buf text;

@@ -249,17 +249,20 @@ static void what_is_wrong_in_a_file_is_said(void **state)
     static const struct {
         const char *text, *sentence;
     } ROWS[] = {
-        {"steps: 20\nstep: 3\n", "', line 2: unknown option 'step': did you mean 'steps'?"},
-        {"steps: 2000\n", "', line 1: 'steps': '2000' is "},
-        {"steps: 2\nlr: fast\n", "', line 2: 'lr': 'fast' is no number"},
-        {"optimizer: best\n", "', line 1: 'optimizer': 'best' is none of adam|sgd"},
-        {"model-dir: s3://bucket\n",
-         "', line 1: 'model-dir': 's3://bucket' is not on a file system"},
-        {"lr: 1\nrate: 2\n", "', line 1: 'lr' and 'rate' are the same option"},
-        {"steps:\n  of: 3\n", "', line 2: 'steps' takes a value, not an object"},
-        {"steps: [1, 2]\n", "', line 1: 'steps' takes a value, not an array"},
-        {"steps:\n", "', line 1: 'steps' takes a value, not null"},
-        {"config: other.yaml\n", "', line 1: 'config' cannot stand in such a file"},
+        {"steps: 20\nstep: 3\n", ":2:1: unknown option 'step': did you mean 'steps'?\n"
+                                 "    step: 3\n"
+                                 "    ^"},
+        {"steps: 2000\n", ":1:8: 'steps': '2000' is "},
+        {"steps: 2\nlr: fast\n", ":2:5: 'lr': 'fast' is no number"},
+        {"optimizer: best\n", ":1:12: 'optimizer': 'best' is none of adam|sgd\n"
+                              "    optimizer: best\n"
+                              "               ^"},
+        {"model-dir: s3://bucket\n", ":1:12: 'model-dir': 's3://bucket' is not on a file system"},
+        {"lr: 1\nrate: 2\n", ":1:1: 'lr' and 'rate' are the same option"},
+        {"steps:\n  of: 3\n", ":2:3: 'steps' takes a value, not an object"},
+        {"steps: [1, 2]\n", ":1:8: 'steps' takes a value, not an array"},
+        {"steps:\n", ":1:7: 'steps' takes a value, not null"},
+        {"config: other.yaml\n", ":1:1: 'config' cannot stand in such a file"},
         {"- steps\n", "' is no list of options and their values"},
         {"", "' is no list of options and their values"},
         {"steps: 1\n---\nsteps: 2\n", "' is no list of options and their values"},

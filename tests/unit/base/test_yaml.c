@@ -18,7 +18,8 @@ static struct json *parse_all(const char *text)
 {
     struct err err = ERR_INIT;
     struct json *documents = NULL;
-    if (yaml_parse(arena, "job.yaml", text, strlen(text), NULL, &documents, &err) < 0)
+    const struct source source = {"job.yaml", text, strlen(text), false};
+    if (yaml_parse(arena, &source, NULL, &documents, &err) < 0)
         fail_msg("%s: %s", text, err.message);
     return documents;
 }
@@ -31,15 +32,16 @@ static const char *one(const char *text)
     return json_to_string(arena, documents->first);
 }
 
+/* `message` without the line that is shown below it. */
 static void refuse_n(const char *text, size_t size, const struct json_limits *limits,
                      const char *message)
 {
     struct err err = ERR_INIT;
     struct json *documents = (struct json *)&err; /* must stay untouched */
-    assert_int_equal(yaml_parse(arena, "job.yaml", text, size, limits, &documents, &err),
-                     -ERR_BAD_REQUEST);
+    const struct source source = {"job.yaml", text, size, false};
+    assert_int_equal(yaml_parse(arena, &source, limits, &documents, &err), -ERR_BAD_REQUEST);
     assert_ptr_equal(documents, &err);
-    assert_string_equal(err.message, message);
+    assert_string_equal(strtok(err.message, "\n"), message);
 }
 
 static void refuse(const char *text, const char *message)
@@ -228,13 +230,96 @@ static void test_refusals(void **state)
            "job.yaml:1:4: the number '.inf' cannot stand in JSON: quote it if a string is "
            "meant");
     refuse("a: \"x\\0y\"", "job.yaml:1:4: a string may not hold the NUL character");
-    refuse("a: [1", "job.yaml:2:1: did not find expected ',' or ']' while parsing a flow sequence");
+    refuse("a: [1\n\n", "job.yaml:1:4: did not find expected ',' or ']' in line 3 while parsing a "
+                        "flow sequence that begins here");
+    refuse("a:\n  b: 1\n c: 2\n", "job.yaml:3:2: did not find expected key while parsing a block "
+                                  "mapping that begins in line 1");
     refuse("a: b: c", "job.yaml:1:5: mapping values are not allowed in this context");
     refuse("a:\n\tb: 1", "job.yaml:2:1: found character that cannot start any token while scanning "
                          "for the next token");
     refuse("a: 1\nb: \xff\n", "job.yaml:2:4: invalid leading UTF-8 octet");
     refuse_n("a: x\0y", 6, NULL, "job.yaml:1:5: control characters are not allowed");
     refuse_n("[[[1]]]", 7, &(struct json_limits){.depth = 2}, "job.yaml:1:3: nested deeper than 2");
+}
+
+/* What a user sees; the rest of it is test_source.c's. */
+static void test_the_line_is_shown(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } ROWS[] = {
+        {"kind: Pod\nspec:\n\tname: a\n",
+         "job.yaml:3:1: found character that cannot start any token while scanning for the next "
+         "token\n"
+         "     name: a\n"
+         "    ^"},
+        {"\xef\xbb\xbf\xc3\xa4: \xc3\xb6: 3\r\n",
+         "job.yaml:1:5: mapping values are not allowed in this context\n"
+         "    \xc3\xa4: \xc3\xb6: 3\n"
+         "        ^"},
+        {"a: \xc3\xa4\xff\n", "job.yaml:1:5: invalid leading UTF-8 octet\n"
+                              "    a: \xc3\xa4?\n"
+                              "        ^"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        struct err err = ERR_INIT;
+        struct json *documents;
+        const struct source source = {"job.yaml", ROWS[i].text, strlen(ROWS[i].text), false};
+        assert_int_equal(yaml_parse(arena, &source, NULL, &documents, &err), -ERR_BAD_REQUEST);
+        assert_string_equal(err.message, ROWS[i].message);
+    }
+}
+
+/* At the limit and one past it: depth, values, and values that aliases stand for. */
+static void test_limits(void **state)
+{
+    static const struct {
+        const char *text;
+        struct json_limits limits;
+        const char *message; /* NULL: it is read */
+    } ROWS[] = {
+        {"[[1]]", {.depth = 2}, NULL},
+        {"[[[1]]]", {.depth = 2}, "job.yaml:1:3: nested deeper than 2"},
+        {"a:\n- b: 1\n", {.depth = 3}, NULL},
+        {"a:\n- b: {}\n", {.depth = 3}, "job.yaml:2:6: nested deeper than 3"},
+        {"a: &x [1]\nb: [*x]\n", {.depth = 3}, NULL},
+        {"a: &x [1]\nb: [[*x]]\n", {.depth = 3}, "job.yaml:2:6: nested deeper than 3"},
+        {"[1, 2, 3]", {.nodes = 4}, NULL},
+        {"[1, 2, 3, 4]",
+         {.nodes = 4},
+         "job.yaml:1:11: more than 4 values, counting what aliases stand for"},
+        {"[&x [1], *x]", {.nodes = 5}, NULL},
+        {"[&x [1], *x, 1]",
+         {.nodes = 5},
+         "job.yaml:1:14: more than 5 values, counting what aliases stand for"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        const char *text = ROWS[i].text;
+        struct err err = ERR_INIT;
+        struct json *documents;
+        const struct source source = {"job.yaml", text, strlen(text), false};
+        if (ROWS[i].message)
+            refuse_n(text, strlen(text), &ROWS[i].limits, ROWS[i].message);
+        else if (yaml_parse(arena, &source, &ROWS[i].limits, &documents, &err) < 0)
+            fail_msg("%s: %s", text, err.message);
+    }
+}
+
+/* The depth of the program's own stack does not follow the text. */
+static void test_deepest(void **state)
+{
+    for (size_t depth = JSON_DEPTH_MAX; depth <= JSON_DEPTH_MAX + 1; depth++) {
+        char text[2 * JSON_DEPTH_MAX + 8] = "";
+        memset(text, '[', depth);
+        memset(text + depth, ']', depth);
+        struct json *documents;
+        const struct source source = {"job.yaml", text, 2 * depth, false};
+        int expected = depth > JSON_DEPTH_MAX ? -ERR_BAD_REQUEST : 0;
+        assert_int_equal(yaml_parse(arena, &source, NULL, &documents, NULL), expected);
+        assert_int_equal(
+            yaml_parse(arena, &source, &(struct json_limits){.depth = 1000}, &documents, NULL),
+            expected);
+    }
 }
 
 static void test_large_mapping(void **state)
@@ -301,10 +386,21 @@ static void test_write_long_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_scalars), TEST(test_keys),           TEST(test_documents),
-        TEST(test_marks),   TEST(test_aliases),        TEST(test_alias_bombs),
-        TEST(test_merges),  TEST(test_refusals),       TEST(test_large_mapping),
-        TEST(test_write),   TEST(test_write_long_key), TEST(test_json_is_taken_as_json),
+        TEST(test_the_line_is_shown),
+        TEST(test_limits),
+        TEST(test_deepest),
+        TEST(test_scalars),
+        TEST(test_keys),
+        TEST(test_documents),
+        TEST(test_marks),
+        TEST(test_aliases),
+        TEST(test_alias_bombs),
+        TEST(test_merges),
+        TEST(test_refusals),
+        TEST(test_large_mapping),
+        TEST(test_write),
+        TEST(test_write_long_key),
+        TEST(test_json_is_taken_as_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

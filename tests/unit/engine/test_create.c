@@ -146,7 +146,40 @@ static void test_bodies(void **state)
     struct answer answer =
         api_call(api, "POST", PODS, "application/xml", "application/json", POD_X);
     assert_int_equal(answer.status, 415);
+    assert_string_equal(answer_message(&answer),
+                        "the body of the request was in an unknown format - accepted media types "
+                        "include: application/json, application/yaml, "
+                        "application/vnd.kubernetes.protobuf");
     assert_int_equal(api_post(api, PODS "?dryRun=Some", POD_X).status, 400);
+}
+
+static void test_yaml_bodies(void **state)
+{
+    static const struct {
+        const char *body;
+        int status;
+        const char *message;
+    } ROWS[] = {
+        {"kind: ConfigMap\napiVersion: v1\nmetadata: {name: s}\ndata:\n  a: 'b'\n", 201, ""},
+        {"{\"metadata\":{\"name\":\"j\"}}", 201, ""},
+        {"metadata:\n  name: y\n  labels: a: b\n", 400,
+         "error decoding YAML: body:3:12: mapping values are not allowed in this context\n"
+         "      labels: a: b\n"
+         "               ^"},
+        {"a: 1\n---\nb: 1\n", 400,
+         "error decoding YAML: the body must be one object, as YAML or JSON"},
+        {"- 1\n", 400, "error decoding YAML: the body must be one object, as YAML or JSON"},
+        {"metadata: {name: z}\ndata: {a: 1}\n", 400,
+         "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: data.a must be a string, "
+         "not the number 1; quote it"},
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+        struct answer answer = api_call(api, "POST", "/api/v1/namespaces/default/configmaps",
+                                        "application/yaml", NULL, ROWS[i].body);
+        assert_int_equal(answer.status, ROWS[i].status);
+        assert_string_equal(answer_message(&answer), ROWS[i].message);
+    }
 }
 
 static void test_dry_run(void **state)
@@ -215,8 +248,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         API_TEST(test_create_and_get), API_TEST(test_not_found),     API_TEST(test_exists),
         API_TEST(test_names),          API_TEST(test_generate_name), API_TEST(test_namespaces),
-        API_TEST(test_bodies),         API_TEST(test_dry_run),       API_TEST(test_table),
-        API_TEST(test_client_leaves),
+        API_TEST(test_bodies),         API_TEST(test_yaml_bodies),   API_TEST(test_dry_run),
+        API_TEST(test_table),          API_TEST(test_client_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

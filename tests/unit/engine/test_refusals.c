@@ -24,7 +24,8 @@ static struct json *read_document(struct api *api, const char *name)
     struct json *documents = NULL;
     buf_init(&text, 4 * 1024 * 1024);
     if (file_read(path, &text, &err) < 0 ||
-        yaml_parse(api->arena, path, text.data, text.size, NULL, &documents, &err) < 0)
+        yaml_parse(api->arena, &(struct source){path, text.data, text.size, false}, NULL,
+                   &documents, &err) < 0)
         fail_msg("%s: %s", path, err.message);
     return json_element(documents, 0);
 }

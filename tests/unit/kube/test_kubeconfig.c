@@ -230,6 +230,42 @@ static void refuses(void **state)
                      -ERR_NOT_FOUND);
 }
 
+/* The place and the line, but no credential: this ends up in logs. */
+static void points_at_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *message; /* behind "kubeconfig: <path>" */
+    } CASES[] = {
+        {"users:\n- name: u\n  user:\n    token: s3cret: 4\n",
+         ":4:18: mapping values are not allowed in this context\n"
+         "        token: ******: *\n"
+         "                     ^"},
+        {"current-context: x\ncontexts:\n- name: x\n  context:\n    cluster: c\n",
+         ":5:14: no cluster is called 'c'\n"
+         "        cluster: *\n"
+         "                 ^"},
+        {"current-context: nowhere\n", ":1:18: no context is called 'nowhere'\n"
+                                       "    current-context: *******\n"
+                                       "                     ^"},
+        {"current-context: x\ncontexts: [{name: x, context: {cluster: x, user: x}}]\n"
+         "clusters: [{name: x, cluster: {server: 'https://a'}}]\n"
+         "users:\n- name: x\n  user:\n    client-certificate-data: '!'\n",
+         ":7:30: client-certificate-data: "},
+        {REST("{server: 'https://a'}", "{exec: {command: c, " V1B ", args: [1]}}"),
+         ":4:32: exec: credential plugin 'c': args must be a list of strings\n"},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct kubeconfig config;
+        struct err err = ERR_INIT;
+        const char *path = put(world, "config", CASES[i].text);
+        assert_true(kubeconfig_read(world->arena, path, NULL, &config, &err) < 0);
+        const char *wanted = arena_printf(world->arena, "kubeconfig: %s%s", path, CASES[i].message);
+        if (strncmp(err.message, wanted, strlen(wanted)) != 0)
+            fail_msg("'%s', not '%s'", err.message, wanted);
+    }
+}
+
 static void reads_the_whole_of_a_plugin(void **state)
 {
     static const char TEXT[] =
@@ -473,6 +509,7 @@ int main(void)
         TEST(keeps_the_namespace_that_was_chosen),
         TEST(reads_what_others_wrote),
         TEST(refuses),
+        TEST(points_at_what_is_wrong),
         TEST(reads_the_whole_of_a_plugin),
         TEST(a_plugin_is_run_when_it_is_asked_for),
         TEST(reads_names_proxies_and_impersonation),

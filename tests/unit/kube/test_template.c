@@ -21,8 +21,9 @@ static const char *process(struct arena *arena, const char *template_, const cha
                            struct err *err)
 {
     struct json *list = NULL;
+    const struct json *wrong = NULL;
     if (kube_template_process(arena, read_json(arena, template_), read_json(arena, values), &list,
-                              err) < 0)
+                              &wrong, err) < 0)
         return err->message;
     char *text = json_to_string(arena, json_get(list, "items"));
     for (char *c = text; *c; c++)
@@ -95,6 +96,65 @@ static void test_refused(void **state)
     arena_free(arena);
 }
 
+/* Whoever has the text can say where. */
+static void test_what_is_refused_is_given(void **state)
+{
+    static const struct {
+        const char *template_;
+        uint32_t line; /* 0: it is about the values */
+    } rows[] = {
+        {"{'kind':'List',\n'apiVersion':'v1'}", 1},
+        {"{'kind':'Template',\n'apiVersion':'v1',\n'objects':3}", 3},
+        {"{'kind':'Template',\n'apiVersion':'v1',\n'objects':[],\n'parameters':[\n{}]}", 5},
+        {"{'kind':'Template',\n'apiVersion':'v1',\n'objects':[{},\n3],\n"
+         "'parameters':[{'name':'B'}]}",
+         4},
+        {"{'kind':'Template',\n'apiVersion':'v1',\n'objects':[]}", 0},
+    };
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct json *wrong = NULL;
+        struct json *list;
+        assert_int_equal(kube_template_process(arena, read_json(arena, rows[i].template_),
+                                               read_json(arena, "{'B':'1'}"), &list, &wrong, NULL),
+                         -ERR_INVALID);
+        assert_int_equal(wrong ? wrong->line : 0, rows[i].line);
+    }
+    arena_free(arena);
+}
+
+/* At the limit and past it: parameters, and the length of a string that is filled in. */
+static void test_limits(void **state)
+{
+    struct arena *arena = arena_new();
+    for (size_t more = 0; more <= 1; more++) {
+        const struct json *wrong = NULL;
+        struct json *template_ = read_json(
+                        arena,
+                        "{'kind':'Template','apiVersion':'v1','parameters':[],'objects':[]}"),
+                    *parameters = json_get(template_, "parameters"), *list;
+        for (size_t i = 0; i < KUBE_TEMPLATE_PARAMETERS_MAX + more; i++) {
+            struct json *parameter = json_object(arena);
+            json_set(arena, parameter, "name", json_stringf(arena, "P%zu", i));
+            json_append(parameters, parameter);
+        }
+        assert_int_equal(
+            kube_template_process(arena, template_, json_object(arena), &list, &wrong, NULL),
+            more ? -ERR_INVALID : 0);
+
+        template_ = read_json(arena, "{'kind':'Template','apiVersion':'v1','parameters':[{'name':"
+                                     "'A'}],'objects':[{'a':'${A}${A}'}]}");
+        char *half = arena_alloc(arena, KUBE_TEMPLATE_VALUE_MAX);
+        memset(half, 'x', KUBE_TEMPLATE_VALUE_MAX / 2 + more);
+        half[KUBE_TEMPLATE_VALUE_MAX / 2 + more] = '\0';
+        struct json *values = json_object(arena);
+        json_set_string(arena, values, "A", half);
+        assert_int_equal(kube_template_process(arena, template_, values, &list, &wrong, NULL),
+                         more ? -ERR_TOO_LARGE : 0);
+    }
+    arena_free(arena);
+}
+
 static void test_generated(void **state)
 {
     struct arena *arena = arena_new();
@@ -120,10 +180,9 @@ static void test_generated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filled_in),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_generated),
+        cmocka_unit_test(test_filled_in), cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_what_is_refused_is_given),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_generated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,8 @@ static struct json *load(const char *name)
 
     buf_init(&buf, 1 << 20);
     if (file_read(arena_printf(arena, "%s/%s", getenv("MANIFESTS"), name), &buf, &err) < 0 ||
-        yaml_parse(arena, name, buf.data, buf.size, NULL, &documents, &err) < 0)
+        yaml_parse(arena, &(struct source){name, buf.data, buf.size, false}, NULL, &documents,
+                   &err) < 0)
         fail_msg("%s", err.message);
     return documents;
 }

@@ -24,7 +24,8 @@ struct json *fixture_workflow(struct arena *arena, const char *spec)
     struct json *documents = NULL;
     struct err err = ERR_INIT;
 
-    if (yaml_parse(arena, "spec", spec, strlen(spec), NULL, &documents, &err) < 0)
+    if (yaml_parse(arena, &(struct source){"spec", spec, strlen(spec), false}, NULL, &documents,
+                   &err) < 0)
         fail_msg("%s", err.message);
     json_set(arena, workflow, "spec", json_clone(arena, json_first(documents)));
     json_set_string(arena, json_get(workflow, "metadata"), "uid", "wf-uid");
