@@ -77,6 +77,10 @@ void rest_respond_error(struct rest *rest, const struct err *err)
                         arena_printf(rest->arena, "%s%s%s \"%s\" is invalid: %s", resource->id.kind,
                                      details.group ? "." : "", details.group ? details.group : "",
                                      name ? name : "", field_errors_text(&rest->invalid)));
+    } else if (err->code == ERR_BAD_REQUEST && rest->unknown) {
+        details.causes = rest_unknown_causes(rest);
+        status = kube_status_from_err(rest->arena, err, &details);
+        json_set_string(rest->arena, status, "message", rest_unknown_text(rest));
     } else {
         /* Of what is invalid kubectl prints the causes and nothing else. */
         struct json *causes = json_array(rest->arena);

@@ -22,9 +22,10 @@ struct rest {
     struct arena *arena;             /* the exchange's */
     const struct identity *identity; /* who asks */
     struct route route;
-    bool dry_run;                /* dryRun=All: everything but the write */
-    bool table;                  /* objects are answered as rows of a Table */
-    struct field_errors invalid; /* why the object was refused; with ERR_INVALID */
+    bool dry_run;                        /* dryRun=All: everything but the write */
+    bool table;                          /* objects are answered as rows of a Table */
+    struct field_errors invalid;         /* why the object was refused; with ERR_INVALID */
+    const struct schema_report *unknown; /* fields it was refused for; with ERR_BAD_REQUEST */
     /* What errors are about where it is not what the route names: a generated name, a namespace. */
     const char *about_name;
     const struct registry_resource *about_resource;
@@ -95,6 +96,8 @@ int rest_choose_form(struct rest *rest, struct err *err);
 struct kube_columns;
 const struct kube_columns *rest_columns(const struct rest *rest);
 void rest_warn(struct rest *rest, const char *text); /* a Warning, sent with the answer */
+const char *rest_unknown_text(struct rest *rest);    /* of rest->unknown: the refusal, in full */
+struct json *rest_unknown_causes(struct rest *rest); /* and what may have been meant */
 
 /* ---- rest_filter.c: labelSelector and fieldSelector */
 struct rest_filter {

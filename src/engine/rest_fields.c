@@ -3,6 +3,7 @@
  * the client asks for strictness. */
 #include "base/str.h"
 #include "engine/rest.h"
+#include "kube/status.h"
 
 /* As RFC 7234 quotes it. */
 static const char *quote(struct arena *arena, const char *text)
@@ -32,17 +33,32 @@ static bool is_new(const struct schema_complaints *before, const char *text)
     return true;
 }
 
-/* All of them in one sentence, as upstream. */
-static int refuse(struct rest *rest, const struct schema_complaints *unknown, struct err *err)
+/* All of them in one sentence, in the words of upstream, which clients may look for. A long one
+ * does not fit an err; respond.c writes it in full. */
+const char *rest_unknown_text(struct rest *rest)
 {
-    _cleanup_buf_ struct buf all;
-    buf_init(&all, 4096);
-    for (size_t i = 0; i < unknown->count; i++)
-        buf_printf(&all, "%s%s", i ? ", " : "", unknown->texts[i]);
     const struct kube_resource *id = &rest->route.resource->id;
-    return err_set(err, ERR_BAD_REQUEST,
-                   "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
-                   id->kind, id->version, id->kind, all.data);
+    _cleanup_buf_ struct buf all;
+    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 8192);
+    buf_printf(&all,
+               "%s in version \"%s\" cannot be handled as a %s: strict decoding error: ", id->kind,
+               id->version, id->kind);
+    for (size_t i = 0; i < rest->unknown->unknown_count; i++)
+        buf_printf(&all, "%sunknown field \"%s\"", i ? ", " : "", rest->unknown->unknown[i].path);
+    return arena_strdup(rest->arena, all.data);
+}
+
+/* A guess at what was meant: kubectl does not print these, so that what it prints is upstream's. */
+struct json *rest_unknown_causes(struct rest *rest)
+{
+    struct json *causes = json_array(rest->arena);
+    for (size_t i = 0; i < rest->unknown->unknown_count; i++) {
+        const struct schema_unknown *field = &rest->unknown->unknown[i];
+        if (field->meant)
+            kube_status_add_cause(rest->arena, causes, "FieldValueNotSupported", field->path,
+                                  arena_printf(rest->arena, "did you mean \"%s\"?", field->meant));
+    }
+    return causes;
 }
 
 /* What `old` already had that has no effect was told to who wrote it. */
@@ -63,16 +79,18 @@ int rest_decode(struct rest *rest, struct json *object, const struct json *old, 
 {
     const struct registry_resource *resource = rest->route.resource;
     const char *mode = rest_query(rest, "fieldValidation");
-    struct schema_report report;
-    int r = schema_decode(rest->arena, resource->schema, resource->form, object, &report, err);
+    struct schema_report *report = ARENA_NEW(rest->arena, struct schema_report);
+    int r = schema_decode(rest->arena, resource->schema, resource->form, object, report, err);
     if (r < 0)
         return err_wrap(err, "%s in version \"%s\" cannot be handled as a %s", resource->id.kind,
                         resource->id.version, resource->id.kind);
-    if (str_eq(mode, "Strict") && report.unknown.count > 0)
-        return refuse(rest, &report.unknown, err);
-    for (size_t i = 0; i < report.unknown.count && !str_eq(mode, "Ignore"); i++)
-        rest_warn(rest, report.unknown.texts[i]);
-    warn_unsupported(rest, &report.unsupported, old);
+    if (str_eq(mode, "Strict") && report->unknown_count > 0) {
+        rest->unknown = report;
+        return err_set(err, ERR_BAD_REQUEST, "%s", rest_unknown_text(rest));
+    }
+    for (size_t i = 0; i < report->unknown_count && !str_eq(mode, "Ignore"); i++)
+        rest_warn(rest, arena_printf(rest->arena, "unknown field \"%s\"", report->unknown[i].path));
+    warn_unsupported(rest, &report->unsupported, old);
     json_ensure_object(rest->arena, object, "metadata");
     return 0;
 }

@@ -60,15 +60,13 @@ static void report_unknown(struct decode *decode, const struct schema_object *ty
 {
     const char *names[NAMES_MAX];
     size_t count = 0;
-    if (!decode->report)
+    struct schema_report *report = decode->report;
+    if (!report || report->unknown_count == SCHEMA_COMPLAINTS_MAX)
         return;
     for (const struct schema_field *field = type->fields; field->name && count < NAMES_MAX; field++)
         names[count++] = field->name;
-    const char *path = place_text(decode, place), *meant = str_nearest(place->name, names, count);
-    complain(&decode->report->unknown,
-             meant ? arena_printf(decode->arena, "unknown field \"%s\", did you mean \"%s\"?", path,
-                                  meant)
-                   : arena_printf(decode->arena, "unknown field \"%s\"", path));
+    report->unknown[report->unknown_count++] =
+        (struct schema_unknown){place_text(decode, place), str_nearest(place->name, names, count)};
 }
 
 /* Nought: what a field is before anybody sets it. */

@@ -20,10 +20,14 @@ struct schema_complaints {
     size_t count;
 };
 
+/* A field that no row has: "spec.containers[0].comand", and the name that may have been meant. */
+struct schema_unknown {
+    const char *path, *meant; /* NULL: none is near */
+};
+
 struct schema_report {
-    /* In Kubernetes' words, with a guess at what was meant:
-     * `unknown field "spec.containers[0].comand", did you mean "command"?` */
-    struct schema_complaints unknown;
+    struct schema_unknown unknown[SCHEMA_COMPLAINTS_MAX]; /* the first ones, in the arena */
+    size_t unknown_count;
     /* `spec.containers[0].livenessProbe: not supported here: probes are not run`; a field that is
      * there but empty or false asks for nothing. */
     struct schema_complaints unsupported;

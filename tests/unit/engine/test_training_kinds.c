@@ -174,10 +174,9 @@ static void test_warnings(void **state)
          "'maxRestarts': 3}, 'runPolicy': {'suspend': true}}",
          ""},
         {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'replica': 1}}}",
-         "unknown field \\\"spec.pytorchReplicaSpecs.Worker.replica\\\", did you mean "
-         "\\\"replicas\\\"?"},
+         "unknown field \\\"spec.pytorchReplicaSpecs.Worker.replica\\\""},
         {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'minReplica': 1}}",
-         "unknown field \\\"spec.elasticPolicy.minReplica\\\", did you mean \\\"minReplicas\\\"?"},
+         "unknown field \\\"spec.elasticPolicy.minReplica\\\""},
         {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'metrics': [{}]}}",
          "spec.elasticPolicy.metrics: not supported here: nothing scales by load: change the "
          "replicas, or use 'kubectl scale'"},
@@ -189,8 +188,7 @@ static void test_warnings(void **state)
          "spec.runPolicy.schedulingPolicy.queue: not supported here: there are no queues: a group "
          "starts when there is room for it"},
         {GROUPS, "{'minMember': 2, 'minResources': {'cpu': '1'}, 'scheduleTimeoutSeconds': 3}", ""},
-        {GROUPS, "{'minMembers': 2}",
-         "unknown field \\\"spec.minMembers\\\", did you mean \\\"minMember\\\"?"},
+        {GROUPS, "{'minMembers': 2}", "unknown field \\\"spec.minMembers\\\""},
         {VOLCANO,
          "{'minMember': 2, 'minTaskMember': {'w': 1}, 'queue': 'q', 'priorityClassName': 'p',"
          "'minResources': {'cpu': 1}}",
