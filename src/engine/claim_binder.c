@@ -2,20 +2,38 @@
 #include "engine/claim_binder.h"
 
 #include "base/str.h"
+#include "engine/claim_match.h"
+#include "engine/garbage.h"
 #include "kube/object.h"
 #include "kube/resource.h"
 
+static const char *phase_of(const struct json *object)
+{
+    return json_get_string(json_get(object, "status"), "phase", "");
+}
+
+static const char *named_volume(const struct json *claim)
+{
+    return json_get_string(json_get(claim, "spec"), "volumeName", "");
+}
+
 const char *claim_volume_name(struct arena *arena, const struct json *claim)
 {
-    const char *named = json_get_string(json_get(claim, "spec"), "volumeName", "");
+    const char *named = named_volume(claim);
     return named[0] ? named : arena_printf(arena, "pvc-%s", kube_meta_uid(claim));
 }
 
-bool claim_owns_volume(const struct json *claim)
+bool claim_is_used_by(const char *claim_name, const struct json *pod)
 {
-    const char *named = json_get_string(json_get(claim, "spec"), "volumeName", "");
-    return named[0] == '\0' ||
-           (str_has_prefix(named, "pvc-") && str_eq(named + 4, kube_meta_uid(claim)));
+    const struct json *spec = json_get(pod, "spec");
+    if (str_is_empty(json_get_string(spec, "nodeName", "")))
+        return false;
+    JSON_EACH (volume, json_get(spec, "volumes")) {
+        const struct json *source = json_get(volume, "persistentVolumeClaim");
+        if (str_eq(json_get_string(source, "claimName", ""), claim_name))
+            return true;
+    }
+    return false;
 }
 
 static struct json *claim_reference(struct arena *arena, const struct json *claim)
@@ -57,59 +75,145 @@ struct json *claim_make_volume(struct arena *arena, const struct json *claim,
     return volume;
 }
 
-static struct json *phase_patch(struct arena *arena, const struct json *volume,
-                                const struct json *claim)
+/* ---- Claims ---------------------------------------------------------------------------------- */
+
+static struct json *status_patch(struct arena *arena, const char *phase)
 {
     struct json *patch = json_object(arena);
-    struct json *status = json_ensure_object(arena, patch, "status");
-    json_set_string(arena, status, "phase", "Bound");
-    if (claim) {
-        copy(arena, status, "accessModes", json_at(volume, "spec", "accessModes", NULL));
-        copy(arena, status, "capacity", json_at(volume, "spec", "capacity", NULL));
-    }
+    json_set_string(arena, json_ensure_object(arena, patch, "status"), "phase", phase);
     return patch;
 }
 
-static bool is_bound(const struct json *object)
+static struct json *bound_patch(struct arena *arena, const struct json *volume)
 {
-    return str_eq(json_get_string(json_get(object, "status"), "phase", ""), "Bound");
+    struct json *patch = status_patch(arena, "Bound"), *status = json_get(patch, "status");
+    copy(arena, status, "accessModes", json_at(volume, "spec", "accessModes", NULL));
+    copy(arena, status, "capacity", json_at(volume, "spec", "capacity", NULL));
+    return patch;
 }
 
-enum claim_step claim_next_step(struct arena *arena, const struct json *claim,
-                                const struct json *class_, const struct json *volume,
-                                struct json **ret_patch)
+/* Only of the version that was looked at: two claims may want it at once. */
+static struct json *reference_patch(struct arena *arena, const struct json *volume,
+                                    const struct json *claim)
 {
-    const char *provisioner = json_get_string(class_, "provisioner", CLAIM_PROVISIONER);
-    *ret_patch = NULL;
-    if (kube_meta_is_deleting(claim))
+    struct json *patch = json_object(arena);
+    json_set_string(arena, json_ensure_object(arena, patch, "metadata"), "resourceVersion",
+                    kube_meta_resource_version(volume));
+    json_set(arena, json_ensure_object(arena, patch, "spec"), "claimRef",
+             claim_reference(arena, claim));
+    return patch;
+}
+
+static enum claim_step wait_with(struct claim_event *ret_event, const char *type,
+                                 const char *reason, const char *message)
+{
+    *ret_event = (struct claim_event){type, reason, message};
+    return CLAIM_WAIT;
+}
+
+/* Of a claim that has no volume. */
+static enum claim_step seek_volume(struct arena *arena, const struct claim_view *view,
+                                   struct json **ret_patch, struct claim_event *ret_event)
+{
+    const char *named = named_volume(view->claim), *class_ = claim_class_name(view->claim);
+    const char *provisioner = json_get_string(view->class_, "provisioner", "");
+    if (named[0] && str_eq(phase_of(view->claim), "Lost"))
         return CLAIM_DONE;
-    if (!volume && claim_owns_volume(claim) && !str_eq(provisioner, CLAIM_PROVISIONER))
-        return CLAIM_WAIT_PROVISIONER;
-    if (!volume)
-        return claim_owns_volume(claim) ? CLAIM_MAKE_VOLUME : CLAIM_WAIT;
-    const struct json *reference = json_at(volume, "spec", "claimRef", NULL);
-    const char *owner = json_get_string(reference, "uid", "");
-    if (owner[0] && !str_eq(owner, kube_meta_uid(claim)))
-        return CLAIM_WAIT;
-    if (!owner[0]) {
-        *ret_patch = json_object(arena);
-        json_set(arena, json_ensure_object(arena, *ret_patch, "spec"), "claimRef",
-                 claim_reference(arena, claim));
-        return CLAIM_PATCH_VOLUME;
+    if (named[0] && str_eq(phase_of(view->claim), "Bound")) {
+        wait_with(ret_event, "Warning", "ClaimLost",
+                  "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
+        *ret_patch = status_patch(arena, "Lost");
+        return CLAIM_LOSE;
     }
-    if (str_is_empty(json_get_string(json_get(claim, "spec"), "volumeName", ""))) {
+    if (named[0])
+        return wait_with(ret_event, "Normal", "FailedBinding",
+                         arena_printf(arena, "volume \"%s\" not found", named));
+    if (class_[0] == '\0')
+        return wait_with(
+            ret_event, "Normal", "FailedBinding",
+            "no persistent volumes available for this claim and no storage class is set");
+    if (!view->class_)
+        return wait_with(
+            ret_event, "Warning", "ProvisioningFailed",
+            arena_printf(arena, "storageclass.storage.k8s.io \"%s\" not found", class_));
+    if (!str_eq(provisioner, CLAIM_PROVISIONER))
+        return wait_with(ret_event, "Normal", "ExternalProvisioning",
+                         arena_printf(arena,
+                                      "waiting for a volume to be created, either by external "
+                                      "provisioner \"%s\" or manually created by system "
+                                      "administrator",
+                                      provisioner));
+    return CLAIM_MAKE_VOLUME;
+}
+
+/* Of a claim that is to have a volume which is nobody's. */
+static enum claim_step take_volume(struct arena *arena, const struct claim_view *view,
+                                   struct json **ret_patch, struct claim_event *ret_event)
+{
+    const char *mismatch = claim_mismatch(view->claim, view->volume);
+    if (mismatch)
+        return wait_with(ret_event, "Warning", "VolumeMismatch",
+                         arena_printf(arena, "Cannot bind to requested volume \"%s\": %s",
+                                      kube_meta_name(view->volume), mismatch));
+    *ret_patch = reference_patch(arena, view->volume, view->claim);
+    return CLAIM_PATCH_VOLUME;
+}
+
+enum claim_step claim_next_step(struct arena *arena, const struct claim_view *view,
+                                struct json **ret_patch, struct claim_event *ret_event)
+{
+    const struct json *claim = view->claim, *volume = view->volume;
+    const char *owner = json_get_string(json_at(volume, "spec", "claimRef", NULL), "uid", "");
+    *ret_patch = NULL;
+    *ret_event = (struct claim_event){0};
+    if (kube_meta_is_deleting(claim)) {
+        if (!view->used)
+            *ret_patch = garbage_finalizer_patch(arena, claim, CLAIM_PROTECTION);
+        return *ret_patch ? CLAIM_UNPROTECT : CLAIM_DONE;
+    }
+    if (!volume)
+        return seek_volume(arena, view, ret_patch, ret_event);
+    if (!owner[0])
+        return take_volume(arena, view, ret_patch, ret_event);
+    if (!str_eq(owner, kube_meta_uid(claim)))
+        return wait_with(ret_event, "Warning", "FailedBinding",
+                         arena_printf(arena, "volume \"%s\" already bound to a different claim.",
+                                      kube_meta_name(volume)));
+    if (named_volume(claim)[0] == '\0') {
         *ret_patch = json_object(arena);
         json_set_string(arena, json_ensure_object(arena, *ret_patch, "spec"), "volumeName",
                         kube_meta_name(volume));
         return CLAIM_PATCH_CLAIM;
     }
-    if (!is_bound(volume)) {
-        *ret_patch = phase_patch(arena, volume, NULL);
+    if (!str_eq(phase_of(volume), "Bound")) {
+        *ret_patch = status_patch(arena, "Bound");
         return CLAIM_PATCH_VOLUME_STATUS;
     }
-    if (!is_bound(claim)) {
-        *ret_patch = phase_patch(arena, volume, claim);
+    if (!str_eq(phase_of(claim), "Bound")) {
+        *ret_patch = bound_patch(arena, volume);
         return CLAIM_PATCH_STATUS;
     }
     return CLAIM_DONE;
+}
+
+/* ---- Volumes --------------------------------------------------------------------------------- */
+
+enum volume_step claim_volume_next_step(struct arena *arena, const struct json *volume,
+                                        const struct json *claim, struct json **ret_patch)
+{
+    const struct json *spec = json_get(volume, "spec"), *reference = json_get(spec, "claimRef");
+    const char *owner = json_get_string(reference, "uid", ""), *phase = phase_of(volume);
+    bool released = owner[0] && (!claim || !str_eq(owner, kube_meta_uid(claim)));
+    *ret_patch = NULL;
+    if ((released && str_eq(phase, "Bound")) || (!reference && str_eq(phase, "Released"))) {
+        *ret_patch = status_patch(arena, released ? "Released" : "Available");
+        return VOLUME_PATCH_STATUS;
+    }
+    if (kube_meta_is_deleting(volume)) {
+        if (!str_eq(phase, "Bound"))
+            *ret_patch = garbage_finalizer_patch(arena, volume, CLAIM_VOLUME_PROTECTION);
+        return *ret_patch ? VOLUME_UNPROTECT : VOLUME_DONE;
+    }
+    bool goes = str_eq(json_get_string(spec, "persistentVolumeReclaimPolicy", ""), "Delete");
+    return released && goes ? VOLUME_DELETE : VOLUME_DONE;
 }

@@ -1,7 +1,8 @@
-/* How a claim gets its volume: a directory of this machine below
- * <state>/volumes/<namespace>/<claim>, made by the node when a pod first uses it. So a claim is
- * bound at once to a volume made for it, whatever class it names, unless that class is there and
- * its volumes are somebody else's to make. Pure; claim_controller.c writes it down. */
+/* How a claim gets its volume, and what becomes of both. A claim takes a volume that somebody made
+ * and that suits it; where there is none, and its class is one of ours, a volume is made for it: a
+ * directory of this machine below <state>/volumes/<namespace>/<claim>, made by the node when a pod
+ * first uses it. A claim stays as long as a pod uses it, a volume as long as it is bound. Pure;
+ * claim_controller.c writes it down. */
 #ifndef TRAINYARD_ENGINE_CLAIM_BINDER_H
 #define TRAINYARD_ENGINE_CLAIM_BINDER_H
 
@@ -14,17 +15,34 @@
 /* Where the data of a volume is: the node reads it, `kubectl describe pv` shows it. */
 #define CLAIM_WHERE "trainyard.dev/volume"
 
+/* What keeps a claim, or a volume, that somebody still needs. */
+#define CLAIM_PROTECTION        "kubernetes.io/pvc-protection"
+#define CLAIM_VOLUME_PROTECTION "kubernetes.io/pv-protection"
+
 /* "pvc-<uid>", or the volume the claim itself names. */
 const char *claim_volume_name(struct arena *arena, const struct json *claim);
-/* Whether the volume is made and removed by us with the claim. */
-bool claim_owns_volume(const struct json *claim);
+/* The class that a claim or volume names; "" for none. */
+const char *claim_class_name(const struct json *object);
 
-/* The PersistentVolume for the claim; `class_` is the class it names, NULL where there is none. */
+/* The PersistentVolume for the claim; `class_` is its class. */
 struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                const struct json *class_);
 
-/* The next patch towards bound, of the claim, its status, or the volume's status; NULL when nothing
- * is left to do. `volume` is NULL when it does not exist yet. */
+/* Whether the claim would rather have this free volume than the best so far (NULL: none yet): one
+ * kept for it before all others, else the smallest that is large enough. */
+bool claim_prefers(struct arena *arena, const struct json *claim, const struct json *volume,
+                   const struct json *best);
+
+/* Whether the pod keeps the claim of its namespace from going. */
+bool claim_is_used_by(const char *claim_name, const struct json *pod);
+
+struct claim_view {
+    const struct json *claim;
+    const struct json *class_; /* the one it names; NULL: it is not there */
+    const struct json *volume; /* the one it names, or would have; NULL: none */
+    bool used;                 /* by a pod */
+};
+
 enum claim_step {
     CLAIM_DONE,
     CLAIM_MAKE_VOLUME,  /* create what claim_make_volume() gives */
@@ -32,11 +50,29 @@ enum claim_step {
     CLAIM_PATCH_STATUS, /* status.phase Bound */
     CLAIM_PATCH_VOLUME, /* the volume's claimRef, where it was made by hand */
     CLAIM_PATCH_VOLUME_STATUS,
-    CLAIM_WAIT,             /* for a volume it names that is not there, or not free */
-    CLAIM_WAIT_PROVISIONER, /* for who makes the volumes of its class */
+    CLAIM_LOSE,      /* its volume is gone: status.phase Lost */
+    CLAIM_UNPROTECT, /* it may go */
+    CLAIM_WAIT,      /* the event says for what */
 };
-enum claim_step claim_next_step(struct arena *arena, const struct json *claim,
-                                const struct json *class_, const struct json *volume,
-                                struct json **ret_patch);
+
+/* What is to be told on the claim; all NULL: nothing. */
+struct claim_event {
+    const char *type, *reason, *message;
+};
+
+/* The next step towards bound, or towards its end, and the patch for it. */
+enum claim_step claim_next_step(struct arena *arena, const struct claim_view *view,
+                                struct json **ret_patch, struct claim_event *ret_event);
+
+enum volume_step {
+    VOLUME_DONE,
+    VOLUME_PATCH_STATUS, /* free, or released by its claim */
+    VOLUME_DELETE,       /* it goes with its claim */
+    VOLUME_UNPROTECT,    /* it may go */
+};
+
+/* The same of a volume; `claim` is the one that its claimRef names, NULL where there is none. */
+enum volume_step claim_volume_next_step(struct arena *arena, const struct json *volume,
+                                        const struct json *claim, struct json **ret_patch);
 
 #endif

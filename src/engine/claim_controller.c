@@ -1,5 +1,5 @@
-/* Takes claims step by step to bound, and removes the volume of a claim that is gone. Each step's
- * answer changes an informer, which brings the claim back for the next one. */
+/* Takes claims and volumes step by step to where they belong. Each step's answer changes an
+ * informer, which brings the object back for the next one. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/claim_binder.h"
@@ -49,79 +49,114 @@ static void stepped(void *context, struct json *object, const struct err *err)
 /* The class it names, if that is there. */
 static const struct json *class_of(struct claims *claims, const struct json *claim)
 {
-    const struct kube_object *class_ =
-        kube_informer_get(hub_informer(claims->hub, "storageclasses.storage.k8s.io"), "",
-                          json_get_string(json_get(claim, "spec"), "storageClassName", ""));
+    const struct kube_object *class_ = kube_informer_get(
+        hub_informer(claims->hub, "storageclasses.storage.k8s.io"), "", claim_class_name(claim));
     return class_ ? class_->json : NULL;
+}
+
+/* The volume that it names, that was made for it, or else the best that is free. */
+static const struct json *volume_of(struct claims *claims, struct arena *arena,
+                                    const struct json *claim)
+{
+    struct kube_informer *volumes = hub_informer(claims->hub, "persistentvolumes");
+    const struct kube_object *volume =
+        kube_informer_get(volumes, "", claim_volume_name(arena, claim));
+    if (volume)
+        return volume->json;
+    if (!str_is_empty(json_get_string(json_get(claim, "spec"), "volumeName", "")))
+        return NULL;
+    const struct json *best = NULL;
+    for (size_t at = 0; (volume = kube_informer_next(volumes, NULL, &at));)
+        if (claim_prefers(arena, claim, volume->json, best))
+            best = volume->json;
+    return best;
+}
+
+static bool is_used(struct claims *claims, const struct kube_object *claim)
+{
+    struct kube_informer *pods = hub_informer(claims->hub, "pods");
+    const struct kube_object *pod;
+    for (size_t at = 0; (pod = kube_informer_next(pods, claim->namespace_, &at));)
+        if (claim_is_used_by(claim->name, pod->json))
+            return true;
+    return false;
 }
 
 static void work_on_claim(struct claims *claims, const char *key, const struct kube_object *claim)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = hub_client(claims->hub);
-    const char *name = claim_volume_name(arena, claim->json);
-    const struct kube_object *volume =
-        kube_informer_get(hub_informer(claims->hub, "persistentvolumes"), "", name);
-    const struct json *class_ = class_of(claims, claim->json);
+    bool deleting = kube_meta_is_deleting(claim->json);
+    const struct claim_view view = {
+        .claim = claim->json,
+        .class_ = class_of(claims, claim->json),
+        .volume = deleting ? NULL : volume_of(claims, arena, claim->json),
+        .used = deleting && is_used(claims, claim),
+    };
+    const char *volume_name = view.volume ? kube_meta_name(view.volume) : NULL;
+    struct claim_event event;
     struct json *patch;
-    switch (claim_next_step(arena, claim->json, class_, volume ? volume->json : NULL, &patch)) {
+    enum claim_step next = claim_next_step(arena, &view, &patch, &event);
+    if (event.message)
+        kube_event(client, claim->json, "persistentvolume-controller", event.type, event.reason,
+                   "%s", event.message);
+    switch (next) {
     case CLAIM_DONE:
-        workqueue_done(claims->queue, key, false);
-        return;
     case CLAIM_WAIT:
-        kube_event(client, claim->json, "persistentvolume-controller", "Warning", "FailedBinding",
-                   "volume \"%s\" not found or bound to another claim", name);
-        workqueue_done(claims->queue, key, false);
-        return;
-    case CLAIM_WAIT_PROVISIONER:
-        kube_event(client, claim->json, "persistentvolume-controller", "Normal",
-                   "ExternalProvisioning",
-                   "waiting for a volume to be created, either by external provisioner \"%s\" or "
-                   "manually created by system administrator",
-                   json_get_string(class_, "provisioner", ""));
         workqueue_done(claims->queue, key, false);
         return;
     case CLAIM_MAKE_VOLUME:
-        kube_create(client, &KUBE_PVS, NULL, claim_make_volume(arena, claim->json, class_), stepped,
-                    step_new(claims, key));
+        kube_create(client, &KUBE_PVS, NULL, claim_make_volume(arena, claim->json, view.class_),
+                    stepped, step_new(claims, key));
         return;
     case CLAIM_PATCH_CLAIM:
+    case CLAIM_UNPROTECT:
         kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, NULL, patch, stepped,
                    step_new(claims, key));
         return;
     case CLAIM_PATCH_STATUS:
+    case CLAIM_LOSE:
         kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, "status", patch, stepped,
                    step_new(claims, key));
         return;
     case CLAIM_PATCH_VOLUME:
-        kube_patch(client, &KUBE_PVS, NULL, name, NULL, patch, stepped, step_new(claims, key));
+        kube_patch(client, &KUBE_PVS, NULL, volume_name, NULL, patch, stepped,
+                   step_new(claims, key));
         return;
     case CLAIM_PATCH_VOLUME_STATUS:
-        kube_patch(client, &KUBE_PVS, NULL, name, "status", patch, stepped, step_new(claims, key));
+        kube_patch(client, &KUBE_PVS, NULL, volume_name, "status", patch, stepped,
+                   step_new(claims, key));
         return;
     }
 }
 
-/* A volume made for a claim goes with it. */
 static void work_on_volume(struct claims *claims, const char *key, const struct kube_object *volume)
 {
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_client *client = hub_client(claims->hub);
+    struct kube_delete_options options = {.grace_period_seconds = -1, .uid = volume->uid};
     const struct json *reference = json_at(volume->json, "spec", "claimRef", NULL);
-    struct kube_informer *informer = hub_informer(claims->hub, "persistentvolumeclaims");
-    const struct kube_object *claim =
-        kube_informer_get(informer, json_get_string(reference, "namespace", ""),
-                          json_get_string(reference, "name", ""));
-    bool ours =
-        str_eq(json_get_string(json_get(volume->json, "spec"), "persistentVolumeReclaimPolicy", ""),
-               "Delete");
-    bool lost = reference && kube_informer_synced(informer) &&
-                (!claim || !str_eq(claim->uid, json_get_string(reference, "uid", "")));
-    if (!ours || !lost || kube_meta_is_deleting(volume->json)) {
+    const struct kube_object *claim = kube_informer_get(
+        hub_informer(claims->hub, "persistentvolumeclaims"),
+        json_get_string(reference, "namespace", ""), json_get_string(reference, "name", ""));
+    struct json *patch;
+    switch (claim_volume_next_step(arena, volume->json, claim ? claim->json : NULL, &patch)) {
+    case VOLUME_DONE:
         workqueue_done(claims->queue, key, false);
         return;
+    case VOLUME_PATCH_STATUS:
+        kube_patch(client, &KUBE_PVS, NULL, volume->name, "status", patch, stepped,
+                   step_new(claims, key));
+        return;
+    case VOLUME_DELETE:
+        kube_delete(client, &KUBE_PVS, NULL, volume->name, &options, stepped,
+                    step_new(claims, key));
+        return;
+    case VOLUME_UNPROTECT:
+        kube_patch(client, &KUBE_PVS, NULL, volume->name, NULL, patch, stepped,
+                   step_new(claims, key));
+        return;
     }
-    struct kube_delete_options options = {.grace_period_seconds = -1, .uid = volume->uid};
-    kube_delete(hub_client(claims->hub), &KUBE_PVS, NULL, volume->name, &options, stepped,
-                step_new(claims, key));
 }
 
 static void work(void *context, const char *key)
@@ -157,22 +192,49 @@ static void claim_changed(struct claims *claims, const struct kube_object *claim
         enqueue(claims, claim->namespace_, claim->name);
 }
 
+/* All that wait for a volume: there may be one now. */
+static void recheck_waiting(struct claims *claims)
+{
+    struct kube_informer *informer = hub_informer(claims->hub, "persistentvolumeclaims");
+    const struct kube_object *claim;
+    for (size_t at = 0; (claim = kube_informer_next(informer, NULL, &at));)
+        if (!str_eq(json_get_string(json_get(claim->json, "status"), "phase", ""), "Bound"))
+            enqueue(claims, claim->namespace_, claim->name);
+}
+
 static void volume_changed(struct claims *claims, const struct kube_object *volume)
 {
     const struct json *reference = json_at(volume->json, "spec", "claimRef", NULL);
-    const char *namespace_ = json_get_string(reference, "namespace", "");
     enqueue(claims, "", volume->name);
-    if (namespace_[0])
-        enqueue(claims, namespace_, json_get_string(reference, "name", ""));
+    if (reference)
+        enqueue(claims, json_get_string(reference, "namespace", ""),
+                json_get_string(reference, "name", ""));
+    else
+        recheck_waiting(claims);
+}
+
+/* A claim that it used may go now. */
+static void pod_gone(struct claims *claims, const struct kube_object *pod)
+{
+    JSON_EACH (volume, json_at(pod->json, "spec", "volumes", NULL)) {
+        const char *name =
+            json_get_string(json_get(volume, "persistentVolumeClaim"), "claimName", "");
+        if (name[0])
+            enqueue(claims, pod->namespace_, name);
+    }
 }
 
 static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
-    if (str_eq(resource->id.plural, "persistentvolumeclaims"))
+    if (str_eq(resource->storage, "persistentvolumeclaims"))
         claim_changed(self, new_ ? new_ : old, new_ == NULL);
-    else if (str_eq(resource->id.plural, "persistentvolumes"))
+    else if (str_eq(resource->storage, "persistentvolumes"))
         volume_changed(self, new_ ? new_ : old);
+    else if (str_eq(resource->storage, "storageclasses.storage.k8s.io"))
+        recheck_waiting(self);
+    else if (str_eq(resource->storage, "pods") && !new_)
+        pod_gone(self, old);
 }
 
 static void *start(struct hub *hub)

@@ -5,18 +5,30 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/rule.h"
+#include "kube/object.h"
 
 #include <string.h>
 
 enum { DATA_MAX = 1024 * 1024 }; /* bytes of all values, as upstream */
 
+/* How many bytes the base64 text stands for. */
+static size_t decoded_size(const struct json *text)
+{
+    size_t size = text->size / 4 * 3;
+    for (size_t i = text->size; i > 0 && text->text[i - 1] == '='; i--)
+        size--;
+    return size;
+}
+
 /* Returns the bytes of all values. */
-static size_t validate_map(struct field_errors *errors, const struct json *map, const char *field)
+static size_t validate_map(struct field_errors *errors, const struct json *map, const char *field,
+                           bool encoded)
 {
     size_t total = 0;
     JSON_EACH (value, map) {
         rule_config_key(errors, value->name, field_path(errors, "%s[%s]", field, value->name));
-        total += json_text(value) ? value->size : 0;
+        if (json_text(value))
+            total += encoded ? decoded_size(value) : value->size;
     }
     return total;
 }
@@ -35,25 +47,25 @@ static void validate_immutable(struct field_errors *errors, const struct json *o
         field_forbidden(errors, "immutable", "field is immutable when `immutable` is set");
 }
 
-static void validate_size(struct field_errors *errors, size_t total)
+static void validate_size(struct field_errors *errors, size_t total, const char *field)
 {
     if (total > DATA_MAX)
-        field_too_long(errors, "data", DATA_MAX);
+        field_too_long(errors, field, DATA_MAX);
 }
 
 void kind_configmap_validate(struct field_errors *errors, const struct json *map,
                              const struct json *old)
 {
     static const char *const maps[] = {"data", "binaryData", NULL};
-    size_t total = validate_map(errors, json_get(map, "data"), "data") +
-                   validate_map(errors, json_get(map, "binaryData"), "binaryData");
+    size_t total = validate_map(errors, json_get(map, "data"), "data", false) +
+                   validate_map(errors, json_get(map, "binaryData"), "binaryData", true);
     JSON_EACH (value, json_get(map, "data")) {
         if (json_get(json_get(map, "binaryData"), value->name))
             field_invalid(errors, field_path(errors, "data[%s]", value->name),
                           json_string(errors->arena, value->name),
                           "duplicate of key present in binaryData");
     }
-    validate_size(errors, total);
+    validate_size(errors, total, "[]"); /* as upstream names the whole */
     validate_immutable(errors, map, old, maps);
 }
 
@@ -74,18 +86,37 @@ void kind_secret_defaults(struct arena *arena, struct json *secret)
     json_remove(secret, "stringData");
 }
 
+#define ACCOUNT_ANNOTATION "kubernetes.io/service-account.name"
+
+/* What 'docker login' writes, where there is something. */
+static void validate_docker(struct field_errors *errors, const struct json *data, const char *key)
+{
+    const char *encoded = json_get_string(data, key, NULL);
+    struct json *config = NULL;
+    char *text;
+    size_t size;
+    if (!encoded || base64_decode(errors->arena, encoded, &text, &size, NULL) < 0)
+        return;
+    if (json_parse(errors->arena, text, size, NULL, &config, NULL) < 0 ||
+        (config->type != JSON_OBJECT && config->type != JSON_NULL))
+        field_invalid(errors, field_path(errors, "data[%s]", key),
+                      json_string(errors->arena, "<secret contents redacted>"),
+                      "must be JSON, as 'docker login' writes it");
+}
+
 /* What secrets of a type must hold. */
 static void validate_type(struct field_errors *errors, const struct json *secret)
 {
     static const struct {
         const char *type, *keys[3];
-        bool any; /* one of them is enough */
+        bool any;    /* one of them is enough */
+        bool filled; /* "" is as good as nothing */
     } rows[] = {
-        {"kubernetes.io/dockercfg", {".dockercfg"}, false},
-        {"kubernetes.io/dockerconfigjson", {".dockerconfigjson"}, false},
-        {"kubernetes.io/basic-auth", {"username", "password"}, true},
-        {"kubernetes.io/ssh-auth", {"ssh-privatekey"}, false},
-        {"kubernetes.io/tls", {"tls.crt", "tls.key"}, false},
+        {"kubernetes.io/dockercfg", {".dockercfg"}},
+        {"kubernetes.io/dockerconfigjson", {".dockerconfigjson"}},
+        {"kubernetes.io/basic-auth", {"username", "password"}, .any = true},
+        {"kubernetes.io/ssh-auth", {"ssh-privatekey"}, .filled = true},
+        {"kubernetes.io/tls", {"tls.crt", "tls.key"}},
     };
     const char *type = json_get_string(secret, "type", "");
     const struct json *data = json_get(secret, "data");
@@ -95,27 +126,27 @@ static void validate_type(struct field_errors *errors, const struct json *secret
         bool any = false;
         for (size_t key = 0; rows[i].keys[key]; key++)
             any |= json_get(data, rows[i].keys[key]) != NULL;
-        for (size_t key = 0; rows[i].keys[key]; key++)
-            if (!json_get(data, rows[i].keys[key]) && !(rows[i].any && any))
+        for (size_t key = 0; rows[i].keys[key]; key++) {
+            const struct json *value = json_get(data, rows[i].keys[key]);
+            bool missing = !value || (rows[i].filled && !rule_is_set(value));
+            if (missing && !(rows[i].any && any))
                 field_required(errors, field_path(errors, "data[%s]", rows[i].keys[key]), NULL);
+        }
     }
-    const char *encoded = json_get_string(data, ".dockerconfigjson", NULL);
-    struct json *config;
-    char *text;
-    size_t size;
-    if (str_eq(type, "kubernetes.io/dockerconfigjson") && encoded &&
-        base64_decode(errors->arena, encoded, &text, &size, NULL) == 0 &&
-        json_parse(errors->arena, text, size, NULL, &config, NULL) < 0)
-        field_invalid(errors, "data[.dockerconfigjson]",
-                      json_string(errors->arena, "<secret contents redacted>"),
-                      "must be JSON, as 'docker login' writes it");
+    if (str_eq(type, "kubernetes.io/dockercfg"))
+        validate_docker(errors, data, ".dockercfg");
+    if (str_eq(type, "kubernetes.io/dockerconfigjson"))
+        validate_docker(errors, data, ".dockerconfigjson");
+    if (str_eq(type, "kubernetes.io/service-account-token") &&
+        str_is_empty(kube_meta_annotation(secret, ACCOUNT_ANNOTATION)))
+        field_required(errors, "metadata.annotations[" ACCOUNT_ANNOTATION "]", NULL);
 }
 
 void kind_secret_validate(struct field_errors *errors, const struct json *secret,
                           const struct json *old)
 {
     static const char *const maps[] = {"data", NULL};
-    validate_size(errors, validate_map(errors, json_get(secret, "data"), "data"));
+    validate_size(errors, validate_map(errors, json_get(secret, "data"), "data", true), "data");
     validate_type(errors, secret);
     validate_immutable(errors, secret, old, maps);
     const char *type = json_get_string(old, "type", NULL);

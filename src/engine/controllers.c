@@ -41,6 +41,7 @@ static const char *const POD_FIELDS[] = {
     "spec.schedulerName",
     "spec.subdomain",
     "spec.tolerations",
+    "spec.volumes.persistentVolumeClaim",
     "status",
     NULL,
 };

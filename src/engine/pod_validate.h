@@ -21,6 +21,11 @@ void kind_pod_validate_resource_ref(struct field_errors *errors, const struct js
 
 /* pod_validate_volume.c */
 void kind_pod_validate_volumes(struct pod_scope *scope);
+/* Sources that PersistentVolumes have, too. */
+void kind_pod_validate_host_path(struct field_errors *errors, const struct json *source,
+                                 const char *field);
+void kind_pod_validate_nfs(struct field_errors *errors, const struct json *source,
+                           const char *field);
 
 /* pod_validate_place.c: where it may go. */
 void kind_pod_validate_tolerations(struct pod_scope *scope);

@@ -68,8 +68,8 @@ static void validate_downward(struct field_errors *errors, const struct json *so
     }
 }
 
-static void validate_host_path(struct field_errors *errors, const struct json *source,
-                               const char *field)
+void kind_pod_validate_host_path(struct field_errors *errors, const struct json *source,
+                                 const char *field)
 {
     static const char *const types[] = {
         "",     "BlockDevice",  "CharDevice", "Directory", "DirectoryOrCreate",
@@ -89,7 +89,8 @@ static void validate_empty(struct field_errors *errors, const struct json *sourc
                         "SizeLimit field must be a valid resource quantity");
 }
 
-static void validate_nfs(struct field_errors *errors, const struct json *source, const char *field)
+void kind_pod_validate_nfs(struct field_errors *errors, const struct json *source,
+                           const char *field)
 {
     const char *path = json_get_string(source, "path", "");
     validate_needed(errors, source, "server", field);
@@ -123,12 +124,12 @@ static const struct {
     void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
 } SOURCES[] = {
     {"emptyDir", validate_empty},
-    {"hostPath", validate_host_path},
+    {"hostPath", kind_pod_validate_host_path},
     {"gitRepo"},
     {"gcePersistentDisk"},
     {"awsElasticBlockStore"},
     {"secret", validate_secret},
-    {"nfs", validate_nfs},
+    {"nfs", kind_pod_validate_nfs},
     {"iscsi"},
     {"glusterfs"},
     {"flocker"},

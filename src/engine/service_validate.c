@@ -1,6 +1,7 @@
 /* Services that are refused, in Kubernetes' words. */
 #include "engine/service_validate.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "engine/kinds.h"
 #include "engine/meta.h"
@@ -174,12 +175,15 @@ static void validate_ports(struct field_errors *errors, const struct json *spec)
 
 static void validate_external_name(struct field_errors *errors, const struct json *spec)
 {
-    static const char *const none[] = {"clusterIPs", "ipFamilies", "ipFamilyPolicy", NULL};
+    static const char *const none[][2] = {{"clusterIP", "clusterIPs"},
+                                          {"clusterIPs", "clusterIPs"},
+                                          {"ipFamilies", "ipFamilies"},
+                                          {"ipFamilyPolicy", "ipFamilyPolicy"}};
     const char *name = json_get_string(spec, "externalName", "");
     size_t size = strlen(name);
-    for (size_t i = 0; none[i]; i++)
-        if (rule_is_set(json_get(spec, none[i])))
-            field_forbidden(errors, field_path(errors, "spec.%s", none[i]),
+    for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+        if (rule_is_set(json_get(spec, none[i][0])))
+            field_forbidden(errors, field_path(errors, "spec.%s", none[i][1]),
                             "may not be set for ExternalName services");
     if (size > 0 && name[size - 1] == '.') /* as names of hosts end that are whole */
         name = arena_strndup(errors->arena, name, size - 1);

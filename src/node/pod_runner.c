@@ -346,6 +346,12 @@ static void on_retry(struct loop_timer *timer)
     pod_runner_work(CONTAINER_OF(timer, struct pod_runner, retry));
 }
 
+void pod_runner_retry(struct pod_runner *runner)
+{
+    if (runner->machine.state == WAITING && runner->retry.running)
+        loop_timer_start(&runner->retry, 0); /* not here: who calls goes through all runners */
+}
+
 /* What an earlier control process gave the pod. */
 static void restore_spec(struct pod_runner *runner)
 {

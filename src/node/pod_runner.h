@@ -41,6 +41,8 @@ struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod
 struct pod_runner *pod_runner_free(struct pod_runner *runner);
 
 void pod_runner_update(struct pod_runner *runner, struct kube_object *pod);
+/* What it was refused for may be there now. */
+void pod_runner_retry(struct pod_runner *runner);
 /* The pod is gone from the API: end what is left of it. */
 void pod_runner_forget(struct pod_runner *runner);
 

@@ -96,8 +96,19 @@ static void on_secret_change(void *context, struct kube_object *old, struct kube
     refresh_volumes(context, &KUBE_SECRETS, old, new_);
 }
 
-static void ignore_change(void *context, struct kube_object *old, struct kube_object *new_)
+/* A pod may have waited for a claim to be bound, or for its volume. */
+static void retry_pods(struct node_runtime *runtime)
 {
+    const char *uid;
+    void *runner;
+    for (size_t at = 0; map_next(&runtime->runners, &at, &uid, &runner);)
+        pod_runner_retry(runner);
+}
+
+static void on_claim_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    if (new_)
+        retry_pods(context);
 }
 
 static void routes_changed(struct node_runtime *runtime)
@@ -126,7 +137,9 @@ static void on_service_change(void *context, struct kube_object *old, struct kub
 static void on_volume_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct node_runtime *runtime = context;
-    if (!new_ && claim_data_is_unwanted(old->json, runtime->claims, runtime->pods))
+    if (new_)
+        retry_pods(runtime);
+    else if (claim_data_is_unwanted(old->json, runtime->claims, runtime->pods))
         claim_data_delete(runtime->loop, runtime->host.state_dir, old->json);
 }
 
@@ -459,7 +472,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
                    {&runtime->endpoints, &KUBE_ENDPOINTS, on_route_change},
                    {&runtime->configmaps, &KUBE_CONFIGMAPS, on_configmap_change},
                    {&runtime->secrets, &KUBE_SECRETS, on_secret_change},
-                   {&runtime->claims, &KUBE_PVCS, ignore_change},
+                   {&runtime->claims, &KUBE_PVCS, on_claim_change},
                    {&runtime->volumes, &KUBE_PVS, on_volume_change}};
     for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
         *watched[i].informer = kube_informer_new(runtime->client, watched[i].resource, NULL, NULL,

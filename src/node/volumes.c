@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "node/claim_data.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -203,14 +204,24 @@ char *volume_claim_path(struct arena *arena, const char *state_dir, const char *
     return arena_printf(arena, "%s/volumes/%s/%s", state_dir, namespace_, claim);
 }
 
-/* Where somebody who made the volume by hand says that it lies, or NULL. */
-static const struct json *given_path(const struct volume_context *context, const struct json *claim)
+/* The volume of a bound claim. One that was made for it lies where claims do (*ret_given NULL), one
+ * that somebody made by hand where he says. */
+static int find_volume(const struct volume_context *context, const char *name,
+                       const struct json **ret_given, struct err *err)
 {
-    const char *name = json_get_string(json_get(claim, "spec"), "volumeName", "");
-    const struct json *spec =
-        json_get(name[0] ? node_objects_get(context->objects, &KUBE_PVS, "", name) : NULL, "spec");
-    const struct json *path = json_get(spec, "hostPath");
-    return path ? path : json_get(spec, "local");
+    const struct json *volume = node_objects_get(context->objects, &KUBE_PVS, "", name);
+    const struct json *spec = json_get(volume, "spec");
+    if (!volume)
+        return err_set(err, ERR_NOT_FOUND, "persistentvolume '%s' not found", name);
+    *ret_given = json_get(spec, "hostPath");
+    if (!*ret_given)
+        *ret_given = json_get(spec, "local");
+    if (!*ret_given && !kube_meta_annotation(volume, CLAIM_DATA_ANNOTATION))
+        return err_set(err, ERR_INVALID,
+                       "persistentvolume '%s' is no directory of this machine: only hostPath and "
+                       "local are supported",
+                       name);
+    return 0;
 }
 
 static int prepare_claim(struct arena *arena, const struct volume_context *context,
@@ -223,10 +234,17 @@ static int prepare_claim(struct arena *arena, const struct volume_context *conte
     const struct json *claim = node_objects_get(context->objects, &KUBE_PVCS, namespace_, name);
     if (!claim)
         return err_set(err, ERR_NOT_FOUND, "persistentvolumeclaim '%s' not found", name);
+    if (!str_eq(json_get_string(json_get(claim, "status"), "phase", ""), "Bound"))
+        return err_set(err, ERR_NOT_FOUND,
+                       "persistentvolumeclaim '%s' is not bound: 'kubectl describe pvc %s' says "
+                       "what it waits for",
+                       name, name);
     ret->read_only = json_get_bool(source, "readOnly", false);
-    const struct json *given = given_path(context, claim);
-    if (given)
-        return prepare_host_path(given, ret, err);
+    const char *volume = json_get_string(json_get(claim, "spec"), "volumeName", "");
+    const struct json *given = NULL;
+    int result = volume[0] ? find_volume(context, volume, &given, err) : 0;
+    if (result < 0 || given)
+        return result < 0 ? result : prepare_host_path(given, ret, err);
     char *path = volume_claim_path(arena, context->state_dir, namespace_, name);
     ret->source = path;
     return make_open_directory(path, err);

@@ -104,7 +104,7 @@ check_refusals() {
 }
 
 check_others() {
-    assert_contains "get storageclasses" "standard (default)   trainyard.dev/directory   Delete          Immediate" "$(kubectl get storageclasses)"
+    assert_contains "get storageclasses" "standard (default)    trainyard.dev/directory   Delete          Immediate" "$(kubectl get storageclasses)"
     assert_contains "get priorityclasses" "system-node-critical      2000001000   false" "$(kubectl get priorityclasses)"
     kubectl get namespaces kubeflow kubeflow-user-example-com
 }

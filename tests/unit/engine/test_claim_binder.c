@@ -1,58 +1,222 @@
-/* How a claim gets its volume, step by step. */
+/* How a claim gets its volume, step by step, and how both go. */
 #include "engine/claim_binder.h"
 
 #include "kube/object.h"
 #include "kube/patch.h"
+#include "read_json.h"
 #include "tree.h"
 
-#define CLAIM                                                                                      \
-    "{\"metadata\":{\"name\":\"c\",\"namespace\":\"d\",\"uid\":\"u\"},\"spec\":{"                  \
-    "\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}},"     \
-    "\"status\":{\"phase\":\"Pending\"}}"
+static struct json *parse(const char *text)
+{
+    return tree(quoted(arena, text));
+}
+
+static struct json *with(const struct json *object, const char *patch)
+{
+    return kube_patch_merge(arena, object, parse(patch));
+}
+
+static struct json *claim_of(const char *spec)
+{
+    return with(parse("{'metadata':{'name':'c','namespace':'d','uid':'u'},'spec':{"
+                      "'accessModes':['ReadWriteOnce'],'storageClassName':'standard',"
+                      "'resources':{'requests':{'storage':'1Gi'}}},'status':{'phase':'Pending'}}"),
+                arena_printf(arena, "{'spec':%s}", spec));
+}
+
+static struct json *volume_of(const char *name, const char *size)
+{
+    return parse(arena_printf(arena,
+                              "{'metadata':{'name':'%s','resourceVersion':'7'},'spec':{"
+                              "'accessModes':['ReadWriteOnce','ReadOnlyMany'],"
+                              "'storageClassName':'standard','capacity':{'storage':'%s'}},"
+                              "'status':{'phase':'Available'}}",
+                              name, size));
+}
+
+static const struct json *ours(void)
+{
+    return parse("{'provisioner':'" CLAIM_PROVISIONER "'}");
+}
+
+static struct json *patch;
+static struct claim_event event;
+
+static enum claim_step next(const struct json *claim, const struct json *class_,
+                            const struct json *volume)
+{
+    const struct claim_view view = {.claim = claim, .class_ = class_, .volume = volume};
+    return claim_next_step(arena, &view, &patch, &event);
+}
 
 static void test_made_for_it(void **state)
 {
-    struct json *claim = tree(CLAIM), *patch;
+    struct json *claim = claim_of("{}");
+    const struct json *class_ = ours();
     assert_string_equal(claim_volume_name(arena, claim), "pvc-u");
-    assert_int_equal(claim_next_step(arena, claim, NULL, NULL, &patch), CLAIM_MAKE_VOLUME);
-    struct json *volume = claim_make_volume(arena, claim, NULL);
+    assert_int_equal(next(claim, class_, NULL), CLAIM_MAKE_VOLUME);
+    struct json *volume = claim_make_volume(arena, claim, class_);
     assert_string_equal(kube_meta_annotation(volume, "trainyard.dev/volume"), "d/c");
-    assert_int_equal(claim_next_step(arena, claim, NULL, volume, &patch), CLAIM_PATCH_CLAIM);
+    assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_CLAIM);
     claim = kube_patch_merge(arena, claim, patch);
-    assert_true(claim_owns_volume(claim));
-    assert_int_equal(claim_next_step(arena, claim, NULL, volume, &patch),
-                     CLAIM_PATCH_VOLUME_STATUS);
+    assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_VOLUME_STATUS);
     volume = kube_patch_merge(arena, volume, patch);
-    assert_int_equal(claim_next_step(arena, claim, NULL, volume, &patch), CLAIM_PATCH_STATUS);
+    assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_STATUS);
     claim = kube_patch_merge(arena, claim, patch);
     assert_string_equal(json_get_string(json_at(claim, "status", "capacity", NULL), "storage", ""),
                         "1Gi");
-    assert_int_equal(claim_next_step(arena, claim, NULL, volume, &patch), CLAIM_DONE);
+    assert_int_equal(next(claim, class_, volume), CLAIM_DONE);
+    assert_null(event.message);
+    /* Without it there is nothing left. */
+    assert_int_equal(next(claim, class_, NULL), CLAIM_LOSE);
+    assert_string_equal(event.reason, "ClaimLost");
+    claim = kube_patch_merge(arena, claim, patch);
+    assert_int_equal(next(claim, class_, NULL), CLAIM_DONE);
 }
 
 static void test_made_by_hand(void **state)
 {
-    struct json *patch;
-    struct json *claim =
-        kube_patch_merge(arena, tree(CLAIM), tree("{\"spec\":{\"volumeName\":\"v\"}}"));
-    assert_false(claim_owns_volume(claim));
-    assert_int_equal(claim_next_step(arena, claim, NULL, NULL, &patch), CLAIM_WAIT);
-    struct json *volume = tree("{\"metadata\":{\"name\":\"v\"},\"spec\":{\"capacity\":{\"storage\":"
-                               "\"2Gi\"}}}");
-    assert_int_equal(claim_next_step(arena, claim, NULL, volume, &patch), CLAIM_PATCH_VOLUME);
+    struct json *claim = claim_of("{'volumeName':'v'}");
+    assert_int_equal(next(claim, NULL, NULL), CLAIM_WAIT);
+    assert_string_equal(event.message, "volume \"v\" not found");
+    struct json *volume = volume_of("v", "2Gi");
+    assert_int_equal(next(claim, NULL, volume), CLAIM_PATCH_VOLUME);
+    assert_string_equal(kube_meta_resource_version(patch), "7");
     volume = kube_patch_merge(arena, volume, patch);
-    assert_int_equal(claim_next_step(arena, claim, NULL, volume, &patch),
-                     CLAIM_PATCH_VOLUME_STATUS);
+    assert_int_equal(next(claim, NULL, volume), CLAIM_PATCH_VOLUME_STATUS);
     /* Another claim comes too late. */
-    struct json *other = kube_patch_merge(arena, claim, tree("{\"metadata\":{\"uid\":\"other\"}}"));
-    assert_int_equal(claim_next_step(arena, other, NULL, volume, &patch), CLAIM_WAIT);
+    struct json *other = with(claim, "{'metadata':{'uid':'other'}}");
+    assert_int_equal(next(other, NULL, volume), CLAIM_WAIT);
+    assert_string_equal(event.message, "volume \"v\" already bound to a different claim.");
+}
+
+static void test_waits(void **state)
+{
+    static const struct {
+        const char *spec, *class_, *volume_size, *reason, *message;
+    } rows[] = {
+        {"{'storageClassName':'none-such'}", NULL, NULL, "ProvisioningFailed",
+         "storageclass.storage.k8s.io \"none-such\" not found"},
+        {"{'storageClassName':''}", NULL, NULL, "FailedBinding",
+         "no persistent volumes available for this claim and no storage class is set"},
+        {"{}", "{'provisioner':'example.com/nfs'}", NULL, "ExternalProvisioning",
+         "waiting for a volume to be created, either by external provisioner \"example.com/nfs\" "
+         "or manually created by system administrator"},
+        {"{'volumeName':'v'}", NULL, "1Mi", "VolumeMismatch",
+         "Cannot bind to requested volume \"v\": requested PV is too small"},
+        {"{'volumeName':'v','storageClassName':'x'}", NULL, "1Gi", "VolumeMismatch",
+         "Cannot bind to requested volume \"v\": storageClassName does not match"},
+        {"{'volumeName':'v','volumeMode':'Block'}", NULL, "1Gi", "VolumeMismatch",
+         "Cannot bind to requested volume \"v\": incompatible volumeMode"},
+        {"{'volumeName':'v','accessModes':['ReadWriteMany']}", NULL, "1Gi", "VolumeMismatch",
+         "Cannot bind to requested volume \"v\": incompatible accessMode"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(next(claim_of(rows[i].spec), rows[i].class_ ? parse(rows[i].class_) : NULL,
+                              rows[i].volume_size ? volume_of("v", rows[i].volume_size) : NULL),
+                         CLAIM_WAIT);
+        assert_string_equal(event.reason, rows[i].reason);
+        assert_string_equal(event.message, rows[i].message);
+    }
+}
+
+static void test_prefers(void **state)
+{
+    struct json *claim = claim_of("{}");
+    struct json *small = volume_of("small", "1Gi"), *large = volume_of("large", "9Gi");
+    assert_true(claim_prefers(arena, claim, large, NULL));
+    assert_true(claim_prefers(arena, claim, small, large));
+    assert_false(claim_prefers(arena, claim, large, small));
+    assert_false(claim_prefers(arena, claim, volume_of("tiny", "1Mi"), NULL));
+    /* One that was kept for it is taken before all others, by nobody else. */
+    struct json *kept = with(large, "{'spec':{'claimRef':{'namespace':'d','name':'c'}}}");
+    assert_true(claim_prefers(arena, claim, kept, small));
+    assert_false(claim_prefers(arena, claim, small, kept));
+    assert_false(claim_prefers(arena, with(claim, "{'metadata':{'name':'b'}}"), kept, NULL));
+    assert_false(claim_prefers(arena, claim,
+                               with(kept, "{'spec':{'claimRef':{'uid':'of another'}}}"), NULL));
+    assert_false(claim_prefers(arena, claim, with(small, "{'status':{'phase':'Released'}}"), NULL));
+    assert_false(claim_prefers(
+        arena, claim, with(small, "{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z'}}"),
+        NULL));
+    claim = claim_of("{'selector':{'matchLabels':{'a':'b'}}}");
+    assert_false(claim_prefers(arena, claim, small, NULL));
+    assert_true(
+        claim_prefers(arena, claim, with(small, "{'metadata':{'labels':{'a':'b'}}}"), NULL));
+}
+
+static void test_claim_goes(void **state)
+{
+    struct claim_view view = {
+        .claim = with(claim_of("{}"), "{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z',"
+                                      "'finalizers':['" CLAIM_PROTECTION "','x/y']}}"),
+        .used = true,
+    };
+    assert_int_equal(claim_next_step(arena, &view, &patch, &event), CLAIM_DONE);
+    view.used = false;
+    assert_int_equal(claim_next_step(arena, &view, &patch, &event), CLAIM_UNPROTECT);
+    view.claim = kube_patch_merge(arena, view.claim, patch);
+    assert_true(kube_meta_has_finalizer(view.claim, "x/y"));
+    assert_int_equal(claim_next_step(arena, &view, &patch, &event), CLAIM_DONE);
+
+    struct json *pod = parse("{'spec':{'volumes':[{'persistentVolumeClaim':{'claimName':'c'}}]}}");
+    assert_false(claim_is_used_by("c", pod)); /* no node has seen it */
+    pod = with(pod, "{'spec':{'nodeName':'n'},'status':{'phase':'Succeeded'}}");
+    assert_true(claim_is_used_by("c", pod));
+    assert_false(claim_is_used_by("b", pod));
+}
+
+static enum volume_step volume_next(const struct json *volume, const struct json *claim)
+{
+    return claim_volume_next_step(arena, volume, claim, &patch);
+}
+
+static void test_volume_goes(void **state)
+{
+    struct json *claim = claim_of("{}");
+    struct json *volume = with(claim_make_volume(arena, claim, ours()),
+                               "{'metadata':{'finalizers':['" CLAIM_VOLUME_PROTECTION "']},"
+                               "'status':{'phase':'Bound'}}");
+    assert_int_equal(volume_next(volume, claim), VOLUME_DONE);
+    /* Who deletes it waits for its claim. */
+    struct json *deleted =
+        with(volume, "{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z'}}");
+    assert_int_equal(volume_next(deleted, claim), VOLUME_DONE);
+    assert_int_equal(volume_next(volume, with(claim, "{'metadata':{'uid':'next'}}")),
+                     VOLUME_PATCH_STATUS);
+    assert_int_equal(volume_next(volume, NULL), VOLUME_PATCH_STATUS);
+    volume = kube_patch_merge(arena, volume, patch);
+    assert_string_equal(json_get_string(json_get(volume, "status"), "phase", ""), "Released");
+    assert_int_equal(volume_next(volume, NULL), VOLUME_DELETE);
+    volume = with(volume, "{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z'}}");
+    assert_int_equal(volume_next(volume, NULL), VOLUME_UNPROTECT);
+    assert_int_equal(volume_next(kube_patch_merge(arena, volume, patch), NULL), VOLUME_DONE);
+}
+
+static void test_volume_kept(void **state)
+{
+    struct json *volume =
+        with(volume_of("v", "1Gi"),
+             "{'spec':{'persistentVolumeReclaimPolicy':'Retain','claimRef':{"
+             "'namespace':'d','name':'c','uid':'u'}},'status':{'phase':'Bound'}}");
+    assert_int_equal(volume_next(volume, NULL), VOLUME_PATCH_STATUS);
+    volume = kube_patch_merge(arena, volume, patch);
+    assert_int_equal(volume_next(volume, NULL), VOLUME_DONE);
+    /* Somebody gives it free. */
+    volume = with(volume, "{'spec':{'claimRef':null}}");
+    assert_int_equal(volume_next(volume, NULL), VOLUME_PATCH_STATUS);
+    volume = kube_patch_merge(arena, volume, patch);
+    assert_string_equal(json_get_string(json_get(volume, "status"), "phase", ""), "Available");
+    assert_int_equal(volume_next(volume, NULL), VOLUME_DONE);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_for_it),
-        cmocka_unit_test(test_made_by_hand),
+        cmocka_unit_test(test_made_for_it), cmocka_unit_test(test_made_by_hand),
+        cmocka_unit_test(test_waits),       cmocka_unit_test(test_prefers),
+        cmocka_unit_test(test_claim_goes),  cmocka_unit_test(test_volume_goes),
+        cmocka_unit_test(test_volume_kept),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

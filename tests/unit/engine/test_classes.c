@@ -144,14 +144,48 @@ static void binds_by_class(void **state)
     api_post(api, CLAIMS, CLAIM_OF("any", "\"storageClassName\":\"nfs\","));
     api_run(api, 5000);
     assert_string_equal(api_at(api, CLAIMS "/kept", "status.phase"), "Bound");
-    assert_string_equal(api_at(api, CLAIMS "/any", "status.phase"), "Bound");
+    assert_string_equal(api_at(api, CLAIMS "/any", "status.phase"), "Pending");
     assert_string_equal(api_at(api, CLAIMS "/away", "status.phase"), "Pending");
+    /* The class may come later. */
+    api_post(api, CLASSES,
+             "{\"metadata\":{\"name\":\"nfs\"},\"provisioner\":\"trainyard.dev/directory\"}");
+    api_run(api, 5000);
+    assert_string_equal(api_at(api, CLAIMS "/any", "status.phase"), "Bound");
     const char *volume = api_at(api, CLAIMS "/kept", "spec.volumeName");
     const char *path = arena_printf(api->arena, "/api/v1/persistentvolumes/%s", volume);
     assert_string_equal(api_at(api, path, "spec.persistentVolumeReclaimPolicy"), "Retain");
     api_delete(api, CLAIMS "/kept", NULL);
     api_run(api, 5000);
-    assert_string_equal(api_at(api, path, "metadata.name"), volume);
+    assert_string_equal(api_at(api, path, "status.phase"), "Released");
+}
+
+/* A claim finds what somebody made for claims like it, and each volume is one claim's. */
+static void binds_what_is_there(void **state)
+{
+    struct api *api = *state;
+    api_post(api, CLAIMS, CLAIM_OF("a", "\"storageClassName\":\"manual\","));
+    api_post(api, CLAIMS, CLAIM_OF("b", "\"storageClassName\":\"manual\","));
+    api_run(api, 1000);
+    api_post(api, "/api/v1/persistentvolumes",
+             "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"storageClassName\":\"manual\","
+             "\"capacity\":{\"storage\":\"5Gi\"},\"accessModes\":[\"ReadWriteOnce\"],"
+             "\"hostPath\":{\"path\":\"/tmp\"}}}");
+    api_run(api, 5000);
+    const char *a = api_at(api, CLAIMS "/a", "status.phase");
+    const char *b = api_at(api, CLAIMS "/b", "status.phase");
+    bool first = str_eq(a, "Bound");
+    assert_string_equal(first ? b : a, "Pending");
+    assert_string_equal(api_at(api, first ? CLAIMS "/a" : CLAIMS "/b", "spec.volumeName"), "v");
+    assert_string_equal(api_at(api, first ? CLAIMS "/a" : CLAIMS "/b", "status.capacity.storage"),
+                        "5Gi");
+    assert_string_equal(api_at(api, "/api/v1/persistentvolumes/v", "status.phase"), "Bound");
+    /* It cannot be taken away from who has it. */
+    api_delete(api, "/api/v1/persistentvolumes/v", NULL);
+    api_run(api, 5000);
+    assert_string_equal(api_at(api, "/api/v1/persistentvolumes/v", "status.phase"), "Bound");
+    api_delete(api, first ? CLAIMS "/a" : CLAIMS "/b", NULL);
+    api_run(api, 5000);
+    assert_int_equal(api_get(api, "/api/v1/persistentvolumes/v").status, 404);
 }
 
 #define EVICTION DEFAULT "pods/x/eviction"
@@ -191,6 +225,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(gives_claims_the_default_class, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(refuses_storage_classes, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(binds_by_class, api_controlled_setup,
+                                        api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(binds_what_is_there, api_controlled_setup,
                                         api_controlled_teardown),
         cmocka_unit_test_setup_teardown(evicts, api_setup, api_teardown),
     };

@@ -263,8 +263,19 @@ static void test_claim(void **state)
                                       api_at(api, path, "spec.volumeName"));
     assert_string_equal(api_at(api, volume, "status.phase"), "Bound");
     assert_string_equal(api_at(api, volume, "spec.claimRef.name"), "data");
+    /* As long as a pod has it, it stays, and the volume with it. */
+    make_node(api, "n1");
+    make_pod(api, "user",
+             ",\"nodeName\":\"n1\",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{"
+             "\"claimName\":\"data\"}}]");
+    api_run(api, 1000);
     api_delete(api, path, NULL);
     api_run(api, 1000);
+    assert_string_not_equal(api_at(api, path, "metadata.deletionTimestamp"), "");
+    assert_string_equal(api_at(api, volume, "status.phase"), "Bound");
+    api_delete(api, PODS "/user", "{\"gracePeriodSeconds\":0}");
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, path).status, 404);
     assert_int_equal(api_get(api, volume).status, 404);
 }
 

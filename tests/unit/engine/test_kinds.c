@@ -1,6 +1,7 @@
 /* Services, config maps, secrets, claims, TFJobs: their defaults and refusals through the API. */
 #include "api.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <setjmp.h>
@@ -53,6 +54,21 @@ static void test_config(void **state)
     assert_string_equal(answer_message(&answer),
                         "ConfigMap \"c\" is invalid: data: Forbidden: field is immutable when "
                         "`immutable` is set");
+    /* What counts are the bytes, not how they are written. */
+    enum { LIMIT = 1024 * 1024, ENCODED = (LIMIT + 2) / 3 * 4 };
+    char *bytes = arena_alloc(api->arena, ENCODED + 1);
+    memset(bytes, 'A', ENCODED);
+    bytes[ENCODED] = '\0';
+    bytes[ENCODED - 2] = bytes[ENCODED - 1] = '='; /* LIMIT is 3n + 1 */
+#define BINARY_MAP "{\"metadata\":{\"name\":\"d\"},\"binaryData\":{\"a\":\"%s\""
+    answer = api_post(api, DEFAULT "configmaps?dryRun=All",
+                      arena_printf(api->arena, BINARY_MAP "}}", bytes));
+    assert_int_equal(answer.status, 201);
+    answer = api_post(api, DEFAULT "configmaps?dryRun=All",
+                      arena_printf(api->arena, BINARY_MAP ",\"b\":\"YQ==\"}}", bytes));
+    assert_string_equal(answer_message(&answer),
+                        "ConfigMap \"d\" is invalid: []: Too long: may not "
+                        "be more than 1048576 bytes");
 }
 
 static void test_secret(void **state)
@@ -70,6 +86,28 @@ static void test_secret(void **state)
     assert_int_equal(answer.status, 400);
     answer = api_merge(api, DEFAULT "secrets/s", "{\"type\":\"other\"}");
     assert_int_equal(answer.status, 422);
+    static const struct {
+        const char *type, *data, *complaint;
+    } rows[] = {
+        {"ssh-auth", "\"ssh-privatekey\":\"\"", "data[ssh-privatekey]: Required value"},
+        {"dockercfg", "\".dockercfg\":\"W10=\"",
+         "data[.dockercfg]: Invalid value: \"<secret contents redacted>\": must be JSON"},
+        {"service-account-token", "",
+         "metadata.annotations[kubernetes.io/service-account.name]: Required value"},
+        {"basic-auth", "\"username\":\"\"", NULL},
+        {"dockercfg", "\".dockercfg\":\"e30=\"", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        answer = api_post(api, DEFAULT "secrets?dryRun=All",
+                          arena_printf(api->arena,
+                                       "{\"metadata\":{\"name\":\"u\"},\"type\":"
+                                       "\"kubernetes.io/%s\",\"data\":{%s}}",
+                                       rows[i].type, rows[i].data));
+        if (rows[i].complaint ? !strstr(answer_message(&answer), rows[i].complaint)
+                              : answer.status != 201)
+            fail_msg("%s {%s}: %d, %s", rows[i].type, rows[i].data, answer.status,
+                     answer.status > 201 ? answer_message(&answer) : "accepted");
+    }
 }
 
 static void test_claim(void **state)
@@ -92,7 +130,60 @@ static void test_claim(void **state)
     assert_int_equal(answer.status, 422);
     answer = api_merge(api, DEFAULT "persistentvolumeclaims/c",
                        "{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"2Gi\"}}}}");
+    assert_string_equal(
+        answer_message(&answer),
+        "PersistentVolumeClaim \"c\" is invalid: spec: Forbidden: spec is immutable "
+        "after creation except resources.requests and volumeAttributesClassName "
+        "for bound claims");
+    /* Once it is bound it may be made larger, but no smaller than it is. */
+    api_merge(api, DEFAULT "persistentvolumeclaims/c/status",
+              "{\"status\":{\"phase\":\"Bound\",\"capacity\":{\"storage\":\"1Gi\"}}}");
+    answer = api_merge(api, DEFAULT "persistentvolumeclaims/c",
+                       "{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"2Gi\"}}}}");
     assert_int_equal(answer.status, 200);
+    answer = api_merge(api, DEFAULT "persistentvolumeclaims/c",
+                       "{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}");
+    assert_string_equal(answer_message(&answer),
+                        "PersistentVolumeClaim \"c\" is invalid: spec.resources.requests.storage: "
+                        "Forbidden: field can not be less than status.capacity");
+}
+
+/* What a PersistentVolume is refused for, beyond what was recorded from a real server. */
+static void test_volume(void **state)
+{
+    static const struct {
+        const char *source, *complaint;
+    } rows[] = {
+        {"\"hostPath\":{\"path\":\"\"}", "spec.hostPath.path: Required value"},
+        {"\"hostPath\":{\"path\":\"/a/../b\"}",
+         "spec.hostPath.path: Invalid value: \"/a/../b\": must not contain '..'"},
+        {"\"hostPath\":{\"path\":\"//.\"},\"persistentVolumeReclaimPolicy\":\"Recycle\"",
+         "spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount "
+         "of '/'"},
+        {"\"local\":{\"path\":\"/a\"}",
+         "spec.nodeAffinity: Required value: Local volume requires node affinity"},
+        {"\"local\":{\"path\":\"/a/..\"},\"nodeAffinity\":{}",
+         "spec.local.path: Invalid value: \"/a/..\": must not contain '..', "
+         "spec.nodeAffinity.required: Required value: must specify required node constraints"},
+        {"\"csi\":{\"driver\":\"d\"}", "spec.csi.volumeHandle: Required value"},
+        {"\"nfs\":{\"server\":\"s\",\"path\":\"/\"},\"hostPath\":{\"path\":\"/a\"}",
+         "spec.nfs: Forbidden: may not specify more than 1 volume type"},
+        {"\"hostPath\":{\"path\":\"/a\"},\"accessModes\":[\"ReadWriteOncePod\",\"ReadOnlyMany\"]",
+         "spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes"},
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const char *modes =
+            strstr(rows[i].source, "accessModes") ? "" : "\"accessModes\":[\"ReadWriteOnce\"],";
+        struct answer answer = api_post(
+            api, "/api/v1/persistentvolumes",
+            arena_printf(api->arena,
+                         "{\"metadata\":{\"name\":\"v\"},\"spec\":{%s\"capacity\":{\"storage\":"
+                         "\"1Gi\"},%s}}",
+                         modes, rows[i].source));
+        if (answer.status != 422 || !strstr(answer_message(&answer), rows[i].complaint))
+            fail_msg("%s: %d, %s", rows[i].source, answer.status, answer_message(&answer));
+    }
 }
 
 static void test_tfjob(void **state)
@@ -162,7 +253,7 @@ int main(void)
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
         API_TEST(test_service), API_TEST(test_config), API_TEST(test_secret), API_TEST(test_claim),
-        API_TEST(test_tfjob),   API_TEST(test_review), API_TEST(test_logs),
+        API_TEST(test_volume),  API_TEST(test_tfjob),  API_TEST(test_review), API_TEST(test_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

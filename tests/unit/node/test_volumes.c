@@ -30,8 +30,15 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
                   "{'configmaps':{'c':{'data':{'a.txt':'A','b.txt':'B'},'binaryData':{'z':"
                   "'AQI='}}},"
                   " 'secrets':{'s':{'data':{'p':'aHVzaA=='}}},"
-                  " 'persistentvolumeclaims':{'claim':{},'by-hand':{'spec':{'volumeName':'v'}}},"
-                  " 'persistentvolumes':{'v':{'spec':{'hostPath':{'path':'/usr/share'}}}}}")};
+                  " 'persistentvolumeclaims':{"
+                  "   'claim':{'spec':{'volumeName':'made'},'status':{'phase':'Bound'}},"
+                  "   'by-hand':{'spec':{'volumeName':'v'},'status':{'phase':'Bound'}},"
+                  "   'remote':{'spec':{'volumeName':'far'},'status':{'phase':'Bound'}},"
+                  "   'early':{'spec':{'volumeName':'later'},'status':{'phase':'Bound'}},"
+                  "   'waiting':{'spec':{'volumeName':'v'},'status':{'phase':'Pending'}}},"
+                  " 'persistentvolumes':{'v':{'spec':{'hostPath':{'path':'/usr/share'}}},"
+                  "   'made':{'metadata':{'annotations':{'trainyard.dev/volume':'n/claim'}}},"
+                  "   'far':{'spec':{'nfs':{'server':'s','path':'/'}}}}}")};
     struct map tokens = {0};
     map_put(&tokens, "", (char[]){"of the API"});
     map_put(&tokens, "vault", (char[]){"of the vault"});
@@ -181,6 +188,16 @@ static void refusals(void **state)
          "volume 'x': '../t' is no path inside a volume", -ERR_INVALID},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'none'}}",
          "volume 'x': persistentvolumeclaim 'none' not found", -ERR_NOT_FOUND},
+        {"{'name':'x','persistentVolumeClaim':{'claimName':'waiting'}}",
+         "volume 'x': persistentvolumeclaim 'waiting' is not bound: 'kubectl describe pvc waiting' "
+         "says what it waits for",
+         -ERR_NOT_FOUND},
+        {"{'name':'x','persistentVolumeClaim':{'claimName':'early'}}",
+         "volume 'x': persistentvolume 'later' not found", -ERR_NOT_FOUND},
+        {"{'name':'x','persistentVolumeClaim':{'claimName':'remote'}}",
+         "volume 'x': persistentvolume 'far' is no directory of this machine: only hostPath and "
+         "local are supported",
+         -ERR_INVALID},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'../up'}}",
          "volume 'x': '../up' is no name of a claim", -ERR_INVALID},
         {"{'name':'x','nfs':{'server':'s'}}",
