@@ -4,6 +4,7 @@
 #include "base/json.h"
 
 #include "base/json_list.h"
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/words.h"
@@ -178,10 +179,12 @@ static bool equal_objects(const struct json *a, const struct json *b)
 {
     if (a->count != b->count)
         return false;
+    _cleanup_json_names_ struct json_names names = {0};
     const struct json *guess = b->first;
     JSON_EACH (member, a) {
-        const struct json *other =
-            guess && str_eq(guess->name, member->name) ? guess : json_get(b, member->name);
+        const struct json *other = guess && str_eq(guess->name, member->name)
+                                       ? guess
+                                       : json_names_find(&names, b, member->name);
         if (!other || !json_equal(member, other))
             return false;
         guess = other->next;

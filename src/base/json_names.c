@@ -24,11 +24,15 @@ static struct json **find_slot(struct json_names *names, const char *name, size_
     return &names->slots[i];
 }
 
+/* More than twice as many slots as there are members: a search ends. */
 static void grow(struct json_names *names, const struct json *object)
 {
-    if (!names->capacity)
+    if (!names->capacity) {
         hash_key_draw(&names->key);
-    names->capacity = names->capacity ? names->capacity * 2 : CAPACITY_FIRST;
+        names->capacity = CAPACITY_FIRST;
+    }
+    while (names->capacity <= (size_t)object->count * 2)
+        names->capacity *= 2;
     free(names->slots);
     names->slots = mem_calloc(names->capacity, sizeof(*names->slots));
     JSON_EACH (member, object)
@@ -39,7 +43,7 @@ bool json_names_add(struct json_names *names, const struct json *object, struct 
                     size_t size)
 {
     if (object->count >= COMPARED_MAX) {
-        if (object->count * 2 >= names->capacity)
+        if ((size_t)object->count * 2 >= names->capacity)
             grow(names, object);
         struct json **slot = find_slot(names, member->name, size);
         if (*slot)
@@ -54,4 +58,15 @@ bool json_names_add(struct json_names *names, const struct json *object, struct 
         return false;
     names->filter |= bit;
     return true;
+}
+
+struct json *json_names_find(struct json_names *names, const struct json *object, const char *name)
+{
+    if (json_count(object) < COMPARED_MAX)
+        return json_get(object, name);
+    if (object->type != JSON_OBJECT)
+        return NULL;
+    if ((size_t)object->count * 2 >= names->capacity)
+        grow(names, object);
+    return *find_slot(names, name, strlen(name));
 }

@@ -1,9 +1,11 @@
-/* Which names an object being read has, for the refusal of duplicates at a bounded cost: a filter
- * answers most questions with one bit, a comparison of all while they are few, a hash set beyond
- * that. Used by the JSON and YAML readers alone. */
+/* Members of a large object by name, at a bounded cost: json_get() looks through all of them, and
+ * who sends objects may send them with a hundred thousand. For readers, which refuse duplicates: a
+ * filter answers most questions with one bit, a comparison of all while they are few, a hash set
+ * beyond that. For who merges or compares two objects: the same set. */
 #ifndef TRAINYARD_BASE_JSON_NAMES_H
 #define TRAINYARD_BASE_JSON_NAMES_H
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/json.h"
 
@@ -20,5 +22,12 @@ void json_names_release(struct json_names *names);
  * links the member into the object next. */
 bool json_names_add(struct json_names *names, const struct json *object, struct json *member,
                     size_t size);
+
+/* As json_get(), for one object that is asked many times. What was linked into it since the first
+ * question without json_names_add() may not be found; what was taken out of it may not be asked
+ * for. */
+struct json *json_names_find(struct json_names *names, const struct json *object, const char *name);
+
+#define _cleanup_json_names_ _cleanup_(json_names_release)
 
 #endif

@@ -25,6 +25,7 @@ static void validate_ports(struct pod_scope *scope, const struct json *container
     struct field_errors *errors = scope->errors;
     bool host = json_get_bool(scope->spec, "hostNetwork", false);
     const struct json *ports = json_get(container, "ports");
+    _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
     JSON_EACH (port, ports) {
         const char *path = field_path(errors, "%s.ports[%zu]", field, position++);
@@ -33,9 +34,8 @@ static void validate_ports(struct pod_scope *scope, const struct json *container
         int64_t on_host = json_get_int(port, "hostPort", 0);
         if (name[0])
             rule_port_name(errors, name, field_path(errors, "%s.name", path));
-        for (const struct json *other = json_first(ports); other != port; other = other->next)
-            if (name[0] && str_eq(json_get_string(other, "name", ""), name))
-                field_duplicate(errors, field_path(errors, "%s.name", path), name);
+        if (rule_seen(&names, name))
+            field_duplicate(errors, field_path(errors, "%s.name", path), name);
         if (number == 0)
             field_required(errors, field_path(errors, "%s.containerPort", path), NULL);
         else
@@ -64,19 +64,17 @@ void kind_pod_validate_host_ports(struct pod_scope *scope)
 {
     struct field_errors *errors = scope->errors;
     const struct json *containers = json_get(scope->spec, "containers");
-    struct json *seen = json_object(errors->arena);
+    _cleanup_(map_release) struct map seen = {0};
     size_t position = 0;
     JSON_EACH (container, containers) {
         size_t at = 0;
         JSON_EACH (port, json_get(container, "ports")) {
             const char *key = host_port(errors->arena, port);
-            if (key && json_get(seen, key))
+            if (key && rule_seen(&seen, key))
                 field_duplicate(
                     errors,
                     field_path(errors, "spec.containers[%zu].ports[%zu].hostPort", position, at),
                     key);
-            else if (key)
-                json_set_bool(errors->arena, seen, key, true);
             at++;
         }
         position++;
@@ -512,32 +510,20 @@ static void validate_container(struct pod_scope *scope, const struct json *conta
     validate_security(errors, container, field);
 }
 
-/* Names are unique over both lists: logs and exec know a container by nothing else. */
-static bool is_taken(const struct json *spec, const char *list, const struct json *container)
-{
-    const char *name = json_get_string(container, "name", "");
-    if (str_eq(list, "initContainers")) {
-        JSON_EACH (other, json_get(spec, "containers")) {
-            if (name[0] && str_eq(json_get_string(other, "name", ""), name))
-                return true;
-        }
-    }
-    for (const struct json *other = json_first(json_get(spec, list)); other && other != container;
-         other = other->next)
-        if (name[0] && str_eq(json_get_string(other, "name", ""), name))
-            return true;
-    return false;
-}
-
 void kind_pod_validate_containers(struct pod_scope *scope, const char *list)
 {
     struct field_errors *errors = scope->errors;
+    _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
+    /* Names are unique over both lists: logs and exec know a container by nothing else. */
+    if (str_eq(list, "initContainers"))
+        JSON_EACH (other, json_get(scope->spec, "containers"))
+            rule_seen(&names, json_get_string(other, "name", ""));
     JSON_EACH (container, json_get(scope->spec, list)) {
         const char *field = field_path(errors, "spec.%s[%zu]", list, position++);
         validate_container(scope, container, str_eq(list, "initContainers"), field);
-        if (is_taken(scope->spec, list, container))
-            field_duplicate(errors, field_path(errors, "%s.name", field),
-                            json_get_string(container, "name", ""));
+        const char *name = json_get_string(container, "name", "");
+        if (rule_seen(&names, name))
+            field_duplicate(errors, field_path(errors, "%s.name", field), name);
     }
 }

@@ -159,6 +159,7 @@ void kind_pod_validate_volumes(struct pod_scope *scope)
 {
     struct field_errors *errors = scope->errors;
     const struct json *volumes = json_get(scope->spec, "volumes");
+    _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
     JSON_EACH (volume, volumes) {
         const char *field = field_path(errors, "spec.volumes[%zu]", position++);
@@ -175,8 +176,7 @@ void kind_pod_validate_volumes(struct pod_scope *scope)
                 SOURCES[i].validate(errors, source, path);
         }
         rule_name(errors, volume, "name", NAME_LABEL, true, field);
-        for (const struct json *other = json_first(volumes); other != volume; other = other->next)
-            if (name[0] && str_eq(json_get_string(other, "name", ""), name))
-                field_duplicate(errors, field_path(errors, "%s.name", field), name);
+        if (rule_seen(&names, name))
+            field_duplicate(errors, field_path(errors, "%s.name", field), name);
     }
 }

@@ -30,6 +30,12 @@ bool rule_same(const struct json *a, const struct json *b)
     return a && b ? json_equal(a, b) : a == b;
 }
 
+bool rule_seen(struct map *seen, const char *name)
+{
+    static char there;
+    return name[0] != '\0' && map_put(seen, name, &there) != NULL;
+}
+
 bool rule_is_set(const struct json *value)
 {
     bool counted = value && (value->type == JSON_ARRAY || value->type == JSON_OBJECT);

@@ -4,6 +4,7 @@
 #define TRAINYARD_ENGINE_RULE_H
 
 #include "base/json.h"
+#include "base/map.h"
 #include "engine/registry.h"
 #include "kube/field_error.h"
 
@@ -16,6 +17,9 @@ void rule_immutable(struct field_errors *errors, const struct json *value, const
 bool rule_same(const struct json *a, const struct json *b);
 /* Whether somebody said something there: null, "" and empty lists say nothing. */
 bool rule_is_set(const struct json *value);
+/* Whether the name was asked for before; "" never was. For lists whose elements must differ: each
+ * with each would take minutes where somebody sends a hundred thousand. */
+bool rule_seen(struct map *seen, const char *name);
 
 /* One of the words (NULL-terminated), as field_unsupported() words it. Nothing: not asked. */
 void rule_word(struct field_errors *errors, const struct json *object, const char *name,

@@ -136,20 +136,29 @@ static const struct json *bare_port(struct arena *arena, const struct json *port
     return bare;
 }
 
-/* Two ports of one service. */
-static void validate_unlike(struct field_errors *errors, const struct json *port,
-                            const struct json *other, const char *field)
+/* What no two ports of one service may share. */
+struct taken_ports {
+    struct map names, numbers, on_nodes;
+};
+
+static void taken_ports_release(struct taken_ports *taken)
+{
+    map_release(&taken->names);
+    map_release(&taken->numbers);
+    map_release(&taken->on_nodes);
+}
+
+static void validate_unlike(struct field_errors *errors, struct taken_ports *taken,
+                            const struct json *port, const char *field)
 {
     const char *name = json_get_string(port, "name", "");
     const char *protocol = json_get_string(port, "protocol", "");
-    int64_t number = json_get_int(port, "port", 0), on_node = json_get_int(port, "nodePort", 0);
-    if (name[0] && str_eq(json_get_string(other, "name", ""), name))
+    long long number = json_get_int(port, "port", 0), on_node = json_get_int(port, "nodePort", 0);
+    if (rule_seen(&taken->names, name))
         field_duplicate(errors, field_path(errors, "%s.name", field), name);
-    if (!str_eq(json_get_string(other, "protocol", ""), protocol))
-        return;
-    if (number && json_get_int(other, "port", 0) == number)
+    if (number && rule_seen(&taken->numbers, field_path(errors, "%lld/%s", number, protocol)))
         field_duplicate_value(errors, field, bare_port(errors->arena, port));
-    if (on_node && json_get_int(other, "nodePort", 0) == on_node)
+    if (on_node && rule_seen(&taken->on_nodes, field_path(errors, "%lld/%s", on_node, protocol)))
         field_duplicate_value(errors, field_path(errors, "%s.nodePort", field),
                               json_get(port, "nodePort"));
 }
@@ -157,14 +166,14 @@ static void validate_unlike(struct field_errors *errors, const struct json *port
 static void validate_ports(struct field_errors *errors, const struct json *spec)
 {
     const struct json *ports = json_get(spec, "ports");
+    _cleanup_(taken_ports_release) struct taken_ports taken = {0};
     size_t position = 0;
     if (json_count(ports) == 0 && !service_is_headless(spec) && !service_is(spec, "ExternalName"))
         field_required(errors, "spec.ports", NULL);
     JSON_EACH (port, ports) {
         const char *field = field_path(errors, "spec.ports[%zu]", position++);
         validate_port(errors, port, field, json_count(ports) > 1);
-        for (const struct json *other = json_first(ports); other != port; other = other->next)
-            validate_unlike(errors, port, other, field);
+        validate_unlike(errors, &taken, port, field);
         if (service_is(spec, "ClusterIP") && json_get_int(port, "nodePort", 0))
             field_forbidden(errors, field_path(errors, "%s.nodePort", field),
                             "may not be used when `type` is 'ClusterIP'");

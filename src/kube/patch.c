@@ -2,8 +2,11 @@
  * of their own. */
 #include "kube/patch.h"
 
+#include "base/json_list.h"
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/patch_internal.h"
 
 #include <string.h>
 #include <strings.h>
@@ -34,6 +37,32 @@ int kube_patch_type_parse(const char *content_type, enum kube_patch_type *ret, s
                    "application/strategic-merge-patch+json, application/apply-patch+yaml");
 }
 
+void patch_drop_nulls(struct json *object, const struct json *patch)
+{
+    _cleanup_json_names_ struct json_names names = {0};
+    struct json **link = &object->first, *last = NULL;
+    for (struct json *member = object->first; member; member = member->next) {
+        const struct json *change = json_names_find(&names, patch, member->name);
+        if (change && change->type == JSON_NULL) {
+            object->count--;
+            continue;
+        }
+        *link = last = member;
+        link = &member->next;
+    }
+    *link = NULL;
+    object->last = last;
+}
+
+void patch_assign(struct json *place, const struct json *value)
+{
+    const char *name = place->name;
+    struct json *next = place->next;
+    *place = *value;
+    place->name = name;
+    place->next = next;
+}
+
 /* Changes `target`, whose place in its tree the caller fills with what is returned. */
 static struct json *merge_into(struct arena *arena, struct json *target, const struct json *patch)
 {
@@ -41,12 +70,20 @@ static struct json *merge_into(struct arena *arena, struct json *target, const s
         return json_clone(arena, patch);
     if (!target || target->type != JSON_OBJECT)
         target = json_object(arena);
+    patch_drop_nulls(target, patch);
+    _cleanup_json_names_ struct json_names names = {0};
     JSON_EACH (member, patch) {
         if (member->type == JSON_NULL)
-            json_remove(target, member->name);
-        else
-            json_set(arena, target, member->name,
-                     merge_into(arena, json_get(target, member->name), member));
+            continue;
+        struct json *live = json_names_find(&names, target, member->name);
+        struct json *merged = merge_into(arena, live, member);
+        if (live) {
+            patch_assign(live, merged);
+            continue;
+        }
+        merged->name = arena_strdup(arena, member->name);
+        json_names_add(&names, target, merged, strlen(merged->name));
+        json_list_append(target, merged);
     }
     return target;
 }

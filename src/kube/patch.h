@@ -18,6 +18,8 @@ enum {
     KUBE_PATCH_DEPTH_MAX = JSON_DEPTH_MAX, /* of what comes out */
     KUBE_PATCH_COPIED_MAX = 16 << 20, /* bytes of memory: copy operations can double an object */
     KUBE_PATCH_ELEMENTS_MAX = 4096,   /* of a list merged by key, which takes their square */
+    KUBE_PATCH_DIRECTIVES_MAX = 256,  /* of an object: each looks through all of its members */
+    KUBE_PATCH_LOOKED_MAX = 100 * 1000 * 1000, /* members that the paths of a JSON patch pass by */
 };
 
 /* By Content-Type, parameters ignored; ERR_MEDIA_TYPE for any other, with those that are read. */

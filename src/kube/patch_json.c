@@ -10,6 +10,7 @@ struct patching {
     struct arena *arena;
     struct json *root;
     size_t copied; /* bytes that copy operations added so far */
+    size_t looked; /* members that paths passed by */
     struct err *err;
 };
 
@@ -76,6 +77,11 @@ static int resolve(struct patching *patching, const char *pointer, struct place 
         struct json *inside = ret->value;
         if (!inside || (inside->type != JSON_OBJECT && inside->type != JSON_ARRAY))
             return refuse_pointer(patching, pointer, "leads through something that is not there");
+        patching->looked += inside->count;
+        if (patching->looked > KUBE_PATCH_LOOKED_MAX)
+            return err_set(patching->err, ERR_TOO_LARGE,
+                           "json patch: its paths lead through objects that are too large for so "
+                           "many operations; send a merge patch");
         ret->parent = inside;
         ret->token = token;
         ret->depth++;

@@ -10,8 +10,11 @@
  *   $deleteFromPrimitiveList/LIST  values to take out of a list of plain values
  *   $retainKeys                    members not named are removed
  */
+#include "base/json_list.h"
+#include "base/json_names.h"
 #include "base/str.h"
 #include "kube/patch.h"
+#include "kube/patch_internal.h"
 
 #include <string.h>
 
@@ -261,6 +264,10 @@ static int apply_retain_keys(struct merging *merging, struct json *original, str
         return err_set(merging->err, ERR_BAD_REQUEST,
                        "strategic patch: '$retainKeys' is %s, not a list",
                        json_type_name(names->type));
+    if (names->count > KUBE_PATCH_DIRECTIVES_MAX)
+        return err_set(merging->err, ERR_TOO_LARGE,
+                       "strategic patch: '$retainKeys' has %zu names, %d are allowed",
+                       json_count(names), (int)KUBE_PATCH_DIRECTIVES_MAX);
     JSON_EACH (member, patch) {
         if (member->name[0] != '$' && member->type != JSON_NULL && !is_listed(names, member->name))
             return err_set(merging->err, ERR_BAD_REQUEST,
@@ -377,16 +384,12 @@ static int delete_values(struct merging *merging, struct json *original, const c
 
 /* ---- Objects ---- */
 
-static int merge_member(struct merging *merging, struct json *original, struct json *change,
-                        const struct schema_object *type)
+static int merge_member(struct merging *merging, struct json *original, struct json_names *names,
+                        struct json *change, const struct schema_object *type)
 {
     const char *name = change->name;
-    if (change->type == JSON_NULL) {
-        json_remove(original, name);
-        return 0;
-    }
     const struct schema *schema = member_schema(type, name);
-    struct json *live = json_get(original, name), *merged = change;
+    struct json *place = json_names_find(names, original, name), *live = place, *merged = change;
     int result = 0;
     /* Where nothing (or something else) stands, the patch is merged into an empty value: so its
      * directives and nulls never end up in the object. */
@@ -397,8 +400,50 @@ static int merge_member(struct merging *merging, struct json *original, struct j
                                schema->object, &merged);
     else if (change->type == JSON_ARRAY)
         result = merge_lists(merging, schema, name, live, change, &merged);
-    if (result == 0)
-        json_set(merging->arena, original, name, merged);
+    if (result < 0)
+        return result;
+    if (place) {
+        patch_assign(place, merged);
+    } else {
+        merged->name = name;
+        json_names_add(names, original, merged, strlen(name));
+        json_list_append(original, merged);
+    }
+    return 0;
+}
+
+static bool is_directive(const struct json *member)
+{
+    return str_has_prefix(member->name, SET_ORDER) || str_has_prefix(member->name, DELETE_VALUES);
+}
+
+/* Each of them looks through all members. */
+static int check_directives(struct merging *merging, const struct json *patch)
+{
+    size_t count = 0;
+    JSON_EACH (member, patch)
+        count += is_directive(member);
+    if (count > KUBE_PATCH_DIRECTIVES_MAX)
+        return err_set(merging->err, ERR_TOO_LARGE,
+                       "strategic patch: an object has %zu directives, %d are allowed", count,
+                       (int)KUBE_PATCH_DIRECTIVES_MAX);
+    return 0;
+}
+
+static int merge_members(struct merging *merging, struct json *original, struct json *patch,
+                         const struct schema_object *type)
+{
+    _cleanup_json_names_ struct json_names names = {0};
+    struct items members = items_of(merging, patch);
+    int result = 0;
+    patch_drop_nulls(original, patch);
+    for (size_t i = 0; result == 0 && i < members.count; i++) {
+        struct json *change = members.at[i];
+        if (str_has_prefix(change->name, DELETE_VALUES))
+            result = delete_values(merging, original, change->name + strlen(DELETE_VALUES), change);
+        else if (change->type != JSON_NULL)
+            result = merge_member(merging, original, &names, change, type);
+    }
     return result;
 }
 
@@ -420,17 +465,13 @@ static int merge_objects(struct merging *merging, struct json *original, struct 
         }
         json_remove(patch, "$patch");
     }
-    int result = apply_retain_keys(merging, original, patch);
+    int result = check_directives(merging, patch);
+    if (result == 0)
+        result = apply_retain_keys(merging, original, patch);
     if (result == 0)
         result = apply_orders(merging, original, patch, type);
-    struct items members = items_of(merging, patch);
-    for (size_t i = 0; result == 0 && i < members.count; i++) {
-        struct json *change = members.at[i];
-        if (str_has_prefix(change->name, DELETE_VALUES))
-            result = delete_values(merging, original, change->name + strlen(DELETE_VALUES), change);
-        else
-            result = merge_member(merging, original, change, type);
-    }
+    if (result == 0)
+        result = merge_members(merging, original, patch, type);
     *ret = original;
     return result;
 }

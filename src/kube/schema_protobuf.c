@@ -2,6 +2,8 @@
 #include "kube/schema_protobuf.h"
 
 #include "base/base64.h"
+#include "base/json_list.h"
+#include "base/json_names.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -201,11 +203,19 @@ static int make_number(struct reader *reader, struct span bytes, struct json **r
 static int read_message(struct reader *reader, const struct schema_object *type, uint32_t outer,
                         struct span span, struct json *object);
 
+static void unite_entries(struct json *map);
+
 static int make_message(struct reader *reader, const struct schema_object *type, struct span span,
                         struct json **ret)
 {
     *ret = json_object(reader->arena);
-    return read_message(reader, type, 0, span, *ret);
+    int r = read_message(reader, type, 0, span, *ret);
+    if (r < 0)
+        return r;
+    JSON_EACH (member, *ret)
+        if (schema_field(type, member->name)->value.type == SCHEMA_MAP)
+            unite_entries(member);
+    return 0;
 }
 
 /* A list where no list can stand, as the value of a map, is a message with the elements as 1. */
@@ -298,8 +308,30 @@ static int add_entry(struct reader *reader, struct json *map, const struct schem
     }
     if (!key)
         return bad(reader, "a map has an entry without a key");
-    json_set(reader->arena, map, key->text, value ? value : json_string(reader->arena, ""));
+    if (!value)
+        value = json_string(reader->arena, "");
+    value->name = key->text;
+    json_list_append(map, value);
     return 0;
+}
+
+/* Of several entries with one key the last counts. */
+static void unite_entries(struct json *map)
+{
+    _cleanup_json_names_ struct json_names names = {0};
+    struct json *entry = map->first;
+    map->first = map->last = NULL;
+    map->count = 0;
+    for (struct json *next; entry; entry = next) {
+        next = entry->next;
+        if (json_names_add(&names, map, entry, strlen(entry->name))) {
+            json_list_append(map, entry);
+            continue;
+        }
+        struct json *first = json_names_find(&names, map, entry->name), *behind = first->next;
+        *first = *entry;
+        first->next = behind;
+    }
 }
 
 static int add_field(struct reader *reader, const struct schema_field *known,

@@ -182,6 +182,47 @@ static void test_yaml_bodies(void **state)
     }
 }
 
+/* Lists whose elements must differ: with each compared with each this would take minutes. */
+static void test_long_lists(void **state)
+{
+    enum { COUNT = 50 * 1000 };
+    static const struct {
+        const char *path, *begin, *end;
+    } ROWS[] = {
+        {"/api/v1/namespaces/default/services",
+         "{\"metadata\":{\"name\":\"l\"},\"spec\":{\"ports\":[", "]}}"},
+        {PODS,
+         "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"i\"}"
+         "],"
+         "\"volumes\":[",
+         "]}}"},
+        {PODS,
+         "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"i\","
+         "\"ports\":[",
+         "]}]}}"},
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+        _cleanup_buf_ struct buf body;
+        buf_init(&body, 8 << 20);
+        buf_append_str(&body, ROWS[i].begin);
+        for (int k = 0; k < COUNT; k++) {
+            buf_append_str(&body, k ? "," : "");
+            buf_append_str(
+                &body, i == 0 ? arena_printf(api->arena, "{\"name\":\"p%d\",\"port\":%d}", k, k + 1)
+                       : i == 1
+                           ? arena_printf(api->arena, "{\"name\":\"v%d\",\"emptyDir\":{}}", k)
+                           : arena_printf(api->arena, "{\"name\":\"p%d\",\"containerPort\":%d}", k,
+                                          k + 1));
+        }
+        buf_append_str(&body, ROWS[i].end);
+        assert_int_equal(
+            api_post(api, arena_printf(api->arena, "%s?dryRun=All", ROWS[i].path), body.data)
+                .status,
+            201);
+    }
+}
+
 static void test_dry_run(void **state)
 {
     struct api *api = *state;
@@ -248,8 +289,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         API_TEST(test_create_and_get), API_TEST(test_not_found),     API_TEST(test_exists),
         API_TEST(test_names),          API_TEST(test_generate_name), API_TEST(test_namespaces),
-        API_TEST(test_bodies),         API_TEST(test_yaml_bodies),   API_TEST(test_dry_run),
-        API_TEST(test_table),          API_TEST(test_client_leaves),
+        API_TEST(test_bodies),         API_TEST(test_yaml_bodies),   API_TEST(test_long_lists),
+        API_TEST(test_dry_run),        API_TEST(test_table),         API_TEST(test_client_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

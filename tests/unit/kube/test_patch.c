@@ -6,10 +6,12 @@
 
 #include <cmocka.h>
 
+#include "base/json_list.h"
 #include "kube/patch.h"
 #include "kube/types/types.h"
 #include "read_json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void merges_as_the_rfc_says(void **state)
@@ -167,10 +169,92 @@ static void bounds_what_copies_make(void **state)
         assert_true(kube_patch_json(arena, current, operations, &result, NULL) < 0);
         assert_null(result);
     }
-    struct json *many = json_array(arena), *result = NULL;
-    for (size_t i = 0; i <= KUBE_PATCH_OPERATIONS_MAX; i++)
-        json_append(many, read_json(arena, "{'op':'test','path':'','value':null}"));
-    assert_int_equal(kube_patch_json(arena, current, many, &result, NULL), -ERR_TOO_LARGE);
+}
+
+static int apply_many(struct arena *arena, const struct json *current, const char *operation,
+                      size_t count)
+{
+    struct json *operations = json_array(arena), *result = NULL;
+    for (size_t i = 0; i < count; i++)
+        json_append(operations, read_json(arena, operation));
+    return kube_patch_json(arena, current, operations, &result, NULL);
+}
+
+/* An object of so many members: {'0':'', '1':'', …}, or the other way round. */
+static struct json *large_object(struct arena *arena, size_t count, bool backwards)
+{
+    struct json *object = json_object(arena);
+    for (size_t i = 0; i < count; i++) {
+        struct json *member = json_string(arena, "");
+        member->name = arena_printf(arena, "%zu", backwards ? count - 1 - i : i);
+        json_list_append(object, member);
+    }
+    return object;
+}
+
+/* At each limit, and one past it. */
+static void limits_hold_at_the_last_one(void **state)
+{
+    static const char SAME[] = "{'op':'test','path':'/a','value':1}";
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *current = read_json(arena, "{'a': 1, 'o': {}}");
+    assert_int_equal(apply_many(arena, current, SAME, KUBE_PATCH_OPERATIONS_MAX), 0);
+    assert_int_equal(apply_many(arena, current, SAME, KUBE_PATCH_OPERATIONS_MAX + 1),
+                     -ERR_TOO_LARGE);
+    /* Depth: of the object, and of what is put into it. */
+    for (size_t more = 0; more <= 1; more++) {
+        char value[2 * KUBE_PATCH_DEPTH_MAX + 8] = "", patch[sizeof(value) + 64];
+        size_t depth = KUBE_PATCH_DEPTH_MAX - 1;
+        memset(value, '[', depth);
+        memset(value + depth, ']', depth);
+        snprintf(patch, sizeof(patch), "{'op':'add','path':'%s','value':%s}", more ? "/o/x" : "/a",
+                 value);
+        assert_int_equal(apply_many(arena, current, patch, 1), more ? -ERR_INVALID : 0);
+    }
+    /* Bytes that are copied: 16 MiB, of pieces of a quarter. */
+    size_t quarter = KUBE_PATCH_COPIED_MAX / 4 - sizeof(struct json) - strlen("t");
+    char *text = arena_alloc(arena, quarter + 2);
+    memset(text, 'x', quarter + 1);
+    for (size_t more = 0; more <= 1; more++) {
+        text[quarter] = more ? 'x' : '\0';
+        text[quarter + 1] = '\0';
+        struct json *large = json_object(arena);
+        json_set_string(arena, large, "t", text);
+        assert_int_equal(apply_many(arena, large, "{'op':'copy','from':'/t','path':'/u'}", 4),
+                         more ? -ERR_TOO_LARGE : 0);
+    }
+    /* Members that paths pass by. */
+    size_t count = KUBE_PATCH_LOOKED_MAX / KUBE_PATCH_OPERATIONS_MAX;
+    static const char FIRST[] = "{'op':'test','path':'/0','value':''}";
+    assert_int_equal(
+        apply_many(arena, large_object(arena, count, false), FIRST, KUBE_PATCH_OPERATIONS_MAX), 0);
+    assert_int_equal(
+        apply_many(arena, large_object(arena, count + 1, false), FIRST, KUBE_PATCH_OPERATIONS_MAX),
+        -ERR_TOO_LARGE);
+}
+
+/* Work grows with the members, not with their square: with it this would take minutes. */
+static void large_objects_are_merged_at_once(void **state)
+{
+    enum { COUNT = 200 * 1000 };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *current = json_object(arena), *patch = json_object(arena), *result = NULL;
+    json_set(arena, current, "data", large_object(arena, COUNT, false));
+    json_set(arena, patch, "data", large_object(arena, COUNT + 1, true));
+    json_at(patch, "data", "7", NULL)->type = JSON_NULL;
+    for (int strategic = 0; strategic <= 1; strategic++) {
+        assert_int_equal(kube_patch_apply(arena,
+                                          strategic ? KUBE_PATCH_STRATEGIC : KUBE_PATCH_MERGE,
+                                          current, patch, &TYPE_CONFIG_MAP, &result, NULL),
+                         0);
+        const struct json *data = json_get(result, "data");
+        assert_int_equal(json_count(data), COUNT);
+        assert_null(json_get(data, "7"));
+        assert_string_equal(data->first->name, "0");
+        assert_string_equal(data->last->name, "200000");
+        assert_string_equal(data->last->text, "");
+    }
+    assert_true(json_equal(large_object(arena, COUNT, false), large_object(arena, COUNT, true)));
 }
 
 static void knows_its_content_types(void **state)
@@ -205,9 +289,14 @@ static void an_object_stays_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_as_the_rfc_says),  cmocka_unit_test(patches_as_the_rfc_says),
-        cmocka_unit_test(refuses_json_patches),    cmocka_unit_test(bounds_what_copies_make),
-        cmocka_unit_test(knows_its_content_types), cmocka_unit_test(an_object_stays_one),
+        cmocka_unit_test(merges_as_the_rfc_says),
+        cmocka_unit_test(patches_as_the_rfc_says),
+        cmocka_unit_test(refuses_json_patches),
+        cmocka_unit_test(bounds_what_copies_make),
+        cmocka_unit_test(limits_hold_at_the_last_one),
+        cmocka_unit_test(large_objects_are_merged_at_once),
+        cmocka_unit_test(knows_its_content_types),
+        cmocka_unit_test(an_object_stays_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

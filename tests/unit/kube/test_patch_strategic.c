@@ -241,12 +241,68 @@ static void refuses(void **state)
                      -ERR_MEDIA_TYPE);
 }
 
+static struct json *named_elements(struct arena *arena, size_t count)
+{
+    struct json *list = json_array(arena);
+    for (size_t i = 0; i < count; i++) {
+        struct json *element = json_object(arena);
+        json_set(arena, element, "name", json_stringf(arena, "%zu", i));
+        json_append(list, element);
+    }
+    return list;
+}
+
+static struct json *texts(struct arena *arena, size_t count)
+{
+    struct json *list = json_array(arena);
+    for (size_t i = 0; i < count; i++)
+        json_append(list, json_stringf(arena, "%zu", i));
+    return list;
+}
+
+/* At each limit, and one past it: elements of lists, and directives of an object. */
+static void limits_hold_at_the_last_one(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t more = 0; more <= 1; more++) {
+        struct json *list = named_elements(arena, KUBE_PATCH_ELEMENTS_MAX + more), *result;
+        struct json *names = texts(arena, KUBE_PATCH_DIRECTIVES_MAX + more);
+        const struct {
+            const char *current, *patch, *at; /* where a list is put into the patch */
+            struct json *list;
+        } ROWS[] = {
+            {"{}", "{'spec':{}}", "containers", list},
+            {"{'spec':{'containers':[]}}", "{'spec':{}}", "$setElementOrder/containers", list},
+            {"{'spec':{'x':['0']}}", "{'spec':{}}", "$deleteFromPrimitiveList/x",
+             texts(arena, KUBE_PATCH_ELEMENTS_MAX + more)},
+            {"{'spec':{'x':1}}", "{'spec':{}}", "$retainKeys", names},
+        };
+        for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+            struct json *patch = read_json(arena, ROWS[i].patch);
+            json_set(arena, json_get(patch, "spec"), ROWS[i].at, json_clone(arena, ROWS[i].list));
+            int code =
+                kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, read_json(arena, ROWS[i].current),
+                                 patch, &TYPE_POD, &result, NULL);
+            if (code != (more ? -ERR_TOO_LARGE : 0))
+                fail_msg("%s with %zu more: %d", ROWS[i].at, more, code);
+        }
+        struct json *patch = json_object(arena);
+        for (size_t i = 0; i < KUBE_PATCH_DIRECTIVES_MAX + more; i++)
+            json_set(arena, patch, arena_printf(arena, "$setElementOrder/%zu", i),
+                     json_array(arena));
+        assert_int_equal(kube_patch_apply(arena, KUBE_PATCH_STRATEGIC, json_object(arena), patch,
+                                          &TYPE_POD, &result, NULL),
+                         more ? -ERR_TOO_LARGE : 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_lists_by_their_key), cmocka_unit_test(obeys_directives),
-        cmocka_unit_test(puts_elements_in_order),    cmocka_unit_test(knows_the_other_types),
-        cmocka_unit_test(agrees_with_kubectl),       cmocka_unit_test(refuses),
+        cmocka_unit_test(merges_lists_by_their_key),   cmocka_unit_test(obeys_directives),
+        cmocka_unit_test(puts_elements_in_order),      cmocka_unit_test(knows_the_other_types),
+        cmocka_unit_test(agrees_with_kubectl),         cmocka_unit_test(refuses),
+        cmocka_unit_test(limits_hold_at_the_last_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

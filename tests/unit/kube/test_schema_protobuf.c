@@ -222,6 +222,76 @@ static void test_unknown_kind(void **state)
                      -ERR_MEDIA_TYPE);
 }
 
+static const struct schema_object NESTED;
+static const struct schema_field NESTED_FIELDS[] = {
+    {.name = "a", .number = 1, .value = {.type = SCHEMA_OBJECT, .object = &NESTED}},
+    {.name = "n", .number = 2, .value = {.type = SCHEMA_INT32}},
+    {.name = "m", .number = 3, .value = {.type = SCHEMA_MAP, .items = &(struct schema){0}}},
+    {0},
+};
+static const struct schema_object NESTED = {.fields = NESTED_FIELDS};
+
+static int read_nested(const void *data, size_t size)
+{
+    struct json *json;
+    return schema_protobuf_read(arena, &NESTED, data, size, &json, NULL);
+}
+
+/* Messages in messages, each a byte of tag and one of length longer than what it holds. */
+static int read_deep(size_t depth)
+{
+    char data[4 * SCHEMA_PROTOBUF_DEPTH_MAX];
+    size_t size = 0;
+    for (size_t i = 1; i < depth; i++) {
+        memmove(data + 2, data, size);
+        data[0] = 0x0a;
+        data[1] = (char)size;
+        size += 2;
+    }
+    return read_nested(data, size);
+}
+
+static int read_many(size_t fields)
+{
+    char *data = arena_alloc(arena, 2 * fields);
+    for (size_t i = 0; i < fields; i++)
+        memcpy(data + 2 * i, "\x10\x01", 2);
+    return read_nested(data, 2 * fields);
+}
+
+/* At the limit, and one past it. */
+static void test_limits(void **state)
+{
+    assert_int_equal(read_deep(SCHEMA_PROTOBUF_DEPTH_MAX), 0);
+    assert_int_equal(read_deep(SCHEMA_PROTOBUF_DEPTH_MAX + 1), -ERR_BAD_REQUEST);
+    assert_int_equal(read_many(SCHEMA_PROTOBUF_FIELDS_MAX), 0);
+    assert_int_equal(read_many(SCHEMA_PROTOBUF_FIELDS_MAX + 1), -ERR_BAD_REQUEST);
+    /* A number of 64 bits has ten bytes at most. */
+    assert_int_equal(read_nested("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11), 0);
+    assert_int_equal(read_nested("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12),
+                     -ERR_BAD_REQUEST);
+}
+
+/* Of several entries with one key the last counts; and a map of many takes no time. */
+static void test_maps(void **state)
+{
+    enum { COUNT = 200 * 1000, ENTRY = 13 };
+    static const char twice[] = "\x12\x06\x0a\x01k\x12\x01x"
+                                "\x12\x06\x0a\x01l\x12\x01y"
+                                "\x12\x06\x0a\x01k\x12\x01z";
+    struct json *json;
+    assert_int_equal(
+        schema_protobuf_read(arena, &TYPE_CONFIG_MAP, twice, sizeof(twice) - 1, &json, NULL), 0);
+    assert_string_equal(json_to_string(arena, json_get(json, "data")), "{\"k\":\"z\",\"l\":\"y\"}");
+    _cleanup_buf_ struct buf data;
+    buf_init(&data, (size_t)COUNT * ENTRY + 1);
+    for (int i = 0; i < COUNT; i++)
+        buf_printf(&data, "\x12\x08\x0a\x06%06x", i);
+    assert_int_equal(
+        schema_protobuf_read(arena, &TYPE_CONFIG_MAP, data.data, data.size, &json, NULL), 0);
+    assert_int_equal(json_count(json_get(json, "data")), COUNT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +304,8 @@ int main(void)
         cmocka_unit_test(test_event),
         cmocka_unit_test(test_inside),
         cmocka_unit_test(test_times_out_of_range),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_maps),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
