@@ -283,6 +283,38 @@ static void what_is_wrong_in_a_file_is_said(void **state)
     assert_non_null(strstr(err.message, "/nowhere/x.yaml"));
 }
 
+/* At each limit, and one past it: bytes, values, depth. */
+static void a_file_has_limits(void **state)
+{
+    enum { SIZE_MAX_ = 1 << 20, VALUES_MAX = 10000 };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t more = 0; more <= 1; more++) {
+        struct values values;
+        struct err err = ERR_INIT;
+        char *text = arena_alloc(arena, SIZE_MAX_ + 2);
+        memset(text, '#', SIZE_MAX_ + more);
+        text[SIZE_MAX_ + more] = '\0';
+        memcpy(text, "steps: 20\n", 10);
+        write_config(text);
+        assert_int_equal(parse(&values, NULL, "@", NULL), more ? -ERR_TOO_LARGE : 0);
+        if (!more)
+            options_release(&COMMAND, &values);
+
+        _cleanup_buf_ struct buf many;
+        buf_init(&many, 1 << 20);
+        buf_append_str(&many, "steps: [");
+        for (size_t i = 0; i < VALUES_MAX - 3 + more; i++) /* the object, the name, the list */
+            buf_append_str(&many, "1,");
+        buf_append_str(&many, "]\n");
+        write_config(many.data);
+        assert_true(parse(&values, &err, "@", NULL) < 0);
+        assert_int_equal(strstr(err.message, "more than 10000 values") != NULL, more);
+        write_config(more ? "steps: [[[[[[[[1]]]]]]]]\n" : "steps: [[[[[[[1]]]]]]]\n");
+        assert_true(parse(&values, &err, "@", NULL) < 0);
+        assert_int_equal(strstr(err.message, "nested deeper than 8") != NULL, more);
+    }
+}
+
 static void help_names_all(void **state)
 {
     static const struct command *const COMMANDS[] = {&COMMAND, NULL};
@@ -308,6 +340,7 @@ int main(void)
         TEST(a_file_gives_values),
         TEST(what_is_nearer_wins),
         TEST(what_is_wrong_in_a_file_is_said),
+        TEST(a_file_has_limits),
         TEST(help_names_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,13 +96,15 @@ static void test_long_segment(void **state)
 {
     struct arena *arena = arena_new();
     struct registry *registry = registry_new();
-    char name[300];
-    memset(name, 'a', sizeof(name) - 1);
-    name[sizeof(name) - 1] = '\0';
-    struct route route;
-    assert_int_equal(route_parse(arena, registry, "GET",
-                                 arena_printf(arena, "/api/v1/nodes/%s", name), "", &route, NULL),
-                     -ERR_NOT_FOUND);
+    /* At the limit, and one past it. */
+    for (size_t size = ROUTE_SEGMENT_MAX; size <= ROUTE_SEGMENT_MAX + 1; size++) {
+        char name[ROUTE_SEGMENT_MAX + 2] = "";
+        memset(name, 'a', size);
+        struct route route;
+        const char *path = arena_printf(arena, "/api/v1/nodes/%s", name);
+        assert_int_equal(route_parse(arena, registry, "GET", path, "", &route, NULL),
+                         size > ROUTE_SEGMENT_MAX ? -ERR_NOT_FOUND : 0);
+    }
     registry_free(registry);
     arena_free(arena);
 }

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include "kube/selector.h"
+
 #include "read_json.h"
+#include <string.h>
 
 static void matches(void **state)
 {
@@ -67,12 +69,28 @@ static void refuses(void **state)
     }
 }
 
+/* At the limit, and one past it. */
+static void text_has_a_limit(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t more = 0; more <= 1; more++) {
+        struct kube_field_selector selector;
+        char *text = arena_alloc(arena, KUBE_SELECTOR_MAX + 2);
+        memset(text, 'v', KUBE_SELECTOR_MAX + more);
+        text[1] = '=';
+        text[KUBE_SELECTOR_MAX + more] = '\0';
+        assert_int_equal(kube_field_selector_parse(arena, text, &selector, NULL),
+                         more ? -ERR_BAD_REQUEST : 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches),
         cmocka_unit_test(gives_its_terms),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(text_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

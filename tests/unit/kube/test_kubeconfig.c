@@ -266,6 +266,43 @@ static void points_at_what_is_wrong(void **state)
     }
 }
 
+/* At each limit, and one past it: the file, and a plugin's arguments and variables. */
+static void limits_hold_at_the_last_one(void **state)
+{
+    enum { FILE_MAX = 4 << 20, LIST_MAX = 1000 };
+    struct world *world = *state;
+    for (size_t more = 0; more <= 1; more++) {
+        struct kubeconfig config;
+        char *text = arena_alloc(world->arena, FILE_MAX + 2);
+        memset(text, '#', FILE_MAX + more);
+        memcpy(text, TWO, sizeof(TWO) - 1);
+        text[FILE_MAX + more] = '\0';
+        assert_int_equal(
+            kubeconfig_read(world->arena, put(world, "config", text), "two", &config, NULL),
+            more ? -ERR_TOO_LARGE : 0);
+
+        _cleanup_buf_ struct buf args, env;
+        buf_init(&args, 1 << 20);
+        buf_init(&env, 1 << 20);
+        for (size_t i = 0; i < LIST_MAX + more; i++) {
+            buf_append_str(&args, "a, ");
+            buf_append_str(&env, "{name: a}, ");
+        }
+        text = arena_printf(
+            world->arena, REST("{server: 'https://a'}", "{exec: {command: c, " V1B ", %s: [%s]}}"),
+            "args", args.data);
+        assert_int_equal(
+            kubeconfig_read(world->arena, put(world, "config", text), NULL, &config, NULL),
+            more ? -ERR_INVALID : 0);
+        text = arena_printf(
+            world->arena, REST("{server: 'https://a'}", "{exec: {command: c, " V1B ", %s: [%s]}}"),
+            "env", env.data);
+        assert_int_equal(
+            kubeconfig_read(world->arena, put(world, "config", text), NULL, &config, NULL),
+            more ? -ERR_INVALID : 0);
+    }
+}
+
 static void reads_the_whole_of_a_plugin(void **state)
 {
     static const char TEXT[] =
@@ -510,6 +547,7 @@ int main(void)
         TEST(reads_what_others_wrote),
         TEST(refuses),
         TEST(points_at_what_is_wrong),
+        TEST(limits_hold_at_the_last_one),
         TEST(reads_the_whole_of_a_plugin),
         TEST(a_plugin_is_run_when_it_is_asked_for),
         TEST(reads_names_proxies_and_impersonation),

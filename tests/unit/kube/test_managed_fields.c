@@ -228,6 +228,22 @@ static void a_client_is_called_by_its_user_agent(void **state)
     assert_int_equal(strlen(managed_fields_name(arena, longest)), MANAGED_NAME_MAX);
 }
 
+/* At the limit, and one past it. */
+static void entries_have_a_limit(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *list = json_array(arena);
+    struct managed_fields managed;
+    for (size_t i = 0; i < MANAGED_ENTRIES_MAX; i++)
+        json_append(list, json_object(arena));
+    struct err err = ERR_INIT;
+    (void)managed_fields_read(arena, list, &managed, &err);
+    assert_null(strstr(err.message, "over 500 entries"));
+    json_append(list, json_object(arena));
+    assert_int_equal(managed_fields_read(arena, list, &managed, &err), -ERR_BAD_REQUEST);
+    assert_string_equal(err.message, "managedFields has over 500 entries");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +253,7 @@ int main(void)
         cmocka_unit_test(old_updates_are_put_together),
         cmocka_unit_test(a_scale_moves_one_field),
         cmocka_unit_test(a_client_is_called_by_its_user_agent),
+        cmocka_unit_test(entries_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,11 +85,43 @@ static void refuses(void **state)
         if (kube_selector_parse(arena, BAD[i], &selector, NULL) != -ERR_BAD_REQUEST)
             fail_msg("'%s' was taken", BAD[i]);
     }
-    char *endless = arena_alloc(arena, KUBE_SELECTOR_MAX + 2);
-    memset(endless, 'a', KUBE_SELECTOR_MAX + 1);
-    endless[KUBE_SELECTOR_MAX + 1] = '\0';
-    struct kube_selector selector;
-    assert_int_equal(kube_selector_parse(arena, endless, &selector, NULL), -ERR_BAD_REQUEST);
+}
+
+/* At each limit, and one past it: the text, its terms, the values of one, parts of a name. */
+static void limits_hold_at_the_last_one(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t more = 0; more <= 1; more++) {
+        int refused = more ? -ERR_BAD_REQUEST : 0;
+        struct kube_selector selector;
+        char *text = arena_alloc(arena, KUBE_SELECTOR_MAX + 2);
+        memset(text, ' ', KUBE_SELECTOR_MAX + more);
+        text[0] = 'a';
+        text[KUBE_SELECTOR_MAX + more] = '\0';
+        assert_int_equal(kube_selector_parse(arena, text, &selector, NULL), refused);
+
+        _cleanup_buf_ struct buf terms, values, name;
+        buf_init(&terms, KUBE_SELECTOR_MAX);
+        buf_init(&values, KUBE_SELECTOR_MAX);
+        buf_init(&name, KUBE_SELECTOR_MAX);
+        buf_append_str(&values, "a in (b");
+        for (size_t i = 0; i < KUBE_SELECTOR_TERMS_MAX + more; i++)
+            buf_append_str(&terms, i ? ",a" : "a");
+        for (size_t i = 1; i < KUBE_SELECTOR_TERMS_MAX + more; i++)
+            buf_append_str(&values, ",b");
+        buf_append_char(&values, ')');
+        assert_int_equal(kube_selector_parse(arena, terms.data, &selector, NULL), refused);
+        assert_int_equal(kube_selector_parse(arena, values.data, &selector, NULL), refused);
+        for (size_t i = 0; i < 63 + more; i++)
+            buf_append_char(&name, 'n');
+        assert_int_equal(kube_selector_parse(arena, name.data, &selector, NULL), refused);
+        struct json *labels = json_object(arena), *object = json_object(arena);
+        for (size_t i = 0; i < KUBE_SELECTOR_TERMS_MAX + more; i++)
+            json_set_string(arena, labels, arena_printf(arena, "n%zu", i), "v");
+        json_set(arena, object, "matchLabels", labels);
+        assert_int_equal(kube_selector_from_json(arena, object, &selector, NULL),
+                         more ? -ERR_INVALID : 0);
+    }
 }
 
 static void comes_from_objects(void **state)
@@ -159,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(limits_hold_at_the_last_one),
         cmocka_unit_test(comes_from_objects),
         cmocka_unit_test(services_and_affinity),
     };

@@ -261,6 +261,43 @@ static void headers_have_a_limit(void **state)
     assert_int_equal(ends->err.code, ERR_TOO_LARGE);
 }
 
+/* At the limit, and one byte past it: a control frame, and a header block. */
+static void limits_hold_at_the_last_byte(void **state)
+{
+    struct ends *ends = *state;
+    struct spdy_frame frame;
+    for (uint32_t more = 0; more <= 1; more++) {
+        uint32_t size = SPDY_CONTROL_MAX + more;
+        const char head[] = {(char)0x80,        3,         0, SPDY_SETTINGS, 0, (char)(size >> 16),
+                             (char)(size >> 8), (char)size};
+        char *body = mem_zalloc(size);
+        buf_append(&ends->wire, head, sizeof(head));
+        buf_append(&ends->wire, body, size);
+        free(body);
+        assert_int_equal(next(ends, &frame), more ? SPDY_BROKEN : SPDY_FRAME);
+        if (more)
+            assert_int_equal(ends->err.code, ERR_TOO_LARGE);
+    }
+    enum { AROUND = 4 + 4 + 1 + 4 }; /* how many lines, and the lengths and the name of one */
+    char *value = mem_zalloc(SPDY_HEADERS_MAX);
+    memset(value, 'v', SPDY_HEADERS_MAX - 1 - AROUND);
+    for (int more = 0; more <= 1; more++) {
+        spdy_reader_release(&ends->reader);
+        spdy_writer_release(&ends->writer);
+        spdy_reader_init(&ends->reader);
+        spdy_writer_init(&ends->writer);
+        buf_clear(&ends->wire);
+        ends->taken = 0;
+        value[SPDY_HEADERS_MAX - 1 - AROUND] = more ? 'v' : '\0';
+        spdy_write_syn_reply(&ends->writer, &ends->wire, 1, false,
+                             &(struct http_header){"n", value, NULL});
+        assert_int_equal(next(ends, &frame), more ? SPDY_BROKEN : SPDY_FRAME);
+        if (more)
+            assert_int_equal(ends->err.code, ERR_TOO_LARGE);
+    }
+    free(value);
+}
+
 static void lines_have_a_limit(void **state)
 {
     struct ends *ends = *state;
@@ -287,6 +324,7 @@ int main(void)
         TEST(what_is_not_known_is_read_over),
         TEST(what_breaks_the_protocol_is_refused),
         TEST(headers_have_a_limit),
+        TEST(limits_hold_at_the_last_byte),
         TEST(lines_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
