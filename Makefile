@@ -82,7 +82,7 @@ install: all
 
 .PHONY: clean
 clean:
-	@rm -rf build build-asan build-clang build-tsan build-fuzz
+	@rm -rf build build-sanitized build-clang build-tsan build-fuzz
 
 setup-%:
 	@tools/setup $*

@@ -6,8 +6,7 @@
 #define TRAINYARD_BASE_WIDEST_H
 
 #if defined(__x86_64__) && defined(__has_attribute)
-#if __has_attribute(target_clones) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
-    !defined(__SANITIZE_THREAD__)
+#if __has_attribute(target_clones) && !defined(__clang__) && !defined(SANITIZED)
 #define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif
 #endif

@@ -28,7 +28,7 @@ static long resident_bytes(void)
 /* Large blocks that are free between small ones that are not: malloc() keeps them all. */
 static void what_is_free_between_blocks_in_use_is_given_back(void **state)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
     skip(); /* they have an allocator of their own */
 #endif
     static char *large[BLOCKS], *small[BLOCKS];

@@ -15,7 +15,7 @@
 enum { BIG = 4 << 20 }; /* floats: more than any socket buffer holds */
 
 /* How long one that stands still is waited for. Whoever is only slow must come in that time. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef SANITIZED
 enum { PATIENCE_MS = 7500 };
 #define IN_VAIN "waited 7.5 s in vain for "
 #else

@@ -195,7 +195,8 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
     dataset_free(dataset);
 }
 
-/* Shares that are no whole parts: equal within rounding. */
+/* Shares that are no whole parts: equal within rounding, and what another choice of triplets makes
+ * of it in eight steps. */
 static void an_odd_number_of_workers_comes_close(void **state)
 {
     struct dataset *dataset = people(24, 5);
@@ -212,7 +213,7 @@ static void an_odd_number_of_workers_comes_close(void **state)
         apart += difference * difference;
         length += (double)one->values[i] * (double)one->values[i];
     }
-    assert_true(apart < 1e-4 * length);
+    assert_true(apart < 4e-4 * length);
     checkpoint_free(one), checkpoint_free(five);
     dataset_free(dataset);
 }
