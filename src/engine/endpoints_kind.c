@@ -1,12 +1,9 @@
-/* Endpoints and Nodes as objects: what is refused. */
+/* Endpoints as objects: what is refused. */
 #include "engine/kinds.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/meta.h"
 #include "engine/rule.h"
-
-/* ---- Endpoints ------------------------------------------------------------------------------- */
 
 static void validate_address(struct field_errors *errors, const struct json *address,
                              const char *field)
@@ -58,27 +55,4 @@ void kind_endpoints_validate(struct field_errors *errors, const struct json *end
     size_t position = 0;
     JSON_EACH (subset, json_get(endpoints, "subsets"))
         validate_subset(errors, subset, field_path(errors, "subsets[%zu]", position++));
-}
-
-/* ---- Nodes ----------------------------------------------------------------------------------- */
-
-void kind_node_validate(struct field_errors *errors, const struct json *node,
-                        const struct json *old)
-{
-    static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
-    const struct json *taints = json_at(node, "spec", "taints", NULL);
-    size_t position = 0;
-    JSON_EACH (taint, taints) {
-        const char *field = field_path(errors, "metadata.taints[%zu]", position++);
-        const char *key = json_get_string(taint, "key", "");
-        const char *effect = json_get_string(taint, "effect", "");
-        meta_validate_label_name(errors, key, field_path(errors, "%s.key", field));
-        if (effect[0] == '\0')
-            field_required(errors, field_path(errors, "%s.effect", field), NULL);
-        rule_word(errors, taint, "effect", effects, field);
-        for (const struct json *other = json_first(taints); other != taint; other = other->next)
-            if (str_eq(json_get_string(other, "key", ""), key) &&
-                str_eq(json_get_string(other, "effect", ""), effect))
-                field_duplicate(errors, field, field_path(errors, "%s:%s", key, effect));
-    }
 }

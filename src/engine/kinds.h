@@ -58,12 +58,16 @@ void kind_endpoint_slice_defaults(struct arena *arena, struct json *slice);
 void kind_endpoint_slice_validate(struct field_errors *errors, const struct json *slice,
                                   const struct json *old);
 
-/* endpoints_kind.c: Endpoints and Node */
+/* node_kind.c */
+void kind_node_defaults(struct arena *arena, struct json *node);
+void kind_node_create(struct arena *arena, struct json *node);
+void kind_node_validate(struct field_errors *errors, const struct json *node,
+                        const struct json *old);
+
+/* endpoints_kind.c */
 void kind_endpoints_defaults(struct arena *arena, struct json *endpoints);
 void kind_endpoints_validate(struct field_errors *errors, const struct json *endpoints,
                              const struct json *old);
-void kind_node_validate(struct field_errors *errors, const struct json *node,
-                        const struct json *old);
 
 /* storage_class.c */
 void kind_storage_class_validate(struct field_errors *errors, const struct json *class_,

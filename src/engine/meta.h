@@ -26,8 +26,10 @@ void meta_validate(struct field_errors *errors, const struct registry_resource *
 void meta_validate_labels(struct field_errors *errors, const struct json *labels,
                           const char *field);
 
-/* The key of a label, "name" or "prefix.example/name"; and annotations, which have such keys. */
+/* The key of a label, "name" or "prefix.example/name", and its value; and annotations, which have
+ * such keys. */
 void meta_validate_label_name(struct field_errors *errors, const char *name, const char *field);
+void meta_validate_label_value(struct field_errors *errors, const char *value, const char *field);
 void meta_validate_annotations(struct field_errors *errors, const struct json *annotations,
                                const char *field);
 

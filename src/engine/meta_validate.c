@@ -121,21 +121,24 @@ void meta_validate_label_name(struct field_errors *errors, const char *key, cons
         field_invalid(errors, field, value, "name part " NAME_WORDS);
 }
 
+void meta_validate_label_value(struct field_errors *errors, const char *value, const char *field)
+{
+    const struct json *shown = json_string(errors->arena, value);
+    if (strlen(value) > LABEL_NAME_MAX)
+        field_invalid(errors, field, shown, "must be no more than %d characters", LABEL_NAME_MAX);
+    if (value[0] != '\0' && !has_plain_letters(value))
+        field_invalid(errors, field, shown,
+                      "a valid label must be an empty string or consist of alphanumeric "
+                      "characters, '-', '_' or '.', and must start and end with an alphanumeric "
+                      "character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
+                      "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
+}
+
 void meta_validate_labels(struct field_errors *errors, const struct json *labels, const char *field)
 {
     JSON_EACH (label, labels) {
         meta_validate_label_name(errors, label->name, field);
-        const char *value = json_text(label);
-        if (value && strlen(value) > LABEL_NAME_MAX)
-            field_invalid(errors, field, label, "must be no more than %d characters",
-                          LABEL_NAME_MAX);
-        if (!value || (value[0] != '\0' && !has_plain_letters(value)))
-            field_invalid(errors, field, label,
-                          "a valid label must be an empty string or consist of alphanumeric "
-                          "characters, '-', '_' or '.', and must start and end with an "
-                          "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
-                          "regex used for validation is "
-                          "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
+        meta_validate_label_value(errors, json_text(label) ? label->text : "?", field);
     }
 }
 

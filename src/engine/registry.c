@@ -125,7 +125,9 @@ static const struct registry_resource RESOURCES[] = {
         .fields = NAMES("spec.unschedulable"),
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("Node"),
-        .hooks = {.validate = kind_node_validate},
+        .hooks = {.defaults = kind_node_defaults,
+                  .create = kind_node_create,
+                  .validate = kind_node_validate},
     },
     {
         CORE("persistentvolumeclaims", "PersistentVolumeClaim", true),

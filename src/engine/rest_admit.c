@@ -6,6 +6,7 @@
 #include "engine/defaults.h"
 #include "engine/meta.h"
 #include "engine/rest.h"
+#include "engine/taints.h"
 #include "kube/object.h"
 
 /* A namespace comes with its account and certificate, in the same commit: who made it may use it at
@@ -111,6 +112,38 @@ static int load_account(struct rest *rest, const struct json *pod, struct json *
     return r;
 }
 
+/* ---- A pod's patience ------------------------------------------------------------------------ */
+
+/* How long a pod stays on a node that does not answer, where it does not say. */
+enum { PATIENCE_S = 300 };
+
+static bool puts_up_with(const struct json *spec, const char *taint)
+{
+    JSON_EACH (toleration, json_get(spec, "tolerations")) {
+        const char *key = json_get_string(toleration, "key", "");
+        const char *effect = json_get_string(toleration, "effect", "");
+        if ((key[0] == '\0' || str_eq(key, taint)) &&
+            (effect[0] == '\0' || str_eq(effect, "NoExecute")))
+            return true;
+    }
+    return false;
+}
+
+static void add_patience(struct arena *arena, struct json *spec)
+{
+    static const char *const taints[] = {TAINT_NOT_READY, TAINT_UNREACHABLE};
+    for (size_t i = 0; i < ARRAY_SIZE(taints); i++) {
+        if (puts_up_with(spec, taints[i]))
+            continue;
+        struct json *toleration = json_object(arena);
+        json_set_string(arena, toleration, "key", taints[i]);
+        json_set_string(arena, toleration, "operator", "Exists");
+        json_set_string(arena, toleration, "effect", "NoExecute");
+        json_set_int(arena, toleration, "tolerationSeconds", PATIENCE_S);
+        json_append(json_ensure_array(arena, spec, "tolerations"), toleration);
+    }
+}
+
 int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, struct err *err)
 {
     static const char automount[] = "automountServiceAccountToken";
@@ -130,5 +163,6 @@ int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, 
     bool can = bootstrap.ca_pem && engine_seal(rest->engine)->make;
     if (can && json_get_bool(spec, automount, json_get_bool(account, automount, true)))
         mount_access(rest->arena, spec);
+    add_patience(rest->arena, spec);
     return 0;
 }

@@ -23,6 +23,11 @@ static const struct json *present(const struct json *value)
     return value && value->type != JSON_NULL ? value : NULL;
 }
 
+bool rule_has(const struct json *object, const char *name)
+{
+    return present(json_get(object, name));
+}
+
 bool rule_same(const struct json *a, const struct json *b)
 {
     a = present(a);
@@ -69,6 +74,15 @@ void rule_range(struct field_errors *errors, const struct json *object, const ch
     if (number && number->type == JSON_INT && (number->integer < min || number->integer > max))
         field_invalid(errors, field_path(errors, "%s.%s", field, name), number,
                       "must be between %" PRId64 " and %" PRId64 ", inclusive", min, max);
+}
+
+void rule_positive(struct field_errors *errors, const struct json *object, const char *name,
+                   const char *field)
+{
+    int64_t number = json_get_int(object, name, 0);
+    if (number <= 0)
+        field_invalid(errors, field_path(errors, "%s.%s", field, name),
+                      json_int(errors->arena, number), "must be greater than zero");
 }
 
 void rule_port(struct field_errors *errors, const struct json *number, const char *field)

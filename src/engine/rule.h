@@ -21,12 +21,18 @@ bool rule_is_set(const struct json *value);
  * with each would take minutes where somebody sends a hundred thousand. */
 bool rule_seen(struct map *seen, const char *name);
 
+/* There, and not null. */
+bool rule_has(const struct json *object, const char *name);
+
 /* One of the words (NULL-terminated), as field_unsupported() words it. Nothing: not asked. */
 void rule_word(struct field_errors *errors, const struct json *object, const char *name,
                const char *const *words, const char *field);
 /* A number within bounds, or absent. */
 void rule_range(struct field_errors *errors, const struct json *object, const char *name,
                 int64_t min, int64_t max, const char *field);
+/* Above nought, absent included. */
+void rule_positive(struct field_errors *errors, const struct json *object, const char *name,
+                   const char *field);
 /* 1 … 65535. */
 void rule_port(struct field_errors *errors, const struct json *number, const char *field);
 /* The name of a port of a container, and a port by number or by such a name. */
@@ -42,6 +48,8 @@ void rule_name(struct field_errors *errors, const struct json *object, const cha
 bool rule_address(struct field_errors *errors, const struct json *address, const char *field);
 void rule_address_outside(struct field_errors *errors, const struct json *address,
                           const char *field);
+/* A range of addresses, "10.9.8.0/24". */
+void rule_address_range(struct field_errors *errors, const struct json *range, const char *field);
 /* A path below some directory; and one that does not climb out of it. */
 void rule_relative_path(struct field_errors *errors, const char *path, const char *field);
 void rule_no_backsteps(struct field_errors *errors, const char *path, const char *field);

@@ -2,14 +2,21 @@
 #include "engine/rule.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 
 #include <arpa/inet.h>
+#include <string.h>
+
+static bool is_address(const char *text)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
 
 bool rule_address(struct field_errors *errors, const struct json *address, const char *field)
 {
-    unsigned char bytes[sizeof(struct in6_addr)];
     const char *text = json_text(address) ? json_text(address) : "";
-    if (inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1)
+    if (is_address(text))
         return true;
     field_invalid(errors, field, json_string(errors->arena, text),
                   "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
@@ -49,4 +56,16 @@ void rule_address_outside(struct field_errors *errors, const struct json *addres
         complaint = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)";
     if (complaint)
         field_invalid(errors, field, address, "%s", complaint);
+}
+
+void rule_address_range(struct field_errors *errors, const struct json *range, const char *field)
+{
+    const char *text = json_text(range) ? json_text(range) : "";
+    const char *slash = strchr(text, '/');
+    const char *address = slash ? arena_strndup(errors->arena, text, (size_t)(slash - text)) : text;
+    int64_t bits;
+    if (!slash || !is_address(address) ||
+        str_to_int64(slash + 1, 0, strchr(address, ':') ? 128 : 32, &bits, NULL) < 0)
+        field_invalid(errors, field, json_string(errors->arena, text),
+                      "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
 }

@@ -298,6 +298,10 @@ static void make_world(struct run *run)
             kube_object_make(arena, &KUBE_NODES, NULL, arena_printf(arena, "n%d", i));
         struct json *status = json_ensure_object(arena, node, "status");
         json_set_int(arena, json_ensure_object(arena, status, "allocatable"), "cpu", CPUS);
+        struct json *ready = json_object(arena);
+        json_set_string(arena, ready, "type", "Ready");
+        json_set_string(arena, ready, "status", "True");
+        json_append(json_ensure_array(arena, status, "conditions"), ready);
         kube_create(client, &KUBE_NODES, NULL, node, ignore, NULL);
     }
     for (size_t i = 0; i < GROUPS; i++) {

@@ -89,7 +89,8 @@ static void test_waits_for_room(void **state)
 {
     struct api *api = *state;
     api_post(api, "/api/v1/nodes",
-             "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":\"1\"}}}");
+             "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":\"1\"},"
+             "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
     const char *spec = "{\"containers\":[{\"name\":\"m\",\"image\":\"i\",\"resources\":{"
                        "\"requests\":{\"cpu\":\"1\"}}}]}";
     api_post(api, PODS,
@@ -103,6 +104,40 @@ static void test_waits_for_room(void **state)
     api_merge(api, PODS "/a/status", "{\"status\":{\"phase\":\"Succeeded\"}}");
     api_run(api, 1000);
     assert_string_equal(api_at(api, PODS "/b", "spec.nodeName"), "n");
+}
+
+/* A node is made with a taint that keeps pods away, and loses it when it says that it is ready; a
+ * cordon is a taint, too. What people set stays. */
+static void test_node_taints(void **state)
+{
+    static const char node[] = "/api/v1/nodes/n";
+    struct api *api = *state;
+    api_post(api, "/api/v1/nodes",
+             "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"taints\":[{\"key\":\"mine\",\"effect\":"
+             "\"PreferNoSchedule\"}]}}");
+    make_pod(api, "a", "");
+    api_run(api, 5000);
+    assert_string_equal(api_at(api, node, "spec.taints.0.key"), "mine");
+    assert_string_equal(api_at(api, node, "spec.taints.1.key"), "node.kubernetes.io/not-ready");
+    assert_string_equal(api_at(api, node, "spec.taints.1.effect"), "NoSchedule");
+    assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.message"),
+                        "0/1 nodes are available: 1 node(s) had untolerated taint "
+                        "{node.kubernetes.io/not-ready: }.");
+    api_merge(api, "/api/v1/nodes/n/status",
+              "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
+    api_run(api, 1000);
+    assert_string_equal(api_at(api, node, "spec.taints.0.key"), "mine");
+    assert_string_equal(api_at(api, node, "spec.taints.1.key"), "");
+    assert_string_equal(api_at(api, PODS "/a", "spec.nodeName"), "n");
+    api_merge(api, node, "{\"spec\":{\"unschedulable\":true}}");
+    api_run(api, 1000);
+    assert_string_equal(api_at(api, node, "spec.taints.1.key"), "node.kubernetes.io/unschedulable");
+    api_merge(api, node, "{\"spec\":{\"unschedulable\":null}}");
+    api_merge(api, "/api/v1/nodes/n/status",
+              "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"Unknown\"}]}}");
+    api_run(api, 1000);
+    assert_string_equal(api_at(api, node, "spec.taints.1.key"), "node.kubernetes.io/unreachable");
+    assert_string_equal(api_at(api, node, "spec.taints.2.key"), "");
 }
 
 static void test_node_gone(void **state)
@@ -296,11 +331,12 @@ int main(void)
     cmocka_unit_test_setup_teardown(function, setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_schedules),      FIXTURE_TEST(test_says_why_not),
-        FIXTURE_TEST(test_waits_for_room), FIXTURE_TEST(test_node_gone),
-        FIXTURE_TEST(test_background),     FIXTURE_TEST(test_foreground),
-        FIXTURE_TEST(test_orphan),         FIXTURE_TEST(test_absent_owner),
-        FIXTURE_TEST(test_namespace),      FIXTURE_TEST(test_service),
-        FIXTURE_TEST(test_claim),          FIXTURE_TEST(test_old_events_go),
+        FIXTURE_TEST(test_waits_for_room), FIXTURE_TEST(test_node_taints),
+        FIXTURE_TEST(test_node_gone),      FIXTURE_TEST(test_background),
+        FIXTURE_TEST(test_foreground),     FIXTURE_TEST(test_orphan),
+        FIXTURE_TEST(test_absent_owner),   FIXTURE_TEST(test_namespace),
+        FIXTURE_TEST(test_service),        FIXTURE_TEST(test_claim),
+        FIXTURE_TEST(test_old_events_go),
     };
     int failed = 0;
     for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)

@@ -248,12 +248,55 @@ static void test_logs(void **state)
     assert_int_equal(api_get(api, DEFAULT "pods/none/log").status, 404);
 }
 
+/* Pods wait for a silent node for a while, unless they say what they put up with themselves. */
+static void test_patience(void **state)
+{
+    struct api *api = *state;
+    api_post(api, DEFAULT "pods", POD_X);
+    assert_string_equal(api_at(api, DEFAULT "pods/x", "spec.tolerations.0.key"),
+                        "node.kubernetes.io/not-ready");
+    assert_string_equal(api_at(api, DEFAULT "pods/x", "spec.tolerations.1.key"),
+                        "node.kubernetes.io/unreachable");
+    assert_string_equal(api_at(api, DEFAULT "pods/x", "spec.tolerations.1.operator"), "Exists");
+    assert_string_equal(api_at(api, DEFAULT "pods/x", "spec.tolerations.1.effect"), "NoExecute");
+    assert_string_equal(api_at(api, DEFAULT "pods/x", "spec.tolerations.1.tolerationSeconds"),
+                        "300");
+    api_post(api, DEFAULT "pods",
+             "{\"metadata\":{\"name\":\"y\"},\"spec\":{\"tolerations\":[{\"key\":"
+             "\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\"}],\"containers\":[{"
+             "\"name\":\"main\",\"image\":\"i\"}]}}");
+    assert_string_equal(api_at(api, DEFAULT "pods/y", "spec.tolerations.1.key"),
+                        "node.kubernetes.io/unreachable");
+    assert_string_equal(api_at(api, DEFAULT "pods/y", "spec.tolerations.2.key"), "");
+    api_post(api, DEFAULT "pods",
+             "{\"metadata\":{\"name\":\"z\"},\"spec\":{\"tolerations\":[{\"operator\":\"Exists\"}],"
+             "\"containers\":[{\"name\":\"main\",\"image\":\"i\"}]}}");
+    assert_string_equal(api_at(api, DEFAULT "pods/z", "spec.tolerations.1.key"), "");
+}
+
+/* podCIDR is the first of podCIDRs, whichever was written. */
+static void test_node_ranges(void **state)
+{
+    struct api *api = *state;
+    static const char node[] = "/api/v1/nodes/n";
+    api_post(api, "/api/v1/nodes",
+             "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"podCIDRs\":[\"192.0.2.0/24\"]}}");
+    assert_string_equal(api_at(api, node, "spec.podCIDR"), "192.0.2.0/24");
+    api_post(api, "/api/v1/nodes", "{\"metadata\":{\"name\":\"m\"}}");
+    api_merge(api, "/api/v1/nodes/m", "{\"spec\":{\"podCIDR\":\"192.0.2.0/24\"}}");
+    assert_string_equal(api_at(api, "/api/v1/nodes/m", "spec.podCIDRs.0"), "192.0.2.0/24");
+    struct answer answer = api_merge(api, node, "{\"spec\":{\"podCIDR\":\"192.0.3.0/24\"}}");
+    assert_int_equal(answer.status, 422);
+}
+
 int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_service), API_TEST(test_config), API_TEST(test_secret), API_TEST(test_claim),
-        API_TEST(test_volume),  API_TEST(test_tfjob),  API_TEST(test_review), API_TEST(test_logs),
+        API_TEST(test_service),     API_TEST(test_config), API_TEST(test_secret),
+        API_TEST(test_claim),       API_TEST(test_volume), API_TEST(test_tfjob),
+        API_TEST(test_review),      API_TEST(test_logs),   API_TEST(test_patience),
+        API_TEST(test_node_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void make_node(struct api *api, const char *name, const char *cpu)
     post(api, "/api/v1/nodes",
          arena_printf(api->arena,
                       "{'metadata': {'name': '%s'}, 'status': {'allocatable': {'cpu': "
-                      "'%s'}}}",
+                      "'%s'}, 'conditions': [{'type': 'Ready', 'status': 'True'}]}}",
                       name, cpu));
 }
 
@@ -238,8 +238,9 @@ static void test_resumes(void **state)
 {
     struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
-    engine_controllers_free(fixture->controllers);
     make_node(api, "n1", "4");
+    api_run(api, 1000); /* it is no longer tainted as not ready */
+    engine_controllers_free(fixture->controllers);
     make_pod(api, "single1", NULL, "1");
     make_pod(api, "single2", NULL, "1");
     make_group(api, "h", "'minMember': 2");
