@@ -122,7 +122,7 @@ static void validate_strategy(struct field_errors *errors, const struct json *st
         return;
     }
     if (!str_eq(type, "RollingUpdate")) {
-        field_unsupported(errors, "spec.strategy.type", type, types);
+        field_unsupported_value(errors, "spec.strategy", strategy, types);
         return;
     }
     validate_share(errors, rolling, "maxUnavailable");

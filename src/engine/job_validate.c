@@ -14,7 +14,7 @@
 
 enum { INDEXED_PARALLELISM_MAX = 100 * 1000 };
 
-static const char *const MODES[] = {"Indexed", "NonIndexed", NULL};
+static const char *const MODES[] = {"NonIndexed", "Indexed", NULL};
 
 static bool is_indexed(const struct json *spec)
 {
@@ -112,35 +112,39 @@ static void validate_generated_label(struct field_errors *errors, const struct j
         field_invalid(errors, field, json_get(labels, key), "%s", detail);
 }
 
+/* What the server makes up for a job that does not select by itself. */
+static void validate_generated(struct field_errors *errors, const struct json *job,
+                               const struct json *labels, const struct kube_selector *selector)
+{
+    static const char *const of_uid[] = {JOB_UID_LABEL, JOB_UID_LABEL_OLD};
+    static const char *const of_name[] = {JOB_NAME_LABEL, JOB_NAME_LABEL_OLD};
+    struct json *expected = json_object(errors->arena);
+    for (size_t i = 0; i < ARRAY_SIZE(of_uid); i++) {
+        validate_generated_label(errors, labels, of_uid[i], kube_meta_uid(job));
+        validate_generated_label(errors, labels, of_name[i], kube_meta_name(job));
+        json_set_string(errors->arena, expected, of_uid[i], kube_meta_uid(job));
+        json_set_string(errors->arena, expected, of_name[i], kube_meta_name(job));
+    }
+    if (!kube_selector_matches(selector, expected))
+        field_invalid(errors, "spec.selector", json_at(job, "spec", "selector", NULL),
+                      "`selector` not auto-generated");
+}
+
 static void validate_selector(struct field_errors *errors, const struct json *job,
                               const struct json *spec)
 {
     const struct json *labels = json_at(spec, "template", "metadata", "labels", NULL);
     const struct json *selector = json_get(spec, "selector");
-    struct kube_selector parsed;
-    struct err err = ERR_INIT;
-    if (!selector || selector->type != JSON_OBJECT) {
+    struct kube_selector parsed = {.nothing = true};
+    if (!rule_has(spec, "selector")) {
         field_required(errors, "spec.selector", NULL);
-        return;
+    } else {
+        rule_selector(errors, selector, "spec.selector");
+        if (kube_selector_from_json(errors->arena, selector, &parsed, NULL) < 0)
+            return;
+        if (!json_get_bool(spec, "manualSelector", false))
+            validate_generated(errors, job, labels, &parsed);
     }
-    if (kube_selector_from_json(errors->arena, selector, &parsed, &err) < 0) {
-        field_invalid(errors, "spec.selector", selector, "%s", err.message);
-        return;
-    }
-    if (json_get_bool(spec, "manualSelector", false)) {
-        if (!kube_selector_matches(&parsed, labels))
-            field_invalid(errors, "spec.template.metadata.labels", labels,
-                          "`selector` does not match template `labels`");
-        return;
-    }
-    validate_generated_label(errors, labels, JOB_UID_LABEL, kube_meta_uid(job));
-    validate_generated_label(errors, labels, JOB_NAME_LABEL, kube_meta_name(job));
-    validate_generated_label(errors, labels, JOB_UID_LABEL_OLD, kube_meta_uid(job));
-    validate_generated_label(errors, labels, JOB_NAME_LABEL_OLD, kube_meta_name(job));
-    struct json *only = json_object(errors->arena);
-    json_set_string(errors->arena, only, JOB_UID_LABEL, kube_meta_uid(job));
-    if (!kube_selector_matches(&parsed, only))
-        field_invalid(errors, "spec.selector", selector, "`selector` not auto-generated");
     if (!kube_selector_matches(&parsed, labels))
         field_invalid(errors, "spec.template.metadata.labels", labels,
                       "`selector` does not match template `labels`");
@@ -151,7 +155,7 @@ static void validate_selector(struct field_errors *errors, const struct json *jo
 static void validate_update(struct field_errors *errors, const struct json *spec,
                             const struct json *old)
 {
-    static const char *const fixed[] = {"selector", "template", "completionMode", "manualSelector"};
+    static const char *const fixed[] = {"selector", "template", "completionMode"};
     for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
         if (!rule_same(json_get(spec, fixed[i]), json_get(old, fixed[i])))
             field_invalid(errors, field_path(errors, "spec.%s", fixed[i]), json_get(spec, fixed[i]),
@@ -173,8 +177,7 @@ void kind_job_validate(struct field_errors *errors, const struct json *job, cons
     validate_mode(errors, job, spec);
     refuse_undone(errors, spec);
     validate_template(errors, spec);
+    validate_selector(errors, job, spec);
     if (old)
         validate_update(errors, spec, json_get(old, "spec"));
-    if (errors->count == 0)
-        validate_selector(errors, job, spec);
 }

@@ -13,6 +13,21 @@ struct pod_scope {
 /* pod_validate_container.c; the list is "containers" or "initContainers". */
 void kind_pod_validate_containers(struct pod_scope *scope, const char *list);
 void kind_pod_validate_host_ports(struct pod_scope *scope);
+
+/* The parts of a container, which stands at `field`: its variables, its mounts and devices, what it
+ * asks for, its probes and hooks, what it may do. */
+void kind_pod_validate_env(struct field_errors *errors, const struct json *container,
+                           const char *field);
+void kind_pod_validate_mounts(struct pod_scope *scope, const struct json *container,
+                              const char *field);
+void kind_pod_validate_amounts(struct field_errors *errors, const struct json *container,
+                               const char *field);
+void kind_pod_validate_watched(struct pod_scope *scope, const struct json *container, bool init,
+                               const char *field);
+void kind_pod_validate_container_security(struct field_errors *errors, const struct json *context,
+                                          const char *field);
+
+/* pod_validate_env.c */
 /* References to fields of the pod, of which `supported` may be asked for. */
 void kind_pod_validate_field_ref(struct field_errors *errors, const struct json *ref,
                                  const char *const *supported, const char *field);
@@ -30,5 +45,13 @@ void kind_pod_validate_nfs(struct field_errors *errors, const struct json *sourc
 /* pod_validate_place.c: where it may go. */
 void kind_pod_validate_tolerations(struct pod_scope *scope);
 void kind_pod_validate_affinity(struct pod_scope *scope);
+void kind_pod_validate_spreading(struct pod_scope *scope);
+
+/* pod_validate_security.c */
+void kind_pod_validate_security(struct pod_scope *scope);
+
+/* pod_validate_update.c: against what it was. */
+void kind_pod_validate_update(struct field_errors *errors, const struct json *pod,
+                              const struct json *old);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which tolerations and affinities are refused; see pod_validate.h. */
+/* Which tolerations, affinities and ways to spread are refused; see pod_validate.h. */
 #include "engine/pod_validate.h"
 
 #include "base/mem.h"
@@ -20,6 +20,7 @@ void kind_pod_validate_tolerations(struct pod_scope *scope)
         const char *key = json_get_string(toleration, "key", "");
         const char *operator= json_get_string(toleration, "operator", "");
         const char *effect = json_get_string(toleration, "effect", "");
+        const char *value = json_get_string(toleration, "value", "");
         if (key[0])
             meta_validate_label_name(errors, key, field_path(errors, "%s.key", field));
         else if (!str_eq(operator, "Exists"))
@@ -32,9 +33,12 @@ void kind_pod_validate_tolerations(struct pod_scope *scope)
                           json_string(errors->arena, effect),
                           "effect must be 'NoExecute' when `tolerationSeconds` is set");
         rule_word(errors, toleration, "operator", operators, field);
-        if (str_eq(operator, "Exists") && json_get_string(toleration, "value", "")[0])
-            field_invalid(errors, field_path(errors, "%s.operator", field), toleration,
+        if (str_eq(operator, "Exists") && value[0])
+            field_invalid(errors, field_path(errors, "%s.operator", field),
+                          json_get(toleration, "value"),
                           "value must be empty when `operator` is 'Exists'");
+        else if (operator[0] == '\0' || str_eq(operator, "Equal"))
+            meta_validate_label_value(errors, value, field_path(errors, "%s.operator", field));
         rule_word(errors, toleration, "effect", effects, field);
     }
 }
@@ -66,6 +70,35 @@ static void validate_node_expression(struct field_errors *errors, const struct j
                              field_path(errors, "%s.key", field));
 }
 
+/* Of the fields of a node only its name can be asked for. */
+static void validate_node_field(struct field_errors *errors, const struct json *expression,
+                                const char *field)
+{
+    const char *operator= json_get_string(expression, "operator", "");
+    const char *key = json_get_string(expression, "key", "");
+    const struct json *values = json_get(expression, "values");
+    size_t position = 0;
+    if (!str_eq(operator, "In") && !str_eq(operator, "NotIn"))
+        field_invalid(errors, field_path(errors, "%s.operator", field),
+                      json_string(errors->arena, operator), "not a valid selector operator");
+    else if (json_count(values) != 1)
+        field_required(errors, field_path(errors, "%s.values", field),
+                       "must be only one value when `operator` is 'In' or 'NotIn' for node field "
+                       "selector");
+    if (!str_eq(key, "metadata.name")) {
+        field_invalid(errors, field_path(errors, "%s.key", field), json_string(errors->arena, key),
+                      "not a valid field selector key");
+        return;
+    }
+    JSON_EACH (value, values) {
+        const char *where = field_path(errors, "%s.values[%zu]", field, position++);
+        const char *complaint =
+            json_text(value) ? meta_name_complaint(NAME_SUBDOMAIN, value->text) : NULL;
+        if (complaint)
+            field_invalid(errors, where, value, "%s", complaint);
+    }
+}
+
 static void validate_node_term(struct field_errors *errors, const struct json *term,
                                const char *field)
 {
@@ -73,6 +106,10 @@ static void validate_node_term(struct field_errors *errors, const struct json *t
     JSON_EACH (expression, json_get(term, "matchExpressions"))
         validate_node_expression(errors, expression,
                                  field_path(errors, "%s.matchExpressions[%zu]", field, position++));
+    position = 0;
+    JSON_EACH (expression, json_get(term, "matchFields"))
+        validate_node_field(errors, expression,
+                            field_path(errors, "%s.matchFields[%zu]", field, position++));
 }
 
 static void validate_weight(struct field_errors *errors, const struct json *preferred,
@@ -111,6 +148,12 @@ static void validate_pod_term(struct field_errors *errors, const struct json *te
     const char *path = field_path(errors, "%s.topologyKey", field);
     rule_selector(errors, json_get(term, "labelSelector"),
                   field_path(errors, "%s.labelSelector", field));
+    JSON_EACH (name, json_get(term, "namespaces")) {
+        const char *complaint =
+            json_text(name) ? meta_name_complaint(NAME_LABEL, name->text) : NULL;
+        if (complaint)
+            field_invalid(errors, field_path(errors, "%s.namespace", field), name, "%s", complaint);
+    }
     if (key[0] == '\0')
         field_required(errors, path, "can not be empty");
     meta_validate_label_name(errors, key, path);
@@ -139,4 +182,51 @@ void kind_pod_validate_affinity(struct pod_scope *scope)
     validate_pods(scope->errors, json_get(affinity, "podAffinity"), "spec.affinity.podAffinity");
     validate_pods(scope->errors, json_get(affinity, "podAntiAffinity"),
                   "spec.affinity.podAntiAffinity");
+}
+
+/* ---- Spreading ------------------------------------------------------------------------------- */
+
+static bool is_repeated(const struct json *constraint)
+{
+    for (const struct json *other = constraint->next; other; other = other->next)
+        if (rule_same(json_get(other, "topologyKey"), json_get(constraint, "topologyKey")) &&
+            rule_same(json_get(other, "whenUnsatisfiable"),
+                      json_get(constraint, "whenUnsatisfiable")))
+            return true;
+    return false;
+}
+
+void kind_pod_validate_spreading(struct pod_scope *scope)
+{
+    static const char *const actions[] = {"DoNotSchedule", "ScheduleAnyway", NULL};
+    static const char *const policies[] = {"Honor", "Ignore", NULL};
+    struct field_errors *errors = scope->errors;
+    size_t position = 0;
+    JSON_EACH (constraint, json_get(scope->spec, "topologySpreadConstraints")) {
+        const char *field = field_path(errors, "spec.topologySpreadConstraints[%zu]", position++);
+        const char *key = json_get_string(constraint, "topologyKey", "");
+        const char *action = json_get_string(constraint, "whenUnsatisfiable", "");
+        rule_positive(errors, constraint, "maxSkew", field);
+        if (key[0] == '\0')
+            field_required(errors, field_path(errors, "%s.topologyKey", field), "can not be empty");
+        if (!str_eq(action, actions[0]) && !str_eq(action, actions[1]))
+            field_unsupported(errors, field_path(errors, "%s.whenUnsatisfiable", field), action,
+                              actions);
+        if (is_repeated(constraint))
+            field_duplicate(errors,
+                            field_path(errors, "%s.{topologyKey, whenUnsatisfiable}", field),
+                            field_path(errors, "{%s, %s}", key, action));
+        if (rule_has(constraint, "minDomains")) {
+            rule_positive(errors, constraint, "minDomains", field);
+            if (!str_eq(action, "DoNotSchedule"))
+                field_invalid(errors, field_path(errors, "%s.minDomains", field),
+                              json_get(constraint, "minDomains"),
+                              "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not %s",
+                              action);
+        }
+        rule_word(errors, constraint, "nodeAffinityPolicy", policies, field);
+        rule_word(errors, constraint, "nodeTaintsPolicy", policies, field);
+        rule_selector(errors, json_get(constraint, "labelSelector"),
+                      field_path(errors, "%s.labelSelector", field));
+    }
 }

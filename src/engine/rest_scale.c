@@ -125,17 +125,18 @@ static int make_scale(struct rest *rest, struct json *object, struct json **ret,
     if (r < 0)
         return r;
     struct json *made = json_object(arena);
-    kube_object_set_kind(arena, made, &KUBE_SCALES);
+    json_set_string(arena, made, "kind", KUBE_SCALES.kind);
+    json_set_string(arena, made, "apiVersion", SCALE.api_version);
     struct json *meta = json_ensure_object(arena, made, "metadata");
     for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
         const struct json *value = json_get(json_get(object, "metadata"), kept[i]);
         if (value)
             json_set(arena, meta, kept[i], json_clone(arena, value));
     }
-    json_set_int(arena, json_ensure_object(arena, made, "spec"), "replicas",
-                 number              ? number->integer
-                 : scale->makes_spec ? 0
-                                     : 1);
+    struct json *spec = json_ensure_object(arena, made, "spec");
+    int64_t replicas = number ? number->integer : scale->makes_spec ? 0 : 1;
+    if (replicas != 0) /* which clients written in Go read as left out */
+        json_set_int(arena, spec, "replicas", replicas);
     struct json *status = json_ensure_object(arena, made, "status");
     const struct json *active = find(rest, object, scale->status_path, NULL);
     json_set_int(arena, status, "replicas",

@@ -25,6 +25,8 @@ s/(value: )[][a-zA-Z0-9.&]*(\{.*\}|\(nil\))/\1VALUE/
 /strict decoding error/!s/(cannot be handled as a [A-Za-z]+: ).*/\1DETAIL/
 s/(continue key is not valid: ).*/\1DETAIL/
 /^! \|\.\.\./d
+# What is accepted here and has no effect is told in a warning; a real server has nothing to tell.
+/^! Warning: .*: not supported here: /d
 # kubectl's advice after a conflict, in many lines.
 /^! Please review the fields above--/,/^! See http/d
 # Ages, alone or in a column, and with what they were counted from.

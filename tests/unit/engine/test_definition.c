@@ -152,7 +152,7 @@ static void test_scale(void **state)
     define(api);
     post(api, TRAINS, "{'metadata':{'name':'a'}}");
     struct answer answer = api_get(api, TRAINS "/a/scale");
-    assert_string_equal(answer_at(api, &answer, "spec.replicas"), "0");
+    assert_string_equal(answer_at(api, &answer, "spec.replicas"), ""); /* 0, as Go writes it */
     answer = merge(api, TRAINS "/a/scale", "{'spec':{'replicas':4}}");
     assert_int_equal(answer.status, 200);
     merge(api, TRAINS "/a/status", "{'status':{'cars':3,'selector':'a=b'}}");

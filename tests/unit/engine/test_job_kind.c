@@ -64,8 +64,8 @@ static void test_refusals(void **state)
         {"j", "\"backoffLimit\":-1," TEMPLATE,
          "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0"},
         {"j", "\"completionMode\":\"Ordered\"," TEMPLATE,
-         "spec.completionMode: Unsupported value: \"Ordered\": supported values: \"Indexed\", "
-         "\"NonIndexed\""},
+         "spec.completionMode: Unsupported value: \"Ordered\": supported values: \"NonIndexed\", "
+         "\"Indexed\""},
         {"j", "\"completionMode\":\"Indexed\",\"parallelism\":2," TEMPLATE,
          "spec.completions: Required value: when completion mode is Indexed"},
         {"j", "\"completionMode\":\"Indexed\",\"completions\":1,\"parallelism\":100001," TEMPLATE,

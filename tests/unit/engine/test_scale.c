@@ -40,7 +40,7 @@ static void test_shows(void **state)
     } rows[] = {
         {TFJOBS, "{'Worker': {'replicas': 4}, 'PS': {'replicas': 2}}", "4"},
         {TFJOBS, "{'worker': {'replicas': 4}}", "4"},
-        {TFJOBS, "{'WORKER': {'replicas': 0}}", "0"},
+        {TFJOBS, "{'WORKER': {'replicas': 0}}", ""}, /* 0 is left out, as Go does */
         {TFJOBS, "{'Worker': {}}", "1"},
         {TORCH, "{'Master': {'replicas': 1}, 'Worker': {'replicas': 3}}", "3"},
     };

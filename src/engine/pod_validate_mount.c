@@ -1,0 +1,130 @@
+/* Which mounts of volumes in a container are refused, and which devices; see pod_validate.h. */
+#include "engine/pod_validate.h"
+
+#include "base/str.h"
+#include "engine/rule.h"
+
+static const struct json *find_volume(const struct json *spec, const char *name)
+{
+    JSON_EACH (volume, json_get(spec, "volumes")) {
+        if (str_eq(json_get_string(volume, "name", NULL), name))
+            return volume;
+    }
+    return NULL;
+}
+
+/* Whether an element of the list has this text, up to `end` (NULL: all of it). */
+static bool is_taken(const struct json *list, const struct json *end, const char *name,
+                     const char *text)
+{
+    for (const struct json *other = json_first(list); text[0] && other != end; other = other->next)
+        if (str_eq(json_get_string(other, name, ""), text))
+            return true;
+    return false;
+}
+
+static void validate_sub_path(struct field_errors *errors, const struct json *mount,
+                              const char *list, const char *path)
+{
+    const char *expression = json_get_string(mount, "subPathExpr", "");
+    const char *plain = json_get_string(mount, "subPath", "");
+    rule_relative_path(errors, plain, field_path(errors, "%s.subPath", list));
+    rule_relative_path(errors, expression, field_path(errors, "%s.subPathExpr", list));
+    if (plain[0] && expression[0])
+        field_invalid(errors, field_path(errors, "%s.subPathExpr", path),
+                      json_get(mount, "subPathExpr"),
+                      "subPathExpr and subPath are mutually exclusive");
+}
+
+/* Upstream names these without the position of the mount. */
+static void validate_propagation(struct field_errors *errors, const struct json *container,
+                                 const struct json *mount, const char *list)
+{
+    static const char *const ways[] = {"Bidirectional", "HostToContainer", "None", NULL};
+    static const char *const depths[] = {"Disabled", "Enabled", "IfPossible", NULL};
+    const char *way = json_get_string(mount, "mountPropagation", "None");
+    const char *depth = json_get_string(mount, "recursiveReadOnly", "Disabled");
+    const char *field = field_path(errors, "%s.recursiveReadOnly", list);
+    rule_word(errors, mount, "mountPropagation", ways, list);
+    rule_word(errors, mount, "recursiveReadOnly", depths, list);
+    if (str_eq(way, "Bidirectional") &&
+        !json_get_bool(json_get(container, "securityContext"), "privileged", false))
+        field_forbidden(errors, field_path(errors, "%s.mountPropagation", list),
+                        "Bidirectional mount propagation is available only to privileged "
+                        "containers");
+    if (!str_eq(depth, "Enabled") && !str_eq(depth, "IfPossible"))
+        return;
+    if (!json_get_bool(mount, "readOnly", false))
+        field_forbidden(errors, field, "may only be specified when readOnly is true");
+    if (!str_eq(way, "None"))
+        field_forbidden(errors, field,
+                        "may only be specified when mountPropagation is None or not specified");
+}
+
+static void validate_mounts(struct pod_scope *scope, const struct json *container, const char *list)
+{
+    struct field_errors *errors = scope->errors;
+    const struct json *mounts = json_get(container, "volumeMounts");
+    const struct json *devices = json_get(container, "volumeDevices");
+    size_t position = 0;
+    JSON_EACH (mount, mounts) {
+        const char *path = field_path(errors, "%s[%zu]", list, position++);
+        const char *at_name = field_path(errors, "%s.name", path);
+        const char *at_target = field_path(errors, "%s.mountPath", path);
+        const char *name = json_get_string(mount, "name", "");
+        const char *target = json_get_string(mount, "mountPath", "");
+        if (name[0] == '\0')
+            field_required(errors, at_name, NULL);
+        if (!find_volume(scope->spec, name))
+            field_not_found(errors, at_name, name);
+        if (target[0] == '\0')
+            field_required(errors, at_target, NULL);
+        if (is_taken(mounts, mount, "mountPath", target))
+            field_invalid(errors, at_target, json_get(mount, "mountPath"), "must be unique");
+        if (is_taken(devices, NULL, "name", name))
+            field_invalid(errors, at_name, json_get(mount, "name"),
+                          "must not already exist in volumeDevices");
+        if (is_taken(devices, NULL, "devicePath", target))
+            field_invalid(errors, at_target, json_get(mount, "mountPath"),
+                          "must not already exist as a path in volumeDevices");
+        validate_sub_path(errors, mount, list, path);
+        validate_propagation(errors, container, mount, list);
+    }
+}
+
+static void validate_devices(struct pod_scope *scope, const struct json *container,
+                             const char *list)
+{
+    struct field_errors *errors = scope->errors;
+    const struct json *devices = json_get(container, "volumeDevices");
+    size_t position = 0;
+    JSON_EACH (device, devices) {
+        const char *path = field_path(errors, "%s[%zu]", list, position++);
+        const char *at_name = field_path(errors, "%s.name", path);
+        const char *at_path = field_path(errors, "%s.devicePath", path);
+        const char *name = json_get_string(device, "name", "");
+        const char *target = json_get_string(device, "devicePath", "");
+        const struct json *volume = find_volume(scope->spec, name);
+        if (name[0] == '\0')
+            field_required(errors, at_name, NULL);
+        if (is_taken(devices, device, "name", name))
+            field_invalid(errors, at_name, json_get(device, "name"), "must be unique");
+        if (!volume)
+            field_not_found(errors, at_name, name);
+        else if (!rule_has(volume, "persistentVolumeClaim") && !rule_has(volume, "ephemeral"))
+            field_invalid(errors, at_name, json_get(device, "name"),
+                          "can only use volume source type of PersistentVolumeClaim or Ephemeral "
+                          "for block mode");
+        if (target[0] == '\0')
+            field_required(errors, at_path, NULL);
+        if (is_taken(devices, device, "devicePath", target))
+            field_invalid(errors, at_path, json_get(device, "devicePath"), "must be unique");
+    }
+}
+
+void kind_pod_validate_mounts(struct pod_scope *scope, const struct json *container,
+                              const char *field)
+{
+    validate_mounts(scope, container, field_path(scope->errors, "%s.volumeMounts", field));
+    validate_devices(scope, container, field_path(scope->errors, "%s.volumeDevices", field));
+}
