@@ -1,13 +1,12 @@
 /* JSON trees: making, asking and changing them; see json.h. Reading is json_parse.c, writing
- * json_write.c. Asking is NULL-safe because most fields of a Kubernetes object are optional;
- * changing something that is no object or array is a defect and aborts. */
+ * json_write.c, copying json_clone.c. Asking is NULL-safe because most fields of a Kubernetes
+ * object are optional; changing something that is no object or array is a defect and aborts. */
 #include "base/json.h"
 
 #include "base/json_list.h"
 #include "base/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -105,47 +104,6 @@ static void unlink_behind(struct json *list, struct json *previous, struct json 
         list->last = previous;
     list->count--;
     value->next = NULL;
-}
-
-static const char *clone_name(struct arena *arena, const char *name, struct words *words)
-{
-    const char *word = words ? words_get(words, name) : NULL;
-    return word ? word : arena_strdup(arena, name);
-}
-
-struct json *json_clone(struct arena *arena, const struct json *json)
-{
-    return json_clone_sharing(arena, json, NULL);
-}
-
-struct json *json_clone_sharing(struct arena *arena, const struct json *json, struct words *words)
-{
-    struct json *copy = arena_alloc(arena, sizeof(*copy));
-    *copy = *json;
-    copy->name = NULL;
-    copy->next = NULL;
-    switch (json->type) {
-    case JSON_STRING:
-    case JSON_REAL:
-        copy->text = arena_strndup(arena, json->text, json->size);
-        break;
-    case JSON_ARRAY:
-    case JSON_OBJECT:
-        copy->first = copy->last = NULL;
-        copy->count = 0;
-        JSON_EACH (item, json) {
-            struct json *child = json_clone_sharing(arena, item, words);
-            if (item->name)
-                child->name = clone_name(arena, item->name, words);
-            json_list_append(copy, child);
-        }
-        break;
-    case JSON_NULL:
-    case JSON_BOOL:
-    case JSON_INT:
-        break;
-    }
-    return copy;
 }
 
 static bool is_digits(const char *text)

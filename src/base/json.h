@@ -17,8 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct words;
-
 enum json_type {
     JSON_NULL,
     JSON_BOOL,
@@ -80,8 +78,11 @@ struct json *json_stringf(struct arena *arena, const char *format, ...)
 struct json *json_array(struct arena *arena);
 struct json *json_object(struct arena *arena);
 struct json *json_clone(struct arena *arena, const struct json *json); /* deep; name is not taken */
-/* The same, with the names of members from `words`, which must outlive it; copied where NULL. */
-struct json *json_clone_sharing(struct arena *arena, const struct json *json, struct words *words);
+/* The same of what is much like `base`: names, texts and the ends of lists that it has too are not
+ * copied but shared, so it must outlive the copy, and neither may be changed. NULL: nothing is
+ * shared. */
+struct json *json_clone_beside(struct arena *arena, const struct json *json,
+                               const struct json *base);
 bool json_equal(const struct json *a, const struct json *b); /* order of members does not count */
 
 /* Asking. All are NULL-safe and answer NULL or the fallback for a missing or wrong-typed value. */

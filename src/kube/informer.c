@@ -67,8 +67,8 @@ struct kube_informer {
     uint64_t lists;
     bool synced;
 
-    struct map slots;    /* by "namespace/name" */
-    struct words *words; /* the names of the members of its objects */
+    struct map slots; /* by "namespace/name" */
+    struct kube_siblings siblings;
     VEC(struct slot *) order;
     VEC(struct change) changes; /* made, not yet told */
     bool telling, freed;
@@ -138,7 +138,7 @@ static struct kube_object *make_object(struct kube_informer *informer, const str
         json_remove(metadata, "managedFields");
     if (wants_kind(informer->fields))
         kube_object_set_kind(arena, object, informer->resource);
-    return kube_object_new(object, informer->words);
+    return kube_siblings_add(&informer->siblings, object);
 }
 
 /* Put what the server says into the copy. The same name with another uid is another object: the old
@@ -197,7 +197,7 @@ static void informer_release(struct kube_informer *informer)
     vec_release(&informer->changes);
     vec_release(&informer->order);
     map_release(&informer->slots);
-    words_unref(informer->words);
+    kube_siblings_release(&informer->siblings);
     state_machine_release(&informer->machine);
     free(informer->namespace_);
     free(informer->label_selector);
@@ -213,9 +213,12 @@ static bool tell_changes(struct kube_informer *informer)
     for (size_t i = 0; i < informer->changes.count && !informer->freed; i++) {
         struct change *change = &informer->changes.items[i];
         informer->change(informer->context, change->old, change->new_);
+        bool is_gone = !change->new_;
         kube_object_unref(change->old);
         kube_object_unref(change->new_);
         *change = (struct change){0};
+        if (is_gone)
+            kube_siblings_tidy(&informer->siblings);
     }
     informer->telling = false;
     if (informer->freed) {
@@ -390,7 +393,6 @@ kube_informer_new_of_fields(struct kube_client *client, const struct kube_resour
     informer->change = change;
     informer->context = context;
     map_init(&informer->slots);
-    informer->words = words_new();
     state_machine_init(&informer->machine, "informer", STATES, ARRAY_SIZE(STATES), LISTING);
     loop_timer_init(client->loop, &informer->retry, on_retry);
     start_list(informer);

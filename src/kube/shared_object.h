@@ -5,21 +5,35 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "base/words.h"
 
 struct kube_object {
     int references;
-    struct arena *arena; /* holds the tree … */
-    struct words *words; /* … but for the names of its members, if not NULL */
+    struct arena *arena;      /* holds the tree … */
+    struct kube_object *base; /* … but for what it shares with this one, if not NULL */
     struct json *json;
     const char *namespace_; /* "" if cluster-wide */
     const char *name;
     const char *uid;
 };
 
-/* A deep copy. `words`: shared with other objects of the kind; may be NULL. */
-struct kube_object *kube_object_new(const struct json *json, struct words *words);
+/* A deep copy. */
+struct kube_object *kube_object_new(const struct json *json);
 struct kube_object *kube_object_ref(struct kube_object *object);
 void kube_object_unref(struct kube_object *object);
+
+/* Objects of one kind, of which families are much alike: the pods of a job. One of each is whole,
+ * and the others share with it what is the same. A family is told by its names, which differ behind
+ * the last dash, and by how much there is in the status: what runs is like what runs. Only so many
+ * fit here; one that is taken for another shares less, or nothing. */
+enum { KUBE_FAMILIES = 64 };
+struct kube_siblings { /* starts zeroed */
+    struct kube_object *bases[KUBE_FAMILIES];
+};
+void kube_siblings_release(struct kube_siblings *siblings);
+
+/* A deep copy, or one that shares. */
+struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const struct json *json);
+/* An object is gone: let go of what nobody else holds. */
+void kube_siblings_tidy(struct kube_siblings *siblings);
 
 #endif

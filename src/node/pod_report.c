@@ -62,7 +62,7 @@ static void on_published(void *context, struct json *object, const struct err *e
             pod_runner_work(runner);
         return;
     }
-    struct kube_object *seen = kube_object_new(object, NULL);
+    struct kube_object *seen = kube_object_new(object);
     pod_runner_see(runner, seen);
     kube_object_unref(seen);
     pod_runner_work(runner);

@@ -185,7 +185,7 @@ void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_o
 
 void job_entry_found(struct job_entry *entry, const struct json *pod, bool stray)
 {
-    struct kube_object *object = kube_object_new(pod, NULL);
+    struct kube_object *object = kube_object_new(pod);
 
     for (size_t i = 0; i < entry->gone.count; i++) {
         if (!str_eq(entry->gone.items[i]->uid, object->uid))

@@ -111,7 +111,7 @@ void workflow_entry_keep_result(struct workflow_entry *entry, const char *node_i
 {
     struct workflow_kept_result result = {
         .node_id = mem_strdup(node_id),
-        .object = object ? kube_object_new(object, NULL) : NULL,
+        .object = object ? kube_object_new(object) : NULL,
         .error = error ? mem_strdup(error) : NULL,
     };
 

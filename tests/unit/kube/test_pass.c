@@ -78,7 +78,7 @@ static void on_done(void *context, struct kube_pass *pass)
 static struct kube_object *make_object(const char *text)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    return kube_object_new(read_json(arena, text), NULL);
+    return kube_object_new(read_json(arena, text));
 }
 
 static int setup(void **state)

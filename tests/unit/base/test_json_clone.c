@@ -1,0 +1,168 @@
+/* A copy is the same bytes when written, whatever it stands beside, and what it has in common with
+ * that is not copied. */
+#include "base/json.h"
+
+#include "base/rand.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct json *parse(struct arena *arena, const char *text)
+{
+    struct json *json = NULL;
+    assert_int_equal(json_parse(arena, text, strlen(text), NULL, &json, NULL), 0);
+    return json;
+}
+
+static void expect_sound(const struct json *json)
+{
+    const struct json *last = NULL;
+    size_t count = 0;
+    if (json->type != JSON_ARRAY && json->type != JSON_OBJECT)
+        return;
+    JSON_EACH (item, json) {
+        expect_sound(item);
+        last = item;
+        count++;
+    }
+    assert_ptr_equal(json->last, last);
+    assert_int_equal(json->count, count);
+}
+
+/* The copy of `text` beside `base`, which is in the arena; returns the bytes it took. */
+static size_t check(struct arena *arena, const char *base, const char *text, struct json **ret)
+{
+    struct arena *source = arena_new(), *target = arena_new();
+    struct json *kept = parse(arena, base);
+    struct json *copy = json_clone_beside(target, parse(source, text), kept);
+    arena_free(source); /* nothing of it is shared */
+    assert_string_equal(json_to_string(arena, copy), text);
+    assert_string_equal(json_to_string(arena, kept), base);
+    assert_null(copy->next);
+    expect_sound(copy);
+    size_t used = arena_used(target);
+    if (ret)
+        *ret = json_clone(arena, copy);
+    arena_free(target);
+    return used;
+}
+
+static void test_what_is_shared(void **state)
+{
+    const size_t node = sizeof(struct json);
+    struct arena *arena = arena_new();
+    static const char POD[] = "{\"name\":\"a\",\"spec\":{\"list\":[1,2,\"three\"],\"x\":true}}";
+    assert_int_equal(check(arena, POD, POD, NULL), node);
+    /* One member and its text; its name, and all that follows, is shared. */
+    assert_int_equal(
+        check(arena, POD, "{\"name\":\"b\",\"spec\":{\"list\":[1,2,\"three\"],\"x\":true}}", NULL),
+        2 * node + 2);
+    /* What stands before a difference is the copy's own, but for names and texts. */
+    assert_int_equal(
+        check(arena, POD, "{\"name\":\"a\",\"spec\":{\"list\":[1,2,\"three\"],\"x\":false}}", NULL),
+        5 * node);
+    /* A list of another length is the copy's own, but for its texts. */
+    assert_int_equal(check(arena, "[\"long enough to be seen\"]",
+                           "[\"long enough to be seen\",\"long enough to be seen\"]", NULL),
+                     3 * node + 23);
+    arena_free(arena);
+}
+
+/* What is equal by value but written otherwise is no copy. */
+static void test_exactness(void **state)
+{
+    static const char *const TEXTS[] = {
+        "1",
+        "1.0",
+        "1e0",
+        "-0",
+        "0",
+        "\"1\"",
+        "true",
+        "false",
+        "null",
+        "[]",
+        "{}",
+        "[1]",
+        "[1.0]",
+        "[[1]]",
+        "\"\"",
+        "[0,1]",
+        "{\"a\":1}",
+        "\"a\"",
+        "{\"b\":1}",
+        "[1,0]",
+        "{\"a\":1,\"b\":2}",
+        "[{}]",
+        "[[]]",
+        "{\"a\":[1,2]}",
+        "\"b\"",
+        "\"ab\"",
+        "[1,2]",
+        "{\"b\":2,\"a\":1}",
+    };
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++)
+        for (size_t k = 0; k < sizeof(TEXTS) / sizeof(*TEXTS); k++)
+            check(arena, TEXTS[i], TEXTS[k], NULL);
+    arena_free(arena);
+}
+
+static struct json *draw(struct arena *arena, struct rand *rand, int depth)
+{
+    unsigned kinds = depth ? 6 : 4;
+    struct json *list;
+    switch (rand_below(rand, kinds)) {
+    case 0:
+        return json_null(arena);
+    case 1:
+        return json_int(arena, (int64_t)rand_below(rand, 3));
+    case 2:
+        return json_real(arena, (double)rand_below(rand, 3) / 2);
+    case 3:
+        return json_stringf(arena, "%u", (unsigned)rand_below(rand, 3));
+    case 4:
+        list = json_array(arena);
+        for (uint64_t count = rand_below(rand, 5); count > 0; count--)
+            json_append(list, draw(arena, rand, depth - 1));
+        return list;
+    default:
+        list = json_object(arena);
+        for (uint64_t count = rand_below(rand, 9); count > 0; count--)
+            json_set(arena, list, (char[]){(char)('a' + rand_below(rand, 12)), '\0'},
+                     draw(arena, rand, depth - 1));
+        return list;
+    }
+}
+
+static void test_random(void **state)
+{
+    struct rand rand;
+    rand_init(&rand, 5);
+    for (int round = 0; round < 3000; round++) {
+        struct arena *arena = arena_new();
+        char *base = json_to_string(arena, draw(arena, &rand, 4));
+        char *text = json_to_string(arena, draw(arena, &rand, 4));
+        struct json *copy;
+        check(arena, base, text, &copy);
+        assert_string_equal(json_to_string(arena, copy), text);
+        check(arena, base, base, NULL);
+        arena_free(arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_shared),
+        cmocka_unit_test(test_exactness),
+        cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
