@@ -24,6 +24,7 @@ struct reader {
     yaml_parser_t yaml;
     struct json_limits limits;
     size_t nodes_left;
+    size_t aliased;     /* values that aliases stand for so far */
     struct map anchors; /* name → struct anchor, of this document */
     struct err *err;
 };
@@ -166,6 +167,8 @@ static int expand(struct reader *reader, yaml_mark_t mark, const struct json *js
                   size_t depth_left, struct json **ret)
 {
     struct json *copy;
+    if (++reader->aliased > YAML_ALIASED_MAX)
+        return FAIL(reader, mark, "aliases stand for more than %d values", (int)YAML_ALIASED_MAX);
     int result = make_node(reader, mark, json->type, &copy);
     if (result < 0)
         return result;

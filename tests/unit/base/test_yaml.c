@@ -305,6 +305,26 @@ static void test_limits(void **state)
     }
 }
 
+/* Ten lines that would be a billion values; at the limit, and one past it. */
+static void test_aliased(void **state)
+{
+    for (int more = 0; more <= 1; more++) {
+        _cleanup_buf_ struct buf text;
+        buf_init(&text, 1 << 20);
+        buf_append_str(&text, "a: &a [");
+        for (int i = 1; i < 1000; i++) /* with the list itself a thousand */
+            buf_append_str(&text, "1,");
+        buf_append_str(&text, "]\nb: [");
+        for (int i = 0; i < YAML_ALIASED_MAX / 1000; i++)
+            buf_append_str(&text, "*a,");
+        buf_append_str(&text, more ? "&c 1,*c]\n" : "]\n");
+        if (more)
+            refuse(text.data, "job.yaml:2:310: aliases stand for more than 100000 values");
+        else
+            assert_int_equal(json_count(json_get(parse_all(text.data)->first, "b")), 100);
+    }
+}
+
 /* The depth of the program's own stack does not follow the text. */
 static void test_deepest(void **state)
 {
@@ -389,6 +409,7 @@ int main(void)
         TEST(test_the_line_is_shown),
         TEST(test_limits),
         TEST(test_deepest),
+        TEST(test_aliased),
         TEST(test_scalars),
         TEST(test_keys),
         TEST(test_documents),
