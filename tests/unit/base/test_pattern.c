@@ -132,6 +132,22 @@ static void test_depth(void **state)
     arena_free(arena);
 }
 
+/* At each limit, and one past it: counts of repetition, and steps, of which a letter takes one and
+ * the end of the expression another. */
+static void test_limits(void **state)
+{
+    struct arena *arena = arena_new();
+    const struct pattern *pattern;
+    assert_int_equal(pattern_compile(arena, "a{1000}", &pattern, NULL), 0);
+    assert_int_equal(pattern_compile(arena, "a{1001}", &pattern, NULL), -ERR_BAD_REQUEST);
+    for (size_t more = 0; more <= 1; more++) {
+        char *text = arena_zalloc(arena, PATTERN_PROGRAM_MAX + 2);
+        memset(text, 'a', PATTERN_PROGRAM_MAX - 1 + more);
+        assert_int_equal(pattern_compile(arena, text, &pattern, NULL), more ? -ERR_BAD_REQUEST : 0);
+    }
+    arena_free(arena);
+}
+
 /* What takes other engines years, and what is too much for this one, too. */
 static void test_hostile(void **state)
 {
@@ -156,10 +172,8 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_found), cmocka_unit_test(test_refused), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_depth), cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -171,6 +172,23 @@ static void what_is_wrong_is_said(void **state)
     }
 }
 
+/* At the limit, and one past it. */
+static void the_text_has_a_limit(void **state)
+{
+    static const char CLUSTER[] = "{\"cluster\":{\"worker\":[\"a:1\"]},"
+                                  "\"task\":{\"type\":\"worker\",\"index\":0}}";
+    for (size_t size = TY_CONFIG_MAX; size <= TY_CONFIG_MAX + 1; size++) {
+        struct ty_tf_config *config = NULL;
+        char *text = mem_alloc(size);
+        memset(text, ' ', size);
+        memcpy(text, CLUSTER, sizeof(CLUSTER) - 1);
+        assert_int_equal(tf_config_parse(text, size, &config, NULL),
+                         size > TY_CONFIG_MAX ? -ERR_TOO_LARGE : 0);
+        ty_tf_config_free(config);
+        free(text);
+    }
+}
+
 static void the_classic_flags_are_understood(void **state)
 {
     struct ty_tf_config *config = NULL;
@@ -274,6 +292,7 @@ int main(void)
         cmocka_unit_test(an_evaluator_need_not_be_listed),
         cmocka_unit_test(dynamic_workers_have_a_sparse_form),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(the_text_has_a_limit),
         cmocka_unit_test(the_classic_flags_are_understood),
         cmocka_unit_test(the_master_form_is_understood),
         cmocka_unit_test(a_wrong_master_form_is_refused),

@@ -158,12 +158,32 @@ static void test_forged(void **state)
     }
 }
 
+/* The longest that is made is understood; one letter more is neither made nor understood. */
+static void test_size(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct token_claims claims = claims_of_builder(), back;
+    const char *token = NULL, *longest = NULL;
+    char *name = arena_zalloc(arena, TOKEN_MAX);
+    claims.pod = name;
+    for (size_t size = 0; token_make(arena, &SEAL, &claims, &token, NULL) == 0; size++) {
+        longest = token;
+        name[size] = 'p';
+    }
+    assert_in_range(strlen(longest), TOKEN_MAX - 8, TOKEN_MAX);
+    assert_int_equal(token_verify(arena, &SEAL, longest, NOW_S, &back, NULL), 0);
+    assert_int_equal(token_make(arena, &SEAL, &claims, &token, NULL), -ERR_TOO_LARGE);
+    memset(name, 'h', TOKEN_MAX - 1);
+    assert_string_equal(refusal(arena, forge(arena, name, "{}"), NOW_S),
+                        "the token has not three parts");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_times),
         cmocka_unit_test(test_audience),   cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_forged),     cmocka_unit_test(test_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,13 +128,24 @@ static void reads_json_numbers(void **state)
                      -ERR_INVALID);
 }
 
+/* At the limit, and one past it. */
+static void text_has_a_limit(void **state)
+{
+    enum { LONGEST = 128 };
+    for (size_t size = LONGEST; size <= LONGEST + 1; size++) {
+        char text[LONGEST + 2] = "";
+        struct kube_quantity quantity;
+        memset(text, '0', size);
+        assert_int_equal(kube_quantity_parse(text, &quantity, NULL) == 0, size <= LONGEST);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_canonical),
-        cmocka_unit_test(refuses_what_is_none),
-        cmocka_unit_test(counts),
-        cmocka_unit_test(reads_json_numbers),
+        cmocka_unit_test(is_canonical),     cmocka_unit_test(refuses_what_is_none),
+        cmocka_unit_test(counts),           cmocka_unit_test(reads_json_numbers),
+        cmocka_unit_test(text_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,9 +92,10 @@ static void test_size_is_limited(void **state)
     struct err err = ERR_INIT;
     const char *got;
 
-    memset(large, 'x', WORKFLOW_TEXT_MAX / 2 + 1);
-    assert_int_equal(workflow_text_expand(arena, "{{a}}", resolve_large, large, &got, &err), 0);
+    memset(large, 'x', WORKFLOW_TEXT_MAX / 2);
     assert_int_equal(workflow_text_expand(arena, "{{a}}{{a}}", resolve_large, large, &got, &err),
+                     0);
+    assert_int_equal(workflow_text_expand(arena, "{{a}}{{a}}x", resolve_large, large, &got, &err),
                      -ERR_TOO_LARGE);
 }
 

@@ -91,13 +91,32 @@ static void what_is_no_form_is_refused(void **state)
 static void too_many_parts_are_refused(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char body[1024] = "--b";
     (void)state;
-    for (int i = 0; i <= MULTIPART_PARTS_MAX; i++)
-        strcat(body, "\r\n\r\nx\r\n--b");
-    strcat(body, "--");
-    assert_int_equal(parse(arena, "multipart/form-data; boundary=b", body), -ERR_BAD_REQUEST);
+    for (int more = 0; more <= 1; more++) {
+        char body[1024] = "--b";
+        for (int i = 0; i < MULTIPART_PARTS_MAX + more; i++)
+            strcat(body, "\r\n\r\nx\r\n--b");
+        strcat(body, "--");
+        assert_int_equal(parse(arena, "multipart/form-data; boundary=b", body),
+                         more ? -ERR_BAD_REQUEST : 0);
+    }
     assert_non_null(strstr(err.message, "too many parts"));
+}
+
+/* At the limit, and one past it. */
+static void a_boundary_has_a_limit(void **state)
+{
+    enum { LONGEST = 70 };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    (void)state;
+    for (int size = LONGEST; size <= LONGEST + 1; size++) {
+        char boundary[LONGEST + 2] = "";
+        memset(boundary, 'b', (size_t)size);
+        const char *body = arena_printf(arena, "--%s\r\n\r\nx\r\n--%s--", boundary, boundary);
+        assert_int_equal(
+            parse(arena, arena_printf(arena, "multipart/form-data; boundary=%s", boundary), body),
+            size > LONGEST ? -ERR_BAD_REQUEST : 0);
+    }
 }
 
 int main(void)
@@ -105,7 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_and_a_field),         cmocka_unit_test(an_empty_part),
         cmocka_unit_test(a_preamble_is_passed_over),  cmocka_unit_test(what_is_no_form_is_refused),
-        cmocka_unit_test(too_many_parts_are_refused),
+        cmocka_unit_test(too_many_parts_are_refused), cmocka_unit_test(a_boundary_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
