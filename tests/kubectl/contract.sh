@@ -119,7 +119,7 @@ contract_open() { # VERSION KUBECTL KUBECONFIG DIRECTORY CASE…
     CONTRACT_SOCKET=$CONTRACT_DIRECTORY/socket
     mkdir -p "$CONTRACT_DIRECTORY/home"
     # shellcheck disable=SC2030,SC2031 # a case has its own
-    export HOME=$CONTRACT_DIRECTORY/home KUBERNETES_SERVICE_HOST=
+    export HOME=$CONTRACT_DIRECTORY/home GOGC=off KUBERNETES_SERVICE_HOST= # kubectl ends before collecting pays
     unset KUBERNETES_SERVICE_HOST
     "$KUBECTL" config view --raw --flatten --minify -o json |
         jq '.contexts[0].context.namespace = "NAMESPACE"' >"$CONTRACT_DIRECTORY/kubeconfig" || return
