@@ -51,7 +51,7 @@ first=$(sed -n "s|^exported version \([0-9]*\) to $SCRATCH/export$|\1|p" "$SCRAT
 answer=$("$TRAINER" evaluate --model "$SCRATCH/export/$first/classifier.model" --data "$DATA")
 assert_contains "names of labels" "Ankle boot" "$answer"
 assert_eq "the same judgement" "$(grep '^test accuracy' "$SCRATCH/chief-0")" "$(tail -n 1 <<<"$answer")"
-checkpoint=$(find "$SCRATCH/model" -name 'step-*.ckpt' | head -n 1)
+checkpoint=$(find "$SCRATCH/model" -name 'step-*.ckpt' | sed -n 1p)
 assert_contains "names of labels, of a checkpoint" "Ankle boot" "$("$TRAINER" evaluate --model "$checkpoint" --data "$DATA")"
 assert_contains "JSON" '"label":"T-shirt/top","pictures":' "$("$TRAINER" evaluate --model "$SCRATCH/model/classifier.model" --data "$DATA" --log json)"
 

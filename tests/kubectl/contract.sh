@@ -138,7 +138,7 @@ contract_open() { # VERSION KUBECTL KUBECONFIG DIRECTORY CASE…
     for name; do
         deadline=$((SECONDS + 20))
         until raw PATCH "/api/v1/namespaces/$name/serviceaccounts/default" application/merge-patch+json \
-            <<<'{"automountServiceAccountToken":false}' | grep -q '"automountServiceAccountToken": *false'; do
+            <<<'{"automountServiceAccountToken":false}' | grep -c '"automountServiceAccountToken": *false' >/dev/null; do
             [ $SECONDS -lt $deadline ] || return
             read -rt 0.1 <> <(:) || true
         done

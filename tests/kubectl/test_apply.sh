@@ -68,7 +68,7 @@ YAML
     assert_contains "who scaled" "kubectl Update scale" "$(owners "$jobs/job")"
     kubectl apply --server-side -f "$SCRATCH/job.yaml" >"$SCRATCH/conflict" 2>&1 && fail "no conflict with a scale"
     assert_contains "the conflict with a scale" 'with subresource "scale" using kubeflow.org/v1: .spec.tfReplicaSpecs.Worker.replicas' "$(cat "$SCRATCH/conflict")"
-    told() { owners "$jobs/job" | grep -q 'Update status'; }
+    told() { owners "$jobs/job" | grep -c 'Update status' >/dev/null; }
     wait_until "the operator's status" told
     kubectl delete tfjob job
 }

@@ -66,7 +66,7 @@ check() {
     # Columns, and those of -o wide.
     kubectl get trains >"$SCRATCH/trains"
     assert_eq "the columns" "NAME CARS READY" "$(head -1 "$SCRATCH/trains" | tr -s ' ' | sed 's/ $//')"
-    assert_contains "wide" LINE "$(kubectl get trains -o wide | head -1)"
+    assert_contains "wide" LINE "$(kubectl get trains -o wide | sed -n 1p)"
 
     # What the schema refuses, in Kubernetes' words.
     refused() { if "$@" >"$SCRATCH/refused" 2>&1; then fail "not refused: $*"; fi; }

@@ -110,11 +110,11 @@ check_others() {
 }
 
 check_version() {
-    echo "with $($KUBECTL version --client 2>/dev/null | head -1)"
+    echo "with $($KUBECTL version --client 2>/dev/null | sed -n 1p)"
     check_rollouts
     check_services
     # What older versions call false, newer ones call orphan.
-    if kubectl delete --help | grep -q "orphan"; then check_deletion orphan; else check_deletion false; fi
+    if kubectl delete --help | grep -c "orphan" >/dev/null; then check_deletion orphan; else check_deletion false; fi
     check_refusals
     check_create
 }
