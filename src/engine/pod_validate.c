@@ -81,6 +81,7 @@ void kind_pod_validate(struct field_errors *errors, const struct json *pod, cons
     static const char *const restarts[] = {"Always", "OnFailure", "Never", NULL};
     static const char *const dns[] = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None",
                                       NULL};
+    static const char *const preemptions[] = {"PreemptLowerPriority", "Never", NULL};
     const struct json *spec = json_get(pod, "spec");
     struct pod_scope scope = {.errors = errors, .spec = spec};
     kind_pod_validate_volumes(&scope);
@@ -91,6 +92,7 @@ void kind_pod_validate(struct field_errors *errors, const struct json *pod, cons
     kind_pod_validate_host_ports(&scope);
     rule_word(errors, spec, "restartPolicy", restarts, "spec");
     rule_word(errors, spec, "dnsPolicy", dns, "spec");
+    rule_word(errors, spec, "preemptionPolicy", preemptions, "spec");
     validate_names(errors, spec);
     rule_range(errors, spec, "activeDeadlineSeconds", 1, INT32_MAX, "spec");
     meta_validate_labels(errors, json_get(spec, "nodeSelector"), "spec.nodeSelector");

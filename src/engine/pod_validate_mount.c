@@ -13,14 +13,11 @@ static const struct json *find_volume(const struct json *spec, const char *name)
     return NULL;
 }
 
-/* Whether an element of the list has this text, up to `end` (NULL: all of it). */
-static bool is_taken(const struct json *list, const struct json *end, const char *name,
-                     const char *text)
+/* The texts that the elements of a list have as `name`. */
+static void gather(struct map *texts, const struct json *list, const char *name)
 {
-    for (const struct json *other = json_first(list); text[0] && other != end; other = other->next)
-        if (str_eq(json_get_string(other, name, ""), text))
-            return true;
-    return false;
+    JSON_EACH (element, list)
+        rule_seen(texts, json_get_string(element, name, ""));
 }
 
 static void validate_sub_path(struct field_errors *errors, const struct json *mount,
@@ -66,7 +63,10 @@ static void validate_mounts(struct pod_scope *scope, const struct json *containe
     struct field_errors *errors = scope->errors;
     const struct json *mounts = json_get(container, "volumeMounts");
     const struct json *devices = json_get(container, "volumeDevices");
+    _cleanup_(map_release) struct map targets = {0}, device_names = {0}, device_paths = {0};
     size_t position = 0;
+    gather(&device_names, devices, "name");
+    gather(&device_paths, devices, "devicePath");
     JSON_EACH (mount, mounts) {
         const char *path = field_path(errors, "%s[%zu]", list, position++);
         const char *at_name = field_path(errors, "%s.name", path);
@@ -79,12 +79,12 @@ static void validate_mounts(struct pod_scope *scope, const struct json *containe
             field_not_found(errors, at_name, name);
         if (target[0] == '\0')
             field_required(errors, at_target, NULL);
-        if (is_taken(mounts, mount, "mountPath", target))
+        if (rule_seen(&targets, target))
             field_invalid(errors, at_target, json_get(mount, "mountPath"), "must be unique");
-        if (is_taken(devices, NULL, "name", name))
+        if (map_get(&device_names, name))
             field_invalid(errors, at_name, json_get(mount, "name"),
                           "must not already exist in volumeDevices");
-        if (is_taken(devices, NULL, "devicePath", target))
+        if (map_get(&device_paths, target))
             field_invalid(errors, at_target, json_get(mount, "mountPath"),
                           "must not already exist as a path in volumeDevices");
         validate_sub_path(errors, mount, list, path);
@@ -96,9 +96,9 @@ static void validate_devices(struct pod_scope *scope, const struct json *contain
                              const char *list)
 {
     struct field_errors *errors = scope->errors;
-    const struct json *devices = json_get(container, "volumeDevices");
+    _cleanup_(map_release) struct map names = {0}, targets = {0};
     size_t position = 0;
-    JSON_EACH (device, devices) {
+    JSON_EACH (device, json_get(container, "volumeDevices")) {
         const char *path = field_path(errors, "%s[%zu]", list, position++);
         const char *at_name = field_path(errors, "%s.name", path);
         const char *at_path = field_path(errors, "%s.devicePath", path);
@@ -107,7 +107,7 @@ static void validate_devices(struct pod_scope *scope, const struct json *contain
         const struct json *volume = find_volume(scope->spec, name);
         if (name[0] == '\0')
             field_required(errors, at_name, NULL);
-        if (is_taken(devices, device, "name", name))
+        if (rule_seen(&names, name))
             field_invalid(errors, at_name, json_get(device, "name"), "must be unique");
         if (!volume)
             field_not_found(errors, at_name, name);
@@ -117,7 +117,7 @@ static void validate_devices(struct pod_scope *scope, const struct json *contain
                           "for block mode");
         if (target[0] == '\0')
             field_required(errors, at_path, NULL);
-        if (is_taken(devices, device, "devicePath", target))
+        if (rule_seen(&targets, target))
             field_invalid(errors, at_path, json_get(device, "devicePath"), "must be unique");
     }
 }

@@ -109,15 +109,13 @@ static bool is_setting_name(const char *name)
 
 static void validate_settings(struct field_errors *errors, const struct json *context)
 {
-    const struct json *settings = json_get(context, "sysctls");
+    _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
-    JSON_EACH (setting, settings) {
+    JSON_EACH (setting, json_get(context, "sysctls")) {
         const char *field =
             field_path(errors, "spec.securityContext.sysctls[%zu].name", position++);
         const char *name = json_get_string(setting, "name", "");
-        bool taken = false;
-        for (const struct json *other = json_first(settings); other != setting; other = other->next)
-            taken |= str_eq(json_get_string(other, "name", ""), name);
+        bool taken = rule_seen(&names, name);
         if (name[0] == '\0')
             field_required(errors, field, NULL);
         else if (!is_setting_name(name))

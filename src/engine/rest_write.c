@@ -255,6 +255,9 @@ static void validate(struct rest *rest, const struct json *object, const struct 
     meta_validate(&rest->invalid, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&rest->invalid, object, old);
+    /* The kind's own rules know better how upstream says it; what they leave is in the tables. */
+    if (rest->invalid.count == 0 && resource->form == SCHEMA_FORM_TYPED && !resource->definition)
+        schema_validate_words(&rest->invalid, resource->schema, object);
     if (resource->whole) {
         schema_validate_value(&rest->invalid, resource->whole, "", object);
         schema_validate_structure(&rest->invalid, resource->whole, "", object);

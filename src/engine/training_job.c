@@ -70,6 +70,21 @@ static void require_within(struct field_errors *errors, const struct json *objec
                       field, bounds->max);
 }
 
+/* A word, which as a number may stay what it was. */
+static void require_word(struct field_errors *errors, const struct json *object,
+                         const struct json *old, const char *path, const char *name,
+                         const char *const *words)
+{
+    const struct json *value = json_get(object, name), *before = json_get(old, name);
+    const char *field = field_path(errors, "%s.%s", path, name);
+    if (!value || value->type == JSON_NULL || (before && json_equal(value, before)))
+        return;
+    for (size_t i = 0; words[i]; i++)
+        if (str_eq(json_text(value), words[i]))
+            return;
+    field_unsupported_value(errors, field, value, words);
+}
+
 /* Each number is small or not counted: one that is too large was told of by itself. */
 static int64_t count_replicas(const struct json *specs)
 {
@@ -85,6 +100,7 @@ static void validate_replicas(struct field_errors *errors, const struct json *sp
                               const struct json *old, const char *member)
 {
     static const struct bounds replicas = {"replicas", 0, REPLICAS_MAX};
+    static const char *const restarts[] = {"", "Always", "OnFailure", "Never", "ExitCode", NULL};
     const struct json *specs = json_get(spec, member), *before = json_get(old, member);
     const char *path = field_path(errors, "spec.%s", member);
     if (!require_object(errors, specs, path))
@@ -94,6 +110,8 @@ static void validate_replicas(struct field_errors *errors, const struct json *sp
         if (!require_object(errors, replica, field))
             continue;
         require_within(errors, replica, json_get(before, replica->name), field, &replicas);
+        require_word(errors, replica, json_get(before, replica->name), field, "restartPolicy",
+                     restarts);
         const struct json *template_ = json_get(replica, "template");
         if (template_ && template_->type != JSON_NULL)
             require_object(errors, template_, field_path(errors, "%s.template", field));
@@ -138,11 +156,13 @@ static void validate_run_policy(struct field_errors *errors, const struct json *
 {
     static const char *const managers[] = {"kubeflow.org/training-operator",
                                            "kueue.x-k8s.io/multikueue", NULL};
+    static const char *const cleanings[] = {"None", "Running", "All", NULL};
     const struct json *policy = json_at(job, "spec", "runPolicy", NULL);
     const struct json *before = json_at(old, "spec", "runPolicy", NULL);
     const struct json *manager = json_get(policy, "managedBy");
     const char *name = json_text(manager);
     validate_limits(errors, policy, before);
+    require_word(errors, policy, before, "spec.runPolicy", "cleanPodPolicy", cleanings);
     if (manager && manager->type != JSON_NULL && !str_eq(name, managers[0]) &&
         !str_eq(name, managers[1]))
         field_unsupported(errors, "spec.runPolicy.managedBy", name ? name : "", managers);
@@ -158,11 +178,13 @@ static void validate_run_policy(struct field_errors *errors, const struct json *
 void kind_tfjob_validate(struct field_errors *errors, const struct json *job,
                          const struct json *old)
 {
+    static const char *const successes[] = {"", "AllWorkers", NULL};
     const struct json *spec = json_get(job, "spec");
     if (!require_object(errors, spec, "spec"))
         return;
     validate_replicas(errors, spec, json_get(old, "spec"), "tfReplicaSpecs");
     validate_run_policy(errors, job, old);
+    require_word(errors, spec, json_get(old, "spec"), "spec", "successPolicy", successes);
 }
 
 /* nprocPerNode is text ("auto", "gpu", "2"), but of elasticPolicy a number. */

@@ -16,6 +16,10 @@ void schema_validate(struct field_errors *errors, const struct schema_object *ty
 void schema_validate_value(struct field_errors *errors, const struct schema *schema,
                            const char *path, const struct json *value);
 
+/* Only whether each text is one of the words its field allows, of a type built in. */
+void schema_validate_words(struct field_errors *errors, const struct schema_object *type,
+                           const struct json *object);
+
 /* What is asked of custom resources besides: no element twice in lists that are sets or maps, and
  * embedded objects that say what they are. */
 void schema_validate_structure(struct field_errors *errors, const struct schema *schema,

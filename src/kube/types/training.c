@@ -20,7 +20,7 @@ LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
 /* v1beta1 has these in the spec itself. */
 #define ENDING_ROWS \
     TEXT(0, "cleanPodPolicy", "which pods are deleted when the job has ended", \
-        WORDS("", "All", "None", "Running")), \
+        WORDS("None", "Running", "All")), \
     INT32(0, "ttlSecondsAfterFinished", "how long after its end the job is deleted", IF_SET), \
     INT64(0, "activeDeadlineSeconds", "how long the job may run before it fails", IF_SET), \
     INT32(0, "backoffLimit", "how many restarts there may be before the job fails", IF_SET)
@@ -34,7 +34,7 @@ LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
 LOCAL_TYPE(REPLICA_SPEC, KUBEFLOW "ReplicaSpec", "the pods of one role",
     INT32(0, "replicas", "how many there are", IF_SET),
     TEXT(0, "restartPolicy", "when a pod that ended is started again; ExitCode: by its exit code",
-        WORDS("", "Always", "ExitCode", "Never", "OnFailure")),
+        WORDS("", "Always", "OnFailure", "Never", "ExitCode")),
     STRUCT(0, "template", TYPE_POD_TEMPLATE_SPEC,
         "what the pods look like; the container of the job has a fixed name"));
 
@@ -65,7 +65,7 @@ LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "how far a job is",
     OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"), \
     TEXT(0, "successPolicy", \
         "AllWorkers: every worker must succeed; otherwise the chief, or worker 0", \
-        WORDS("", "AllWorkers", "ChiefWorker")), \
+        WORDS("", "AllWorkers")), \
     MAP(0, "tfReplicaSpecs", REPLICA_SPEC, "the pods of each role: Chief, Worker, PS, Evaluator", \
         REQUIRED), \
     BOOL(0, "enableDynamicWorker", "true: workers may come and go while the job runs")

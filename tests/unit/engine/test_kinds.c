@@ -274,6 +274,31 @@ static void test_patience(void **state)
     assert_string_equal(api_at(api, DEFAULT "pods/z", "spec.tolerations.1.key"), "");
 }
 
+/* What a kind's own rules do not look at is held against its table. */
+static void test_words(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(
+        api, DEFAULT "pods",
+        "{\"metadata\":{\"name\":\"y\"},\"spec\":{\"volumes\":[{\"name\":\"v\",\"image\":{"
+        "\"reference\":\"i\",\"pullPolicy\":\"Often\"}}],\"containers\":[{\"name\":\"main\","
+        "\"image\":\"i\"}]}}");
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(
+        answer_message(&answer),
+        "Pod \"y\" is invalid: spec.volumes[0].image.pullPolicy: Unsupported value: "
+        "\"Often\": supported values: \"Always\", \"IfNotPresent\", \"Never\"");
+    answer = api_post(
+        api, "/apis/apps/v1/namespaces/default/replicasets",
+        "{\"metadata\":{\"name\":\"y\"},\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},"
+        "\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"preemptionPolicy\":"
+        "\"Now\",\"containers\":[{\"name\":\"main\",\"image\":\"i\"}]}}}}");
+    assert_string_equal(answer_message(&answer),
+                        "ReplicaSet.apps \"y\" is invalid: spec.template.spec.preemptionPolicy: "
+                        "Unsupported value: \"Now\": supported values: \"PreemptLowerPriority\", "
+                        "\"Never\"");
+}
+
 /* podCIDR is the first of podCIDRs, whichever was written. */
 static void test_node_ranges(void **state)
 {
@@ -296,7 +321,7 @@ int main(void)
         API_TEST(test_service),     API_TEST(test_config), API_TEST(test_secret),
         API_TEST(test_claim),       API_TEST(test_volume), API_TEST(test_tfjob),
         API_TEST(test_review),      API_TEST(test_logs),   API_TEST(test_patience),
-        API_TEST(test_node_ranges),
+        API_TEST(test_node_ranges), API_TEST(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,8 +254,7 @@ static void test_v3(void **state)
     assert_json(api, json_get(spec, "runPolicy"),
                 "{\"allOf\":[{\"$ref\":\"#/components/schemas/org.kubeflow.v1.RunPolicy\"}],"
                 "\"description\":\"how it runs and ends\"}");
-    assert_json(api, json_at(spec, "successPolicy", "enum", NULL),
-                "[\"\",\"AllWorkers\",\"ChiefWorker\"]");
+    assert_json(api, json_at(spec, "successPolicy", "enum", NULL), "[\"\",\"AllWorkers\"]");
     assert_json(api,
                 json_at(answer.json, "components", "schemas", CORE "PodSpec", "properties",
                         "restartPolicy", "default", NULL),

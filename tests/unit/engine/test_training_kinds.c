@@ -81,6 +81,20 @@ static void test_refusals(void **state)
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.runPolicy.managedBy: Unsupported value: "
          "\"me\": supported values: \"kubeflow.org/training-operator\", "
          "\"kueue.x-k8s.io/multikueue\""},
+        {TFJOBS, "{'tfReplicaSpecs': {}, 'runPolicy': {'cleanPodPolicy': 'all'}}",
+         "TFJob.kubeflow.org \"x\" is invalid: spec.runPolicy.cleanPodPolicy: Unsupported value: "
+         "\"all\": supported values: \"None\", \"Running\", \"All\""},
+        {TFJOBS, "{'tfReplicaSpecs': {'PS': {'restartPolicy': 'Sometimes'}}}",
+         "TFJob.kubeflow.org \"x\" is invalid: spec.tfReplicaSpecs.PS.restartPolicy: Unsupported "
+         "value: \"Sometimes\": supported values: \"\", \"Always\", \"OnFailure\", \"Never\", "
+         "\"ExitCode\""},
+        {TFJOBS, "{'tfReplicaSpecs': {}, 'successPolicy': 'AllWorker'}",
+         "TFJob.kubeflow.org \"x\" is invalid: spec.successPolicy: Unsupported value: "
+         "\"AllWorker\": supported values: \"\", \"AllWorkers\""},
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'restartPolicy': 7}}}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: "
+         "spec.pytorchReplicaSpecs.Worker.restartPolicy: Unsupported value: 7: supported values: "
+         "\"\", \"Always\", \"OnFailure\", \"Never\", \"ExitCode\""},
         {GROUPS, "{'minMember': -1}",
          "PodGroup.scheduling.x-k8s.io \"x\" is invalid: spec.minMember: Invalid value: -1: must "
          "be a whole number from 0 to 2147483647"},

@@ -1,0 +1,104 @@
+/* Every word of every table: a field that allows some texts allows each of them and no other,
+ * wherever it stands. */
+#include "kube/schema_validate.h"
+
+#include "base/str.h"
+#include "kube/schema_path.h"
+#include "kube/schema_rules.h"
+#include "kube/types/types.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* The way to a field, and the type it is of. */
+struct way {
+    const struct way *parent;
+    const struct schema_object *type;
+    const char *name; /* NULL: into a list */
+};
+
+struct visit {
+    struct arena *arena;
+    const struct schema_object *kind;
+    size_t fields;
+};
+
+static bool has_been_in(const struct way *way, const struct schema_object *type)
+{
+    for (; way; way = way->parent)
+        if (way->type == type)
+            return true;
+    return false;
+}
+
+/* `value` at the end of the way, in objects and lists that are otherwise empty. */
+static struct json *wrap(struct arena *arena, const struct way *way, struct json *value)
+{
+    for (; way; way = way->parent) {
+        struct json *outer = way->name ? json_object(arena) : json_array(arena);
+        if (way->name)
+            json_set(arena, outer, way->name, value);
+        else
+            json_append(outer, value);
+        value = outer;
+    }
+    return value;
+}
+
+static size_t complaints(struct visit *visit, const struct way *way, const char *word)
+{
+    struct field_errors errors;
+    field_errors_init(&errors, visit->arena);
+    schema_validate_words(&errors, visit->kind,
+                          wrap(visit->arena, way, json_string(visit->arena, word)));
+    return errors.count;
+}
+
+static void look(struct visit *visit, const struct way *way, const struct schema *schema)
+{
+    if (schema->rules && schema->rules->words) {
+        for (const char *const *word = schema->rules->words; *word; word++)
+            assert_int_equal(complaints(visit, way, *word), 0);
+        assert_int_equal(complaints(visit, way, "Nope"), 1);
+        visit->fields++;
+    }
+    if (schema->type == SCHEMA_LIST || schema->type == SCHEMA_MAP) {
+        const struct way into = {.parent = way, .name = schema->type == SCHEMA_MAP ? "key" : NULL};
+        look(visit, &into, schema->items);
+    }
+    if (schema->type != SCHEMA_OBJECT || has_been_in(way, schema->object))
+        return;
+    for (const struct schema_field *field = schema->object->fields; field->name; field++) {
+        const struct way into = {.parent = way, .type = schema->object, .name = field->name};
+        if (way || !str_eq(field->name, "status"))
+            look(visit, &into, &field->value);
+    }
+}
+
+static void test_every_word(void **state)
+{
+    static const struct {
+        const struct schema_object *kind;
+        size_t least;
+    } rows[] = {
+        {&TYPE_POD, 20},    {&TYPE_JOB, 25}, {&TYPE_DEPLOYMENT, 20},       {&TYPE_REPLICA_SET, 20},
+        {&TYPE_SERVICE, 5}, {&TYPE_NODE, 1}, {&TYPE_PERSISTENT_VOLUME, 2}, {&TYPE_TFJOB, 20},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct visit visit = {.arena = arena_new(), .kind = rows[i].kind};
+        const struct schema schema = {.type = SCHEMA_OBJECT, .object = rows[i].kind};
+        look(&visit, NULL, &schema);
+        assert_true(visit.fields >= rows[i].least);
+        arena_free(visit.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
