@@ -27,7 +27,10 @@ static const struct rule VIEW[] = {
      "configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods "
      "serviceaccounts services services/status",
      READ, NULL},
-    {"", "bindings events namespaces/status pods/log pods/status", READ, NULL},
+    {"",
+     "bindings events limitranges namespaces/status pods/log pods/status resourcequotas "
+     "resourcequotas/status",
+     READ, NULL},
     {"", "namespaces", READ, NULL},
     {"apps",
      "controllerrevisions daemonsets daemonsets/status deployments deployments/scale "

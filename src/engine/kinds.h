@@ -78,6 +78,15 @@ struct json *kind_priority_class_system(struct arena *arena, size_t position);
 void kind_priority_class_validate(struct field_errors *errors, const struct json *class_,
                                   const struct json *old);
 
+/* limit_range_kind.c */
+void kind_limit_range_defaults(struct arena *arena, struct json *range);
+void kind_limit_range_validate(struct field_errors *errors, const struct json *range,
+                               const struct json *old);
+
+/* resource_quota.c */
+void kind_resource_quota_validate(struct field_errors *errors, const struct json *quota,
+                                  const struct json *old);
+
 /* lease.c */
 void kind_lease_validate(struct field_errors *errors, const struct json *lease,
                          const struct json *old);

@@ -100,6 +100,14 @@ static const struct registry_resource RESOURCES[] = {
         .verbs = VERBS_ALL,
     },
     {
+        CORE("limitranges", "LimitRange", true),
+        .schema = &TYPE_LIMIT_RANGE,
+        .singular = "limitrange",
+        .short_names = NAMES("limits"),
+        .verbs = VERBS_ALL,
+        .hooks = {.defaults = kind_limit_range_defaults, .validate = kind_limit_range_validate},
+    },
+    {
         CORE("namespaces", "Namespace", false),
         .schema = &TYPE_NAMESPACE,
         .singular = "namespace",
@@ -182,6 +190,15 @@ static const struct registry_resource RESOURCES[] = {
                   .create = kind_pod_create,
                   .validate = kind_pod_validate,
                   .admit = rest_admit_pod},
+    },
+    {
+        CORE("resourcequotas", "ResourceQuota", true),
+        .schema = &TYPE_RESOURCE_QUOTA,
+        .singular = "resourcequota",
+        .short_names = NAMES("quota"),
+        .verbs = VERBS_ALL,
+        .subresources = STATUS_OF("ResourceQuota"),
+        .hooks = {.validate = kind_resource_quota_validate, .admit = rest_admit_quota},
     },
     {
         CORE("secrets", "Secret", true),

@@ -193,6 +193,13 @@ int rest_admit_priority(struct rest *rest, struct json *pod, struct err *err);
 int rest_admit_namespace(struct rest *rest, struct json *namespace_, const struct json *old,
                          struct err *err);
 
+/* ---- rest_admit_limits.c: what the namespace allows; the first two are parts of the hooks above
+ */
+int rest_admit_pod_limits(struct rest *rest, struct json *pod, struct err *err);
+int rest_admit_claim_limits(struct rest *rest, const struct json *claim, struct err *err);
+int rest_admit_quota(struct rest *rest, struct json *quota, const struct json *old,
+                     struct err *err);
+
 /* ---- rest_definition.c: names, conditions and warnings; a hook of the registry */
 int rest_admit_definition(struct rest *rest, struct json *definition, const struct json *old,
                           struct err *err);

@@ -150,10 +150,13 @@ int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, 
     struct json *spec = json_get(pod, "spec"), *account = NULL;
     if (old)
         return 0;
+    int r = rest_admit_pod_limits(rest, pod, err);
+    if (r < 0)
+        return r;
     default_string(rest->arena, spec, "serviceAccountName", "default");
     default_string(rest->arena, spec, "serviceAccount",
                    json_get_string(spec, "serviceAccountName", ""));
-    int r = load_account(rest, pod, &account, err);
+    r = load_account(rest, pod, &account, err);
     if (r < 0)
         return r;
     r = rest_admit_priority(rest, pod, err);

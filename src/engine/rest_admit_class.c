@@ -123,12 +123,15 @@ int rest_admit_claim(struct rest *rest, struct json *claim, const struct json *o
 {
     struct json *spec = json_get(claim, "spec"), *class_ = NULL;
     const struct json *named = json_get(spec, "storageClassName");
+    int r = rest_admit_claim_limits(rest, claim, err);
+    if (r < 0)
+        return r;
     /* "" asks for a volume without a class. */
     if (old || (named && named->type != JSON_NULL) ||
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))
         return 0;
-    int r = find_class(rest, registry_built_in("storage.k8s.io", "v1", "storageclasses"),
-                       "is-default-class", is_newer_default, &class_, err);
+    r = find_class(rest, registry_built_in("storage.k8s.io", "v1", "storageclasses"),
+                   "is-default-class", is_newer_default, &class_, err);
     if (r == 0 && class_)
         json_set_string(rest->arena, spec, "storageClassName", kube_meta_name(class_));
     return r;

@@ -22,6 +22,8 @@ const struct kube_resource KUBE_SECRETS = CORE("secrets", "Secret", true);
 const struct kube_resource KUBE_PVCS =
     CORE("persistentvolumeclaims", "PersistentVolumeClaim", true);
 const struct kube_resource KUBE_PVS = CORE("persistentvolumes", "PersistentVolume", false);
+const struct kube_resource KUBE_LIMITRANGES = CORE("limitranges", "LimitRange", true);
+const struct kube_resource KUBE_RESOURCEQUOTAS = CORE("resourcequotas", "ResourceQuota", true);
 const struct kube_resource KUBE_EVENTS = CORE("events", "Event", true);
 const struct kube_resource KUBE_ENDPOINTS = CORE("endpoints", "Endpoints", true);
 const struct kube_resource KUBE_JOBS = {
@@ -156,6 +158,8 @@ static const struct kube_resource *const KNOWN[] = {
     &KUBE_SECRETS,
     &KUBE_PVCS,
     &KUBE_PVS,
+    &KUBE_LIMITRANGES,
+    &KUBE_RESOURCEQUOTAS,
     &KUBE_EVENTS,
     &KUBE_ENDPOINTS,
     &KUBE_JOBS,

@@ -228,6 +228,13 @@ static const struct kube_column SERVICEACCOUNTS[] = {
     AGE,
 };
 
+static const struct kube_column RESOURCEQUOTAS[] = {
+    NAME,
+    TEXT("Request", "What is used of what there is, limits apart.", table_quota_requests),
+    TEXT("Limit", "What is used of what limits may be.", table_quota_limits),
+    AGE,
+};
+
 static const struct kube_column ROLES[] = {
     NAME,
     {"Created At", "date", "", "When it was created.", 0, table_created_at},
@@ -269,6 +276,8 @@ static const struct {
     {&KUBE_SECRETS, COLUMNS(SECRETS)},
     {&KUBE_PVCS, COLUMNS(PVCS)},
     {&KUBE_PVS, COLUMNS(PVS)},
+    {&KUBE_LIMITRANGES, COLUMNS(ROLES)},
+    {&KUBE_RESOURCEQUOTAS, COLUMNS(RESOURCEQUOTAS)},
     {&KUBE_EVENTS, COLUMNS(EVENTS)},
     {&KUBE_JOBS, COLUMNS(JOBS)},
     {&KUBE_REPLICASETS, COLUMNS(REPLICASETS)},

@@ -216,6 +216,10 @@ static void words_the_others(void **state)
          "['ReadWriteOnce'], 'persistentVolumeReclaimPolicy': 'Delete', 'storageClassName':"
          "'local', 'claimRef': {'namespace': 'n', 'name': 'c'}}, 'status': {'phase': 'Bound'}}",
          "v | 1Gi | RWO | Delete | Bound | n/c | local |  | <unknown> | <unset>"},
+        {&KUBE_RESOURCEQUOTAS,
+         "{'metadata': {'name': 'q'}, 'status': {'hard': {'pods': '10', 'limits.cpu': '4',"
+         "'requests.cpu': 2}, 'used': {'pods': '3', 'requests.cpu': '1500m'}}}",
+         "q | pods: 3/10, requests.cpu: 1500m/2 | limits.cpu: 0/4 | <unknown>"},
         {&KUBE_EVENTS,
          "{'metadata': {'name': 'e'}, 'type': 'Normal', 'reason': 'Created', 'count': 4,"
          "'message': ' did it\\n', 'source': {'component': 'c', 'host': 'h'},"

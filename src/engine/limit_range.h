@@ -1,0 +1,18 @@
+/* What LimitRanges of a namespace do to its pods and claims: containers get what they do not say,
+ * and who asks for too much or too little is refused. Pure; rest_admit_limits.c asks it. */
+#ifndef TRAINYARD_ENGINE_LIMIT_RANGE_H
+#define TRAINYARD_ENGINE_LIMIT_RANGE_H
+
+#include "base/json.h"
+
+/* Give the pod's containers requests and limits by default, and write down on the pod which. True
+ * if it was changed. */
+bool limit_range_fill(struct arena *arena, const struct json *range, struct json *pod);
+
+/* Why the pod or claim is refused, as Kubernetes words it; NULL: it is not. */
+const char *limit_range_refuse_pod(struct arena *arena, const struct json *range,
+                                   const struct json *pod);
+const char *limit_range_refuse_claim(struct arena *arena, const struct json *range,
+                                     const struct json *claim);
+
+#endif
