@@ -455,7 +455,7 @@ int schema_protobuf_read_body(struct arena *arena, const void *data, size_t size
 {
     struct reader reader = {.arena = arena, .fields_left = SCHEMA_PROTOBUF_FIELDS_MAX, .err = err};
     struct span raw = {(const uint8_t *)"", 0};
-    struct json *meta = NULL, *object;
+    struct json *meta = NULL, *object = NULL;
     int r = open_envelope(&reader, (struct span){data, size}, &meta, &raw);
     if (r < 0)
         return r;
