@@ -96,7 +96,7 @@ void rest_apply(struct rest *rest)
         return;
     }
     const struct managed_write write = rest_managed_write(rest);
-    bool force = route_query_flag(rest->arena, rest->exchange->request->query, "force");
+    bool force = http_query_flag(rest->exchange->request->query, "force");
     int r = apply_config(rest->arena, &write, old, config, force, &object, &conflicts, &err);
     if (r == -ERR_CONFLICT)
         respond_conflicts(rest, &err, &conflicts);

@@ -65,9 +65,9 @@ static int read_options(struct rest *rest, const struct json *pod, struct engine
 {
     const char *query = rest->exchange->request->query;
     struct engine_pod_logs options = {
-        .follow = route_query_flag(rest->arena, query, "follow"),
-        .previous = route_query_flag(rest->arena, query, "previous"),
-        .timestamps = route_query_flag(rest->arena, query, "timestamps"),
+        .follow = http_query_flag(query, "follow"),
+        .previous = http_query_flag(query, "previous"),
+        .timestamps = http_query_flag(query, "timestamps"),
     };
     int64_t since_seconds = -1;
     int r = choose_container(rest, pod, &options.container, err);

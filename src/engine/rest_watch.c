@@ -229,7 +229,7 @@ static int read_options(struct rest *rest, struct watch_options *ret, struct err
     const char *version = rest_query(rest, "resourceVersion");
     const char *timeout = rest_query(rest, "timeoutSeconds");
     struct watch_options options = {.since = -1, .timeout_s = TIMEOUT_DEFAULT_S};
-    options.initial_end = route_query_flag(rest->arena, query, "sendInitialEvents");
+    options.initial_end = http_query_flag(query, "sendInitialEvents");
     if (!str_is_empty(version) && !str_eq(version, "0") && !options.initial_end &&
         str_to_int64(version, 0, INT64_MAX, &options.since, NULL) < 0)
         return err_set(err, ERR_BAD_REQUEST, "invalid resource version \"%.100s\"", version);
@@ -300,8 +300,7 @@ void rest_watch(struct rest *rest)
     }
     struct loop *loop = engine_loop(rest->engine);
     watcher->table = rest->table;
-    watcher->bookmarks =
-        route_query_flag(rest->arena, rest->exchange->request->query, "allowWatchBookmarks");
+    watcher->bookmarks = http_query_flag(rest->exchange->request->query, "allowWatchBookmarks");
     watcher->scratch = arena_new();
     buf_init(&watcher->out, EVENT_MAX);
     loop_timer_init(loop, &watcher->timeout, on_timeout);

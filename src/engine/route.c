@@ -45,12 +45,6 @@ static int no_subresource(const struct registry_resource *resource, const char *
     return not_found(err);
 }
 
-bool route_query_flag(struct arena *arena, const char *query, const char *name)
-{
-    const char *value = http_query_get(arena, query, name);
-    return str_eq(value, "true") || str_eq(value, "1");
-}
-
 /* The pieces of the path; 0 for one that cannot name a resource. */
 static size_t split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
 {
@@ -77,7 +71,7 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
         if (!collection)
             *ret = VERB_GET;
         else
-            *ret = route_query_flag(arena, query, "watch") ? VERB_WATCH : VERB_LIST;
+            *ret = http_query_flag(query, "watch") ? VERB_WATCH : VERB_LIST;
         return 0;
     }
     if (str_eq(method, "POST") && (collection || route->sub != SUB_NONE)) {

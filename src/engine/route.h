@@ -27,7 +27,4 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
 /* Whether the path is one of a resource, served or not: "/api/v1/pods" is, "/apis/apps/v1" not. */
 bool route_is_resource(const char *path);
 
-/* A query parameter that is a yes: "true" or "1", as Go's clients write it. */
-bool route_query_flag(struct arena *arena, const char *query, const char *name);
-
 #endif

@@ -156,6 +156,13 @@ const char *http_query_get(struct arena *arena, const char *query, const char *n
     return http_query_get_nth(arena, query, name, 0);
 }
 
+bool http_query_flag(const char *query, const char *name)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *value = http_query_get(arena, query, name);
+    return value && !str_eq(value, "0") && !str_eq_nocase(value, "false");
+}
+
 const char *http_status_text(int status)
 {
     static const struct {

@@ -43,6 +43,9 @@ bool http_header_has_word(const struct http_header *headers, const char *name, c
  * form gives repeated parameters (command=a&command=b). */
 const char *http_query_get(struct arena *arena, const char *query, const char *name);
 const char *http_query_get_nth(struct arena *arena, const char *query, const char *name, size_t n);
+/* Whether a parameter is on: it is there, and neither "0" nor "false" in whatever case, as in
+ * Kubernetes. */
+bool http_query_flag(const char *query, const char *name);
 char *http_query_encode(struct arena *arena, const char *value);
 
 const char *http_status_text(int status);

@@ -241,13 +241,6 @@ static void copy_request(struct throttle_call *call, const struct http_request *
 
 /* ---- the transport --------------------------------------------------------------------------- */
 
-static bool is_watch(const struct http_request *request)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *value = http_query_get(arena, request->query, "watch");
-    return str_eq(value, "true") || str_eq(value, "1");
-}
-
 static struct http_call *throttle_start(struct http_transport *transport,
                                         const struct http_request *request, int64_t timeout_ms,
                                         const struct http_listener *listener, void *context)
@@ -260,7 +253,7 @@ static struct http_call *throttle_start(struct http_transport *transport,
     call->listener = *listener;
     call->context = context;
     call->method = method_name(request->method);
-    call->is_watch = is_watch(request);
+    call->is_watch = http_query_flag(request->query, "watch");
     bool at_once = call->is_watch && !throttle->draining;
     if (at_once || (throttle->waiting.count == 0 && wait_ms(throttle) == 0)) {
         start_inner(call, request);

@@ -21,6 +21,7 @@ static const struct row ROWS[] = {
     {"GET", "/api/v1/pods", "", 0, "pods", "list /-"},
     {"GET", "/api/v1/pods", "watch=true", 0, "pods", "watch /-"},
     {"GET", "/api/v1/pods", "watch=1", 0, "pods", "watch /-"},
+    {"GET", "/api/v1/pods", "watch=True", 0, "pods", "watch /-"}, /* as clients in Python say it */
     {"GET", "/api/v1/pods", "watch=false", 0, "pods", "list /-"},
     {"GET", "/api/v1/namespaces/a/pods", "", 0, "pods", "list a/-"},
     {"POST", "/api/v1/namespaces/a/pods", "", 0, "pods", "create a/-"},

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "net/http.h"
 #include "net/http_internal.h"
 
@@ -25,6 +26,17 @@ static void headers_are_found_without_case_and_kept_in_order(void **state)
     struct http_header *copy = http_headers_copy(arena, headers);
     assert_string_equal(copy->next->value, "b");
     assert_null(copy->next->next->next);
+}
+
+static void a_parameter_is_on_unless_it_says_otherwise(void **state)
+{
+    static const char *const on[] = {"f=true", "f=True", "f=1", "f=yes", "f=", "f", "a=0&f=t"};
+    static const char *const off[] = {"", "f=false", "f=False", "f=0", "F=true", "ff=true"};
+    for (size_t i = 0; i < ARRAY_SIZE(on); i++)
+        assert_true(http_query_flag(on[i], "f"));
+    for (size_t i = 0; i < ARRAY_SIZE(off); i++)
+        assert_false(http_query_flag(off[i], "f"));
+    assert_false(http_query_flag(NULL, "f"));
 }
 
 static void a_query_gives_its_parameters_decoded(void **state)
@@ -78,6 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_are_found_without_case_and_kept_in_order),
+        cmocka_unit_test(a_parameter_is_on_unless_it_says_otherwise),
         cmocka_unit_test(a_query_gives_its_parameters_decoded),
         cmocka_unit_test(an_escaped_nul_never_cuts_a_value),
         cmocka_unit_test(encoding_and_decoding_are_inverse),

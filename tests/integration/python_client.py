@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+"""What a program with Kubernetes' own client for Python does every day, against the cluster of the kubeconfig: typed calls, lists in
+parts, watches, patches, conflicts, refusals, custom objects, and the dynamic client with server-side apply. It ends with 0 or says
+which answer was another."""
+import json
+import threading
+
+from kubernetes import client, config, dynamic, watch
+from kubernetes.client.exceptions import ApiException
+
+NAMESPACE = "python"
+
+
+def refused(status, call, *arguments, **options):
+    """The answer of a call that must be refused so."""
+    try:
+        call(*arguments, **options)
+    except ApiException as error:
+        assert error.status == status, f"refused with {error.status}, not {status}: {error.body}"
+        return error
+    raise AssertionError(f"taken, where {status} was expected: {call.__name__}{arguments}")
+
+
+def settings(name, **data):
+    return client.V1ConfigMap(metadata=client.V1ObjectMeta(name=name, labels={"set": "a"}), data=data)
+
+
+def typed_objects(core):
+    made = core.create_namespaced_config_map(NAMESPACE, settings("one", rate="0.1"))
+    assert made.metadata.uid and made.metadata.creation_timestamp.tzinfo, made
+    assert core.read_namespaced_config_map("one", NAMESPACE).data == {"rate": "0.1"}
+    error = refused(409, core.create_namespaced_config_map, NAMESPACE, settings("one"))
+    assert '"reason":"AlreadyExists"' in error.body, error.body
+    made.data["rate"] = "0.2"
+    newer = core.replace_namespaced_config_map("one", NAMESPACE, made)
+    made.data["rate"] = "0.3"
+    refused(409, core.replace_namespaced_config_map, "one", NAMESPACE, made)  # it was read before
+    assert int(newer.metadata.resource_version) > int(made.metadata.resource_version)
+    patched = core.patch_namespaced_config_map("one", NAMESPACE, {"data": {"rate": None, "steps": "7"}})
+    assert patched.data == {"steps": "7"}, patched.data
+    patched = core.patch_namespaced_config_map("one", NAMESPACE, [{"op": "replace", "path": "/data/steps", "value": "8"}])
+    assert patched.data == {"steps": "8"}, patched.data
+    assert core.create_namespaced_config_map(NAMESPACE, settings("two"), dry_run="All").metadata.name == "two"
+    assert "two" not in [item.metadata.name for item in core.list_namespaced_config_map(NAMESPACE).items]
+    refused(404, core.read_namespaced_config_map, "two", NAMESPACE)
+    refused(422, core.create_namespaced_config_map, NAMESPACE, settings("No_Name"))
+
+
+def lists_in_parts(core):
+    for number in range(25):
+        core.create_namespaced_secret(NAMESPACE, {"metadata": {"name": f"s-{number:02}", "labels": {"odd": str(number % 2)}}})
+    names, token = [], None
+    while token != "":
+        part = core.list_namespaced_secret(NAMESPACE, limit=10, label_selector="odd", _continue=token)
+        assert len(part.items) <= 10
+        names += [item.metadata.name for item in part.items]
+        token = part.metadata._continue or ""
+    assert names == [f"s-{number:02}" for number in range(25)], names
+    assert len(core.list_namespaced_secret(NAMESPACE, label_selector="odd=1").items) == 12
+    assert len(core.list_namespaced_secret(NAMESPACE, field_selector="metadata.name=s-03").items) == 1
+    core.delete_collection_namespaced_secret(NAMESPACE, label_selector="odd=0")
+    assert len(core.list_namespaced_secret(NAMESPACE, label_selector="odd").items) == 12
+
+
+def watches(core):
+    before = core.list_namespaced_config_map(NAMESPACE).metadata.resource_version
+
+    def change():
+        core.create_namespaced_config_map(NAMESPACE, settings("seen"))
+        core.patch_namespaced_config_map("seen", NAMESPACE, {"data": {"a": "1"}})
+        core.delete_namespaced_config_map("seen", NAMESPACE)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    heard = []
+    for event in watch.Watch().stream(core.list_namespaced_config_map, NAMESPACE, resource_version=before, timeout_seconds=60):
+        heard.append((event["type"], event["object"].metadata.name))
+        if event["type"] == "DELETED":
+            break
+    thread.join()
+    assert heard == [("ADDED", "seen"), ("MODIFIED", "seen"), ("DELETED", "seen")], heard
+
+
+def jobs(core, batch):
+    container = client.V1Container(name="c", image="busybox", command=["sh", "-c", "echo done by python"])
+    template = client.V1PodTemplateSpec(spec=client.V1PodSpec(containers=[container], restart_policy="Never"))
+    batch.create_namespaced_job(NAMESPACE, client.V1Job(metadata=client.V1ObjectMeta(name="job"),
+                                                        spec=client.V1JobSpec(template=template)))
+    for event in watch.Watch().stream(batch.list_namespaced_job, NAMESPACE, timeout_seconds=120):
+        if event["object"].status.succeeded:
+            break
+    else:
+        raise AssertionError("the job did not end")
+    pod = core.list_namespaced_pod(NAMESPACE, label_selector="job-name=job").items[0]
+    assert pod.status.phase == "Succeeded", pod.status
+    assert core.read_namespaced_pod_log(pod.metadata.name, NAMESPACE) == "done by python\n"
+    batch.delete_namespaced_job("job", NAMESPACE, propagation_policy="Foreground")
+    for event in watch.Watch().stream(core.list_namespaced_pod, NAMESPACE, timeout_seconds=120):
+        if event["type"] == "DELETED":
+            break
+    else:
+        raise AssertionError("the pod did not go with its job")
+
+
+def custom_objects(api):
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "py"},
+           "spec": {"tfReplicaSpecs": {"Worker": {"replicas": 2, "template": {"spec": {"containers": [
+               {"name": "tensorflow", "image": "busybox", "command": ["true"]}]}}}}}}
+    api.create_namespaced_custom_object("kubeflow.org", "v1", NAMESPACE, "tfjobs", job)
+    for event in watch.Watch().stream(api.list_namespaced_custom_object, "kubeflow.org", "v1", NAMESPACE, "tfjobs",
+                                      timeout_seconds=120):
+        conditions = event["object"].get("status", {}).get("conditions", [])
+        if any(each["type"] == "Succeeded" and each["status"] == "True" for each in conditions):
+            break
+    else:
+        raise AssertionError("the TFJob did not succeed")
+    api.delete_namespaced_custom_object("kubeflow.org", "v1", NAMESPACE, "tfjobs", "py")
+
+
+def dynamic_client(core):
+    resources = dynamic.DynamicClient(core.api_client)
+    maps = resources.resources.get(api_version="v1", kind="ConfigMap")
+
+    def apply(manager, **options):
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "applied"}, "data": {"by": manager}}
+        # As text: this version of the client sends nothing else with the content type of an apply.
+        return maps.server_side_apply(json.dumps(body), name="applied", namespace=NAMESPACE, field_manager=manager, **options)
+
+    applied = apply("first")
+    assert [each.manager for each in applied.metadata.managedFields] == ["first"], applied
+    conflict = refused(409, apply, "second")
+    assert b'conflict with \\"first\\"' in conflict.body, conflict.body
+    assert apply("second", force_conflicts=True).data.by == "second"
+    kinds = {each.kind for each in resources.resources.search()}
+    assert {"Pod", "TFJob", "PyTorchJob", "Deployment", "EndpointSlice"} <= kinds, kinds
+
+
+def main():
+    config.load_kube_config()
+    core = client.CoreV1Api()
+    core.create_namespace(client.V1Namespace(metadata=client.V1ObjectMeta(name=NAMESPACE)))
+    typed_objects(core)
+    lists_in_parts(core)
+    watches(core)
+    jobs(core, client.BatchV1Api())
+    custom_objects(client.CustomObjectsApi())
+    dynamic_client(core)
+    core.delete_namespace(NAMESPACE)
+    for event in watch.Watch().stream(core.list_namespace, timeout_seconds=120):
+        if (event["type"], event["object"].metadata.name) == ("DELETED", NAMESPACE):
+            break
+    else:
+        raise AssertionError("the namespace did not go")
+
+
+main()
