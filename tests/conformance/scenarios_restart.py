@@ -15,9 +15,11 @@ def container(pod):
 
 
 def remembered(space, job):
-    """The restarts counted on the job: replica to count. A pod sent away by scaling is written down with none."""
+    """The restarts counted on the job: replica to count. A pod sent away by scaling is written down with none, as the
+    start of its uid alone."""
     text = space.job(job)["metadata"].get("annotations", {}).get(RESTARTS, "{}")
-    return {name: entry["count"] for name, entry in json.loads(text).items() if entry["count"] > 0}
+    entries = {name: entry for name, entry in json.loads(text).items() if isinstance(entry, dict)}
+    return {name: entry["count"] for name, entry in entries.items() if entry["count"] > 0}
 
 
 def start_with_ps(space, policy):
