@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char SCHEME[] = "Bearer ", IMPERSONATE[] = "Impersonate-";
+static const char SCHEME[] = "Bearer ";
 
 static const struct identity ADMIN = {
     .name = "trainyard-admin",
@@ -99,12 +99,4 @@ bool auth_is_open(const char *path)
         if (str_eq(path, open[i]))
             return true;
     return false;
-}
-
-const char *auth_impersonation(const struct http_request *request)
-{
-    for (const struct http_header *header = request->headers; header; header = header->next)
-        if (strncasecmp(header->name, IMPERSONATE, sizeof(IMPERSONATE) - 1) == 0)
-            return header->name;
-    return NULL;
 }

@@ -26,7 +26,4 @@ bool auth_shows_token(const struct http_request *request);
 /* Paths that anybody may read. */
 bool auth_is_open(const char *path);
 
-/* "Impersonate-User" and its kin, which are refused: the first one sent, or NULL. */
-const char *auth_impersonation(const struct http_request *request);
-
 #endif

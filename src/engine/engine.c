@@ -8,6 +8,7 @@
 #include "engine/bootstrap.h"
 #include "engine/definitions.h"
 #include "engine/discovery.h"
+#include "engine/impersonation.h"
 #include "engine/rest.h"
 #include "engine/service_addresses.h"
 #include "engine/watchers.h"
@@ -138,22 +139,18 @@ static const struct identity *admit(struct engine *engine, struct http_exchange 
                               .store = engine->store,
                               .now_ms = loop_wall_ms(engine->loop)};
     const struct identity *identity = auth_identify(exchange->arena, &auth, request);
-    const char *header = auth_impersonation(request);
     bool is_open = auth_is_open(request->path);
     /* Who shows a token that is not good is told so everywhere, not taken for nobody. */
     if (!identity && (!is_open || auth_shows_token(request))) {
         err_set(err, ERR_UNAUTHORIZED, "Unauthorized");
         return NULL;
     }
-    if (header) {
-        err_set(err, ERR_UNSUPPORTED,
-                "to ask as somebody else (--as, %.64s) is not supported by this server: ask with a "
-                "token of the account ('kubectl create token NAME', then --token)",
-                header);
-        return NULL;
-    }
     if (!identity)
-        return &NOBODY;
+        identity = &NOBODY;
+    if (impersonation_header(request->headers) &&
+        impersonation_apply(exchange->arena, engine_policy(engine), identity, request->headers,
+                            &identity, err) < 0)
+        return NULL;
     if (!is_open && !route_is_resource(request->path) &&
         rest_check_path(engine, exchange->arena, identity, request, err) < 0)
         return NULL;

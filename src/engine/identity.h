@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_ENGINE_IDENTITY_H
 #define TRAINYARD_ENGINE_IDENTITY_H
 
+#include "base/json.h"
 #include "base/str.h"
 
 struct identity {
@@ -9,6 +10,7 @@ struct identity {
     const char *uid;           /* of the service account, or NULL */
     const char *const *groups; /* NULL-terminated */
     const char *pod, *pod_uid; /* the pod whose token it is, or NULL */
+    const struct json *extra;  /* what else is said of him, lists by key; or NULL */
 };
 
 static inline bool identity_is_in(const struct identity *identity, const char *group)

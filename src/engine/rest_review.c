@@ -106,6 +106,8 @@ static int review_self(struct rest *rest, const struct json *review, struct json
     json_set_string(rest->arena, user, "username", identity->name);
     if (identity->uid)
         json_set_string(rest->arena, user, "uid", identity->uid);
+    if (identity->extra)
+        json_set(rest->arena, user, "extra", json_clone(rest->arena, identity->extra));
     struct json *groups = json_ensure_array(rest->arena, user, "groups");
     for (const char *const *group = identity->groups; *group; group++)
         json_append(groups, json_string(rest->arena, *group));

@@ -47,6 +47,9 @@ const char *http_query_get_nth(struct arena *arena, const char *query, const cha
  * Kubernetes. */
 bool http_query_flag(const char *query, const char *name);
 char *http_query_encode(struct arena *arena, const char *value);
+/* Percent-decode `size` bytes; '+' is a space where asked. What is no valid escape, and an escaped
+ * NUL, stays as it is. The result is never longer than the input. */
+char *http_percent_decode(struct arena *arena, const char *text, size_t size, bool plus_is_space);
 
 const char *http_status_text(int status);
 

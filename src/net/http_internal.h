@@ -9,10 +9,6 @@ struct http_call {
     struct http_transport *transport;
 };
 
-/* Percent-decode `size` bytes; '+' is a space where asked. What is no valid escape, and an escaped
- * NUL, stays as it is. The result is never longer than the input. */
-char *http_percent_decode(struct arena *arena, const char *text, size_t size, bool plus_is_space);
-
 /* A path for the request line: what may not stand there is escaped, '/' stays. */
 char *http_path_encode(struct arena *arena, const char *path);
 

@@ -180,6 +180,8 @@ static struct http_request make_request(struct api *api, const char *method, con
         http_header_add(api->arena, &request.headers, "User-Agent", api->agent);
     if (api->has_tag)
         http_header_add(api->arena, &request.headers, "If-None-Match", api->has_tag);
+    for (const struct http_header *header = api->more; header; header = header->next)
+        http_header_add(api->arena, &request.headers, header->name, header->value);
     return request;
 }
 

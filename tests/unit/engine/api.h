@@ -17,9 +17,10 @@ struct api {
     struct store *store;
     struct engine *engine;
     struct http_transport *transport;
-    struct arena *arena; /* of the answers */
-    const char *agent;   /* the User-Agent of calls; NULL: none is sent */
-    const char *has_tag; /* sent as If-None-Match; NULL: not */
+    struct arena *arena;      /* of the answers */
+    const char *agent;        /* the User-Agent of calls; NULL: none is sent */
+    const char *has_tag;      /* sent as If-None-Match; NULL: not */
+    struct http_header *more; /* headers of calls besides */
 };
 
 /* The same seed gives the same order of everything that has none of its own. */
