@@ -27,6 +27,7 @@ static const struct err_info INFO[ERR_CODES] = {
     [ERR_CANCELED] = {"canceled", "Timeout", 499, 130},
     [ERR_IO] = {"input/output error", "InternalError", 500, 1},
     [ERR_USAGE] = {"usage", "BadRequest", 400, 2},
+    [ERR_UNKNOWN] = {"unknown error", "", 500, 1},
 };
 
 const struct err_info *err_info(enum err_code code)

@@ -33,6 +33,7 @@ enum err_code {
     ERR_CANCELED,       /* the asker gave up */
     ERR_IO,             /* the operating system said no; `sys` holds errno */
     ERR_USAGE,          /* a wrong command line */
+    ERR_UNKNOWN,        /* what Kubernetes answers with 500 and without a reason */
     ERR_CODES,          /* how many there are */
 };
 

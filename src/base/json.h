@@ -50,6 +50,7 @@ struct json {
 struct json_limits {
     size_t depth; /* nesting; 0 or more than JSON_DEPTH_MAX: JSON_DEPTH_MAX */
     size_t nodes; /* values in all; 0: JSON_NODES_MAX */
+    bool repeats; /* a name may stand twice in one object: so it does in the tree, too */
 };
 enum { JSON_DEPTH_MAX = 128, JSON_NODES_MAX = 4 * 1000 * 1000 };
 

@@ -315,7 +315,7 @@ static int parse_member(struct parser *parser, struct json *object, struct json_
     if (result < 0)
         return result;
     value->name = name;
-    if (!json_names_add(names, object, value, size)) {
+    if (!parser->limits->repeats && !json_names_add(names, object, value, size)) {
         parser->line = line; /* point to the name, not behind its value */
         parser->line_start = line_start;
         return fail(parser, start, "the name '%.*s' stands twice in one object", ERROR_NAME_MAX,
@@ -393,7 +393,7 @@ static int parse_value(struct parser *parser, struct json **ret)
 int json_parse(struct arena *arena, const char *text, size_t size, const struct json_limits *limits,
                struct json **ret, struct err *err)
 {
-    struct json_limits bounds = {JSON_DEPTH_MAX, JSON_NODES_MAX};
+    struct json_limits bounds = {JSON_DEPTH_MAX, JSON_NODES_MAX, limits && limits->repeats};
     if (limits && limits->depth && limits->depth < JSON_DEPTH_MAX)
         bounds.depth = limits->depth;
     if (limits && limits->nodes)

@@ -112,12 +112,19 @@ static void fill_group(struct arena *arena, const struct registry *registry, str
     json_set(arena, entry, "preferredVersion", version_entry(arena, group, list[0]));
 }
 
-static struct json *api_versions(struct arena *arena)
+/* The one address there is, as who asks knows it; and unlike all else it names no version. */
+static struct json *api_versions(struct arena *arena, const char *host)
 {
-    struct json *versions = make(arena, "APIVersions", "v1");
+    struct json *versions = json_object(arena);
+    json_set_string(arena, versions, "kind", "APIVersions");
     json_append(json_ensure_array(arena, versions, "versions"), json_string(arena, "v1"));
     struct json *addresses = json_ensure_array(arena, versions, "serverAddressByClientCIDRs");
-    (void)addresses; /* none: the address one asked is the address there is */
+    if (!host)
+        return versions;
+    struct json *address = json_object(arena);
+    json_set_string(arena, address, "clientCIDR", "0.0.0.0/0");
+    json_set_string(arena, address, "serverAddress", host);
+    json_append(addresses, address);
     return versions;
 }
 
@@ -193,13 +200,14 @@ static struct json *root(struct arena *arena, const struct registry *registry)
     return json;
 }
 
-static struct json *document(struct arena *arena, const struct registry *registry, const char *path,
-                             const char *program_version)
+static struct json *document(struct arena *arena, const struct registry *registry,
+                             const struct http_request *request, const char *program_version)
 {
+    const char *path = request->path;
     if (str_eq(path, "/"))
         return root(arena, registry);
     if (str_eq(path, "/api"))
-        return api_versions(arena);
+        return api_versions(arena, http_header_get(request->headers, "Host"));
     if (str_eq(path, "/api/v1"))
         return resource_list(arena, registry, "", "v1");
     if (str_eq(path, "/apis"))
@@ -274,7 +282,8 @@ bool discovery_handle(struct http_exchange *exchange, const struct registry *reg
     }
     if (openapi_handle(exchange, registry, program_version))
         return true;
-    const struct json *json = document(exchange->arena, registry, path, program_version);
+    const struct json *json =
+        document(exchange->arena, registry, exchange->request, program_version);
     if (json)
         respond(exchange, registry, json);
     return json != NULL;

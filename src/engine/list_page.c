@@ -39,10 +39,11 @@ int list_page_parse(struct arena *arena, const char *limit, const char *token,
 {
     struct list_page page = {.after = ""};
     int64_t count = 0;
-    if (!str_is_empty(limit) && str_to_int64(limit, 0, INT64_MAX, &count, NULL) < 0)
-        return err_set(err, ERR_BAD_REQUEST, "limit must be a number from 0 on, not \"%.100s\"",
+    if (!str_is_empty(limit) && str_to_int64(limit, INT64_MIN, INT64_MAX, &count, NULL) < 0)
+        return err_set(err, ERR_BAD_REQUEST, "strconv.ParseInt: parsing \"%.100s\": invalid syntax",
                        limit);
-    page.limit = (size_t)count;
+    /* One below 0 is as good as none, as upstream. */
+    page.limit = count > 0 ? (size_t)count : 0;
     int r = str_is_empty(token) ? 0 : parse_token(arena, token, &page, err);
     if (r == 0)
         *ret = page;

@@ -5,7 +5,6 @@
 #include "kube/object.h"
 #include "kube/status.h"
 #include "kube/table.h"
-#include "net/accept.h"
 
 #include <string.h>
 
@@ -51,9 +50,29 @@ void engine_write_refusal(int status, const char *sentence, struct buf *body)
     buf_append_char(body, '\n');
 }
 
+/* Whether a refusal of this sort says what it is about, as upstream: the others are about the
+ * request, not about an object. */
+static bool has_details(enum err_code code)
+{
+    switch (code) {
+    case ERR_INVALID:
+    case ERR_NOT_FOUND:
+    case ERR_EXISTS:
+    case ERR_CONFLICT:
+    case ERR_FORBIDDEN:
+    case ERR_METHOD:
+    case ERR_TOO_MANY:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void engine_respond_error(struct http_exchange *exchange, const struct err *err)
 {
-    const struct json *status = kube_status_from_err(exchange->arena, err, NULL);
+    static const struct kube_status_details nothing = {0};
+    const struct json *status =
+        kube_status_from_err(exchange->arena, err, has_details(err->code) ? &nothing : NULL);
     respond_tree(exchange, err_info(err->code)->http_status, NULL, status);
 }
 
@@ -61,14 +80,25 @@ void rest_respond_error(struct rest *rest, const struct err *err)
 {
     const struct registry_resource *resource =
         rest->about_resource ? rest->about_resource : rest->route.resource;
+    static const struct registry_resource nothing = {.id = {.group = "", .kind = ""}};
     const char *name = rest->about_name ? rest->about_name : rest->route.name;
+    if (rest->about_nothing) {
+        resource = &nothing;
+        name = "";
+    }
     struct kube_status_details details = {
         .name = name,
         .group = resource->id.group[0] ? resource->id.group : NULL,
         .kind = resource->id.plural,
     };
     struct json *status;
-    if (err->code == ERR_INVALID && rest->invalid.count > 0) {
+    if (err->code == ERR_BAD_REQUEST && rest->unknown) {
+        details = (struct kube_status_details){.causes = rest_unknown_causes(rest)};
+        status = kube_status_from_err(rest->arena, err, details.causes->count ? &details : NULL);
+        json_set_string(rest->arena, status, "message", rest_unknown_text(rest));
+    } else if (!has_details(err->code) && !rest->about_nothing) {
+        status = kube_status_from_err(rest->arena, err, NULL);
+    } else if (err->code == ERR_INVALID && rest->invalid.count > 0) {
         details.kind = resource->id.kind;
         details.causes = field_errors_causes(&rest->invalid);
         status = kube_status_from_err(rest->arena, err, &details);
@@ -77,48 +107,14 @@ void rest_respond_error(struct rest *rest, const struct err *err)
                         arena_printf(rest->arena, "%s%s%s \"%s\" is invalid: %s", resource->id.kind,
                                      details.group ? "." : "", details.group ? details.group : "",
                                      name ? name : "", field_errors_text(&rest->invalid)));
-    } else if (err->code == ERR_BAD_REQUEST && rest->unknown) {
-        details.causes = rest_unknown_causes(rest);
-        status = kube_status_from_err(rest->arena, err, &details);
-        json_set_string(rest->arena, status, "message", rest_unknown_text(rest));
     } else {
         /* Of what is invalid kubectl prints the causes and nothing else. */
         struct json *causes = json_array(rest->arena);
         kube_status_add_cause(rest->arena, causes, "FieldValueInvalid", "request", err->message);
-        details.causes = err->code == ERR_INVALID ? causes : NULL;
+        details.causes = err->code == ERR_INVALID && !rest->about_nothing ? causes : NULL;
         status = kube_status_from_err(rest->arena, err, &details);
     }
     respond_tree(rest->exchange, err_info(err->code)->http_status, rest->warnings, status);
-}
-
-static bool is_table(const struct accept_clause *clause)
-{
-    return str_eq(clause->as, "Table") && str_eq(clause->group, "meta.k8s.io") &&
-           (str_eq(clause->version, "v1") || str_eq(clause->version, "v1beta1"));
-}
-
-int rest_choose_form(struct rest *rest, struct err *err)
-{
-    struct accept accept;
-    accept_parse(rest->arena, http_header_get(rest->exchange->request->headers, "Accept"), &accept);
-    for (size_t i = 0; i < accept.count; i++) {
-        const struct accept_clause *clause = &accept.clauses[i];
-        if (!accept_clause_takes(clause, JSON_TYPE))
-            continue;
-        rest->table = is_table(clause);
-        if (rest->table || clause->as[0] == '\0')
-            return 0;
-    }
-    return err_set(err, ERR_NOT_ACCEPTABLE, "only the following media types are accepted: %s",
-                   JSON_TYPE);
-}
-
-const struct kube_columns *rest_columns(const struct rest *rest)
-{
-    const struct registry_resource *resource = rest->route.resource;
-    if (rest->route.sub == SUB_SCALE)
-        return kube_columns_of(&KUBE_SCALES);
-    return resource->columns ? resource->columns : kube_columns_of(&resource->id);
 }
 
 static void respond_table(struct rest *rest, int status, const struct json *object)
@@ -140,7 +136,7 @@ static void respond_table(struct rest *rest, int status, const struct json *obje
 
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size)
 {
-    if (!rest->table && !rest_converts(rest, data, size)) {
+    if (!rest->table && !rest->partial && !rest_converts(rest, data, size)) {
         respond(rest->exchange, status, rest->warnings, data, size);
         return;
     }
@@ -159,8 +155,11 @@ void rest_respond_json(struct rest *rest, int status, const struct json *json)
         rest_convert_out(rest, rest->arena, seen);
         json = seen;
     }
-    if (rest->table && !kube_status_is_status(json) &&
-        !str_eq(json_get_string(json, "kind", ""), "Table"))
+    const char *kind = json_get_string(json, "kind", "");
+    bool whole = str_eq(kind, rest->route.resource->id.kind);
+    if (rest->partial && whole)
+        json = rest_as_partial(rest, rest->arena, json);
+    if (rest->table && !kube_status_is_status(json) && !str_eq(kind, "Table"))
         respond_table(rest, status, json);
     else
         respond_tree(rest->exchange, status, rest->warnings, json);

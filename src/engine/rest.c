@@ -1,14 +1,11 @@
-/* What the verbs share: keys, reading the store and the body, the common errors, and the way from a
- * route to its verb. */
+/* What the verbs share: keys, reading the store, the common errors, and the way from a route to its
+ * verb. */
 #include "engine/rest.h"
 
 #include "base/str.h"
-#include "base/yaml.h"
 #include "kube/object.h"
-#include "kube/schema_protobuf.h"
 
 #include <string.h>
-#include <strings.h>
 
 char *rest_key(struct arena *arena, const struct registry_resource *resource,
                const char *namespace_, const char *name)
@@ -23,6 +20,16 @@ char *rest_key(struct arena *arena, const struct registry_resource *resource,
 const char *rest_query(const struct rest *rest, const char *name)
 {
     return http_query_get(rest->arena, rest->exchange->request->query, name);
+}
+
+int rest_read_version(const char *text, int64_t *ret, struct err *err)
+{
+    if (str_to_int64(text, 0, INT64_MAX, ret, NULL) < 0)
+        return err_set(err, ERR_UNKNOWN,
+                       "resourceVersion: Invalid value: \"%.100s\": strconv.ParseUint: parsing "
+                       "\"%.100s\": invalid syntax",
+                       text, text);
+    return 0;
 }
 
 int rest_not_found(struct rest *rest, const char *name, struct err *err)
@@ -64,74 +71,6 @@ int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *r
     if (r == 0 && rest->route.resource->definition)
         rest_convert_out(rest, rest->arena, *ret);
     return r;
-}
-
-enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF };
-
-static int body_type(const struct rest *rest, enum body_type *ret, struct err *err)
-{
-    static const char *const TYPES[] = {
-        [BODY_JSON] = "application/json",
-        [BODY_YAML] = "application/yaml",
-        [BODY_PROTOBUF] = "application/vnd.kubernetes.protobuf",
-    };
-    const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
-    size_t size = type ? strcspn(type, "; ") : 0;
-    *ret = BODY_JSON;
-    if (size == 0)
-        return 0;
-    for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
-        if (size == strlen(TYPES[i]) && strncasecmp(type, TYPES[i], size) == 0) {
-            *ret = (enum body_type)i;
-            return 0;
-        }
-    return err_set(err, ERR_MEDIA_TYPE,
-                   "the body of the request was in an unknown format - accepted media types "
-                   "include: %s, %s, %s",
-                   TYPES[BODY_JSON], TYPES[BODY_YAML], TYPES[BODY_PROTOBUF]);
-}
-
-int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
-{
-    const struct http_request *request = rest->exchange->request;
-    const struct source source = {"body", request->body, request->body_size, false};
-    struct json *documents;
-    int r = yaml_parse(rest->arena, &source, NULL, &documents, err);
-    if (r < 0) {
-        err_wrap(err, "error decoding YAML");
-        return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(rest->arena, err->message));
-    }
-    if (documents->count != 1 || documents->first->type != JSON_OBJECT)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "error decoding YAML: the body must be one object, as YAML or JSON");
-    *ret = documents->first;
-    return 0;
-}
-
-int rest_read_any(struct rest *rest, struct json **ret, struct err *err)
-{
-    const struct http_request *request = rest->exchange->request;
-    if (request->body_size == 0) {
-        *ret = NULL;
-        return 0;
-    }
-    enum body_type type = BODY_JSON;
-    int r = body_type(rest, &type, err);
-    if (r < 0)
-        return r;
-    if (type == BODY_PROTOBUF)
-        return schema_protobuf_read_body(rest->arena, request->body, request->body_size, ret, err);
-    if (type == BODY_YAML)
-        return rest_parse_yaml(rest, ret, err);
-    struct json *body;
-    r = json_parse(rest->arena, request->body, request->body_size, NULL, &body, err);
-    if (r < 0)
-        return err_wrap(err, "the body of the request cannot be read as JSON");
-    if (body->type != JSON_OBJECT)
-        return err_set(err, ERR_BAD_REQUEST, "the body of the request must be an object, not %s",
-                       json_type_name(body->type));
-    *ret = body;
-    return 0;
 }
 
 const char *rest_api_version(const struct rest *rest)
@@ -178,38 +117,6 @@ void rest_append_stored(const struct rest *rest, struct arena *scratch,
     } else {
         buf_append(buf, data, stored->size);
     }
-}
-
-/* apiVersion and kind may be missing, since the path says them; they may not be others. */
-static int check_kind(struct rest *rest, struct json *body, struct err *err)
-{
-    const struct registry_resource *resource = rest->route.resource;
-    const char *kind = json_get_string(body, "kind", "");
-    const char *version = json_get_string(body, "apiVersion", "");
-    if ((kind[0] && !str_eq(kind, resource->id.kind)) ||
-        (version[0] && !str_eq(version, rest_api_version(rest))))
-        return err_set(err, ERR_BAD_REQUEST,
-                       "%.100s in version \"%.100s\" cannot be handled as a %s of version \"%s\"",
-                       kind, version, resource->id.kind, rest_api_version(rest));
-    rest_convert_in(rest, rest->arena, body);
-    kube_object_set_kind(rest->arena, body, &resource->id);
-    return 0;
-}
-
-int rest_read_body(struct rest *rest, struct json **ret, struct err *err)
-{
-    struct json *body = NULL;
-    int r = rest_read_any(rest, &body, err);
-    if (r < 0)
-        return r;
-    if (!body)
-        return err_set(err, ERR_BAD_REQUEST, "the request has no body; it must be a %s",
-                       rest->route.resource->id.kind);
-    r = check_kind(rest, body, err);
-    if (r < 0)
-        return r;
-    *ret = body;
-    return 0;
 }
 
 static void dispatch(struct rest *rest)
@@ -271,12 +178,17 @@ static void dispatch(struct rest *rest)
 
 static int read_dry_run(struct rest *rest, struct err *err)
 {
+    static const char *const supported[] = {"All", NULL};
     const char *dry_run = rest_query(rest, "dryRun");
-    if (dry_run && !str_eq(dry_run, "All"))
-        return err_set(err, ERR_BAD_REQUEST, "dryRun: \"%.100s\" is not known, it must be \"All\"",
-                       dry_run);
-    rest->dry_run = dry_run != NULL;
-    return 0;
+    if (!dry_run || (rest->route.verb & (VERB_GET | VERB_LIST | VERB_WATCH)))
+        return 0;
+    rest->dry_run = true;
+    if (str_eq(dry_run, "All"))
+        return 0;
+    struct json *values = json_array(rest->arena);
+    json_append(values, json_string(rest->arena, dry_run));
+    field_unsupported_value(&rest->invalid, "dryRun", values, supported);
+    return rest_refuse_options(rest, err);
 }
 
 static bool answers_with_objects(enum registry_sub sub)

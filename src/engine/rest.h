@@ -13,7 +13,9 @@
 #include "engine/route.h"
 #include "kube/field_error.h"
 #include "kube/managed_fields.h"
+#include "kube/schema_decode.h"
 #include "kube/selector.h"
+#include "kube/table.h"
 
 /* One request as the handlers see it; lives in the exchange's arena. */
 struct rest {
@@ -24,13 +26,17 @@ struct rest {
     struct route route;
     bool dry_run;                        /* dryRun=All: everything but the write */
     bool table;                          /* objects are answered as rows of a Table */
+    const char *partial;                 /* … or with their metadata alone: "meta.k8s.io/v1" */
     struct field_errors invalid;         /* why the object was refused; with ERR_INVALID */
     const struct schema_report *unknown; /* fields it was refused for; with ERR_BAD_REQUEST */
     /* What errors are about where it is not what the route names: a generated name, a namespace. */
     const char *about_name;
     const struct registry_resource *about_resource;
-    struct http_header *warnings; /* sent with the answer, whatever it is */
-    const struct json *applied;   /* what an apply made, its managedFields right; NULL: none was */
+    bool about_nothing;               /* … and where it is the request as a whole */
+    const struct json *patched;       /* the patch that the object is made with, if it is */
+    struct schema_complaints repeats; /* names that stood twice in the body */
+    struct http_header *warnings;     /* sent with the answer, whatever it is */
+    const struct json *applied; /* what an apply made, its managedFields right; NULL: none was */
 };
 
 /* ---- engine.c */
@@ -69,14 +75,6 @@ bool rest_converts(const struct rest *rest, const char *data, size_t size);
 void rest_append_stored(const struct rest *rest, struct arena *scratch,
                         const struct store_object *stored, struct buf *buf);
 
-/* The request's body as an object of the route's kind in the stored version, apiVersion and kind
- * filled in. */
-int rest_read_body(struct rest *rest, struct json **ret, struct err *err);
-/* Any body that is an object; NULL when there is none. */
-int rest_read_any(struct rest *rest, struct json **ret, struct err *err);
-/* The body as YAML or JSON, whatever its type says: one object. */
-int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err);
-
 /* Read `object` as what its kind says (kube/schema_decode.h). Fields its kind does not know are
  * dropped and told as warnings, or with fieldValidation=Strict an error, or with Ignore not at all.
  * `old` (NULL: none) is what it replaces. */
@@ -85,19 +83,52 @@ int rest_decode(struct rest *rest, struct json *object, const struct json *old, 
 int rest_not_found(struct rest *rest, const char *name, struct err *err);
 int rest_conflict(struct rest *rest, const char *name, struct err *err);
 const char *rest_query(const struct rest *rest, const char *name); /* NULL when absent */
+/* The resourceVersion of a list or watch; ERR_UNKNOWN in Kubernetes' words if it is no number. */
+int rest_read_version(const char *text, int64_t *ret, struct err *err);
+
+/* ---- rest_body.c */
+
+/* The request's body as an object of the route's kind in the stored version, apiVersion and kind
+ * filled in. */
+int rest_read_body(struct rest *rest, struct json **ret, struct err *err);
+/* Any body that is an object, of that kind as far as errors go; NULL when there is none. */
+int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct err *err);
+/* The body as YAML or JSON, whatever its type says: one object. */
+int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err);
+/* The body as JSON of any form; ERR_BAD_REQUEST in the words of Go's decoder. Repeated names are
+ * put into rest->repeats. */
+int rest_read_json(struct rest *rest, struct json **ret, struct err *err);
+/* "converting (v1.Secret) to (core.ConfigMap): unknown conversion" */
+char *rest_no_conversion(struct rest *rest, const char *kind, const char *api_version);
 
 /* ---- respond.c */
 void rest_respond_error(struct rest *rest, const struct err *err);
 /* One object, whole, as the client wants it (JSON, or a Table of one row). */
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size);
 void rest_respond_json(struct rest *rest, int status, const struct json *json);
-/* The form that the client wants most, of those there are, into rest->table. */
-int rest_choose_form(struct rest *rest, struct err *err);
-struct kube_columns;
-const struct kube_columns *rest_columns(const struct rest *rest);
 void rest_warn(struct rest *rest, const char *text); /* a Warning, sent with the answer */
 const char *rest_unknown_text(struct rest *rest);    /* of rest->unknown: the refusal, in full */
 struct json *rest_unknown_causes(struct rest *rest); /* and what may have been meant */
+
+/* ---- rest_form.c: whole objects, rows of a Table, or metadata alone */
+
+/* The form that the client wants most, of those there are, into rest->table and rest->partial. */
+int rest_choose_form(struct rest *rest, struct err *err);
+const struct kube_columns *rest_columns(const struct rest *rest);
+/* The object as a PartialObjectMetadata. */
+struct json *rest_as_partial(const struct rest *rest, struct arena *arena,
+                             const struct json *object);
+/* A list in a form that is not the whole objects': begun with its metadata, then each is added and
+ * may be forgotten. ERR_BAD_REQUEST for wrong options of a Table. */
+struct rest_formed {
+    struct rest *rest;
+    struct json *list; /* the answer */
+    enum kube_include include;
+    int64_t now_ms;
+};
+int rest_formed_begin(struct rest *rest, const struct json *list_meta, struct rest_formed *ret,
+                      struct err *err);
+void rest_formed_add(struct rest_formed *formed, const struct json *object);
 
 /* ---- rest_filter.c: labelSelector and fieldSelector */
 struct rest_filter {
@@ -146,14 +177,21 @@ int rest_check_identity(struct rest *rest, struct json *object, const struct jso
 
 /* ---- rest_patch.c */
 
-/* `present` with the request's patch; `type` as kube_patch_apply() wants it. */
+/* `present` with the request's patch; `type` as kube_patch_apply() wants it. Sets rest->patched. */
 int rest_read_patched(struct rest *rest, const struct json *present,
                       const struct schema_object *type, struct json **ret, struct err *err);
+
+/* ---- rest_patch_refusal.c: what the patch would have made is no object of its kind; ERR_INVALID
+ */
+int rest_refuse_patch(struct rest *rest, const struct json *object, const char *why,
+                      struct err *err);
 
 /* ---- rest_managed.c: who writes */
 
 /* The options of the request about it; ERR_INVALID. Who applies must say who he is. */
 int rest_check_manager(struct rest *rest, bool applies, struct err *err);
+/* The options of a request are refused as if they were an object: by rest->invalid. */
+int rest_refuse_options(struct rest *rest, struct err *err);
 struct managed_write rest_managed_write(struct rest *rest);
 /* Set managedFields of `object`, which a client sent and which has its defaults; `old` NULL: new.
  * Called once in every write. */

@@ -57,7 +57,7 @@ void rest_bind(struct rest *rest)
     struct err err = ERR_INIT;
     struct json *binding, *old;
     int64_t revision;
-    if (rest_read_any(rest, &binding, &err) < 0 ||
+    if (rest_read_any(rest, "Binding", &binding, &err) < 0 ||
         rest_load(rest, rest->route.name, &old, &revision, &err) < 0) {
         rest_respond_error(rest, &err);
         return;

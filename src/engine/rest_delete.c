@@ -5,9 +5,9 @@
 #include "engine/rest.h"
 #include "kube/object.h"
 #include "kube/schema_decode.h"
-#include "kube/status.h"
 #include "kube/types/types.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static int check_allowed(struct rest *rest, const char *name, struct err *err)
@@ -23,41 +23,50 @@ static int check_allowed(struct rest *rest, const char *name, struct err *err)
     return 0;
 }
 
+/* About the kind, not about the resource as every other conflict is. */
+static int fail_precondition(struct rest *rest, const char *name, const char *what,
+                             const char *wanted, const char *there, const char *guess,
+                             struct err *err)
+{
+    const struct kube_resource *id = &rest->route.resource->id;
+    struct registry_resource *about = ARENA_NEW(rest->arena, struct registry_resource);
+    about->id = *id;
+    about->id.plural = id->kind;
+    rest->about_resource = about;
+    rest->about_name = name;
+    return err_set(err, ERR_CONFLICT,
+                   "Operation cannot be fulfilled on %s%s%s \"%s\": the %s in the precondition "
+                   "(%.64s) does not match the %s in record (%s). The object might have been %s",
+                   id->kind, id->group[0] ? "." : "", id->group, name, what, wanted, what, there,
+                   guess);
+}
+
 int rest_check_preconditions(struct rest *rest, const struct json *object,
                              const struct deletion_options *options, struct err *err)
 {
-    const char *text = kube_resource_text(rest->arena, &rest->route.resource->id);
     const char *name = kube_meta_name(object), *uid = kube_meta_uid(object);
     const char *version = kube_meta_resource_version(object);
     if (options->uid && !str_eq(options->uid, uid))
-        return err_set(err, ERR_CONFLICT,
-                       "Operation cannot be fulfilled on %s \"%s\": Precondition failed: UID in "
-                       "precondition: %.64s, UID in object meta: %s",
-                       text, name, options->uid, uid);
+        return fail_precondition(rest, name, "UID", options->uid, uid, "deleted and then recreated",
+                                 err);
     if (options->resource_version && !str_eq(options->resource_version, version))
-        return err_set(err, ERR_CONFLICT,
-                       "Operation cannot be fulfilled on %s \"%s\": Precondition failed: "
-                       "ResourceVersion in precondition: %.32s, ResourceVersion in object meta: %s",
-                       text, name, options->resource_version, version);
+        return fail_precondition(rest, name, "ResourceVersion", options->resource_version, version,
+                                 "modified", err);
     return 0;
 }
 
 /* Read as the kind it is: a value of the wrong type is no option left out. */
 static int read_options(struct rest *rest, struct deletion_options *ret, struct err *err)
 {
-    static const struct registry_resource options = {
-        .id = {.group = "meta.k8s.io", .plural = "deleteoptions", .kind = "DeleteOptions"}};
     struct json *body;
-    int r = rest_read_any(rest, &body, err);
+    int r = rest_read_any(rest, "DeleteOptions", &body, err);
     if (r == 0 && body)
         r = schema_decode(rest->arena, &TYPE_DELETE_OPTIONS, SCHEMA_FORM_TYPED, body, NULL, err);
     if (r < 0)
         return r;
     r = deletion_options_parse(&rest->invalid, body, rest->exchange->request->query, ret, err);
-    if (rest->invalid.count > 0) {
-        rest->about_resource = &options;
-        rest->about_name = "";
-    }
+    if (rest->invalid.count > 0)
+        return rest_refuse_options(rest, err);
     if (r == 0 && ret->dry_run)
         rest->dry_run = true;
     return r;
@@ -94,13 +103,44 @@ void rest_delete(struct rest *rest)
 struct sweep {
     struct rest *rest; /* NULL: nobody waits */
     size_t waiting;
-    struct err err; /* of the first that failed */
+    struct json *items; /* what is deleted, as it was; in the request's arena */
+    int64_t revision;   /* of the list of it */
+    struct err err;     /* of the first that failed */
 };
 
 static void sweep_canceled(struct http_exchange *exchange)
 {
     struct sweep *sweep = exchange->context;
     sweep->rest = NULL;
+}
+
+static void answer_items(struct rest *rest, const struct sweep *sweep)
+{
+    struct err err = ERR_INIT;
+    struct rest_formed formed;
+    struct json *list = json_object(rest->arena), *meta = json_object(rest->arena);
+    json_set(rest->arena, meta, "resourceVersion",
+             json_stringf(rest->arena, "%" PRId64, sweep->revision));
+    if (rest->table || rest->partial) {
+        if (rest_formed_begin(rest, meta, &formed, &err) < 0) {
+            rest_respond_error(rest, &err);
+            return;
+        }
+        JSON_EACH (item, sweep->items)
+            rest_formed_add(&formed, item);
+        rest_respond_json(rest, 200, formed.list);
+        return;
+    }
+    json_set_string(rest->arena, list, "kind", rest->route.resource->list_kind);
+    json_set_string(rest->arena, list, "apiVersion", rest_api_version(rest));
+    json_set(rest->arena, list, "metadata", meta);
+    /* Elements of a typed list do not say again what the list says. */
+    JSON_EACH (item, rest->route.resource->form == SCHEMA_FORM_TYPED ? sweep->items : NULL) {
+        json_remove(item, "kind");
+        json_remove(item, "apiVersion");
+    }
+    json_set(rest->arena, list, "items", sweep->items);
+    rest_respond_json(rest, 200, list);
 }
 
 static void sweep_settle(struct sweep *sweep)
@@ -110,12 +150,10 @@ static void sweep_settle(struct sweep *sweep)
     struct rest *rest = sweep->rest;
     if (rest) {
         rest->exchange->on_cancel = NULL;
-        if (sweep->err.code != ERR_NONE) {
+        if (sweep->err.code != ERR_NONE)
             rest_respond_error(rest, &sweep->err);
-        } else {
-            struct kube_status_details details = {.kind = rest->route.resource->id.plural};
-            rest_respond_json(rest, 200, kube_status_success(rest->arena, &details));
-        }
+        else
+            answer_items(rest, sweep);
     }
     free(sweep);
 }
@@ -144,6 +182,9 @@ static int sweep_one(struct sweep *sweep, const struct store_object *listed,
         return r;
     if (!rest_filter_matches(filter, object))
         return 0;
+    struct json *item = json_clone(rest->arena, object);
+    rest_convert_out(rest, rest->arena, item);
+    json_append(sweep->items, item);
     enum deletion_step step = deletion_decide(rest->arena, rest->route.resource, object, options,
                                               loop_wall_ms(engine_loop(rest->engine)));
     if (rest->dry_run || step == DELETION_KEEP)
@@ -168,6 +209,8 @@ void rest_delete_collection(struct rest *rest)
     struct sweep *sweep = mem_zalloc(sizeof(*sweep));
     sweep->rest = rest;
     sweep->waiting = 1; /* this function itself */
+    sweep->items = json_array(rest->arena);
+    sweep->revision = store_revision(engine_store(rest->engine));
     rest->exchange->context = sweep;
     rest->exchange->on_cancel = sweep_canceled;
     const char *prefix = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);

@@ -26,7 +26,7 @@ static void set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 static int read_eviction(struct rest *rest, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
-    int r = rest_read_any(rest, &body, err);
+    int r = rest_read_any(rest, "Eviction", &body, err);
     if (r < 0)
         return r;
     const char *kind = json_get_string(body, "kind", "Eviction");

@@ -1,6 +1,7 @@
 /* Reading what a client sent as an object of the kind. Fields that are misspelt or have no effect:
  * `Warning: 299 - "unknown field …"`, which kubectl prints, or a refusal of the misspelt ones where
  * the client asks for strictness. */
+#include "base/mem.h"
 #include "base/str.h"
 #include "engine/rest.h"
 #include "kube/status.h"
@@ -33,19 +34,27 @@ static bool is_new(const struct schema_complaints *before, const char *text)
     return true;
 }
 
-/* All of them in one sentence, in the words of upstream, which clients may look for. A long one
- * does not fit an err; respond.c writes it in full. */
+/* All of them in one sentence, in the words of upstream, which clients may look for. */
+static const char *strict_text(struct rest *rest)
+{
+    static const char begin[] = "strict decoding error: ";
+    _cleanup_buf_ struct buf all;
+    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 8192);
+    buf_append_str(&all, begin);
+    for (size_t i = 0; i < rest->repeats.count; i++)
+        buf_printf(&all, "%s%s", i ? ", " : "", rest->repeats.texts[i]);
+    for (size_t i = 0; i < rest->unknown->unknown_count; i++)
+        buf_printf(&all, "%sunknown field \"%s\"", i + rest->repeats.count ? ", " : "",
+                   rest->unknown->unknown[i].path);
+    return arena_strdup(rest->arena, all.data);
+}
+
+/* A long one does not fit an err; respond.c writes it in full. */
 const char *rest_unknown_text(struct rest *rest)
 {
     const struct kube_resource *id = &rest->route.resource->id;
-    _cleanup_buf_ struct buf all;
-    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 8192);
-    buf_printf(&all,
-               "%s in version \"%s\" cannot be handled as a %s: strict decoding error: ", id->kind,
-               id->version, id->kind);
-    for (size_t i = 0; i < rest->unknown->unknown_count; i++)
-        buf_printf(&all, "%sunknown field \"%s\"", i ? ", " : "", rest->unknown->unknown[i].path);
-    return arena_strdup(rest->arena, all.data);
+    return arena_printf(rest->arena, "%s in version \"%s\" cannot be handled as a %s: %s", id->kind,
+                        id->version, id->kind, strict_text(rest));
 }
 
 /* A guess at what was meant: kubectl does not print these, so that what it prints is upstream's. */
@@ -80,14 +89,22 @@ int rest_decode(struct rest *rest, struct json *object, const struct json *old, 
     const struct registry_resource *resource = rest->route.resource;
     const char *mode = rest_query(rest, "fieldValidation");
     struct schema_report *report = ARENA_NEW(rest->arena, struct schema_report);
+    const struct json *sent = rest->patched ? json_clone(rest->arena, object) : NULL;
     int r = schema_decode(rest->arena, resource->schema, resource->form, object, report, err);
+    /* A patch is refused with what it would have made. */
+    if (r < 0 && rest->patched)
+        return rest_refuse_patch(rest, sent, arena_strdup(rest->arena, err->message), err);
     if (r < 0)
         return err_wrap(err, "%s in version \"%s\" cannot be handled as a %s", resource->id.kind,
                         resource->id.version, resource->id.kind);
-    if (str_eq(mode, "Strict") && report->unknown_count > 0) {
+    if (str_eq(mode, "Strict") && report->unknown_count + rest->repeats.count > 0) {
         rest->unknown = report;
+        if (rest->patched)
+            return rest_refuse_patch(rest, sent, strict_text(rest), err);
         return err_set(err, ERR_BAD_REQUEST, "%s", rest_unknown_text(rest));
     }
+    for (size_t i = 0; i < rest->repeats.count && !str_eq(mode, "Ignore"); i++)
+        rest_warn(rest, rest->repeats.texts[i]);
     for (size_t i = 0; i < report->unknown_count && !str_eq(mode, "Ignore"); i++)
         rest_warn(rest, arena_printf(rest->arena, "unknown field \"%s\"", report->unknown[i].path));
     warn_unsupported(rest, &report->unsupported, old);

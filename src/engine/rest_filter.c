@@ -14,6 +14,17 @@ static const char *field_get(const struct json *object, const char *path)
     return kube_field_get(object, path);
 }
 
+/* A kind without fields of its own says which there are, as upstream. */
+static int refuse_field(const struct registry_resource *resource, const char *path, struct err *err)
+{
+    if (resource->fields || resource->definition)
+        return err_set(err, ERR_BAD_REQUEST, "field label not supported: %.100s", path);
+    return err_set(err, ERR_BAD_REQUEST,
+                   "\"%.100s\" is not a known field selector: only \"metadata.name\", "
+                   "\"metadata.namespace\"",
+                   path);
+}
+
 int rest_filter_parse(struct arena *arena, const struct registry_resource *resource,
                       const char *label_selector, const char *field_selector,
                       struct rest_filter *ret, struct err *err)
@@ -28,7 +39,7 @@ int rest_filter_parse(struct arena *arena, const struct registry_resource *resou
     for (size_t i = 0; i < filter.fields.count; i++) {
         const struct kube_field_term *term = &filter.fields.terms[i];
         if (!registry_selects_field(resource, term->path))
-            return err_set(err, ERR_BAD_REQUEST, "field label not supported: %.100s", term->path);
+            return refuse_field(resource, term->path, err);
         if (term->equal && str_eq(term->path, "metadata.name"))
             filter.name = term->value;
     }

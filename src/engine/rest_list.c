@@ -2,8 +2,6 @@
 #include "base/str.h"
 #include "engine/list_page.h"
 #include "engine/rest.h"
-#include "kube/object.h"
-#include "kube/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,8 +16,9 @@ static int check_version(struct rest *rest, int64_t current, struct err *err)
     if (str_is_empty(text))
         return 0;
     int64_t asked;
-    if (str_to_int64(text, 0, INT64_MAX, &asked, NULL) < 0)
-        return err_set(err, ERR_BAD_REQUEST, "invalid resource version \"%.100s\"", text);
+    int r = rest_read_version(text, &asked, err);
+    if (r < 0)
+        return r;
     if (asked > current)
         return err_set(err, ERR_TIMEOUT,
                        "Too large resource version: %" PRId64 ", current: %" PRId64, asked,
@@ -114,25 +113,22 @@ static int write_plain(struct list *list, struct err *err)
     return 0;
 }
 
-static int write_table(struct list *list, struct err *err)
+/* A Table, or metadata alone: what is written is not what is stored. */
+static int write_formed(struct list *list, struct err *err)
 {
-    struct rest *rest = list->rest;
-    enum kube_include include;
-    int r = kube_include_parse(rest_query(rest, "includeObject"), &include, err);
+    struct rest_formed formed;
+    int r = rest_formed_begin(list->rest, list_meta(list), &formed, err);
     if (r < 0)
         return r;
-    int64_t now = loop_wall_ms(engine_loop(rest->engine));
-    const struct kube_columns *columns = rest_columns(rest);
-    struct json *table = kube_table_new(rest->arena, columns, list_meta(list), true);
     struct arena *scratch = arena_new();
     for (size_t i = 0; i < list->count; i++) {
         struct json *json;
         arena_reset(scratch);
         if (rest_parse(scratch, list->objects[i], &json, NULL) == 0)
-            kube_table_add(rest->arena, table, columns, json, include, now);
+            rest_formed_add(&formed, json);
     }
     arena_free(scratch);
-    rest_respond_json(rest, 200, table);
+    rest_respond_json(list->rest, 200, formed.list);
     return 0;
 }
 
@@ -171,7 +167,8 @@ void rest_list(struct rest *rest)
         store, rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL),
         list.page.after, &list.objects);
     choose(&list);
-    int r = rest->table ? write_table(&list, &err) : write_plain(&list, &err);
+    bool formed = rest->table || rest->partial;
+    int r = formed ? write_formed(&list, &err) : write_plain(&list, &err);
     if (r < 0)
         rest_respond_error(rest, &err);
     for (size_t i = 0; i < list.count; i++)

@@ -8,18 +8,31 @@
 
 #include <string.h>
 
-/* The options of a request are validated as if they were an object. */
-static const struct registry_resource OPTIONS[] = {
-    {.id = {.group = "meta.k8s.io", .plural = "createoptions", .kind = "CreateOptions"}},
-    {.id = {.group = "meta.k8s.io", .plural = "updateoptions", .kind = "UpdateOptions"}},
-    {.id = {.group = "meta.k8s.io", .plural = "patchoptions", .kind = "PatchOptions"}},
-};
-
-static int refuse_options(struct rest *rest, struct err *err)
+int rest_refuse_options(struct rest *rest, struct err *err)
 {
-    rest->about_resource = rest->route.verb == VERB_CREATE   ? &OPTIONS[0]
-                           : rest->route.verb == VERB_UPDATE ? &OPTIONS[1]
-                                                             : &OPTIONS[2];
+#define OPTIONS(plural_, kind_)                                                                    \
+    {                                                                                              \
+        .id = {.group = "meta.k8s.io", .plural = plural_, .kind = kind_ }                          \
+    }
+    static const struct registry_resource create = OPTIONS("createoptions", "CreateOptions"),
+                                          update = OPTIONS("updateoptions", "UpdateOptions"),
+                                          patch = OPTIONS("patchoptions", "PatchOptions"),
+                                          delete_ = OPTIONS("deleteoptions", "DeleteOptions");
+#undef OPTIONS
+    switch (rest->route.verb) {
+    case VERB_CREATE:
+        rest->about_resource = &create;
+        break;
+    case VERB_UPDATE:
+        rest->about_resource = &update;
+        break;
+    case VERB_PATCH:
+        rest->about_resource = &patch;
+        break;
+    default:
+        rest->about_resource = &delete_;
+        break;
+    }
     rest->about_name = "";
     return err_set(err, ERR_INVALID, "%s is invalid", rest->about_resource->id.kind);
 }
@@ -45,7 +58,7 @@ int rest_check_manager(struct rest *rest, bool applies, struct err *err)
                       "should only contain printable characters");
     if (rest->route.verb == VERB_PATCH && !applies && rest_query(rest, "force"))
         field_forbidden(&rest->invalid, "force", "may not be specified for non-apply patch");
-    return rest->invalid.count > 0 ? refuse_options(rest, err) : 0;
+    return rest->invalid.count > 0 ? rest_refuse_options(rest, err) : 0;
 }
 
 static const char *manager(struct rest *rest)

@@ -173,7 +173,7 @@ static int read_wanted(struct rest *rest, const struct json *present, struct jso
         r = rest_read_patched(rest, present, &TYPE_SCALE, ret, err);
     } else {
         *ret = NULL;
-        r = rest_read_any(rest, ret, err);
+        r = rest_read_any(rest, "Scale", ret, err);
         if (r == 0 && !*ret)
             r = err_set(err, ERR_BAD_REQUEST, "the request has no body; it must be a Scale");
     }

@@ -118,7 +118,7 @@ void rest_token(struct rest *rest)
     struct err err = ERR_INIT;
     struct json *request, *account, *status = json_object(rest->arena);
     int64_t revision;
-    if (rest_read_any(rest, &request, &err) < 0 ||
+    if (rest_read_any(rest, "TokenRequest", &request, &err) < 0 ||
         rest_load(rest, rest->route.name, &account, &revision, &err) < 0 ||
         issue(rest, request, account, status, &err) < 0) {
         rest_respond_error(rest, &err);

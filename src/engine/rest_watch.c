@@ -21,6 +21,7 @@ enum {
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
     TIMEOUT_MAX_S = 24 * 3600,
+    NOBODYS_REVISION = 1, /* written before the server listened: no list was ever of it */
 };
 
 struct rest_watcher {
@@ -111,14 +112,23 @@ static struct json *as_table(struct rest_watcher *watcher, const struct json *ob
     return table;
 }
 
+/* A tree of the store in the watcher's form, if that is not the whole object. */
+static struct json *as_formed(struct rest_watcher *watcher, struct json *object)
+{
+    if (watcher->table)
+        return as_table(watcher, object);
+    return watcher->rest->partial ? rest_as_partial(watcher->rest, watcher->scratch, object)
+                                  : object;
+}
+
 /* One object of the store in the watcher's form; `json` is its tree where it was needed before. */
 static void add_stored(struct rest_watcher *watcher, const char *type,
                        const struct store_object *stored, struct json *json)
 {
-    if (!watcher->table)
+    if (!watcher->table && !watcher->rest->partial)
         add_event(watcher, type, stored);
     else if (json || rest_parse(watcher->scratch, stored, &json, NULL) == 0)
-        add_json(watcher, type, as_table(watcher, json));
+        add_json(watcher, type, as_formed(watcher, json));
 }
 
 /* What left the set is shown as it was when it was in it, with the version that took it out. */
@@ -127,7 +137,7 @@ static void add_leaver(struct rest_watcher *watcher, struct json *previous, int6
     struct arena *arena = watcher->scratch;
     json_set(arena, json_ensure_object(arena, previous, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, revision));
-    add_json(watcher, "DELETED", watcher->table ? as_table(watcher, previous) : previous);
+    add_json(watcher, "DELETED", as_formed(watcher, previous));
 }
 
 static bool matches(struct rest_watcher *watcher, const struct store_object *stored,
@@ -183,6 +193,8 @@ static void add_bookmark(struct rest_watcher *watcher, bool initial_end)
     if (watcher->table) {
         const struct kube_columns *columns = rest_columns(watcher->rest);
         object = kube_table_new(arena, columns, meta, false);
+    } else {
+        object = as_formed(watcher, object);
     }
     add_json(watcher, "BOOKMARK", object);
 }
@@ -230,12 +242,16 @@ static int read_options(struct rest *rest, struct watch_options *ret, struct err
     const char *timeout = rest_query(rest, "timeoutSeconds");
     struct watch_options options = {.since = -1, .timeout_s = TIMEOUT_DEFAULT_S};
     options.initial_end = http_query_flag(query, "sendInitialEvents");
-    if (!str_is_empty(version) && !str_eq(version, "0") && !options.initial_end &&
-        str_to_int64(version, 0, INT64_MAX, &options.since, NULL) < 0)
-        return err_set(err, ERR_BAD_REQUEST, "invalid resource version \"%.100s\"", version);
-    if (!str_is_empty(timeout) && str_to_int64(timeout, 0, INT64_MAX, &options.timeout_s, err) < 0)
-        return err_wrap(err, "timeoutSeconds");
-    if (options.timeout_s == 0)
+    int r = 0;
+    if (!str_is_empty(version) && !str_eq(version, "0") && !options.initial_end)
+        r = rest_read_version(version, &options.since, err);
+    if (r < 0)
+        return r;
+    if (!str_is_empty(timeout) &&
+        str_to_int64(timeout, INT64_MIN, INT64_MAX, &options.timeout_s, NULL) < 0)
+        return err_set(err, ERR_BAD_REQUEST, "strconv.ParseInt: parsing \"%.100s\": invalid syntax",
+                       timeout);
+    if (options.timeout_s <= 0)
         options.timeout_s = TIMEOUT_DEFAULT_S;
     if (options.timeout_s > TIMEOUT_MAX_S)
         options.timeout_s = TIMEOUT_MAX_S;
@@ -256,6 +272,9 @@ static int open_watch(struct rest_watcher *watcher, const char *prefix, int64_t 
 {
     struct store *store = engine_store(watcher->rest->engine);
     int64_t current = store_revision(store);
+    if (since >= 0 && since <= NOBODYS_REVISION)
+        return err_set(err, ERR_EXPIRED, "too old resource version: %" PRId64 " (%" PRId64 ")",
+                       since, current);
     if (since > current)
         return err_set(err, ERR_EXPIRED,
                        "resource version %" PRId64 " is newer than this server's %" PRId64

@@ -316,19 +316,39 @@ void rest_create(struct rest *rest)
 
 /* ---- UPDATE ---------------------------------------------------------------------------------- */
 
-int rest_check_identity(struct rest *rest, struct json *object, const struct json *old,
-                        struct err *err)
+static int check_name_field(struct rest *rest, struct json *object, struct err *err)
 {
-    const char *name = kube_meta_name(object), *uid = kube_meta_uid(object);
-    const char *version = kube_meta_resource_version(object);
-    if (name[0] == '\0') {
+    const char *name = kube_meta_name(object);
+    if (name[0] == '\0')
         kube_meta_set_name(rest->arena, object, rest->route.name);
-    } else if (!str_eq(name, rest->route.name)) {
+    else if (!str_eq(name, rest->route.name))
         return err_set(err, ERR_BAD_REQUEST,
                        "the name of the object (%.253s) does not match the name on the URL (%s)",
                        name, rest->route.name);
-    }
-    int r = check_namespace_field(rest, object, err);
+    return 0;
+}
+
+/* In the words of Kubernetes' store. An object that is not there has no uid either. */
+static int uid_conflict(struct rest *rest, const char *wanted, const char *there, struct err *err)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    const char *key = rest_key(rest->arena, resource, rest->route.namespace_, rest->route.name);
+    return err_set(
+        err, ERR_CONFLICT,
+        "Operation cannot be fulfilled on %s \"%s\": StorageError: invalid object, Code: "
+        "4, Key: /registry%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
+        "failed: UID in precondition: %.64s, UID in object meta: %s",
+        kube_resource_text(rest->arena, &resource->id), rest->route.name, key, wanted, there);
+}
+
+int rest_check_identity(struct rest *rest, struct json *object, const struct json *old,
+                        struct err *err)
+{
+    const char *uid = kube_meta_uid(object);
+    const char *version = kube_meta_resource_version(object);
+    int r = check_name_field(rest, object, err);
+    if (r == 0)
+        r = check_namespace_field(rest, object, err);
     if (r < 0)
         return r;
     bool other = uid[0] != '\0' && !str_eq(uid, kube_meta_uid(old));
@@ -338,11 +358,7 @@ int rest_check_identity(struct rest *rest, struct json *object, const struct jso
         return err_set(err, ERR_INVALID, "%s is invalid", rest->route.resource->id.kind);
     }
     if (other)
-        return err_set(err, ERR_CONFLICT,
-                       "Operation cannot be fulfilled on %s \"%s\": Precondition failed: UID in "
-                       "precondition: %.64s, UID in object meta: %s",
-                       kube_resource_text(rest->arena, &rest->route.resource->id), rest->route.name,
-                       uid, kube_meta_uid(old));
+        return uid_conflict(rest, uid, kube_meta_uid(old), err);
     if (version[0] != '\0' && !str_eq(version, kube_meta_resource_version(old)))
         return rest_conflict(rest, rest->route.name, err);
     return 0;
@@ -404,13 +420,27 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
     return resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
 }
 
+/* What is wrong with the request itself is told before the object is looked for, as upstream. */
+static int load_for_update(struct rest *rest, struct json *object, struct json **ret,
+                           int64_t *ret_revision, struct err *err)
+{
+    int r = check_name_field(rest, object, err);
+    if (r == 0)
+        r = check_namespace_field(rest, object, err);
+    if (r < 0)
+        return r;
+    r = rest_load(rest, rest->route.name, ret, ret_revision, err);
+    const char *uid = kube_meta_uid(object);
+    return r == -ERR_NOT_FOUND && uid[0] ? uid_conflict(rest, uid, "", err) : r;
+}
+
 void rest_update(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct json *object, *old;
     int64_t revision;
     if (rest_read_body(rest, &object, &err) < 0 ||
-        rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
+        load_for_update(rest, object, &old, &revision, &err) < 0 ||
         rest_prepare_update(rest, object, old, &err) < 0) {
         rest_respond_error(rest, &err);
         return;

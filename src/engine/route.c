@@ -19,13 +19,6 @@ static bool inside_namespace(const char *const *rest, size_t count)
     return count >= 3 && str_eq(rest[0], "namespaces");
 }
 
-static int no_resource(const char *group, const char *plural, struct err *err)
-{
-    return err_set(err, ERR_NOT_FOUND,
-                   "this server has no %.63s%s%.63s: 'kubectl api-resources' lists what it has",
-                   plural, group[0] ? "." : "", group);
-}
-
 /* What Kubernetes has below its objects and this server has not, with the way out. */
 static int no_subresource(const struct registry_resource *resource, const char *sub,
                           struct err *err)
@@ -135,7 +128,7 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
     }
     route.resource = registry_find_version(registry, group, version, rest[0], &route.older);
     if (!route.resource)
-        return no_resource(group, inside_namespace(rest, count) ? rest[2] : rest[0], err);
+        return not_found(err);
     bool inside = route.namespace_[0] != '\0';
     if (inside && !route.resource->id.namespaced)
         return not_found(err);

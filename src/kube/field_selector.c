@@ -34,7 +34,7 @@ static int unescape(struct arena *arena, const char *text, const char *end, cons
     return 0;
 }
 
-static int parse_term(struct arena *arena, const char *text, const char *end,
+static int parse_term(struct arena *arena, const char *whole, const char *text, const char *end,
                       struct kube_field_term *ret, struct err *err)
 {
     const char *operator_ = text;
@@ -43,10 +43,8 @@ static int parse_term(struct arena *arena, const char *text, const char *end,
     bool not_equal = end - operator_ >= 2 && operator_[0] == '!' && operator_[1] == '=';
     bool twice = end - operator_ >= 2 && operator_[0] == '=' && operator_[1] == '=';
     if (operator_ == text || operator_ == end || (*operator_ == '!' && !not_equal))
-        return err_set(err, ERR_BAD_REQUEST,
-                       "invalid field selector: '%.*s' is none of PATH=VALUE, PATH==VALUE and "
-                       "PATH!=VALUE",
-                       (int)(end - text > 200 ? 200 : end - text), text);
+        return err_set(err, ERR_BAD_REQUEST, "invalid selector: '%.200s'; can't understand '%.*s'",
+                       whole, (int)(end - text > 200 ? 200 : end - text), text);
     ret->path = arena_strndup(arena, text, (size_t)(operator_ - text));
     ret->equal = !not_equal;
     return unescape(arena, operator_ + (not_equal || twice ? 2 : 1), end, &ret->value, err);
@@ -55,7 +53,7 @@ static int parse_term(struct arena *arena, const char *text, const char *end,
 int kube_field_selector_parse(struct arena *arena, const char *text,
                               struct kube_field_selector *ret, struct err *err)
 {
-    text = text ? text : "";
+    const char *whole = text = text ? text : "";
     if (strlen(text) > KUBE_SELECTOR_MAX)
         return err_set(err, ERR_BAD_REQUEST, "field selector too long: %zu bytes, %d are allowed",
                        strlen(text), (int)KUBE_SELECTOR_MAX);
@@ -67,7 +65,7 @@ int kube_field_selector_parse(struct arena *arena, const char *text,
         const char *end = term_end(text);
         /* An empty term says nothing, as upstream. */
         if (end > text) {
-            int result = parse_term(arena, text, end, &terms[count], err);
+            int result = parse_term(arena, whole, text, end, &terms[count], err);
             if (result < 0)
                 return result;
             count++;

@@ -59,7 +59,7 @@ struct parser {
     const char *text; /* all of it, for messages */
     const char *next; /* behind the token */
     enum token token;
-    const char *word; /* of TOKEN_WORD */
+    const char *word; /* the token's text; "" at the end */
     struct err *err;
 };
 
@@ -110,16 +110,18 @@ static void advance(struct parser *parser)
         while (!is_special(*at))
             at++;
         parser->token = TOKEN_WORD;
-        parser->word = arena_strndup(parser->arena, start, (size_t)(at - start));
     }
+    parser->word = arena_strndup(parser->arena, start, (size_t)(at - start));
     parser->next = at;
 }
 
-static int refuse(struct parser *parser, const char *expected)
+/* In upstream's words. `within` a term it is said whose part is wrong. */
+static int refuse(struct parser *parser, bool within, const char *expected)
 {
-    return err_set(parser->err, ERR_BAD_REQUEST,
-                   "unable to parse selector '%.200s': expected %s at byte %zu", parser->text,
-                   expected, (size_t)(parser->next - parser->text));
+    return err_set(parser->err, ERR_BAD_REQUEST, "%sfound '%.200s'%s expected: %s",
+                   within ? "unable to parse requirement: " : "", parser->word,
+                   /* The one place without a comma. */
+                   str_eq(expected, "'('") ? "" : ",", expected);
 }
 
 static int check_value(struct parser *parser, const char *value)
@@ -127,8 +129,7 @@ static int check_value(struct parser *parser, const char *value)
     if (*value == '\0' || is_name(value, strlen(value)))
         return 0;
     return err_set(parser->err, ERR_BAD_REQUEST,
-                   "unable to parse selector '%.200s': '%.100s' is no label value", parser->text,
-                   value);
+                   "unable to parse requirement: '%.100s' is no label value", value);
 }
 
 /* A value may be empty: "a=" and "a in (,b)". Leaves the token behind the value. */
@@ -145,12 +146,14 @@ static int parse_value(struct parser *parser, const char **ret)
 static int parse_set(struct parser *parser, struct kube_selector_term *term)
 {
     if (parser->token != TOKEN_OPEN)
-        return refuse(parser, "'('");
+        return refuse(parser, true, "'('");
     size_t room = 1;
     for (const char *c = parser->next; *c && *c != ')'; c++)
         room += *c == ',';
     if (room > KUBE_SELECTOR_TERMS_MAX)
-        return refuse(parser, "fewer values");
+        return err_set(parser->err, ERR_BAD_REQUEST,
+                       "unable to parse requirement: more than %d values",
+                       (int)KUBE_SELECTOR_TERMS_MAX);
     term->values = ARENA_ARRAY(parser->arena, const char *, room);
     do {
         advance(parser);
@@ -159,7 +162,7 @@ static int parse_set(struct parser *parser, struct kube_selector_term *term)
             return result;
     } while (parser->token == TOKEN_COMMA);
     if (parser->token != TOKEN_CLOSE)
-        return refuse(parser, "',' or ')'");
+        return refuse(parser, true, "',' or ')'");
     advance(parser);
     return 0;
 }
@@ -176,7 +179,10 @@ static int parse_one_value(struct parser *parser, struct kube_selector_term *ter
         return result;
     int64_t number;
     if (str_to_int64(term->values[0], INT64_MIN, INT64_MAX, &number, NULL) < 0)
-        return refuse(parser, "a whole number");
+        return err_set(parser->err, ERR_BAD_REQUEST,
+                       "unable to parse requirement: values[0]: Invalid value: \"%.100s\": for "
+                       "'Gt', 'Lt' operators, the value must be an integer",
+                       term->values[0]);
     return 0;
 }
 
@@ -186,11 +192,10 @@ static int parse_term(struct parser *parser, struct kube_selector_term *term)
     if (negated)
         advance(parser);
     if (parser->token != TOKEN_WORD)
-        return refuse(parser, "a label key");
+        return refuse(parser, true, "identifier");
     if (selector_check_key(parser->word, parser->err) < 0)
         return err_set(parser->err, ERR_BAD_REQUEST,
-                       "unable to parse selector '%.200s': '%.100s' is no label key", parser->text,
-                       parser->word);
+                       "unable to parse requirement: '%.100s' is no label key", parser->word);
     *term = (struct kube_selector_term){
         .key = parser->word,
         .op = negated ? KUBE_SELECTOR_NOT_EXISTS : KUBE_SELECTOR_EXISTS,
@@ -213,7 +218,7 @@ static int parse_term(struct parser *parser, struct kube_selector_term *term)
     bool in = parser->token == TOKEN_WORD && strcmp(parser->word, "in") == 0;
     bool not_in = parser->token == TOKEN_WORD && strcmp(parser->word, "notin") == 0;
     if (!in && !not_in)
-        return refuse(parser, "one of = == != in notin < >");
+        return refuse(parser, true, "in, notin, =, ==, !=, gt, lt");
     term->op = in ? KUBE_SELECTOR_IN : KUBE_SELECTOR_NOT_IN;
     advance(parser);
     return parse_set(parser, term);
@@ -234,16 +239,18 @@ int kube_selector_parse(struct arena *arena, const char *text, struct kube_selec
     size_t count = 0;
     advance(&parser);
     while (parser.token != TOKEN_END) {
+        if (parser.token != TOKEN_WORD && parser.token != TOKEN_NOT)
+            return refuse(&parser, false, "!, identifier, or 'end of string'");
         int result = parse_term(&parser, &terms[count++]);
         if (result < 0)
             return result;
         if (parser.token == TOKEN_END)
             break;
         if (parser.token != TOKEN_COMMA)
-            return refuse(&parser, "',' or the end");
+            return refuse(&parser, false, "',' or 'end of string'");
         advance(&parser);
-        if (parser.token == TOKEN_END)
-            return refuse(&parser, "a label key behind ','");
+        if (parser.token != TOKEN_WORD && parser.token != TOKEN_NOT)
+            return refuse(&parser, false, "identifier after ','");
     }
     *ret = (struct kube_selector){.terms = terms, .count = count};
     return 0;

@@ -23,8 +23,7 @@ static void add_details(struct arena *arena, struct json *status,
         json_set(arena, object, "causes", json_clone(arena, details->causes));
     if (details->retry_after_seconds > 0)
         json_set_int(arena, object, "retryAfterSeconds", details->retry_after_seconds);
-    if (json_count(object))
-        json_set(arena, status, "details", object);
+    json_set(arena, status, "details", object);
 }
 
 static struct json *make_status(struct arena *arena, const char *outcome)
@@ -43,7 +42,8 @@ struct json *kube_status_from_err(struct arena *arena, const struct err *err,
     const struct err_info *info = err_info(err->code);
     struct json *status = make_status(arena, "Failure");
     json_set_string(arena, status, "message", *err->message ? err->message : info->name);
-    json_set_string(arena, status, "reason", info->reason);
+    if (info->reason[0])
+        json_set_string(arena, status, "reason", info->reason);
     add_details(arena, status, details);
     json_set_int(arena, status, "code", info->http_status);
     return status;

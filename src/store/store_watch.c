@@ -84,9 +84,8 @@ int store_watch(struct store *store, const char *prefix, int64_t since,
     if (since < -1)
         return err_set(err, ERR_BAD_REQUEST, "%lld is no revision", (long long)since);
     if (since >= 0 && !store_remembers(store, since))
-        return err_set(err, ERR_EXPIRED,
-                       "revision %lld is too old: changes are kept from %lld on; list again",
-                       (long long)since, (long long)store->history.floor);
+        return err_set(err, ERR_EXPIRED, "too old resource version: %lld (%lld)", (long long)since,
+                       (long long)store->history.floor);
     struct store_watch *watch = mem_zalloc(sizeof(*watch));
     watch->store = store;
     watch->prefix = mem_strdup(prefix);

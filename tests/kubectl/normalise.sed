@@ -6,7 +6,7 @@ s/(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} [+-][
 s/^((---|\+\+\+) [^ 	]*)[ 	]+[0-9]{4}-.*/\1/
 s,/tmp/(LIVE|MERGED)-[0-9]+,\1,g
 s,DIRECTORY/(LIVE|MERGED)-[0-9]+,\1,g
-s/(resourceVersion"?: ?)"[0-9]+"/\1"RV"/g
+s/(resourceVersion\\?"?: ?)(\\?)"[0-9]+\\?"/\1\2"RV\2"/g
 s/eyJ[A-Za-z0-9_.-]{40,}/TOKEN/g
 s/\b10\.[0-9]+\.[0-9]+\.[0-9]+\b/IP/g
 # Names that a server makes up: the hash of a template, the end of a generated name.
@@ -22,6 +22,7 @@ s/^! [IWEF][0-9]{4} [0-9:.]+ +[0-9]+ [a-z_]+\.go:[0-9]+\] /! LOG /
 s/(Resource Version: +)[0-9]+$/\1RV/
 # Values in Go's own notation, and what Go's decoder says of a wrong type: another server has another decoder.
 s/(value: )[][a-zA-Z0-9.&]*(\{.*\}|\(nil\))/\1VALUE/
+/unknown conversion/!s/(patch: Invalid value: "\{.*\}": ).*/\1DETAIL/
 /strict decoding error/!s/(cannot be handled as a [A-Za-z]+: ).*/\1DETAIL/
 s/(continue key is not valid: ).*/\1DETAIL/
 /^! \|\.\.\./d

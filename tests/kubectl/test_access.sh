@@ -51,7 +51,7 @@ check() {
     local who='User "system:serviceaccount:default:builder"' token
     assert_contains "the first roles" 'cluster-admin' "$(kubectl get clusterroles)"
     assert_eq "the owner" yes "$(kubectl auth can-i '*' '*')"
-    refused "to ask as another" 'is not supported by this server: ask with a token' kubectl get pods --as builder
+    refused "to ask as another" 'User "builder" cannot list resource "pods"' kubectl get pods --as builder
 
     kubectl create serviceaccount builder >/dev/null
     token=$(token_of builder)

@@ -30,9 +30,9 @@ wait_for_phase sleeper Running
 
 refused "pods/exec is not supported by this server yet: run what you need" exec sleeper -- ls
 refused "pods/attach is not supported by this server yet: read what a pod says" attach sleeper
-refused "this server has no cronjobs.batch: 'kubectl api-resources' lists what it has" \
+refused 'the server could not find the requested resource' \
     create cronjob c --image=x --schedule="* * * * *"
-refused "/nope" patch pod sleeper --type=json -p '[{"op":"remove","path":"/nope"}]'
+refused "The request is invalid" patch pod sleeper --type=json -p '[{"op":"remove","path":"/nope"}]'
 
 pod_refused "spec.containers: Required value" null
 pod_refused "spec.hostNetwork must be true or false, not the string \"yes\"" \

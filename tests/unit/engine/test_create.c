@@ -1,6 +1,7 @@
 /* CREATE and GET: what is filled in, what is refused, and in which words. */
 #include "api.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <setjmp.h>
@@ -49,7 +50,8 @@ static void test_not_found(void **state)
     answer = api_get(api, "/api/v1/cats");
     assert_int_equal(answer.status, 404);
     assert_string_equal(answer_message(&answer),
-                        "this server has no cats: 'kubectl api-resources' lists what it has");
+                        "the server could not find the requested resource");
+    assert_string_equal(json_to_string(api->arena, json_get(answer.json, "details")), "{}");
     answer = api_post(api, PODS "/x/exec", "");
     assert_int_equal(answer.status, 501);
     assert_string_equal(answer_message(&answer), "pods/exec is not supported by this server yet: "
@@ -130,27 +132,56 @@ static void test_namespaces(void **state)
     assert_int_equal(answer.status, 403);
 }
 
+/* What is wrong with a body is said in the words of Kubernetes' decoder, and about nothing else. */
+static const struct {
+    const char *type, *body;
+    int status;
+    const char *message;
+} BODIES[] = {
+    {"application/json", "", 400,
+     "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json "
+     "parse error: unexpected end of JSON input (<empty>)"},
+    {"application/json", "{", 400,
+     "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json "
+     "parse error: unexpected end of JSON input ({)"},
+    {"application/json", "not json, and much longer than what is shown", 400,
+     "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json "
+     "parse error: invalid character 'o' in literal null (expecting 'u') "
+     "(6e6f74206a736f6e2c20616e64206d756368206c6f6e676572207468616e ...)"},
+    {"application/json", "[]", 400,
+     "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json "
+     "parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "
+     "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" } (5b5d)"},
+    {"application/json", "{\"kind\":\"Service\",\"apiVersion\":\"v1\"}", 400,
+     "Service in version \"v1\" cannot be handled as a Pod: converting (v1.Service) to (core.Pod): "
+     "unknown conversion"},
+    {"application/json", "{\"kind\":\"Pod\",\"apiVersion\":\"v2\"}", 400,
+     "the API version in the data (v2) does not match the expected API version (v1)"},
+    {"application/json", "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}", 400,
+     "resourceVersion should not be set on objects to be created"},
+    {"application/xml", POD_X, 415,
+     "the body of the request was in an unknown format - accepted media types include: "
+     "application/json, application/yaml, application/vnd.kubernetes.protobuf"},
+};
+
 static void test_bodies(void **state)
 {
     struct api *api = *state;
-    assert_int_equal(api_post(api, PODS, "").status, 400);
-    assert_int_equal(api_post(api, PODS, "[]").status, 400);
-    assert_int_equal(api_post(api, PODS, "{").status, 400);
-    assert_int_equal(api_post(api, PODS, "{\"kind\":\"Service\",\"apiVersion\":\"v1\"}").status,
-                     400);
-    assert_int_equal(
-        api_post(api, PODS, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"a\":1}}}").status, 400);
-    assert_int_equal(
-        api_post(api, PODS, "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}").status,
-        400);
+    for (size_t i = 0; i < ARRAY_SIZE(BODIES); i++) {
+        struct answer answer =
+            api_call(api, "POST", PODS, BODIES[i].type, "application/json", BODIES[i].body);
+        assert_int_equal(answer.status, BODIES[i].status);
+        assert_string_equal(answer_message(&answer), BODIES[i].message);
+        assert_null(json_get(answer.json, "details"));
+    }
     struct answer answer =
-        api_call(api, "POST", PODS, "application/xml", "application/json", POD_X);
-    assert_int_equal(answer.status, 415);
+        api_post(api, PODS, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"a\":1}}}");
+    assert_int_equal(answer.status, 400);
+    answer = api_post(api, PODS "?dryRun=Some", POD_X);
+    assert_int_equal(answer.status, 422);
     assert_string_equal(answer_message(&answer),
-                        "the body of the request was in an unknown format - accepted media types "
-                        "include: application/json, application/yaml, "
-                        "application/vnd.kubernetes.protobuf");
-    assert_int_equal(api_post(api, PODS "?dryRun=Some", POD_X).status, 400);
+                        "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: "
+                        "[\"Some\"]: supported values: \"All\"");
 }
 
 static void test_yaml_bodies(void **state)

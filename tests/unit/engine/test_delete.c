@@ -118,6 +118,15 @@ static void test_preconditions(void **state)
     struct answer made = api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"}}");
     struct answer answer = api_delete(api, MAPS "/c", "{\"preconditions\":{\"uid\":\"other\"}}");
     assert_int_equal(answer.status, 409);
+    assert_string_equal(
+        answer_message(&answer),
+        arena_printf(
+            api->arena,
+            "Operation cannot be fulfilled on ConfigMap \"c\": the UID in the precondition "
+            "(other) does not match the UID in record (%s). The object might have been "
+            "deleted and then recreated",
+            answer_at(api, &made, "metadata.uid")));
+    assert_string_equal(answer_at(api, &answer, "details.kind"), "ConfigMap");
     answer = api_delete(api, MAPS "/c", "{\"preconditions\":{\"resourceVersion\":\"0\"}}");
     assert_int_equal(answer.status, 409);
     answer = api_delete(api, MAPS "/c",
@@ -141,7 +150,14 @@ static void test_collection(void **state)
     api_post(api, MAPS, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"t\":\"1\"}}}");
     api_post(api, MAPS, "{\"metadata\":{\"name\":\"b\",\"labels\":{\"t\":\"1\"}}}");
     api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"}}");
-    assert_int_equal(api_delete(api, MAPS "?labelSelector=t%3D1", NULL).status, 200);
+    /* The answer is the list of what was there. */
+    struct answer answer = api_delete(api, MAPS "?labelSelector=t%3D1", NULL);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_at(api, &answer, "kind"), "ConfigMapList");
+    assert_string_equal(answer_at(api, &answer, "items.1.metadata.name"), "b");
+    assert_string_equal(answer_at(api, &answer, "items.1.kind"), "");
+    assert_string_equal(answer_at(api, &answer, "items.1.metadata.deletionTimestamp"), "");
+    assert_string_equal(answer_at(api, &answer, "items.2"), "");
     assert_int_equal(api_get(api, MAPS "/a").status, 404);
     assert_int_equal(api_get(api, MAPS "/b").status, 404);
     assert_int_equal(api_get(api, MAPS "/c").status, 200);

@@ -86,6 +86,33 @@ static void test_many(void **state)
     assert_string_equal(answer_message(&answer), expected.data);
 }
 
+#define MAPS "/api/v1/namespaces/default/configmaps"
+#define TWICE(name)                                                                                \
+    "{\"metadata\":{\"name\":\"" name "\"},\"data\":{\"k\":\"1\",\"l\":\"1\",\"k\":\"2\"}}"
+
+/* A name that stands twice in the text: the last counts, and it is told as the client asks. */
+static void test_repeated(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_post(api, MAPS, TWICE("a"));
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer.warning, "299 - \"duplicate field \\\"data.k\\\"\"");
+    assert_string_equal(answer_at(api, &answer, "data.k"), "2");
+    assert_string_equal(answer_at(api, &answer, "data.l"), "1");
+    answer = api_post(api, MAPS "?fieldValidation=Ignore", TWICE("b"));
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer.warning, "");
+    answer = api_post(api, MAPS "?fieldValidation=Strict", TWICE("c"));
+    assert_int_equal(answer.status, 400);
+    assert_string_equal(answer_message(&answer),
+                        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict "
+                        "decoding error: duplicate field \"data.k\"");
+    answer = api_merge(api, MAPS "/a", "{\"data\":{\"k\":\"3\",\"k\":\"4\"}}");
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_at(api, &answer, "data.k"), "4");
+    assert_string_equal(answer.warning, "299 - \"duplicate field \\\"data.k\\\"\"");
+}
+
 static void test_in_a_template(void **state)
 {
     struct api *api = *state;
@@ -125,8 +152,8 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_warns),         API_TEST(test_modes),          API_TEST(test_many),
-        API_TEST(test_in_a_template), API_TEST(test_without_effect),
+        API_TEST(test_warns),    API_TEST(test_modes),         API_TEST(test_many),
+        API_TEST(test_repeated), API_TEST(test_in_a_template), API_TEST(test_without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

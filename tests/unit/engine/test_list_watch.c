@@ -95,7 +95,10 @@ static void test_list_in_parts(void **state)
     assert_string_equal(names_in_parts(api, MAPS "?limit=2&labelSelector=t%3D1"), "ab|de");
     assert_string_equal(names_in_parts(api, MAPS "?limit=2&labelSelector=t+in+(1,2)"), "ab|cd|e");
 
-    assert_int_equal(api_get(api, MAPS "?limit=-1").status, 400);
+    answer = api_get(api, MAPS "?limit=x");
+    assert_int_equal(answer.status, 400);
+    assert_string_equal(answer_message(&answer), "strconv.ParseInt: parsing \"x\": invalid syntax");
+    assert_int_equal(api_get(api, MAPS "?limit=-1").status, 200);
     assert_int_equal(api_get(api, MAPS "?limit=1&continue=nonsense").status, 400);
     assert_int_equal(
         api_get(api, arena_printf(api->arena, "%s?continue=%s&resourceVersion=1", MAPS, token))
@@ -120,7 +123,49 @@ static void test_list_versions(void **state)
     assert_int_equal(api_get(api, MAPS "?resourceVersion=1&resourceVersionMatch=Exact").status,
                      410);
     assert_int_equal(api_get(api, MAPS "?resourceVersion=99999").status, 504);
-    assert_int_equal(api_get(api, MAPS "?resourceVersion=x").status, 400);
+    struct answer answer = api_get(api, MAPS "?resourceVersion=x");
+    assert_int_equal(answer.status, 500);
+    assert_string_equal(answer_message(&answer),
+                        "resourceVersion: Invalid value: \"x\": strconv.ParseUint: parsing \"x\": "
+                        "invalid syntax");
+    assert_string_equal(answer_reason(&answer), "");
+}
+
+#define PARTIAL(list) "application/json;as=PartialObjectMetadata" list ";v=v1;g=meta.k8s.io"
+
+/* Metadata alone, for who watches over everything. */
+static void test_partial(void **state)
+{
+    struct api *api = *state;
+    struct answer answer =
+        api_call(api, "GET", MAPS "?labelSelector=t%3Dno", NULL, PARTIAL("List"), NULL);
+    assert_string_equal(answer_at(api, &answer, "kind"), "PartialObjectMetadataList");
+    assert_int_equal(json_get(answer.json, "items")->type, JSON_NULL);
+    make(api, "a", "1");
+    answer = api_call(api, "GET", MAPS "?labelSelector=t%3D1", NULL, PARTIAL("List"), NULL);
+    assert_string_equal(answer_at(api, &answer, "apiVersion"), "meta.k8s.io/v1");
+    assert_string_equal(answer_at(api, &answer, "items.0.kind"), "PartialObjectMetadata");
+    assert_string_equal(answer_at(api, &answer, "items.0.metadata.name"), "a");
+    assert_string_equal(answer_at(api, &answer, "items.0.metadata.labels.t"), "1");
+    answer = api_call(api, "GET", MAPS "/a", NULL, PARTIAL(""), NULL);
+    assert_string_equal(answer_at(api, &answer, "kind"), "PartialObjectMetadata");
+    assert_string_equal(answer_at(api, &answer, "metadata.name"), "a");
+    /* The one of many is no answer about one, and the other way round. */
+    assert_int_equal(api_call(api, "GET", MAPS "/a", NULL, PARTIAL("List"), NULL).status, 406);
+    assert_int_equal(api_call(api, "GET", MAPS, NULL, PARTIAL(""), NULL).status, 406);
+    answer = api_call(api, "GET", MAPS "/missing", NULL, PARTIAL(""), NULL);
+    assert_string_equal(answer_at(api, &answer, "kind"), "Status");
+
+    struct stream *stream = stream_open(
+        api, MAPS "?watch=true&sendInitialEvents=true&labelSelector=t%3D1", PARTIAL(""));
+    api_merge(api, MAPS "/a", "{\"metadata\":{\"labels\":{\"t\":\"2\"}}}");
+    assert_int_equal(stream_count(stream), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(
+            json_get_string(json_get(stream_event(stream, i), "object"), "kind", ""),
+            "PartialObjectMetadata");
+    assert_string_equal(stream_text(stream, 2), "DELETED a");
+    stream_close(stream);
 }
 
 static void test_list_table(void **state)
@@ -236,6 +281,12 @@ static void test_watch_expired(void **state)
     assert_int_equal(json_get_int(json_get(event, "object"), "code", 0), 410);
     assert_string_equal(json_get_string(json_get(event, "object"), "reason", ""), "Expired");
     stream_close(stream);
+    /* What the server wrote before it listened is nobody's past. */
+    stream = stream_open(api, MAPS "?watch=true&resourceVersion=1", NULL);
+    assert_true(stream_ended(stream));
+    event = stream_event(stream, 0);
+    assert_int_equal(json_get_int(json_get(event, "object"), "code", 0), 410);
+    stream_close(stream);
 }
 
 /* Watches that are open when the engine goes are ended, not leaked. */
@@ -257,6 +308,7 @@ int main(void)
         API_TEST(test_list),
         API_TEST(test_list_in_parts),
         API_TEST(test_list_versions),
+        API_TEST(test_partial),
         API_TEST(test_list_table),
         API_TEST(test_watch_from_version),
         API_TEST(test_watch_state_first),

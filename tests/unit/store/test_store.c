@@ -278,8 +278,7 @@ static void test_expired(void **state)
         fixture_write(&fixture, "/a", "x");
     assert_int_equal(store_watch(fixture.store, "/", 1, on_event, NULL, &watch, &err),
                      -ERR_EXPIRED);
-    assert_string_equal(err.message,
-                        "revision 1 is too old: changes are kept from 2 on; list again");
+    assert_string_equal(err.message, "too old resource version: 1 (2)");
     assert_null(watch);
     assert_int_equal(store_watch(fixture.store, "/", -2, on_event, NULL, &watch, &err),
                      -ERR_BAD_REQUEST);
