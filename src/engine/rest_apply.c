@@ -66,6 +66,8 @@ static int prepare(struct rest *rest, struct json *object, const struct json *ol
     rest->applied = json_clone(rest->arena, object);
     if (old)
         return rest_prepare_update(rest, object, old, err);
+    /* A version of what is not there is no hindrance, as upstream. */
+    json_remove(json_ensure_object(rest->arena, object, "metadata"), "resourceVersion");
     if (kube_meta_name(object)[0] == '\0')
         kube_meta_set_name(rest->arena, object, rest->route.name);
     if (!str_eq(kube_meta_name(object), rest->route.name))

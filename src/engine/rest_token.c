@@ -13,18 +13,27 @@ enum {
     AUDIENCES_MAX = 16,
 };
 
-static int read_life(const struct json *spec, int64_t *ret, struct err *err)
+/* A TokenRequest is an object as any other where it is refused. */
+static int refuse_life(struct rest *rest, const struct json *life, const char *why, struct err *err)
+{
+    static const struct registry_resource requests = {
+        .id = {.group = "authentication.k8s.io", .kind = "TokenRequest"}};
+    field_invalid(&rest->invalid, "spec.expirationSeconds", life, "%s", why);
+    rest->about_resource = &requests;
+    rest->about_name = "";
+    return err_set(err, ERR_INVALID, "TokenRequest is invalid");
+}
+
+static int read_life(struct rest *rest, const struct json *spec, int64_t *ret, struct err *err)
 {
     const struct json *life = json_get(spec, "expirationSeconds");
     *ret = LIFE_DEFAULT_S;
     if (!life || life->type == JSON_NULL)
         return 0;
     if (life->type != JSON_INT || life->integer < LIFE_MIN_S)
-        return err_set(err, ERR_INVALID,
-                       "spec.expirationSeconds: may not specify a duration less than 10 minutes");
+        return refuse_life(rest, life, "may not specify a duration less than 10 minutes", err);
     if (life->integer > LIFE_MAX_S)
-        return err_set(err, ERR_INVALID,
-                       "spec.expirationSeconds: may not specify a duration larger than 10 years");
+        return refuse_life(rest, life, "may not specify a duration larger than 10 years", err);
     *ret = life->integer;
     return 0;
 }
@@ -99,7 +108,7 @@ static int issue(struct rest *rest, const struct json *request, const struct jso
     int r;
     if (!seal->make)
         return err_set(err, ERR_UNSUPPORTED, "this server has no key to sign tokens with");
-    if ((r = read_life(spec, &life_s, err)) < 0 ||
+    if ((r = read_life(rest, spec, &life_s, err)) < 0 ||
         (r = check_audiences(claims.audiences, err)) < 0 ||
         (r = read_pod(rest, json_get(spec, "boundObjectRef"), &claims, err)) < 0)
         return r;

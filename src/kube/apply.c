@@ -162,10 +162,12 @@ static int check_config(struct arena *arena, const struct managed_write *write,
     int r = typed_check(arena, write->type, config, err);
     if (r == 0)
         return 0;
-    return err_wrap(err, "failed to create typed patch object (%.100s/%.100s; %s%s, Kind=%s)",
-                    kube_meta_namespace(config), kube_meta_name(config),
-                    strchr(write->api_version, '/') ? "" : "/", write->api_version,
-                    json_get_string(config, "kind", ""));
+    /* Upstream takes it for an error of its own: 500, and no reason. */
+    err_wrap(err, "failed to create typed patch object (%.100s/%.100s; %s%s, Kind=%s)",
+             kube_meta_namespace(config), kube_meta_name(config),
+             strchr(write->api_version, '/') ? "" : "/", write->api_version,
+             json_get_string(config, "kind", ""));
+    return err_set(err, ERR_UNKNOWN, "%s", arena_strdup(arena, err ? err->message : ""));
 }
 
 int apply_config(struct arena *arena, const struct managed_write *write, const struct json *live,

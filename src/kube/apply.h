@@ -14,7 +14,7 @@ struct apply_conflicts {
 };
 
 /* `live` is NULL where there is no such object. ERR_CONFLICT fills `ret_conflicts`; what cannot be
- * applied at all is ERR_BAD_REQUEST. Neither tree is changed, and the result shares nothing with
+ * applied at all is ERR_UNKNOWN. Neither tree is changed, and the result shares nothing with
  * them. */
 int apply_config(struct arena *arena, const struct managed_write *write, const struct json *live,
                  const struct json *config, bool force, struct json **ret,

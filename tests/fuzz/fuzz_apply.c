@@ -43,7 +43,7 @@ static void check_apply(struct arena *arena, const struct json *live, const stru
               strcmp(json_to_string(arena, config), config_before) == 0,
           "inputs do not change");
     if (code < 0) {
-        check(code == -ERR_BAD_REQUEST && err.message[0] != '\0', "refused with a word");
+        check(code == -ERR_UNKNOWN && err.message[0] != '\0', "refused with a word");
         return;
     }
     const char *text = json_to_string(arena, result);

@@ -196,7 +196,10 @@ static void test_token_request(void **state)
         int status;
     } rows[] = {
         {"\"expirationSeconds\":60",
-         "spec.expirationSeconds: may not specify a duration less than 10 minutes", 422},
+         "TokenRequest.authentication.k8s.io \"\" is invalid: spec.expirationSeconds: Invalid "
+         "value: "
+         "60: may not specify a duration less than 10 minutes",
+         422},
         {"\"audiences\":\"x\"", "spec.audiences: must be a list of at most 16 strings", 422},
         {"\"boundObjectRef\":{\"kind\":\"Secret\",\"name\":\"x\"}",
          "spec.boundObjectRef: cannot bind token to object of kind \"Secret\", only to a Pod", 422},
