@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (kube_quantity_compare(&quantity, &again) != 0)
             mem_panic("'%s' is another amount", text);
         kube_quantity_format(&again, canonical);
-        if (strcmp(text, canonical) != 0)
+        /* "7812.5Ki" is written "8000000", as upstream writes it, and that is read as "8M". */
+        if (again.form == quantity.form && strcmp(text, canonical) != 0)
             mem_panic("'%s' is not canonical: '%s'", text, canonical);
         kube_quantity_value(&quantity);
         kube_quantity_milli(&quantity);
