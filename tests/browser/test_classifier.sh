@@ -14,7 +14,7 @@ SH
 chmod +x "$SCRATCH/export"
 "$TRAINER" serve --model-base-path "$SCRATCH/versions" --port 0 >"$SCRATCH/serve.log" &
 server=$!
-trap 'kill $server; finish' EXIT
+clean_up() { kill $server; }
 wait_until "the page" grep -q 'http://' "$SCRATCH/serve.log"
 url=$(grep -o 'http://[0-9.:]*' "$SCRATCH/serve.log")
 mkdir -p "$BUILD/screenshots"

@@ -11,7 +11,7 @@ npm ci --no-audit --no-fund --loglevel=error
 "$TRAINER" serve --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/people" --samples "$SCRATCH/samples" \
     --port 0 >"$SCRATCH/serve.log" &
 server=$!
-trap 'kill $server; finish' EXIT
+clean_up() { kill $server; }
 wait_until "the page" grep -q 'http://' "$SCRATCH/serve.log"
 url=$(grep -o 'http://[0-9.:]*' "$SCRATCH/serve.log")
 picture=$(find "$SCRATCH/samples" -name '*.png' | sort | sed -n 1p)

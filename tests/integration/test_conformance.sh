@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 IMAGE=example/conformance:1
-trap 'stop_operator; finish' EXIT
+clean_up() { stop_operator; }
 
 stop_operator() { [ ! -s "$SCRATCH/operator.pid" ] || kill -9 "$(cat "$SCRATCH/operator.pid")" 2>/dev/null || true; }
 

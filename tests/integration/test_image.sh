@@ -125,15 +125,10 @@ install -m 644 "$KUBECONFIG" "$SCRATCH/root/etc/kubeconfig"
 "${in_image[@]}" /usr/bin/trainyard operator --kubeconfig /etc/kubeconfig --leader-elect --leader-election-namespace default \
     --metrics-bind-address 0 --health-probe-bind-address 0 >"$SCRATCH/operator.log" 2>&1 &
 operator=$!
-end_operator() {
-    local code=$?
-    set +e
+clean_up() { # EXIT-CODE
     kill $operator 2>/dev/null
-    [ $code = 0 ] || cat "$SCRATCH/operator.log"
-    (exit $code) # what the next one finds as the end
-    finish
+    [ "$1" = 0 ] || cat "$SCRATCH/operator.log"
 }
-trap end_operator EXIT
 kubectl apply -f - <<'YAML'
 apiVersion: kubeflow.org/v1
 kind: TFJob

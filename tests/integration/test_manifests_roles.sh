@@ -5,15 +5,10 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 operator=
-end_operator() {
-    local code=$?
-    set +e
+clean_up() { # EXIT-CODE
     [ -z "$operator" ] || kill "$operator" 2>/dev/null
-    [ $code = 0 ] || cat "$SCRATCH"/operator-*.log
-    (exit $code) # what the next one finds as the end
-    finish
+    [ "$1" = 0 ] || cat "$SCRATCH"/operator-*.log
 }
-trap end_operator EXIT
 
 cluster_up --no-operator
 # The service account's own way to the cluster: its token, and none of the administrator's rights.

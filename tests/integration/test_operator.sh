@@ -9,7 +9,7 @@ stop_operators() {
     local pid
     for pid in "${OPERATORS[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
 }
-trap 'stop_operators; finish' EXIT
+clean_up() { stop_operators; }
 
 # start_operator NAME [OPTION…]: its process is OPERATOR_PID, its address is in $SCRATCH/NAME.url
 start_operator() {

@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/training.sh"
 
 OPERATOR_PID=
-trap '[ -z "$OPERATOR_PID" ] || kill -9 "$OPERATOR_PID"; finish' EXIT
+clean_up() { [ -z "$OPERATOR_PID" ] || kill -9 "$OPERATOR_PID" 2>/dev/null || true; }
 
 free_ports() { # COUNT: the first of so many that nobody listens on now
     python3 - "$1" <<'PYTHON'

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib/lib.sh"
 NAMESPACE=default
 IMAGE=trainyard/tools
-ENDING=finish
 # shellcheck source=tests/lib/gang.sh
 . "$ROOT/tests/lib/gang.sh"
 

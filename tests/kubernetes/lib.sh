@@ -31,7 +31,7 @@ finish_on_kubernetes() {
         kubectl get events -n "$NAMESPACE" --sort-by=.lastTimestamp 2>&1 | tail -40 || true
         kubectl describe pods -n "$NAMESPACE" 2>&1 | tail -60 || true
     fi
-    ! declare -F clean_up >/dev/null || clean_up # what a test did to the cluster itself
+    ! declare -F clean_up >/dev/null || clean_up $code || code=1 # what a test did to the cluster itself
     [ $code = 0 ] || kubectl delete pods -n "$NAMESPACE" --all --force --grace-period=0 >/dev/null 2>&1 || true
     # Who interrupts the tests ends the cluster, too.
     [ $code -ge 128 ] || kubectl delete namespace "$NAMESPACE" --timeout=120s >/dev/null || code=1

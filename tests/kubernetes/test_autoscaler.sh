@@ -11,7 +11,7 @@ kubectl apply -f "$ROOT/manifests/crds.yaml"
 kubectl wait --for=condition=Established crd/pytorchjobs.kubeflow.org
 "$TRAINYARD" operator --namespace "$NAMESPACE" >"$SCRATCH/operator.log" 2>&1 &
 operator=$!
-trap 'kill $operator; finish_on_kubernetes' EXIT
+clean_up() { kill $operator; }
 
 kubectl apply -f - <<'YAML'
 apiVersion: kubeflow.org/v1

@@ -4,16 +4,12 @@
 . "$(dirname "$0")/lib.sh"
 without_operator
 IMAGE=trainyard/busybox:1
-ENDING=finish_with_definitions
 # shellcheck source=tests/lib/gang.sh
 . "$ROOT/tests/lib/gang.sh"
 
-# shellcheck disable=SC2317 # the trap calls it
-finish_with_definitions() {
-    local code=$?
+clean_up() { # EXIT-CODE
+    operator_end "$1"
     kubectl delete -f "$KUBERNETES/podgroups-volcano.yaml" -f "$KUBERNETES/podgroups-scheduler-plugins.yaml" --ignore-not-found
-    (exit $code)
-    finish_on_kubernetes
 }
 
 kubectl apply -f "$ROOT/manifests/crds.yaml"

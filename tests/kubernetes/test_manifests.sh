@@ -68,14 +68,7 @@ assert_eq 'workers after scale' 5 "$(kubectl get tfjob old -o jsonpath='{.spec.t
 kubectl annotate tfjob old trainyard.dev/progress='step 3/10' >/dev/null
 "$KUBECTL" proxy --port=0 >"$SCRATCH/proxy" &
 proxy=$!
-end_proxy() {
-    local code=$?
-    set +e
-    kill $proxy
-    (exit $code) # what the next one finds as the end
-    finish_on_kubernetes
-}
-trap end_proxy EXIT
+clean_up() { kill $proxy; }
 wait_until 'the proxy' grep -q 127.0.0.1 "$SCRATCH/proxy"
 address=$(sed -n 's/.*on \(127.*\)/\1/p' "$SCRATCH/proxy")
 write_status() { # RESOURCE NAME STATUS: as the operator does

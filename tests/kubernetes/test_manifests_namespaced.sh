@@ -11,15 +11,10 @@ rest() {
     wait_until 'the other operator to rest' no_operators
 }
 no_operators() { [ -z "$(kubectl get pods -n trainyard -o name)" ]; }
-end() {
-    local code=$?
-    set +e
-    kubectl delete namespace "$OTHER" --timeout=120s >/dev/null || code=1
+clean_up() {
     ! everywhere || kubectl scale deployment trainyard-operator -n trainyard --replicas=2
-    (exit $code) # what the next one finds as the end
-    finish_on_kubernetes
+    kubectl delete namespace "$OTHER" --timeout=120s >/dev/null
 }
-trap end EXIT
 kubectl create namespace "$OTHER"
 rest
 

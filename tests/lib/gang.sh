@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Gang scheduling with the operator as a process of its own, against any cluster that kubectl reaches: what the tests on the embedded
 # cluster and on a real Kubernetes share. Volcano and the scheduler-plugins are stand-ins: functions below that do to the API what
-# those do, step by step as the test says. Source it after lib.sh; NAMESPACE, IMAGE (with sh and sleep) and ENDING, the function
-# that ends the test, are the test's.
+# those do, step by step as the test says. Source it after lib.sh; NAMESPACE and IMAGE (with sh and sleep) are
+# the test's.
 
 # ---- The operator ----
 
@@ -18,20 +18,14 @@ operator_stop() {
     wait "$operator" || true
     operator=
 }
-# shellcheck disable=SC2317 # the trap calls it
-operator_finish() {
-    local code=$?
-    trap - EXIT
-    set +e
+operator_end() { # EXIT-CODE
     operator_stop 2>/dev/null
-    if [ $code != 0 ] && [ -s "$SCRATCH/operator.log" ]; then
+    if [ "$1" != 0 ] && [ -s "$SCRATCH/operator.log" ]; then
         echo "--- the end of the operator's log:"
         tail -30 "$SCRATCH/operator.log"
     fi
-    (exit $code)
-    "$ENDING"
 }
-trap operator_finish EXIT
+clean_up() { operator_end "$1"; }
 
 # ---- The stand-ins ----
 

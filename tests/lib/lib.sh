@@ -25,6 +25,7 @@ AS_USER=()
 finish() {
     local code=$?
     trap - EXIT
+    ! declare -F clean_up >/dev/null || clean_up $code || code=1 # what a test started itself is its own to end
     if [ $code != 0 ] && [ -s "$TRAINYARD_STATE/trainyard.log" ]; then
         echo "--- the end of the server's log:"
         tail -30 "$TRAINYARD_STATE/trainyard.log"

@@ -32,13 +32,9 @@ have_workers 3
 
 workers=()
 # A test that fails must not leave anybody behind, least of all one that is stopped.
-leave() {
-    local code=$?
+clean_up() {
     for worker in "${workers[@]}"; do kill -KILL "$worker" 2>/dev/null || true; done
-    (exit $code)
-    finish
 }
-trap leave EXIT
 
 start() { # INDEX OPTION…
     local index=$1
