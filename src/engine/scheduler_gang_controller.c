@@ -226,7 +226,9 @@ void scheduler_gang_resume(struct scheduler *scheduler)
             scheduler_assumed(scheduler, pod_key(arena, pod)))
             continue;
         gather(scheduler, arena, key, &gathered);
-        if (gathered.gang.group && gathered.gang.placed > 0)
+        /* A group that has what it needs waits with all others for what is left. */
+        if (gathered.gang.group && gathered.gang.placed > 0 &&
+            gathered.gang.placed < scheduler_gang_min_member(gathered.gang.group))
             decide(scheduler, arena, &gathered);
     }
 }
