@@ -147,6 +147,8 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
     struct json *json;
     switch (value->type) {
     case SCHEMA_ANY:
+        if (value->object && value->object->name)
+            return openapi_refer(types, value->object);
         break;
     case SCHEMA_STRING:
         return plain(arena, "string", NULL);

@@ -45,7 +45,7 @@ struct schema_object {
 /* One value. */
 struct schema {
     enum schema_type type;
-    const struct schema_object *object; /* of SCHEMA_OBJECT */
+    const struct schema_object *object; /* of SCHEMA_OBJECT, and of SCHEMA_ANY that has a name */
     const struct schema *items;         /* of SCHEMA_LIST and SCHEMA_MAP */
 
     /* Lists: their elements are told apart by these fields (ends with NULL), or where `set`, by

@@ -13,13 +13,20 @@ LOCAL_TYPE_ATOMIC(OWNER_REFERENCE, META "OwnerReference", "an object of which an
     BOOL(7, "blockOwnerDeletion", "true: deleted in the foreground it waits for this object",
         IF_SET));
 
+/* Kept as it is; only its name is told. */
+static const struct schema_object FIELDS_V1 = {
+    .name = META "FieldsV1",
+    .doc = "fields, as members of members whose names begin with f:, k:, v: or i:",
+    .fields = (const struct schema_field[]){{0}},
+};
+
 LOCAL_TYPE(MANAGED_FIELDS_ENTRY, META "ManagedFieldsEntry", "which fields somebody answers for",
     TEXT(1, "manager", "who it is"),
     TEXT(2, "operation", "how they were set: Apply or Update"),
     TEXT(3, "apiVersion", "the version in which they are named"),
     TIME(4, "time", "when the list last changed"),
     TEXT(6, "fieldsType", "how they are written: FieldsV1"),
-    ANYTHING(7, "fieldsV1", "the fields"),
+    ANYTHING(7, "fieldsV1", "the fields", .value.object = &FIELDS_V1),
     TEXT(8, "subresource", "the subresource through which they were set"));
 
 TYPE(TYPE_OBJECT_META, META "ObjectMeta", "what every object has",
@@ -39,7 +46,6 @@ TYPE(TYPE_OBJECT_META, META "ObjectMeta", "what every object has",
     LIST(13, "ownerReferences", OWNER_REFERENCE,
         "the objects it is a part of; it goes when they have gone", KEYS("uid"), MERGE("uid")),
     TEXTS(14, "finalizers", "what others must do before it is gone", SET, MERGE("")),
-    TEXT(15, "clusterName", "which cluster it is of; not used"),
     LIST(17, "managedFields", MANAGED_FIELDS_ENTRY, "who answers for which of its fields", IF_SET));
 
 TYPE(TYPE_LABEL_SELECTOR_REQUIREMENT, META "LabelSelectorRequirement",

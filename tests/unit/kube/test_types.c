@@ -95,7 +95,7 @@ static void visit_value(struct visit *visit, const char *type, const struct sche
 {
     bool has_items = value->type == SCHEMA_LIST || value->type == SCHEMA_MAP;
     if (has_items != (value->items != NULL) ||
-        (value->type == SCHEMA_OBJECT) != (value->object != NULL))
+        (value->type != SCHEMA_ANY && (value->type == SCHEMA_OBJECT) != (value->object != NULL)))
         fail_msg("%s.%s: not what its type says", type, field->name);
     if (value->items)
         visit_value(visit, type, field, value->items);
