@@ -82,6 +82,11 @@ struct kube_object *audit_owner_of(struct training_audit *audit, const struct js
     return job && kube_meta_is_controlled_by(object, job->uid) ? job : NULL;
 }
 
+static bool is_suspended(const struct kube_object *job)
+{
+    return json_get_bool(json_at(job->json, "spec", "runPolicy", NULL), "suspend", false);
+}
+
 static void audit_job(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct training_audit *audit = context;
@@ -95,6 +100,7 @@ static void audit_job(void *context, struct kube_object *old, struct kube_object
     if (!new_)
         return;
     record = audit_record_of(audit, new_->uid, new_->name);
+    record->suspensions += is_suspended(new_) && !(old && is_suspended(old));
     status = json_get(new_->json, "status");
     succeeded = training_condition_is_true(status, TRAINING_SUCCEEDED);
     failed = training_condition_is_true(status, TRAINING_FAILED);

@@ -24,12 +24,14 @@ struct replica_record {
     bool failed_below_128;        /* ever, by itself */
     int64_t succeeded_ms;         /* when; 0: not yet */
     bool known;                   /* its success was there for everyone to see, and long enough */
+    int suspensions;              /* of the job, when the present pod was made */
 };
 
 struct job_record {
     char *name;
     const char *end; /* its terminal condition, or NULL */
     bool disturbed;
+    int suspensions;     /* so far */
     int64_t failures;    /* pods that failed or were lost, and restarts in place */
     struct map replicas; /* by the pod's name */
 };

@@ -92,7 +92,8 @@ static void audit_limit(struct training_audit *audit, const struct job_record *r
           "%s made pod number %d, its limit is %d", job->name, (int)made, (int)job->backoff_limit);
 }
 
-static void begin_pod(struct replica_record *replica, const struct kube_object *pod)
+static void begin_pod(const struct job_record *record, struct replica_record *replica,
+                      const struct kube_object *pod)
 {
     *replica = (struct replica_record){
         .made = replica->made + 1,
@@ -101,6 +102,7 @@ static void begin_pod(struct replica_record *replica, const struct kube_object *
         .lost = replica->lost,
         .failed_below_128 = replica->failed_below_128,
         .known = replica->known,
+        .suspensions = record->suspensions,
     };
     str_copy(replica->uid, sizeof(replica->uid), pod->uid);
 }
@@ -112,7 +114,7 @@ static void audit_new_pod(struct training_audit *audit, struct job_record *recor
     check(audit, !record->end || audit->rivals, "%s was made after the end of its job", pod->name);
     audit_host_port(audit, pod);
     audit_successor(audit, record, replica, job, pod);
-    begin_pod(replica, pod);
+    begin_pod(record, replica, pod);
     audit_limit(audit, record, job);
 }
 
@@ -132,7 +134,7 @@ static void audit_adopted(struct training_audit *audit, const struct job_record 
     check(audit, replica->made == 0 || replica->gone || str_eq(replica->uid, pod->uid),
           "%s has two pods, one adopted", pod->name);
     if (!str_eq(replica->uid, pod->uid))
-        begin_pod(replica, pod);
+        begin_pod(record, replica, pod);
 }
 
 static void note_state(struct job_record *record, struct replica_record *replica,
@@ -156,10 +158,15 @@ static void note_state(struct job_record *record, struct replica_record *replica
     }
 }
 
-static bool is_suspended(const struct training_job *job)
+/* Until the job says that it goes on, pods leave that a suspension sent away; but none that was
+ * made since. */
+static bool is_sent_away(const struct job_record *record, const struct replica_record *replica,
+                         const struct training_job *job)
 {
-    return job->suspend ||
-           training_condition_is_true(json_get(job->json, "status"), TRAINING_SUSPENDED);
+    const struct json *status = json_get(job->json, "status");
+
+    return job->suspend || (training_condition_is_true(status, TRAINING_SUSPENDED) &&
+                            replica->suspensions < record->suspensions);
 }
 
 void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
@@ -188,7 +195,7 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
     if (pod.phase == TRAINING_POD_RUNNING && !replica->leaving && (!new_ || pod.deleting_ms > 0)) {
         replica->leaving = true;
         /* What a suspension sends away is no failure of the job. */
-        replica->lost = !is_suspended(&job);
+        replica->lost = !is_sent_away(record, replica, &job);
         record->failures += replica->lost;
     }
     replica->gone = !new_;
