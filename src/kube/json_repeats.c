@@ -36,9 +36,9 @@ static void write_path(const struct place *place, struct buf *buf)
 static void report(const struct walk *walk, const struct place *place)
 {
     struct schema_complaints *repeats = walk->repeats;
-    _cleanup_buf_ struct buf path;
     if (repeats->count == SCHEMA_COMPLAINTS_MAX)
         return;
+    _cleanup_buf_ struct buf path;
     buf_init(&path, PATH_MAX_);
     write_path(place, &path);
     const char *text = arena_printf(walk->arena, "duplicate field \"%.*s\"", (int)path.size,
