@@ -145,13 +145,13 @@ static int write_file(const char *directory, const char *name, const struct buf 
 int run_report_write(const char *directory, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    _cleanup_buf_ struct buf text;
     struct json *lines = NULL;
     size_t unread;
     int result = run_history_read(arena, directory, &lines, &unread, err);
     if (result < 0)
         return result;
     struct json *document = run_report_document(arena, lines);
+    _cleanup_buf_ struct buf text;
     buf_init(&text, FILE_MAX);
     json_write_pretty(document, &text);
     buf_append_char(&text, '\n');

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -287,6 +288,15 @@ static void a_log_leaves_a_report(void **state)
     assert_int_equal(json_get_int(json_get(document, "options"), "steps", 0), 3);
 }
 
+static void a_history_that_cannot_be_read_is_told(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *path = mem_printf("%s/%s", directory, RUN_HISTORY_FILE);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_true(run_report_write(directory, &err) < 0);
+    assert_non_null(strstr(err.message, RUN_HISTORY_FILE));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -301,6 +311,7 @@ int main(void)
         TEST(axes_have_round_numbers),
         TEST(curves_that_cannot_be_drawn_are_left_out),
         TEST(a_log_leaves_a_report),
+        TEST(a_history_that_cannot_be_read_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
