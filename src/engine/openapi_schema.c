@@ -86,6 +86,13 @@ static struct json *plain(struct arena *arena, const char *type, const char *for
     return json;
 }
 
+static struct json *marked(struct arena *arena, const char *extension)
+{
+    struct json *json = json_object(arena);
+    json_set_bool(arena, json, extension, true);
+    return json;
+}
+
 static void set_either(struct arena *arena, struct json *json, const char *one, const char *other)
 {
     struct json *either = json_ensure_array(arena, json, "oneOf");
@@ -165,14 +172,19 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
     case SCHEMA_QUANTITY:
         return refer_scalar(types, &QUANTITY);
     case SCHEMA_INT_OR_STRING:
-        return refer_scalar(types, &INT_OR_STRING);
+        return types->custom ? marked(arena, "x-kubernetes-int-or-string")
+                             : refer_scalar(types, &INT_OR_STRING);
     case SCHEMA_TIME:
         return refer_scalar(types, &TIME);
     case SCHEMA_MICRO_TIME:
         return refer_scalar(types, &MICRO_TIME);
     case SCHEMA_OBJECT:
-        return value->object->name ? openapi_refer(types, value->object)
-                                   : write_object(types, value->object);
+        if (value->object->name)
+            return openapi_refer(types, value->object);
+        /* Whoever reads version 2 takes a type that is told for all there is. */
+        return types->version == OPENAPI_V2 && value->object->preserve
+                   ? marked(arena, "x-kubernetes-preserve-unknown-fields")
+                   : write_object(types, value->object);
     case SCHEMA_MAP:
         json = plain(arena, "object", NULL);
         json_set(arena, json, "additionalProperties", openapi_write_value(types, value->items));
@@ -287,7 +299,10 @@ static struct json *kinds_of(struct openapi_types *types, const struct schema_ob
 static void define(struct openapi_types *types, const struct schema_object *object,
                    const char *name)
 {
+    bool before = types->custom;
+    types->custom = !object->name;
     struct json *json = write_object(types, object), *kinds = kinds_of(types, object);
+    types->custom = before;
     if (kinds->count > 0)
         json_set(types->arena, json, KINDS, kinds);
     json_set(types->arena, types->definitions, name, json);

@@ -17,6 +17,7 @@ struct openapi_types {
     enum openapi_version version;
     struct json *definitions; /* name → schema */
     VEC(const void *) known;  /* the types defined so far */
+    bool custom;              /* what is written now is of a custom resource */
 };
 
 void openapi_types_init(struct openapi_types *types, struct arena *arena,
