@@ -30,6 +30,10 @@ void definition_check_fallbacks(struct field_errors *errors, const char *path,
 /* Whether there are rules in CEL in it, which are kept and not evaluated. */
 bool definition_has_cel(const struct json *schema);
 
+/* ---- definition_scale.c: an object of which a Scale is shown */
+void definition_check_scale(struct field_errors *errors, const struct registry_scale *scale,
+                            const struct json *object);
+
 /* ---- definition_status.c */
 
 /* The names it may have beside all others of its group in the registry, its conditions and stored

@@ -2,6 +2,7 @@
  * beside what else waits for the disk, and answered when it is there. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/definition.h"
 #include "engine/meta.h"
 #include "engine/rest.h"
 #include "kube/object.h"
@@ -261,6 +262,9 @@ static void validate(struct rest *rest, const struct json *object, const struct 
     if (resource->whole) {
         schema_validate_value(&rest->invalid, resource->whole, "", object);
         schema_validate_structure(&rest->invalid, resource->whole, "", object);
+        const struct registry_subresource *scale = registry_subresource(resource, "scale");
+        if (scale)
+            definition_check_scale(&rest->invalid, scale->scale, object);
     }
 }
 

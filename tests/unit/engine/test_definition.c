@@ -165,6 +165,39 @@ static void test_scale(void **state)
     assert_int_equal(answer.status, 422);
 }
 
+/* Beside what the schema says: what a Scale shows must be what a Scale can show. */
+static void test_scale_of_what_is_none(void **state)
+{
+    static const struct {
+        const char *object, *complaint;
+    } rows[] = {
+        {"{'metadata':{'name':'a'},'spec':{'cars':-1}}",
+         ".spec.cars: Invalid value: -1: should be a non-negative integer"},
+        {"{'metadata':{'name':'a'},'spec':{'cars':2147483648}}",
+         ".spec.cars: Invalid value: 2147483648: should be less than or equal to 2147483647"},
+        {"{'metadata':{'name':'a'},'spec':{'cars':'many'}}",
+         ".spec.cars: Invalid value: 0: .spec.cars accessor error: many is of the type string, "
+         "expected int64"},
+        {"{'metadata':{'name':'a'},'spec':{'cars':{'of':['wood',null,true]}}}",
+         ".spec.cars: Invalid value: 0: .spec.cars accessor error: map[of:[wood <nil> true]] is of "
+         "the type map[string]interface {}, expected int64"},
+        {"{'metadata':{'name':'a'},'spec':1.5}",
+         ".spec.cars: Invalid value: 0: .spec.cars accessor error: 1.5 is of the type float64, "
+         "expected map[string]interface{}"},
+    };
+    struct api *api = *state;
+    define(api);
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct answer answer = post(api, TRAINS, rows[i].object);
+        assert_int_equal(answer.status, 422);
+        if (!strstr(answer_at(api, &answer, "message"), rows[i].complaint))
+            fail_msg("'%s' is not in '%s'", rows[i].complaint, answer_at(api, &answer, "message"));
+    }
+    post(api, TRAINS, "{'metadata':{'name':'a'}}");
+    struct answer answer = merge(api, TRAINS "/a/status", "{'status':{'cars':-1}}");
+    assert_int_equal(answer.status, 422);
+}
+
 static void test_table(void **state)
 {
     struct api *api = *state;
@@ -389,6 +422,7 @@ int main(void)
         PLAIN(test_write),
         PLAIN(test_versions),
         PLAIN(test_scale),
+        PLAIN(test_scale_of_what_is_none),
         PLAIN(test_table),
         PLAIN(test_restart),
         PLAIN(test_update_changes_the_schema),
