@@ -19,8 +19,8 @@ void kind_definition_validate(struct field_errors *errors, const struct json *de
 void kind_definition_delete(struct arena *arena, struct json *definition, int64_t now_ms);
 
 /* ---- definition_keywords.c, definition_structure.c, definition_fallbacks.c: an openAPIV3Schema,
- * in the order in which they are asked. The first is false for what the second cannot look at; the
- * last expects that nothing was wrong. */
+ * in the order in which they are asked. The first is false for what the others cannot look at; the
+ * last expects that the second found nothing. */
 bool definition_check_keywords(struct field_errors *errors, const char *path,
                                const struct json *schema);
 void definition_check_structure(struct field_errors *errors, const char *path,

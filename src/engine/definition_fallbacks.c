@@ -39,8 +39,14 @@ static void check(struct field_errors *errors, const char *path, const struct js
         field_invalid(errors, path, fallback, "must not have unknown fields");
         return;
     }
-    schema_default(arena, compiled->object, object);
     const struct schema *value = &schema_field(compiled->object, "value")->value;
+    const char *type = json_get_string(schema, "type", ""), *is = schema_type_name(fallback);
+    if (value->type == SCHEMA_ANY && type[0]) { /* one that there is not */
+        field_invalid(errors, path, json_string(arena, is), " in body must be of type %s: \"%s\"",
+                      type, is);
+        return;
+    }
+    schema_default(arena, compiled->object, object);
     struct field_errors found;
     field_errors_init(&found, arena);
     schema_validate_value(&found, value, "", json_get(object, "value"));

@@ -208,7 +208,6 @@ static void check_scale(struct field_errors *errors, const char *path, const str
 
 static void check_schema(struct field_errors *errors, const char *path, const struct json *schema)
 {
-    size_t count = errors->count;
     if (!schema || schema->type == JSON_NULL) {
         field_required(errors, path, "schemas are required");
         return;
@@ -218,8 +217,10 @@ static void check_schema(struct field_errors *errors, const char *path, const st
                       SCHEMA_NODES_MAX);
         return;
     }
-    if (definition_check_keywords(errors, path, schema))
-        definition_check_structure(errors, path, schema);
+    if (!definition_check_keywords(errors, path, schema))
+        return;
+    size_t count = errors->count;
+    definition_check_structure(errors, path, schema);
     if (errors->count == count)
         definition_check_fallbacks(errors, path, schema);
 }

@@ -56,7 +56,7 @@ static bool is_whole(const struct json *value)
     return number == floor(number);
 }
 
-static const char *type_name(const struct json *value)
+const char *schema_type_name(const struct json *value)
 {
     switch (value->type) {
     case JSON_NULL:
@@ -119,7 +119,7 @@ static bool has_type(enum schema_type type, const char *is)
 
 static void check_type(const struct check *check)
 {
-    const char *is = type_name(check->value);
+    const char *is = schema_type_name(check->value);
     if (has_type(check->schema->type, is))
         return;
     complain(check, json_string(check->errors->arena, is), "must be of type %s: \"%s\"",

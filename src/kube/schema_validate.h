@@ -10,6 +10,9 @@
 void schema_validate(struct field_errors *errors, const struct schema_object *type,
                      const struct json *object);
 
+/* As schemas call what it is: "integer", "object". */
+const char *schema_type_name(const struct json *value);
+
 /* The same of any value; `path` ("" for a whole object) goes before all others. A schema of type
  * SCHEMA_ANY that has an `object` or `items` says something of the members or elements of whatever
  * has them, as the parts of allOf and its kin do. */
