@@ -201,6 +201,10 @@ int rest_track_fields(struct rest *rest, struct json *object, const struct json 
 /* ---- rest_apply.c */
 bool rest_is_apply(const struct rest *rest);
 void rest_apply(struct rest *rest);
+/* Answer with an apply's ERR_CONFLICT. */
+struct apply_conflicts;
+void rest_respond_conflicts(struct rest *rest, const struct err *err,
+                            const struct apply_conflicts *conflicts);
 
 /* ---- rest_access.c: what who asks may do */
 

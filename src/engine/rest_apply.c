@@ -77,8 +77,8 @@ static int prepare(struct rest *rest, struct json *object, const struct json *ol
     return rest_prepare_create(rest, object, err);
 }
 
-static void respond_conflicts(struct rest *rest, const struct err *err,
-                              const struct apply_conflicts *conflicts)
+void rest_respond_conflicts(struct rest *rest, const struct err *err,
+                            const struct apply_conflicts *conflicts)
 {
     const struct kube_status_details details = {.causes = conflicts->causes};
     struct json *status = kube_status_from_err(rest->arena, err, &details);
@@ -101,7 +101,7 @@ void rest_apply(struct rest *rest)
     bool force = http_query_flag(rest->exchange->request->query, "force");
     int r = apply_config(rest->arena, &write, old, config, force, &object, &conflicts, &err);
     if (r == -ERR_CONFLICT)
-        respond_conflicts(rest, &err, &conflicts);
+        rest_respond_conflicts(rest, &err, &conflicts);
     else if (r < 0 || prepare(rest, object, old, &err) < 0)
         rest_respond_error(rest, &err);
     else

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "engine/meta.h"
 #include "engine/rest.h"
+#include "kube/apply.h"
 #include "kube/object.h"
 #include "kube/schema_validate.h"
 #include "kube/types/types.h"
@@ -152,8 +153,12 @@ static int make_scale(struct rest *rest, struct json *object, struct json **ret,
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static int check_kind(const struct json *scale, struct err *err)
+static int check_kind(const struct json *scale, bool applies, struct err *err)
 {
+    if (applies && (!json_get(scale, "kind") || !json_get(scale, "apiVersion")))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "what is applied must have an apiVersion and a kind: \"%s\" and \"%s\"",
+                       SCALE.api_version, KUBE_SCALES.kind);
     const char *kind = json_get_string(scale, "kind", KUBE_SCALES.kind);
     const char *version = json_get_string(scale, "apiVersion", SCALE.api_version);
     if (!str_eq(kind, KUBE_SCALES.kind) || !str_eq(version, SCALE.api_version))
@@ -164,12 +169,15 @@ static int check_kind(const struct json *scale, struct err *err)
     return 0;
 }
 
-/* What the client wants the Scale to be: its body, or the present one with its patch. */
-static int read_wanted(struct rest *rest, const struct json *present, struct json **ret,
-                       struct err *err)
+/* What the client wants the Scale to be: its body, or the present one with its patch. Of an apply
+ * it is what is applied, and an apply says what it is of. */
+static int read_wanted(struct rest *rest, const struct json *present, bool applies,
+                       struct json **ret, struct err *err)
 {
     int r;
-    if (rest->route.verb == VERB_PATCH) {
+    if (applies) {
+        r = rest_parse_yaml(rest, ret, err);
+    } else if (rest->route.verb == VERB_PATCH) {
         r = rest_read_patched(rest, present, &TYPE_SCALE, ret, err);
     } else {
         *ret = NULL;
@@ -179,7 +187,7 @@ static int read_wanted(struct rest *rest, const struct json *present, struct jso
     }
     if (r < 0)
         return r;
-    r = check_kind(*ret, err);
+    r = check_kind(*ret, applies, err);
     if (r < 0)
         return r;
     r = schema_decode(rest->arena, &TYPE_SCALE, SCHEMA_FORM_TYPED, *ret, NULL, err);
@@ -203,27 +211,45 @@ static int read_number(struct rest *rest, const struct json *scale, int64_t *ret
     return 0;
 }
 
-/* Who scales owns the number, as it is called in this object, and nothing else. */
-static void track(struct rest *rest, struct json *object)
+/* The path to the number, as this object writes it. */
+static char **names_in(struct rest *rest, const struct json *object, size_t *ret_count)
 {
     const struct registry_scale *scale = scale_of(rest);
-    const struct managed_write write = rest_managed_write(rest);
-    const struct json *at = object;
-    size_t count;
-    char **names = str_split(rest->arena, scale->spec_path, '.', &count);
-    for (size_t i = 0; i < count && at; i++) {
-        at = find_member(at, names[i], str_eq(names[i], scale->any_case));
-        if (at)
-            names[i] = arena_strdup(rest->arena, at->name);
+    char **names = str_split(rest->arena, scale->spec_path, '.', ret_count);
+    for (size_t i = 0; i < *ret_count && object; i++) {
+        object = find_member(object, names[i], str_eq(names[i], scale->any_case));
+        if (object)
+            names[i] = arena_strdup(rest->arena, object->name);
     }
+    return names;
+}
+
+/* Who scales owns the number, and nothing else. */
+static void track(struct rest *rest, struct json *object)
+{
+    const struct managed_write write = rest_managed_write(rest);
+    size_t count;
+    char **names = names_in(rest, object, &count);
     managed_fields_move(rest->arena, &write, object, (const char *const *)names);
 }
 
-/* `object` with that number, checked as any other change of it. */
-static int set_number(struct rest *rest, struct json *object, const struct json *old,
-                      int64_t replicas, struct err *err)
+/* As any other change of the object is. */
+static int check_object(struct rest *rest, struct json *object, const struct json *old,
+                        struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
+    meta_prepare_update(rest->arena, resource, object, old);
+    if (resource->hooks.validate)
+        resource->hooks.validate(&rest->invalid, object, old);
+    if (resource->whole)
+        schema_validate_value(&rest->invalid, resource->whole, "", object);
+    if (rest->invalid.count > 0)
+        return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
+    return resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
+}
+
+static int set_number(struct rest *rest, struct json *object, int64_t replicas, struct err *err)
+{
     struct json *parent;
     const struct json *number;
     int r = find_replicas(rest, object, &parent, &number, err);
@@ -235,27 +261,43 @@ static int set_number(struct rest *rest, struct json *object, const struct json 
     json_set_int(rest->arena, parent, name ? name + 1 : path, replicas);
     if (changes)
         track(rest, object);
-    meta_prepare_update(rest->arena, resource, object, old);
-    if (resource->hooks.validate)
-        resource->hooks.validate(&rest->invalid, object, old);
-    if (resource->whole)
-        schema_validate_value(&rest->invalid, resource->whole, "", object);
-    if (rest->invalid.count > 0)
-        return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-    return resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
+    return 0;
 }
 
-static int rescale(struct rest *rest, struct json *object, const struct json *old,
-                   const struct json *present, struct err *err)
+/* What is applied to a Scale is applied to the object: its number, and nothing else. */
+static int apply_number(struct rest *rest, const struct json *old, int64_t replicas,
+                        struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
 {
+    struct arena *arena = rest->arena;
+    struct json *config = json_object(arena), *at = config;
+    size_t count;
+    char **names = names_in(rest, old, &count);
+    for (size_t i = 0; i + 1 < count; i++)
+        at = json_ensure_object(arena, at, names[i]);
+    json_set_int(arena, at, names[count - 1], replicas);
+    const struct managed_write write = rest_managed_write(rest);
+    bool force = http_query_flag(rest->exchange->request->query, "force");
+    return apply_config(arena, &write, old, config, force, ret, ret_conflicts, err);
+}
+
+/* The object as it is to be, in *ret. */
+static int rescale(struct rest *rest, const struct json *old, const struct json *present,
+                   struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
+{
+    bool applies = rest->route.verb == VERB_PATCH && rest_is_apply(rest);
     struct json *wanted;
     int64_t replicas = 0;
-    int r = rest_check_manager(rest, false, err);
+    int r = rest_check_manager(rest, applies, err);
     if (r == 0)
-        r = read_wanted(rest, present, &wanted, err);
+        r = read_wanted(rest, present, applies, &wanted, err);
     if (r == 0)
         r = read_number(rest, wanted, &replicas, err);
-    return r < 0 ? r : set_number(rest, object, old, replicas, err);
+    if (r < 0)
+        return r;
+    *ret = json_clone(rest->arena, old);
+    r = applies ? apply_number(rest, old, replicas, ret, ret_conflicts, err)
+                : set_number(rest, *ret, replicas, err);
+    return r < 0 ? r : check_object(rest, *ret, old, err);
 }
 
 /* Who only looks sees what is on disk; who writes starts from what is about to be. */
@@ -303,8 +345,12 @@ void rest_scale(struct rest *rest)
         rest_respond_json(rest, 200, present);
         return;
     }
-    struct json *object = json_clone(rest->arena, old);
-    if (rescale(rest, object, old, present, &err) < 0)
+    struct json *object;
+    struct apply_conflicts conflicts = {0};
+    int r = rescale(rest, old, present, &object, &conflicts, &err);
+    if (conflicts.causes)
+        rest_respond_conflicts(rest, &err, &conflicts);
+    else if (r < 0)
         rest_respond_error(rest, &err);
     else if (json_equal(object, old) && revision <= store_revision(engine_store(rest->engine)))
         rest_respond_json(rest, 200, present); /* a write that changes nothing is none */

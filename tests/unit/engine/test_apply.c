@@ -303,10 +303,42 @@ static void who_scales_owns_the_number(void **state)
     assert_string_equal(answer_message(&answer),
                         "Apply failed with 1 conflict: conflict with \"s\" with subresource "
                         "\"scale\" using kubeflow.org/v1: .spec.tfReplicaSpecs.worker.replicas");
-    answer = api_call(api, "PATCH", JOBS "/j/scale?fieldManager=m", APPLY, NULL, "{}");
-    assert_int_equal(answer.status, 415);
     answer = api_call(api, "PATCH", JOBS "/none/status?fieldManager=m", APPLY, NULL, job);
     assert_int_equal(answer.status, 404);
+}
+
+/* A Scale can be applied, too: its number is the object's, and is fought over with the object. */
+static void a_scale_is_applied(void **state)
+{
+    struct api *api = *state;
+    static const char job[] = "{apiVersion: kubeflow.org/v1, kind: TFJob, metadata: {name: j}, "
+                              "spec: {tfReplicaSpecs: {worker: {replicas: 1}}}}";
+    static const char scale[] = "{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: j}, "
+                                "spec: {replicas: 3}}";
+    api_call(api, "PATCH", JOBS "/j?fieldManager=m", APPLY, NULL, job);
+    struct answer answer =
+        api_call(api, "PATCH", JOBS "/j/scale?fieldManager=s", APPLY, NULL, scale);
+    assert_int_equal(answer.status, 409);
+    assert_string_equal(answer_message(&answer),
+                        "Apply failed with 1 conflict: conflict with \"m\": "
+                        ".spec.tfReplicaSpecs.worker.replicas");
+    answer = api_call(api, "PATCH", JOBS "/j/scale?fieldManager=s&force=true", APPLY, NULL, scale);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_at(api, &answer, "kind"), "Scale");
+    assert_string_equal(answer_at(api, &answer, "spec.replicas"), "3");
+    answer = api_get(api, JOBS "/j");
+    const struct json *entries = json_at(answer.json, "metadata", "managedFields", NULL);
+    assert_string_equal(
+        json_to_string(api->arena, json_get(json_element(entries, 1), "fieldsV1")),
+        "{\"f:spec\":{\"f:tfReplicaSpecs\":{\"f:worker\":{\".\":{},\"f:replicas\":{}}}}}");
+    assert_string_equal(json_get_string(json_element(entries, 1), "subresource", ""), "scale");
+    assert_string_equal(json_get_string(json_element(entries, 1), "operation", ""), "Apply");
+    answer = api_call(api, "PATCH", JOBS "/j/scale?fieldManager=s", APPLY, NULL, scale);
+    assert_int_equal(answer.status, 200); /* its own */
+    answer = api_call(api, "PATCH", JOBS "/j/scale?fieldManager=s", APPLY, NULL, "{}");
+    assert_int_equal(answer.status, 400);
+    answer = api_call(api, "PATCH", JOBS "/j/scale", APPLY, NULL, scale);
+    assert_int_equal(answer.status, 422);
 }
 
 int main(void)
@@ -315,6 +347,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_as_kubernetes_does, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(what_changes_nothing_is_no_write, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(who_scales_owns_the_number, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(a_scale_is_applied, api_setup, api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
