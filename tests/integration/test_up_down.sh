@@ -143,6 +143,7 @@ if "$TRAINYARD" up --nodes a,a 2>"$SCRATCH/err"; then fail "--nodes a,a was acce
 assert_contains "--nodes a,a" "named twice" "$(cat "$SCRATCH/err")"
 if "$TRAINYARD" statu 2>"$SCRATCH/err"; then fail "'statu' was accepted"; fi
 assert_contains "a mistyped command" "did you mean 'status'" "$(cat "$SCRATCH/err")"
+# shellcheck disable=SC2016 # a parameter of the template
 printf 'kind: Template\napiVersion: v1\nobjects:\n- kind: Pod\n  metadata: {name: ${NAME}}\n' >"$SCRATCH/template.yaml"
 if "$TRAINYARD" process -f "$SCRATCH/template.yaml" 2>"$SCRATCH/err"; then fail "an unquoted brace was accepted"; fi
 assert_eq "wrong YAML" "trainyard: $SCRATCH/template.yaml:5:21: did not find expected ',' or '}' while parsing a flow mapping
