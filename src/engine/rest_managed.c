@@ -12,7 +12,7 @@ int rest_refuse_options(struct rest *rest, struct err *err)
 {
 #define OPTIONS(plural_, kind_)                                                                    \
     {                                                                                              \
-        .id = {.group = "meta.k8s.io", .plural = plural_, .kind = kind_ }                          \
+        .id = {.group = "meta.k8s.io", .plural = (plural_), .kind = (kind_) }                      \
     }
     static const struct registry_resource create = OPTIONS("createoptions", "CreateOptions"),
                                           update = OPTIONS("updateoptions", "UpdateOptions"),

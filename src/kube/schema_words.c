@@ -34,8 +34,9 @@ static void check_items(struct field_errors *errors, const struct schema *items,
     size_t position = 0;
     JSON_EACH (item, container) {
         const struct schema_path path = {
-            .parent = parent, .name = item->name, .position = position++};
+            .parent = parent, .name = item->name, .position = position};
         check_value(errors, items, &path, item);
+        position++;
     }
 }
 
