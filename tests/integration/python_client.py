@@ -91,11 +91,13 @@ def jobs(core, batch):
             break
     else:
         raise AssertionError("the job did not end")
-    pod = core.list_namespaced_pod(NAMESPACE, label_selector="job-name=job").items[0]
+    pods = core.list_namespaced_pod(NAMESPACE, label_selector="job-name=job")
+    pod = pods.items[0]
     assert pod.status.phase == "Succeeded", pod.status
     assert core.read_namespaced_pod_log(pod.metadata.name, NAMESPACE) == "done by python\n"
     batch.delete_namespaced_job("job", NAMESPACE, propagation_policy="Foreground")
-    for event in watch.Watch().stream(core.list_namespaced_pod, NAMESPACE, timeout_seconds=120):
+    for event in watch.Watch().stream(core.list_namespaced_pod, NAMESPACE, timeout_seconds=120,
+                                      resource_version=pods.metadata.resource_version):
         if event["type"] == "DELETED":
             break
     else:
@@ -145,8 +147,9 @@ def main():
     jobs(core, client.BatchV1Api())
     custom_objects(client.CustomObjectsApi())
     dynamic_client(core)
+    before = core.list_namespace().metadata.resource_version
     core.delete_namespace(NAMESPACE)
-    for event in watch.Watch().stream(core.list_namespace, timeout_seconds=120):
+    for event in watch.Watch().stream(core.list_namespace, timeout_seconds=120, resource_version=before):
         if (event["type"], event["object"].metadata.name) == ("DELETED", NAMESPACE):
             break
     else:
