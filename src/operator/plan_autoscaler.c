@@ -1,7 +1,7 @@
 /* Carrying out what a plan says of the job's autoscaler, as one stage of its run. No autoscaler is
  * watched: what has been settled is kept in memory, so that a job costs a call when it is first
- * seen and when its bounds or metrics change. What the server refuses is told once and left: a job
- * must not wait for its autoscaler. Servers before Kubernetes 1.23 know the same object by an older
+ * seen and when its bounds or metrics change. What the server refuses is told once, and the job
+ * goes on without its autoscaler. Servers before Kubernetes 1.23 know the same object by an older
  * version. */
 #include "operator/autoscaler.h"
 #include "operator/plan_run.h"
@@ -61,13 +61,16 @@ static void tell(struct plan_run *run, bool warning, const char *reason, const c
         kube_pass_tell(&run->pass, warning, reason, "%s", message);
 }
 
-/* Where there is no answer, or another had the last word, the next run tries again. */
+/* Where there is no answer, or another had the last word, the next run tries again. It does so,
+ * too, where it is forbidden: a server that has just learnt the job's kind does not know it
+ * everywhere yet, and a role may still be given. */
 static void end_refused(struct plan_run *run, const struct err *err)
 {
-    bool again = err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||
-                 err->code == ERR_CANCELED || err->code == ERR_CONFLICT;
+    bool silent = err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||
+                  err->code == ERR_CANCELED || err->code == ERR_CONFLICT;
+    bool again = silent || err->code == ERR_FORBIDDEN;
 
-    if (!again)
+    if (!silent)
         tell(run, true, "FailedAutoscaler",
              arena_printf(run->pass.arena, "spec.elasticPolicy.metrics: no autoscaler: %s",
                           err->message));

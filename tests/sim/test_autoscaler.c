@@ -259,6 +259,7 @@ static void test_a_server_without(void **state)
     assert_int_equal(story->calls, 2);
 }
 
+/* It may know the job's kind a moment later, or have a role: it is asked again. */
 static void test_a_server_that_refuses(void **state)
 {
     struct story *story = *state;
@@ -266,8 +267,12 @@ static void test_a_server_that_refuses(void **state)
     story->refuses = true;
     submit(story, "Always");
     assert_true(training_condition_is_true(status_of(story), TRAINING_RUNNING));
+    assert_null(story->present);
     assert_int_equal(told(story, "FailedAutoscaler"), 1);
-    assert_int_equal(story->calls, 1);
+    story->refuses = false;
+    edit(story, "{'metadata': {'labels': {'a': 'b'}}}");
+    assert_non_null(story->present);
+    assert_int_equal(told(story, "FailedAutoscaler"), 1);
 }
 
 static void test_a_name_that_is_taken(void **state)
