@@ -46,25 +46,29 @@ class Server:
         self.port = None  # None: down
 
     def start(self):
-        self.log = open(os.path.join(os.path.dirname(self.state), "up.log"), "w+", encoding="utf-8")
-        self.process = subprocess.Popen([self.trainyard, "up", "--foreground", "--port", "0"], stdout=self.log, stderr=self.log)
+        self.said = ""
+        self.process = subprocess.Popen([self.trainyard, "up", "--foreground", "--port", "0"], stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, encoding="utf-8")
+        threading.Thread(target=self.listen, args=[self.process], daemon=True).start()
+
+    def listen(self, process):
+        """Until nobody can say anything any more."""
+        for line in process.stdout:
+            with self.changed:
+                if process is self.process:
+                    self.said += line
+                    self.changed.notify_all()
 
     def wait_until_ready(self):
-        deadline = time.monotonic() + PATIENCE
-        while "the cluster is up" not in self.said():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                fail(f"the server did not come up: {self.said()}")
-            time.sleep(0.005)
+        with self.changed:
+            if not self.changed.wait_for(lambda: "the cluster is up" in self.said, PATIENCE):
+                fail(f"the server did not come up: {self.said}")
         with open(os.path.join(self.state, "kubeconfig"), encoding="utf-8") as config:
             port = int(re.search(r"server: https://127.0.0.1:(\d+)", config.read()).group(1))
         with open(os.path.join(self.state, "token"), encoding="utf-8") as token:
             self.headers = {"Authorization": "Bearer " + token.read().strip(), "Content-Type": "application/json"}
         self.tls = ssl.create_default_context(cafile=os.path.join(self.state, "pki", "ca.crt"))
         self.set_port(port)
-
-    def said(self):
-        self.log.seek(0)
-        return self.log.read()
 
     def set_port(self, port):
         with self.changed:
@@ -74,7 +78,6 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait()
-        self.log.close()
         self.set_port(None)
 
     def connect(self):
