@@ -21,6 +21,15 @@ check() { # as root or as the ordinary user
     assert_eq "nodes" "node-1 node-2" "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
 
     assert_contains "a second up" "runs already" "$(as_user "$TRAINYARD" up)"
+    port=$(as_user "$TRAINYARD" status -o json | jq .port)
+    if as_user "$TRAINYARD" up --port "$port" --state "$HOME/other" 2>"$SCRATCH/err"; then fail "a taken port was taken"; fi
+    assert_contains "a taken port" "port $port is taken by trainyard (process $pid)" "$(cat "$SCRATCH/err")"
+    for path in /healthz /livez /readyz /version; do
+        assert_eq "$path without a token" 200 "$(curl -sk -o /dev/null -w '%{http_code}' "https://127.0.0.1:$port$path")"
+    done
+    for path in / /api /apis /openapi/v2 /api/v1/namespaces /metrics; do
+        assert_eq "$path without a token" 401 "$(curl -sk -o /dev/null -w '%{http_code}' "https://127.0.0.1:$port$path")"
+    done
     assert_eq "still the same server" "$pid" "$(server_pid)"
 
     kubectl create configmap kept --from-literal=a=1

@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "net/http_server.h"
+#include "node/port_holder.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -196,6 +198,16 @@ static int start(const struct cluster_options *options, int lock, bool foregroun
     return result;
 }
 
+static int refuse_taken(int64_t port, struct err *err)
+{
+    const struct in_addr here = {.s_addr = htonl(INADDR_LOOPBACK)};
+    char holder[128];
+    bool known = node_port_holder(here, (uint16_t)port, holder, sizeof(holder));
+    return err_set(err, ERR_EXISTS,
+                   "port %d is taken by %s: end that, or choose another with --port N (0: any)",
+                   (int)port, known ? holder : "a program of another user");
+}
+
 static int up(const struct up_values *wanted, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -224,8 +236,7 @@ static int up(const struct up_values *wanted, struct err *err)
         result =
             http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
     if (result < 0 && err->sys == EADDRINUSE)
-        return err_wrap(err, "port %d is taken, choose another with --port N (0: any)",
-                        (int)wanted->port);
+        return refuse_taken(wanted->port, err);
     if (result < 0)
         return result;
     options.no_operator = wanted->no_operator;
