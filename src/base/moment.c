@@ -132,6 +132,12 @@ int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
     return 0;
 }
 
+int64_t moment_after(int64_t wall_ms, int64_t seconds)
+{
+    static const int64_t last_ms = 253402300799999; /* 9999-12-31T23:59:59.999Z */
+    return seconds < (last_ms - wall_ms) / 1000 ? wall_ms + seconds * 1000 : last_ms;
+}
+
 void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX])
 {
     int64_t seconds = age_ms < 0 ? 0 : age_ms / 1000;

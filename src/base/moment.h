@@ -22,6 +22,10 @@ void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX]);
 /* RFC 3339, with or without a fraction, any offset. */
 int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err);
 
+/* So many seconds after a moment, 0 or more. Objects ask for seconds of any size: what is later
+ * than the year 9999, the last that can be written, is its end. */
+int64_t moment_after(int64_t wall_ms, int64_t seconds);
+
 /* kubectl's age: "5s", "3m12s", "5h", "2d3h", "3y40d". */
 void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX]);
 

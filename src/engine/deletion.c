@@ -6,6 +6,9 @@
 #include "kube/object.h"
 #include "net/http.h"
 
+/* A hundred years: a wish for more means "for ever", and would lead past what a timestamp says. */
+static const int64_t GRACE_MAX_S = INT64_C(100) * 365 * 24 * 3600;
+
 static const char ORPHAN[] = "orphan";
 static const char FOREGROUND[] = "foregroundDeletion";
 
@@ -80,10 +83,9 @@ static int64_t grace_of(const struct registry_resource *resource, const struct j
     if (str_is_empty(json_get_string(spec, "nodeName", "")) || str_eq(phase, "Succeeded") ||
         str_eq(phase, "Failed"))
         return 0;
-    if (options->grace_seconds >= 0)
-        return options->grace_seconds;
     int64_t own = json_get_int(spec, "terminationGracePeriodSeconds", 30);
-    return own > 0 ? own : 1;
+    int64_t grace = options->grace_seconds >= 0 ? options->grace_seconds : own > 0 ? own : 1;
+    return grace < GRACE_MAX_S ? grace : GRACE_MAX_S;
 }
 
 /* The garbage collector's finalizers say what is to become of the dependents. */

@@ -150,7 +150,7 @@ static int64_t deadline_ms(const struct deployment_pass *pass, const struct json
     if (!condition || moment_parse(text, &since, NULL) < 0 ||
         str_eq(json_get_string(condition, "reason", ""), "NewReplicaSetAvailable"))
         return -1;
-    return since + pass->deadline_s * 1000;
+    return moment_after(since, pass->deadline_s);
 }
 
 static void judge(struct deployment_pass *pass, struct json *status)

@@ -3,6 +3,7 @@
  * rest, it runs. */
 #include "engine/job_internal.h"
 
+#include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
 
@@ -28,7 +29,7 @@ static void expire(struct job_pass *pass, int64_t ended_ms)
 {
     if (pass->spec.ttl_s < 0 || ended_ms < 0)
         return;
-    int64_t left_ms = ended_ms + pass->spec.ttl_s * 1000 - pass->now_ms;
+    int64_t left_ms = moment_after(ended_ms, pass->spec.ttl_s) - pass->now_ms;
     if (left_ms > 0)
         job_plan_requeue(pass, left_ms);
     else
@@ -85,7 +86,7 @@ static bool is_overdue(struct job_pass *pass)
     int64_t started_ms = job_status_time(pass->status, "startTime");
     if (pass->spec.deadline_s < 0 || pass->spec.suspend || started_ms < 0)
         return false;
-    int64_t left_ms = started_ms + pass->spec.deadline_s * 1000 - pass->now_ms;
+    int64_t left_ms = moment_after(started_ms, pass->spec.deadline_s) - pass->now_ms;
     if (left_ms > 0)
         job_plan_requeue(pass, left_ms);
     return left_ms <= 0;

@@ -160,15 +160,16 @@ static const char *reason_to_stop(struct workflow_pass *pass)
 {
     const char *shutdown = json_get_string(pass->spec, "shutdown", "");
     int64_t seconds = json_get_int(pass->spec, "activeDeadlineSeconds", -1);
-    int64_t begun = workflow_node_time(pass->status, "startedAt");
+    int64_t begun = workflow_node_time(pass->status, "startedAt"), left;
 
     if (shutdown[0])
         return arena_printf(pass->arena, "Stopped with strategy '%s'", shutdown);
     if (seconds < 0 || begun < 0)
         return NULL;
-    if (begun + seconds * 1000 <= pass->now_ms)
+    left = moment_after(begun, seconds) - pass->now_ms;
+    if (left <= 0)
         return "Max duration limit exceeded";
-    workflow_plan_requeue(pass->plan, begun + seconds * 1000 - pass->now_ms);
+    workflow_plan_requeue(pass->plan, left);
     return NULL;
 }
 

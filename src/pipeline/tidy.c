@@ -4,6 +4,7 @@
 #include "pipeline/workflow.h"
 
 #include "base/mem.h"
+#include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
 
@@ -78,7 +79,7 @@ static void tidy_workflow(struct workflow_pass *pass)
         seconds = json_get_int(pass->spec, "ttlSecondsAfterFinished", -1);
     if (seconds < 0 || ended < 0)
         return;
-    left = ended + seconds * 1000 - pass->now_ms;
+    left = moment_after(ended, seconds) - pass->now_ms;
     if (left > 0)
         workflow_plan_requeue(pass->plan, left);
     else

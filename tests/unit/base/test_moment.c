@@ -118,6 +118,23 @@ static void test_duration(void **state)
         assert_int_equal(moment_parse_duration(BAD[i], &(int64_t){0}, NULL), -ERR_BAD_REQUEST);
 }
 
+static void test_after(void **state)
+{
+    static const int64_t end_ms = 253402300799999; /* of the year 9999 */
+    char text[MOMENT_TEXT_MAX];
+    assert_int_equal(moment_after(1500, 0), 1500);
+    assert_int_equal(moment_after(1500, 90), 91500);
+    assert_int_equal(moment_after(-5000, 3), -2000);
+    assert_int_equal(moment_after(999, 253402300798), end_ms - 1000);
+    assert_int_equal(moment_after(999, 253402300799), end_ms);
+    assert_int_equal(moment_after(1000, 253402300799), end_ms);
+    assert_int_equal(moment_after(1500, INT64_MAX / 1000 + 1), end_ms);
+    assert_int_equal(moment_after(1500, INT64_MAX), end_ms);
+    assert_int_equal(moment_after(end_ms, INT64_MAX), end_ms);
+    moment_format(end_ms, text);
+    assert_string_equal(text, "9999-12-31T23:59:59Z");
+}
+
 static void test_clocks(void **state)
 {
     int64_t first = moment_monotonic_ns();
@@ -128,8 +145,9 @@ static void test_clocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_format),   cmocka_unit_test(test_parse),  cmocka_unit_test(test_age),
-        cmocka_unit_test(test_duration), cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_format), cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_age),    cmocka_unit_test(test_duration),
+        cmocka_unit_test(test_after),  cmocka_unit_test(test_clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* DELETE: at once, with grace, with finalizers, with conditions, and of many. */
 #include "api.h"
 
+#include "base/moment.h"
 #include "base/str.h"
 
 #include <setjmp.h>
@@ -60,6 +61,25 @@ static void test_grace(void **state)
     answer = api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":0}");
     assert_string_equal(answer_at(api, &answer, "status"), "Success");
     assert_int_equal(api_get(api, PODS "/x").status, 404);
+}
+
+/* A number that asks for ever: the end is far, and can still be brought nearer. */
+static void test_grace_without_end(void **state)
+{
+    struct api *api = *state;
+    bind_pod(api);
+    struct answer answer =
+        api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":9223372036854775807}");
+    assert_int_equal(answer.status, 200);
+    const char *later = answer_at(api, &answer, "metadata.deletionTimestamp");
+    answer = api_delete(api, PODS "/x", "{\"gracePeriodSeconds\":5}");
+    const char *soon = answer_at(api, &answer, "metadata.deletionTimestamp");
+    int64_t later_ms, soon_ms;
+    assert_int_equal(moment_parse(later, &later_ms, NULL), 0);
+    assert_int_equal(moment_parse(soon, &soon_ms, NULL), 0);
+    assert_string_equal(answer_at(api, &answer, "metadata.deletionGracePeriodSeconds"), "5");
+    assert_true(later_ms > soon_ms);
+    assert_in_range(soon_ms - loop_wall_ms(api->loop), 0, 5000);
 }
 
 static void test_ended_pod_goes_at_once(void **state)
@@ -182,15 +202,11 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_at_once),
-        API_TEST(test_grace),
-        API_TEST(test_ended_pod_goes_at_once),
-        API_TEST(test_finalizers),
-        API_TEST(test_propagation),
-        API_TEST(test_preconditions),
-        API_TEST(test_dry_run),
-        API_TEST(test_collection),
-        API_TEST(test_namespace),
+        API_TEST(test_at_once),           API_TEST(test_grace),
+        API_TEST(test_grace_without_end), API_TEST(test_ended_pod_goes_at_once),
+        API_TEST(test_finalizers),        API_TEST(test_propagation),
+        API_TEST(test_preconditions),     API_TEST(test_dry_run),
+        API_TEST(test_collection),        API_TEST(test_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

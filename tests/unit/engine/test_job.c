@@ -328,6 +328,12 @@ static void test_fails(void **state)
     plan = plan_at(59, job("\"completions\":1,\"activeDeadlineSeconds\":60", RUNNING), "a Running");
     assert_string_equal(condition(&plan, "FailureTarget"), "");
     assert_int_equal(plan.requeue_ms, 1000);
+    /* One that is for ever does not come around to the past. */
+    plan =
+        plan_at(59, job("\"completions\":1,\"activeDeadlineSeconds\":9223372036854775807", RUNNING),
+                "a Running");
+    assert_string_equal(condition(&plan, "FailureTarget"), "");
+    assert_true(plan.requeue_ms > 0);
     /* A word given stands, also if the pods succeed while they end. */
     plan = plan_at(61,
                    job("\"completions\":1", RUNNING

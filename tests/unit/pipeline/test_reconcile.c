@@ -358,6 +358,12 @@ static void test_deadlines(void **state)
     assert_int_equal(f.pod_count, 0);
     fixture_release(&f);
 
+    fixture_init(&f, "{entrypoint: main, activeDeadlineSeconds: 9223372036854775807, templates: "
+                     "[{name: main, " BOX "}]}");
+    fixture_pod(&f, "", "Running", 0, NULL);
+    assert_string_equal(fixture_phase(&f), "Running");
+    fixture_release(&f);
+
     fixture_init(&f, "{entrypoint: main, templates: [{name: main, activeDeadlineSeconds: 5, " BOX
                      "}]}");
     fixture_pod(&f, "", "Running", 0, NULL);
