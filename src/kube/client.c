@@ -3,6 +3,7 @@
  * within the function that started it, unless the client is freed first. */
 #include "kube/client.h"
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/client_internal.h"
@@ -62,13 +63,6 @@ void kube_client_set_timeout(struct kube_client *client, int64_t timeout_ms)
     client->timeout_ms = timeout_ms;
 }
 
-static void call_unlink(struct kube_call *call)
-{
-    *call->link = call->next;
-    if (call->next)
-        call->next->link = call->link;
-}
-
 static void call_free(struct kube_call *call)
 {
     buf_release(&call->body);
@@ -78,7 +72,7 @@ static void call_free(struct kube_call *call)
 
 void kube_call_cancel(struct kube_call *call)
 {
-    call_unlink(call);
+    list_remove(call);
     if (call->http)
         http_cancel(call->client->transport, call->http);
     loop_defer_cancel(call->client->loop, &call->refusal);
@@ -106,7 +100,7 @@ struct kube_client *kube_client_free(struct kube_client *client)
 /* The last of a call. Unlinked first: `done` may free the client. */
 static void finish(struct kube_call *call, struct json *object, const struct err *err)
 {
-    call_unlink(call);
+    list_remove(call);
     call->done(call->context, object, err);
     call_free(call);
 }
@@ -217,11 +211,7 @@ static struct kube_call *call_new(struct kube_client *client, kube_done *done, v
     buf_init(&call->body, ANSWER_MAX);
     call->done = done;
     call->context = context;
-    call->next = client->calls;
-    call->link = &client->calls;
-    if (call->next)
-        call->next->link = &call->next;
-    client->calls = call;
+    list_push(&client->calls, call);
     return call;
 }
 

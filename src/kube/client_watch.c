@@ -1,6 +1,7 @@
 /* A watch on the client's transport; see client.h. The server is asked to end it after some
  * minutes, each at another time, so that a server that comes back is not met by all watchers at
  * once; a connection that died without a word is given up a little later. */
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/client_internal.h"
@@ -48,9 +49,7 @@ static void watch_detach(struct kube_watch *watch)
     if (watch->http)
         http_cancel(watch->client->transport, watch->http);
     watch->http = NULL;
-    *watch->link = watch->next;
-    if (watch->next)
-        watch->next->link = watch->link;
+    list_remove(watch);
     watch->client = NULL;
 }
 
@@ -150,11 +149,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
 
     struct kube_watch *watch = mem_zalloc(sizeof(*watch));
     watch->client = client;
-    watch->next = client->watches;
-    watch->link = &client->watches;
-    if (watch->next)
-        watch->next->link = &watch->next;
-    client->watches = watch;
+    list_push(&client->watches, watch);
     buf_init(&watch->refusal, REFUSAL_MAX);
     watch_decoder_init(&watch->decoder);
     watch->what = mem_printf("watch %s", path);

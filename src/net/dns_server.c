@@ -2,6 +2,7 @@
 #include "net/dns_server.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "net/dns_message.h"
 #include "net/socket_stream.h"
@@ -132,9 +133,7 @@ static void on_closed(void *context)
     struct connection *connection = context;
     struct dns_server *server = connection->server;
     loop_timer_stop(&connection->timer);
-    *connection->link = connection->next;
-    if (connection->next)
-        connection->next->link = connection->link;
+    list_remove(connection);
     server->connection_count--;
     buf_release(&connection->in);
     free(connection);
@@ -168,11 +167,7 @@ static void take_connection(struct dns_server *server, int fd)
     connection->server = server;
     connection->stream = stream;
     buf_init(&connection->in, 64 * 1024); /* more than a stream gives at once */
-    connection->next = server->connections;
-    connection->link = &server->connections;
-    if (connection->next)
-        connection->next->link = &connection->next;
-    server->connections = connection;
+    list_push(&server->connections, connection);
     server->connection_count++;
     server->open++;
     loop_timer_init(server->loop, &connection->timer, on_timer);

@@ -7,6 +7,7 @@
 #include "net/http_client.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "net/http_client_internal.h"
@@ -97,9 +98,7 @@ static void on_watch_closed(uv_handle_t *handle)
 
 static void watch_close(struct watch *watch)
 {
-    *watch->link = watch->next;
-    if (watch->next)
-        watch->next->link = watch->link;
+    list_remove(watch);
     uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
 }
 
@@ -111,11 +110,7 @@ static struct watch *watch_new(struct client *client, curl_socket_t fd)
         mem_panic("http client: cannot watch a socket: %s", uv_strerror(status));
     watch->client = client;
     watch->fd = fd;
-    watch->next = client->watches;
-    watch->link = &client->watches;
-    if (watch->next)
-        watch->next->link = &watch->next;
-    client->watches = watch;
+    list_push(&client->watches, watch);
     return watch;
 }
 
@@ -154,9 +149,7 @@ static void call_free(struct client_call *call)
         if (!*at)
             call->client->news_end = at;
     }
-    *call->link = call->next;
-    if (call->next)
-        call->next->link = call->link;
+    list_remove(call);
     curl_multi_remove_handle(call->client->multi, call->easy);
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->lines);
@@ -317,11 +310,7 @@ static struct http_call *client_start(struct http_transport *transport,
     curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
     http_client_set_request(call, request);
 
-    call->next = client->calls;
-    call->link = &client->calls;
-    if (call->next)
-        call->next->link = &call->next;
-    client->calls = call;
+    list_push(&client->calls, call);
     curl_multi_add_handle(client->multi, call->easy); /* begins with the timer it asks for */
     return &call->call;
 }

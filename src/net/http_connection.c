@@ -3,6 +3,7 @@
  * are a table. It never touches a socket. */
 #include "net/http_connection.h"
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "net/http_answer.h"
 
@@ -48,31 +49,14 @@ static int state_of(const struct http_connection *self)
     return self->life.state;
 }
 
-static void link_first(struct http_connection *self)
-{
-    struct http_service *service = self->service;
-    self->next = service->connections;
-    self->link = &service->connections;
-    if (self->next)
-        self->next->link = &self->next;
-    service->connections = self;
-}
-
-static void unlink_self(struct http_connection *self)
-{
-    *self->link = self->next;
-    if (self->next)
-        self->next->link = self->link;
-}
-
 static void move(struct http_connection *self, enum state state)
 {
-    const struct http_service *service = self->service;
+    struct http_service *service = self->service;
     state_machine_move(&self->life, state);
     switch (state) {
     case IDLE:
-        unlink_self(self); /* whoever was served last stands first */
-        link_first(self);
+        list_remove(self); /* whoever was served last stands first */
+        list_push(&service->connections, self);
         loop_timer_start(&self->timer, service->idle_timeout_ms);
         break;
     case READING_HEAD:
@@ -333,7 +317,7 @@ void http_connection_gone(struct http_connection *self)
     if (self->answer) /* of an upgrade that was over before its turn */
         self->spare = http_answer_free(TAKE(self->answer));
     loop_defer_cancel(service->loop, &self->task);
-    unlink_self(self);
+    list_remove(self);
     service->connection_count--;
     arena_free(self->parse.arena);
     arena_free(self->spare);
@@ -369,7 +353,7 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
     state_machine_init(&self->life, "http connection", STATES, ARRAY_SIZE(STATES), OPENING);
     http_parse_init(&self->parse, service->header_max, service->body_max);
     buf_init(&self->in, IN_MAX + IN_MAX);
-    link_first(self);
+    list_push(&service->connections, self);
     service->connection_count++;
     loop_timer_start(&self->timer, service->handshake_timeout_ms);
     stream_start(stream, &STREAM_HANDLER, self);

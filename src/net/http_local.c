@@ -8,6 +8,7 @@
 #include "net/http.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "net/http_internal.h"
@@ -72,9 +73,7 @@ static void unlink_call(struct local_call *call)
     if (!call->local)
         return;
     call->local = NULL;
-    *call->link = call->next;
-    if (call->next)
-        call->next->link = call->link;
+    list_remove(call);
 }
 
 /* With the client gone: tell the answerer, and free the call when both ends are through. */
@@ -236,11 +235,7 @@ static struct http_call *local_start(struct http_transport *transport,
         .ops = &EXCHANGE_OPS, .request = &call->request, .arena = call->arena};
     buf_init(&call->out, SIZE_MAX / 2);
 
-    call->next = local->calls;
-    call->link = &local->calls;
-    if (call->next)
-        call->next->link = &call->next;
-    local->calls = call;
+    list_push(&local->calls, call);
 
     call->task.callback = on_task;
     loop_defer(local->loop, &call->task);

@@ -1,6 +1,7 @@
 /* SPDY sessions; see spdy_session.h. */
 #include "net/spdy_session.h"
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "net/spdy.h"
 
@@ -134,9 +135,7 @@ void spdy_stream_pause(struct spdy_stream *stream, bool paused)
 static void unlink_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
     spdy_stream_pause(stream, false);
-    *stream->link = stream->next;
-    if (stream->next)
-        stream->next->link = stream->link;
+    list_remove(stream);
     session->stream_count--;
     stream->session = NULL;
 }
@@ -235,11 +234,7 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     struct spdy_stream *stream = mem_zalloc(sizeof(*stream));
     stream->session = session;
     stream->id = frame->stream;
-    stream->next = session->streams;
-    stream->link = &session->streams;
-    if (stream->next)
-        stream->next->link = &stream->next;
-    session->streams = stream;
+    list_push(&session->streams, stream);
     session->stream_count++;
     session->handler->on_stream(session->context, stream, frame->headers);
     /* It may have been accepted and freed at once; then it is not in the list any more. */

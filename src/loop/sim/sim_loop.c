@@ -3,6 +3,7 @@
  * next, the seed decides. No thread, no descriptor and no clock of the machine is touched. */
 #include "loop/sim/sim_loop.h"
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop_internal.h"
@@ -55,9 +56,7 @@ static void ignore(struct loop *loop)
 
 static void slot_free(struct work_slot *slot)
 {
-    *slot->link = slot->next;
-    if (slot->next)
-        slot->next->link = slot->link;
+    list_remove(slot);
     free(slot);
 }
 
@@ -77,11 +76,7 @@ static void work_start(struct loop *loop, struct loop_work *work)
     struct work_slot *slot = mem_zalloc(sizeof(*slot));
     slot->body = body;
     slot->work = work;
-    slot->next = body->work;
-    slot->link = &body->work;
-    if (slot->next)
-        slot->next->link = &slot->next;
-    body->work = slot;
+    list_push(&body->work, slot);
     work->slot = slot;
     loop_timer_init(loop, &slot->timer, on_work);
     loop_timer_start(&slot->timer, (int64_t)rand_below(&body->rand, WORK_MS_MAX + 1));
