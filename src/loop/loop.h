@@ -52,7 +52,8 @@ struct loop_task {
 void loop_defer(struct loop *loop, struct loop_task *task);
 void loop_defer_cancel(struct loop *loop, struct loop_task *task);
 
-/* From any thread: run the task on the loop's thread. The task must not be queued already. */
+/* From any thread: run the task on the loop's thread. The task must not be queued already, and
+ * cannot be cancelled: who posts it keeps it until it has run. */
 void loop_post(struct loop *loop, struct loop_task *task);
 
 /* Blocking work on a pool thread; `done` is called on the loop. The struct lives until then. In
@@ -60,8 +61,6 @@ void loop_post(struct loop *loop, struct loop_task *task);
 struct loop_work {
     void (*work)(struct loop_work *work);
     void (*done)(struct loop_work *work);
-    struct loop_task task; /* owned by the loop */
-    void *slot;            /* owned by the loop */
 };
 void loop_work_start(struct loop *loop, struct loop_work *work);
 

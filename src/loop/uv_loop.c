@@ -137,7 +137,6 @@ static void on_work_done(uv_work_t *request, int status)
     struct work_slot *slot = CONTAINER_OF(request, struct work_slot, request);
     struct loop_work *work = slot->work;
     slot->body->work_count--;
-    work->slot = NULL;
     free(slot);
     work->done(work);
 }
@@ -147,7 +146,6 @@ static void work_start(struct loop *loop, struct loop_work *work)
     struct work_slot *slot = mem_zalloc(sizeof(*slot));
     slot->body = body_of(loop);
     slot->work = work;
-    work->slot = slot;
     slot->body->work_count++;
     int status = uv_queue_work(&slot->body->uv, &slot->request, on_work, on_work_done);
     if (status < 0)

@@ -24,7 +24,6 @@ struct sim_body {
 
 struct work_slot {
     struct loop_timer timer;
-    struct sim_body *body;
     struct loop_work *work;
     struct work_slot *next, **link;
 };
@@ -64,7 +63,6 @@ static void on_work(struct loop_timer *timer)
 {
     struct work_slot *slot = CONTAINER_OF(timer, struct work_slot, timer);
     struct loop_work *work = slot->work;
-    work->slot = NULL;
     slot_free(slot);
     work->work(work);
     work->done(work);
@@ -74,10 +72,8 @@ static void work_start(struct loop *loop, struct loop_work *work)
 {
     struct sim_body *body = body_of(loop);
     struct work_slot *slot = mem_zalloc(sizeof(*slot));
-    slot->body = body;
     slot->work = work;
     list_push(&body->work, slot);
-    work->slot = slot;
     loop_timer_init(loop, &slot->timer, on_work);
     loop_timer_start(&slot->timer, (int64_t)rand_below(&body->rand, WORK_MS_MAX + 1));
 }
