@@ -54,6 +54,18 @@ struct http_header *http_headers_copy(struct arena *arena, const struct http_hea
     return first;
 }
 
+struct http_request http_request_copy(struct arena *arena, const struct http_request *request)
+{
+    return (struct http_request){
+        .method = arena_strdup(arena, request->method),
+        .path = arena_strdup(arena, request->path),
+        .query = arena_strdup(arena, request->query ? request->query : ""),
+        .headers = http_headers_copy(arena, request->headers),
+        .body = arena_strndup(arena, request->body ? request->body : "", request->body_size),
+        .body_size = request->body_size,
+    };
+}
+
 void http_add_bearer(struct arena *arena, struct http_header **headers, const char *bearer)
 {
     if (bearer && !http_header_get(*headers, "Authorization"))

@@ -12,8 +12,10 @@ struct http_call {
 /* A path for the request line: what may not stand there is escaped, '/' stays. */
 char *http_path_encode(struct arena *arena, const char *path);
 
-/* A copy in the arena. */
+/* Copies in the arena. Of a request without a query or a body they are empty, not NULL; who asks is
+ * for the transport to say. */
 struct http_header *http_headers_copy(struct arena *arena, const struct http_header *headers);
+struct http_request http_request_copy(struct arena *arena, const struct http_request *request);
 
 /* "Bearer <token>" as Authorization, unless the caller gave one. */
 void http_add_bearer(struct arena *arena, struct http_header **headers, const char *bearer);

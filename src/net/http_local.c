@@ -201,22 +201,6 @@ static void on_timeout(struct loop_timer *timer)
 
 /* ---- the client's end ------------------------------------------------------------------------ */
 
-static void copy_request(struct local_call *call, const struct http_request *request,
-                         const char *bearer)
-{
-    struct arena *arena = call->arena;
-    call->request = (struct http_request){
-        .method = arena_strdup(arena, request->method),
-        .path = arena_strdup(arena, request->path),
-        .query = arena_strdup(arena, request->query ? request->query : ""),
-        .headers = http_headers_copy(arena, request->headers),
-        .body = arena_strndup(arena, request->body ? request->body : "", request->body_size),
-        .body_size = request->body_size,
-        .peer = "in-process",
-    };
-    http_add_bearer(arena, &call->request.headers, bearer);
-}
-
 static struct http_call *local_start(struct http_transport *transport,
                                      const struct http_request *request, int64_t timeout_ms,
                                      const struct http_listener *listener, void *context)
@@ -230,7 +214,9 @@ static struct http_call *local_start(struct http_transport *transport,
     call->listener = *listener;
     call->context = context;
     call->arena = arena_new();
-    copy_request(call, request, local->bearer);
+    call->request = http_request_copy(call->arena, request);
+    call->request.peer = "in-process";
+    http_add_bearer(call->arena, &call->request.headers, local->bearer);
     call->exchange = (struct http_exchange){
         .ops = &EXCHANGE_OPS, .request = &call->request, .arena = call->arena};
     buf_init(&call->out, SIZE_MAX / 2);

@@ -226,19 +226,6 @@ static void on_timer(struct loop_timer *timer)
     let_go(CONTAINER_OF(timer, struct throttle, timer));
 }
 
-static void copy_request(struct throttle_call *call, const struct http_request *request)
-{
-    struct arena *arena = call->arena = arena_new();
-    call->request = (struct http_request){
-        .method = arena_strdup(arena, request->method),
-        .path = arena_strdup(arena, request->path),
-        .query = arena_strdup(arena, request->query ? request->query : ""),
-        .headers = http_headers_copy(arena, request->headers),
-        .body = request->body ? arena_strndup(arena, request->body, request->body_size) : NULL,
-        .body_size = request->body_size,
-    };
-}
-
 /* ---- the transport --------------------------------------------------------------------------- */
 
 static struct http_call *throttle_start(struct http_transport *transport,
@@ -258,7 +245,8 @@ static struct http_call *throttle_start(struct http_transport *transport,
     if (at_once || (throttle->waiting.count == 0 && wait_ms(throttle) == 0)) {
         start_inner(call, request);
     } else {
-        copy_request(call, request);
+        call->arena = arena_new();
+        call->request = http_request_copy(call->arena, request);
         list_append(&throttle->waiting, call);
         loop_defer(throttle->loop, &throttle->task); /* sets the timer */
     }
