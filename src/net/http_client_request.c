@@ -102,6 +102,8 @@ static void set_line(struct client_call *call)
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1L);
+    /* A proxy's "200" to the wish for a tunnel would be taken for the server's answer. */
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     if (call->client->proxy)
         curl_easy_setopt(easy, CURLOPT_PROXY, call->client->proxy);
     else if (call->client->is_loopback) /* a proxy of the environment is for other machines */

@@ -15,9 +15,14 @@
 #include "net/http_server.h"
 #include "tls/tls.h"
 
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { PEERS_MAX = 64 };
 
@@ -384,6 +389,79 @@ static void a_proxy_is_asked_also_for_a_server_on_this_machine(void **state)
     loop_run(world->loop);
 }
 
+/* A proxy that opens one tunnel, in a thread of its own. */
+struct tunnel {
+    int listen_fd, target_port;
+    char asked[2048]; /* the head of the client's request */
+    pthread_t thread;
+};
+
+/* Pass on what one side says; false at its end. */
+static bool relay(int from, int to)
+{
+    char data[4096];
+    ssize_t size = read(from, data, sizeof(data));
+    return size > 0 && write(to, data, (size_t)size) == size;
+}
+
+static void *run_tunnel(void *context)
+{
+    static const char OPEN[] = "HTTP/1.1 200 Connection established\r\nX-Proxy: yes\r\n\r\n";
+    struct tunnel *tunnel = context;
+    struct pollfd accepting = {.fd = tunnel->listen_fd, .events = POLLIN};
+    struct sockaddr_in target = {.sin_family = AF_INET,
+                                 .sin_port = htons((uint16_t)tunnel->target_port),
+                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    size_t size = 0;
+    poll(&accepting, 1, 10000);
+    int client = accept4(tunnel->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (client < 0 || connect(server, (struct sockaddr *)&target, sizeof(target)) < 0)
+        return NULL;
+    while (size + 1 < sizeof(tunnel->asked) && !strstr(tunnel->asked, "\r\n\r\n") &&
+           read(client, tunnel->asked + size, 1) == 1)
+        size++;
+    bool open = write(client, OPEN, sizeof(OPEN) - 1) == (ssize_t)sizeof(OPEN) - 1;
+    while (open) {
+        struct pollfd ends[] = {{.fd = client, .events = POLLIN}, {.fd = server, .events = POLLIN}};
+        open = poll(ends, 2, 10000) > 0 && (!ends[0].revents || relay(client, server)) &&
+               (!ends[1].revents || relay(server, client));
+    }
+    close(client);
+    close(server);
+    return NULL;
+}
+
+/* What the proxy answers is not the server's answer, and what the server may know it may not. */
+static void a_tunnel_through_a_proxy_is_not_the_answer(void **state)
+{
+    struct world *world = *state;
+    struct tunnel tunnel = {0};
+    struct answer answer = {0};
+    char url[64];
+    int port;
+    assert_int_equal(http_listen("127.0.0.1", 0, &tunnel.listen_fd, &port, NULL), 0);
+    assert_int_equal(sscanf(world->url, "https://127.0.0.1:%d/", &tunnel.target_port), 1);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
+    assert_int_equal(pthread_create(&tunnel.thread, NULL, run_tunnel, &tunnel), 0);
+    use_client(world, &(struct http_client_options){.base_url = world->url,
+                                                    .ca_pem = world->ca.cert_pem,
+                                                    .bearer = "secret",
+                                                    .proxy = url});
+    start(&answer, world, "GET", "/describe", "", 0, 5000);
+    loop_run(world->loop);
+    world->transport = http_transport_free(world->transport);
+    pthread_join(tunnel.thread, NULL);
+    close(tunnel.listen_fd);
+    assert_int_equal(answer.err.code, ERR_NONE);
+    assert_int_equal(answer.status, 202);
+    assert_string_equal(answer.type, "text/plain");
+    assert_non_null(strstr(answer.body.data, "[Bearer secret]"));
+    assert_int_equal(strncmp(tunnel.asked, "CONNECT 127.0.0.1:", 18), 0);
+    assert_null(strstr(tunnel.asked, "secret"));
+    buf_release(&answer.body);
+}
+
 static void a_path_is_escaped_and_a_prefix_kept(void **state)
 {
     struct world *world = *state;
@@ -647,6 +725,7 @@ int main(void)
         TEST(a_user_and_headers_go_with_every_request),
         TEST(a_server_may_have_another_name_in_its_certificate),
         TEST(a_proxy_is_asked_also_for_a_server_on_this_machine),
+        TEST(a_tunnel_through_a_proxy_is_not_the_answer),
         TEST(a_path_is_escaped_and_a_prefix_kept),
         TEST(large_bodies_go_and_come),
         TEST(a_stream_comes_as_it_is_written_and_a_cancel_goes_back),
