@@ -49,12 +49,6 @@ static size_t on_header(char *line, size_t unit, size_t count, void *context)
         return count;
     if (size == 0) {
         call->head_done = call->status >= 200;
-        if (call->status == 401) {
-            http_bearer_doubt(&call->client->bearer);
-            http_certificate_doubt(&call->client->certificate);
-            if (call->client->on_unauthorized)
-                call->client->on_unauthorized(call->client->context);
-        }
         if (call->head_done)
             add_news(call);
         return count;
@@ -182,13 +176,24 @@ static void set_error(const struct client_call *call, struct err *err)
     }
 }
 
+/* Who we say we are was not believed. */
+static void doubt_credential(struct client *client)
+{
+    http_bearer_doubt(&client->bearer);
+    http_certificate_doubt(&client->certificate);
+    if (client->on_unauthorized)
+        client->on_unauthorized(client->context);
+}
+
 /* Each callback may cancel the call, or free the transport with it. */
 static void deliver(struct client_call *call)
 {
     call->busy = true;
     if (call->head_done && !call->head_given) {
         call->head_given = true;
-        if (call->listener.on_head)
+        if (call->status == 401)
+            doubt_credential(call->client);
+        if (!call->cancelled && call->listener.on_head)
             call->listener.on_head(call->context, call->status, call->headers);
     }
     if (!call->cancelled && call->data.size) {

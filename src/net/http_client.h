@@ -18,7 +18,8 @@ struct http_client_options {
     const char *proxy;       /* for every request; NULL: what the environment says */
     const struct http_header *headers; /* of every request, too; or NULL */
     bool insecure;                     /* do not verify the server (insecure-skip-tls-verify) */
-    void (*on_unauthorized)(void *context); /* an answer was 401; or NULL */
+    /* An answer was 401, and is told next; or NULL. May do whatever a listener may. */
+    void (*on_unauthorized)(void *context);
     void *context;
 };
 

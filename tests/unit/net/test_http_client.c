@@ -316,6 +316,29 @@ static void a_credential_may_be_changed(void **state)
     expect_token(world, "/describe", "[-] [-]");
 }
 
+static void free_transport(void *context)
+{
+    struct world *world = context;
+    world->transport = http_transport_free(world->transport);
+    loop_stop(world->loop);
+}
+
+/* As any listener may, so may who hears of a refusal: it is not told from within libcurl. */
+static void who_hears_of_a_refusal_may_free_the_transport(void **state)
+{
+    struct world *world = *state;
+    struct answer refused = {0}, other = {0};
+    use_client(world, &(struct http_client_options){.base_url = world->url,
+                                                    .ca_pem = world->ca.cert_pem,
+                                                    .on_unauthorized = free_transport,
+                                                    .context = world});
+    start(&other, world, "GET", "/hold", "", 0, 0);
+    start(&refused, world, "GET", "/refuse", "", 0, 5000);
+    loop_run(world->loop);
+    assert_null(world->transport);
+    assert_int_equal(refused.status + refused.ended + other.ended, 0);
+}
+
 static void a_user_and_headers_go_with_every_request(void **state)
 {
     struct world *world = *state;
@@ -722,6 +745,7 @@ int main(void)
         TEST(a_request_arrives_as_it_was_meant),
         TEST(a_token_that_was_renewed_is_shown_after_a_refusal),
         TEST(a_credential_may_be_changed),
+        TEST(who_hears_of_a_refusal_may_free_the_transport),
         TEST(a_user_and_headers_go_with_every_request),
         TEST(a_server_may_have_another_name_in_its_certificate),
         TEST(a_proxy_is_asked_also_for_a_server_on_this_machine),
