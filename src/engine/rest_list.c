@@ -1,10 +1,12 @@
 /* LIST: the stored bytes joined into a list, or a Table of them, all at once or in parts. */
+#include "base/mem.h"
 #include "base/str.h"
 #include "engine/list_page.h"
 #include "engine/rest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LIST_MAX = 256 * 1024 * 1024 };
 
@@ -37,6 +39,7 @@ struct list {
     size_t count;
     int64_t revision;
     const char *continue_; /* the token for the rest, or NULL */
+    const char *heads[2];  /* what is left out of items; see write_heads() */
     size_t remaining;      /* how many that are; only where nothing is filtered */
 };
 
@@ -87,6 +90,48 @@ static struct json *list_meta(const struct list *list)
     return meta;
 }
 
+/* What a stored object begins with that only says what it is, in the order of whoever wrote it. */
+static void write_heads(struct list *list)
+{
+    const struct registry_resource *resource = list->rest->route.resource;
+    struct arena *arena = list->rest->arena;
+    const char *version = resource->api_version, *kind = resource->id.kind;
+    list->heads[0] = arena_printf(arena, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",", version, kind);
+    list->heads[1] = arena_printf(arena, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind, version);
+}
+
+/* 0: it stands elsewhere. */
+static size_t head_size(const struct list *list, const char *data)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(list->heads); i++)
+        if (str_has_prefix(data, list->heads[i]))
+            return strlen(list->heads[i]);
+    return 0;
+}
+
+/* Elements of a typed list do not say again what the list says; custom resources do. */
+static void append_item(const struct list *list, struct arena *scratch,
+                        const struct store_object *object, struct buf *body)
+{
+    if (list->rest->route.resource->form != SCHEMA_FORM_TYPED) {
+        rest_append_stored(list->rest, scratch, object, body);
+        return;
+    }
+    const char *data = store_object_data(object, scratch);
+    size_t head = head_size(list, data);
+    struct json *item;
+    if (head > 0) {
+        buf_append_char(body, '{');
+        buf_append(body, data + head, object->size - head);
+    } else if (json_parse(scratch, data, object->size, NULL, &item, NULL) == 0) {
+        json_remove(item, "kind");
+        json_remove(item, "apiVersion");
+        json_write(item, body);
+    } else {
+        buf_append(body, data, object->size);
+    }
+}
+
 static int write_plain(struct list *list, struct err *err)
 {
     const struct registry_resource *resource = list->rest->route.resource;
@@ -96,13 +141,13 @@ static int write_plain(struct list *list, struct err *err)
                rest_api_version(list->rest));
     json_write(list_meta(list), &body);
     buf_append_str(&body, ",\"items\":[");
+    write_heads(list);
     struct arena *scratch = arena_new();
     for (size_t i = 0; i < list->count; i++) {
-        const struct store_object *object = list->objects[i];
         arena_reset(scratch);
         if (i > 0)
             buf_append_char(&body, ',');
-        rest_append_stored(list->rest, scratch, object, &body);
+        append_item(list, scratch, list->objects[i], &body);
     }
     arena_free(scratch);
     buf_append_str(&body, "]}\n");

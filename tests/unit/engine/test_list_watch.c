@@ -1,6 +1,7 @@
 /* LIST and WATCH: selectors, versions, what enters and leaves, bookmarks, and Tables. */
 #include "api.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
 
@@ -10,7 +11,11 @@
 
 #include <cmocka.h>
 
-#define MAPS  "/api/v1/namespaces/default/configmaps"
+#define MAPS "/api/v1/namespaces/default/configmaps"
+#define WORKFLOW_X                                                                                 \
+    "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"entrypoint\":\"a\",\"templates\":[{\"name\":"      \
+    "\"a\","                                                                                       \
+    "\"container\":{\"image\":\"i\"}}]}}"
 #define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 static struct answer make(struct api *api, const char *name, const char *label)
@@ -42,7 +47,6 @@ static void test_list(void **state)
     struct answer answer = api_get(api, MAPS "?limit=500");
     assert_string_equal(answer_at(api, &answer, "kind"), "ConfigMapList");
     assert_string_equal(answer_at(api, &answer, "apiVersion"), "v1");
-    assert_string_equal(answer_at(api, &answer, "items.0.kind"), "ConfigMap");
     assert_string_equal(answer_at(api, &answer, "metadata.resourceVersion"),
                         arena_printf(api->arena, "%lld", (long long)store_revision(api->store)));
     assert_string_equal(names(api, MAPS), "a b c");
@@ -53,6 +57,49 @@ static void test_list(void **state)
     assert_string_equal(names(api, "/api/v1/namespaces/none/configmaps"), "");
     assert_int_equal(api_get(api, MAPS "?fieldSelector=data.x%3Db").status, 400);
     assert_int_equal(api_get(api, MAPS "?labelSelector=%3D%3D").status, 400);
+}
+
+/* A typed list says once what its items are, whatever the order in which each was written. */
+static void test_items_do_not_repeat_their_kind(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"}}",
+        "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"b\"}}",
+        "{\"metadata\":{\"name\":\"c\"},\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}",
+        "{\"metadata\":{\"name\":\"d\"},\"data\":{\"kind\":\"kept\"}}",
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < ARRAY_SIZE(bodies); i++)
+        assert_int_equal(api_post(api, MAPS, bodies[i]).status, 201);
+    struct answer answer = api_get(api, MAPS);
+    assert_non_null(answer.json);
+    size_t count = 0;
+    JSON_EACH (item, json_get(answer.json, "items")) {
+        assert_null(json_get(item, "kind"));
+        assert_null(json_get(item, "apiVersion"));
+        assert_non_null(json_get(item, "metadata"));
+        count++;
+    }
+    assert_int_equal(count, 4);
+    assert_string_equal(names(api, MAPS), "a b c d");
+    assert_string_equal(answer_at(api, &answer, "items.3.data.kind"), "kept");
+    /* One alone, an event, and an object in a Table have no list that says it for them. */
+    assert_string_equal(api_at(api, MAPS "/a", "kind"), "ConfigMap");
+    struct stream *stream = stream_open(api, MAPS "?watch=true", NULL);
+    for (size_t i = 0; i < stream_count(stream); i++)
+        assert_string_equal(
+            json_get_string(json_get(stream_event(stream, i), "object"), "kind", ""), "ConfigMap");
+    assert_int_equal(stream_count(stream), 4);
+    stream_close(stream);
+    answer = api_call(api, "GET", MAPS "?includeObject=Object", NULL, TABLE, NULL);
+    assert_string_equal(answer_at(api, &answer, "rows.2.object.kind"), "ConfigMap");
+    /* Custom resources are what they are everywhere. */
+    assert_int_equal(
+        api_post(api, "/apis/argoproj.io/v1alpha1/namespaces/default/workflows", WORKFLOW_X).status,
+        201);
+    answer = api_get(api, "/apis/argoproj.io/v1alpha1/workflows");
+    assert_string_equal(answer_at(api, &answer, "items.0.kind"), "Workflow");
+    assert_string_equal(answer_at(api, &answer, "items.0.apiVersion"), "argoproj.io/v1alpha1");
 }
 
 /* The names of a list taken in parts, with a bar between the parts. */
@@ -306,6 +353,7 @@ int main(void)
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
         API_TEST(test_list),
+        API_TEST(test_items_do_not_repeat_their_kind),
         API_TEST(test_list_in_parts),
         API_TEST(test_list_versions),
         API_TEST(test_partial),
