@@ -6,6 +6,7 @@
 #include "kube/status.h"
 #include "kube/table.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { ANSWER_MAX = 256 * 1024 * 1024 };
@@ -96,6 +97,8 @@ void rest_respond_error(struct rest *rest, const struct err *err)
         details = (struct kube_status_details){.causes = rest_unknown_causes(rest)};
         status = kube_status_from_err(rest->arena, err, details.causes->count ? &details : NULL);
         json_set_string(rest->arena, status, "message", rest_unknown_text(rest));
+    } else if (err->code == ERR_TIMEOUT) {
+        status = rest_too_new_status(rest->arena, err);
     } else if (!has_details(err->code) && !rest->about_nothing) {
         status = kube_status_from_err(rest->arena, err, NULL);
     } else if (err->code == ERR_INVALID && rest->invalid.count > 0) {
@@ -114,6 +117,10 @@ void rest_respond_error(struct rest *rest, const struct err *err)
         details.causes = err->code == ERR_INVALID && !rest->about_nothing ? causes : NULL;
         status = kube_status_from_err(rest->arena, err, &details);
     }
+    int64_t wait_s = json_get_int(json_get(status, "details"), "retryAfterSeconds", 0);
+    if (wait_s > 0)
+        http_header_add(rest->arena, &rest->warnings, "Retry-After",
+                        arena_printf(rest->arena, "%" PRId64, wait_s));
     respond_tree(rest->exchange, err_info(err->code)->http_status, rest->warnings, status);
 }
 

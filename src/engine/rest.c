@@ -22,16 +22,6 @@ const char *rest_query(const struct rest *rest, const char *name)
     return http_query_get(rest->arena, rest->exchange->request->query, name);
 }
 
-int rest_read_version(const char *text, int64_t *ret, struct err *err)
-{
-    if (str_to_int64(text, 0, INT64_MAX, ret, NULL) < 0)
-        return err_set(err, ERR_UNKNOWN,
-                       "resourceVersion: Invalid value: \"%.100s\": strconv.ParseUint: parsing "
-                       "\"%.100s\": invalid syntax",
-                       text, text);
-    return 0;
-}
-
 int rest_not_found(struct rest *rest, const char *name, struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found",

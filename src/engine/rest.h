@@ -83,8 +83,15 @@ int rest_decode(struct rest *rest, struct json *object, const struct json *old, 
 int rest_not_found(struct rest *rest, const char *name, struct err *err);
 int rest_conflict(struct rest *rest, const char *name, struct err *err);
 const char *rest_query(const struct rest *rest, const char *name); /* NULL when absent */
-/* The resourceVersion of a list or watch; ERR_UNKNOWN in Kubernetes' words if it is no number. */
+
+/* ---- rest_version.c: the state a read asks for */
+
+/* What a client wrote as resourceVersion; ERR_UNKNOWN in Kubernetes' words if it is no number. */
 int rest_read_version(const char *text, int64_t *ret, struct err *err);
+/* That of the request, 0 where there is none; ERR_TIMEOUT for one that is not there yet. */
+int rest_check_version(struct rest *rest, int64_t *ret, struct err *err);
+/* The Status of that ERR_TIMEOUT. */
+struct json *rest_too_new_status(struct arena *arena, const struct err *err);
 
 /* ---- rest_body.c */
 

@@ -3,11 +3,16 @@
 
 void rest_get(struct rest *rest)
 {
+    struct err err = ERR_INIT;
+    int64_t version;
+    if (rest_check_version(rest, &version, &err) < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
     const char *key =
         rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
     struct store_object *stored = store_get(engine_store(rest->engine), key);
     if (!stored) {
-        struct err err = ERR_INIT;
         rest_not_found(rest, rest->route.name, &err);
         rest_respond_error(rest, &err);
         return;

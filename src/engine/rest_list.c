@@ -10,22 +10,15 @@
 
 enum { LIST_MAX = 256 * 1024 * 1024 };
 
-/* The newest state is what there is: an older one may be asked for exactly only in vain, a newer
- * one comes from a client that knew another life of this store. */
+/* The newest state is what there is: an older one may be asked for exactly only in vain. */
 static int check_version(struct rest *rest, int64_t current, struct err *err)
 {
-    const char *text = rest_query(rest, "resourceVersion");
-    if (str_is_empty(text))
-        return 0;
     int64_t asked;
-    int r = rest_read_version(text, &asked, err);
+    int r = rest_check_version(rest, &asked, err);
     if (r < 0)
         return r;
-    if (asked > current)
-        return err_set(err, ERR_TIMEOUT,
-                       "Too large resource version: %" PRId64 ", current: %" PRId64, asked,
-                       current);
-    if (str_eq(rest_query(rest, "resourceVersionMatch"), "Exact") && asked != current)
+    if (asked != current && !str_is_empty(rest_query(rest, "resourceVersion")) &&
+        str_eq(rest_query(rest, "resourceVersionMatch"), "Exact"))
         return err_set(err, ERR_EXPIRED,
                        "The provided resource version %" PRId64 " is no longer available", asked);
     return 0;

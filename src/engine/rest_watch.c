@@ -242,11 +242,12 @@ static int read_options(struct rest *rest, struct watch_options *ret, struct err
     const char *timeout = rest_query(rest, "timeoutSeconds");
     struct watch_options options = {.since = -1, .timeout_s = TIMEOUT_DEFAULT_S};
     options.initial_end = http_query_flag(query, "sendInitialEvents");
-    int r = 0;
-    if (!str_is_empty(version) && !str_eq(version, "0") && !options.initial_end)
-        r = rest_read_version(version, &options.since, err);
+    int64_t asked = 0;
+    int r = str_is_empty(version) ? 0 : rest_read_version(version, &asked, err);
     if (r < 0)
         return r;
+    if (asked > 0 && !options.initial_end)
+        options.since = asked;
     if (!str_is_empty(timeout) &&
         str_to_int64(timeout, INT64_MIN, INT64_MAX, &options.timeout_s, NULL) < 0)
         return err_set(err, ERR_BAD_REQUEST, "strconv.ParseInt: parsing \"%.100s\": invalid syntax",
@@ -259,10 +260,13 @@ static int read_options(struct rest *rest, struct watch_options *ret, struct err
     return 0;
 }
 
-/* History that is gone is told inside the stream, where every client looks for it. */
-static void answer_expired(struct rest_watcher *watcher, const struct err *err)
+/* History that is gone or yet to come is told inside the stream, where every client looks for it.
+ */
+static void answer_refused(struct rest_watcher *watcher, const struct err *err)
 {
-    add_json(watcher, "ERROR", kube_status_from_err(watcher->scratch, err, NULL));
+    add_json(watcher, "ERROR",
+             err->code == ERR_TIMEOUT ? rest_too_new_status(watcher->scratch, err)
+                                      : kube_status_from_err(watcher->scratch, err, NULL));
     flush(watcher);
     finish(watcher);
 }
@@ -275,6 +279,8 @@ static int open_watch(struct rest_watcher *watcher, const char *prefix, int64_t 
     if (since >= 0 && since <= NOBODYS_REVISION)
         return err_set(err, ERR_EXPIRED, "too old resource version: %" PRId64 " (%" PRId64 ")",
                        since, current);
+    /* Upstream such a watch waits for the version in silence. Here revisions never repeat, so who
+     * knows a later one knew another store, and is sent to look what there is in this one. */
     if (since > current)
         return err_set(err, ERR_EXPIRED,
                        "resource version %" PRId64 " is newer than this server's %" PRId64
@@ -290,8 +296,9 @@ static void start(struct rest_watcher *watcher, const struct watch_options *opti
     struct err err = ERR_INIT;
     const char *prefix = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
     http_begin(rest->exchange, 200, "application/json", NULL, -1);
-    if (open_watch(watcher, prefix, options->since, &err) < 0) {
-        answer_expired(watcher, &err);
+    if ((options->initial_end && rest_check_version(rest, &(int64_t){0}, &err) < 0) ||
+        open_watch(watcher, prefix, options->since, &err) < 0) {
+        answer_refused(watcher, &err);
         return;
     }
     if (options->since < 0)

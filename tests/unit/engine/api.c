@@ -144,6 +144,7 @@ static void on_head(void *context, int status, const struct http_header *headers
     answer->content_type = header_text(pending->api, headers, "Content-Type");
     answer->tag = header_text(pending->api, headers, "ETag");
     answer->location = header_text(pending->api, headers, "Location");
+    answer->retry_after = header_text(pending->api, headers, "Retry-After");
 }
 
 static void on_data(void *context, const void *data, size_t size)

@@ -50,6 +50,7 @@ struct answer {
     const char *warning;  /* the first Warning header, or "" */
     const char *tag;      /* ETag, or "" */
     const char *location; /* or "" */
+    const char *retry_after;
     const char *body;
     size_t size;
     struct json *json; /* NULL if it is none */

@@ -169,13 +169,71 @@ static void test_list_versions(void **state)
     assert_int_equal(api_get(api, MAPS "?resourceVersion=1").status, 200);
     assert_int_equal(api_get(api, MAPS "?resourceVersion=1&resourceVersionMatch=Exact").status,
                      410);
-    assert_int_equal(api_get(api, MAPS "?resourceVersion=99999").status, 504);
     struct answer answer = api_get(api, MAPS "?resourceVersion=x");
     assert_int_equal(answer.status, 500);
     assert_string_equal(answer_message(&answer),
                         "resourceVersion: Invalid value: \"x\": strconv.ParseUint: parsing \"x\": "
                         "invalid syntax");
     assert_string_equal(answer_reason(&answer), "");
+}
+
+/* Clients of a store that came after theirs know by the cause that asking again is in vain. */
+static void assert_too_new(struct api *api, struct json *status)
+{
+    struct answer answer = {.json = status};
+    const char *message = answer_at(api, &answer, "message");
+    assert_string_equal(message, arena_printf(api->arena,
+                                              "Timeout: Too large resource version: 99999, "
+                                              "current: %lld",
+                                              (long long)store_revision(api->store)));
+    assert_string_equal(answer_at(api, &answer, "reason"), "Timeout");
+    assert_string_equal(answer_at(api, &answer, "code"), "504");
+    assert_string_equal(answer_at(api, &answer, "details.causes.0.reason"),
+                        "ResourceVersionTooLarge");
+    assert_string_equal(answer_at(api, &answer, "details.causes.0.message"),
+                        "Too large resource version");
+    assert_null(json_get(json_get(status, "details"), "name"));
+    assert_string_equal(answer_at(api, &answer, "details.retryAfterSeconds"), "1");
+}
+
+static void test_versions_to_come(void **state)
+{
+    static const char *const paths[] = {
+        MAPS "?resourceVersion=99999",
+        MAPS "?resourceVersion=99999&limit=5",
+        MAPS "?resourceVersion=99999&resourceVersionMatch=Exact",
+        MAPS "/a?resourceVersion=99999",
+        MAPS "/missing?resourceVersion=99999",
+    };
+    struct api *api = *state;
+    make(api, "a", "1");
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        struct answer answer = api_get(api, paths[i]);
+        assert_int_equal(answer.status, 504);
+        assert_string_equal(answer.retry_after, "1");
+        assert_too_new(api, answer.json);
+    }
+    const char *present = arena_printf(api->arena, "%lld", (long long)store_revision(api->store));
+    const char *path = arena_printf(api->arena, "%s/a?resourceVersion=%s", MAPS, present);
+    assert_int_equal(api_get(api, path).status, 200);
+    assert_int_equal(api_get(api, MAPS "/a?resourceVersion=0").status, 200);
+    assert_int_equal(api_get(api, MAPS "/a?resourceVersion=x").status, 500);
+
+    /* A watch that begins with the state of then; asked for without a state it is expired. */
+    struct stream *stream =
+        stream_open(api, MAPS "?watch=true&sendInitialEvents=true&resourceVersion=99999", NULL);
+    assert_true(stream_ended(stream));
+    assert_int_equal(stream_count(stream), 1);
+    assert_string_equal(json_get_string(stream_event(stream, 0), "type", ""), "ERROR");
+    assert_too_new(api, json_get(stream_event(stream, 0), "object"));
+    stream_close(stream);
+    path = arena_printf(api->arena, "%s?watch=true&sendInitialEvents=true&resourceVersion=%s", MAPS,
+                        present);
+    stream = stream_open(api, path, NULL);
+    assert_string_equal(stream_text(stream, 0), "ADDED a, BOOKMARK ");
+    stream_close(stream);
+    assert_int_equal(
+        api_get(api, MAPS "?watch=true&sendInitialEvents=true&resourceVersion=x").status, 500);
 }
 
 #define PARTIAL(list) "application/json;as=PartialObjectMetadata" list ";v=v1;g=meta.k8s.io"
@@ -356,6 +414,7 @@ int main(void)
         API_TEST(test_items_do_not_repeat_their_kind),
         API_TEST(test_list_in_parts),
         API_TEST(test_list_versions),
+        API_TEST(test_versions_to_come),
         API_TEST(test_partial),
         API_TEST(test_list_table),
         API_TEST(test_watch_from_version),
