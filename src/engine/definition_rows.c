@@ -161,18 +161,36 @@ static int compare_rows(const void *a, const void *b)
     return registry_version_compare(left->id.version, right->id.version);
 }
 
+static bool serves_any(const struct json *spec)
+{
+    JSON_EACH (version, json_get(spec, "versions"))
+        if (json_get_bool(version, "served", false))
+            return true;
+    return false;
+}
+
+/* A definition that goes takes its objects along. Where none of its versions is served they are
+ * reached in the one that is stored: nobody could delete them else. */
+static bool is_served(const struct json *definition, const struct json *version)
+{
+    const struct json *spec = json_get(definition, "spec");
+    if (kube_meta_is_deleting(definition) && !serves_any(spec))
+        return version == stored_version(spec);
+    return json_get_bool(version, "served", false);
+}
+
 struct registry_definition *definition_rows(const struct json *definition)
 {
     size_t count = 0;
     const struct json *versions = json_at(definition, "spec", "versions", NULL);
     JSON_EACH (version, versions)
-        count += json_get_bool(version, "served", false);
+        count += is_served(definition, version);
     if (count == 0 || !definition_is_established(definition))
         return NULL;
     struct registry_definition *made = registry_definition_new(kube_meta_name(definition), count);
     count = 0;
     JSON_EACH (version, versions)
-        if (json_get_bool(version, "served", false))
+        if (is_served(definition, version))
             fill_row(made, &made->rows[count++], definition, version);
     qsort(made->rows, made->count, sizeof(*made->rows), compare_rows);
     return made;
@@ -203,9 +221,9 @@ struct registry_definition *definition_watched_row(const struct json *definition
         definition_is_built_in(kube_meta_name(definition)))
         return NULL;
     JSON_EACH (version, json_get(spec, "versions"))
-        if (!json_get_bool(watched, "served", false) && json_get_bool(version, "served", false))
+        if (!is_served(definition, watched) && is_served(definition, version))
             watched = version;
-    if (!json_get_bool(watched, "served", false))
+    if (!is_served(definition, watched))
         return NULL;
     struct registry_definition *made = registry_definition_new(kube_meta_name(definition), 1);
     fill_identity(made, &made->rows[0], spec, watched);

@@ -313,6 +313,43 @@ static void test_garbage(void **state)
     assert_string_equal(answer_at(api, &answer, "items"), "[]");
 }
 
+/* What is served in no version any more goes with its definition all the same, and the definition
+ * waits for it: what comes under the same name later begins with nothing. */
+static void test_deleted_when_not_served(void **state)
+{
+    static const char UNSERVED[] =
+        "{'spec':{'versions':[{'name':'v1','served':false,'storage':true,"
+        "'schema':{'openAPIV3Schema':{'type':'object','properties':{'spec':{'type':'object',"
+        "'x-kubernetes-preserve-unknown-fields':true}}}}}]}}";
+    struct api *api = *state;
+    define(api);
+    assert_int_equal(post(api, TRAINS, "{'metadata':{'name':'a'}}").status, 201);
+    assert_int_equal(post(api, "/apis/yard.example/v1/namespaces/kube-system/trains",
+                          "{'metadata':{'name':'b','finalizers':['yard.example/stay']}}")
+                         .status,
+                     201);
+    assert_int_equal(merge(api, DEFINITION, UNSERVED).status, 200);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, TRAINS).status, 404);
+    assert_int_equal(api_delete(api, DEFINITION, NULL).status, 200);
+    api_run(api, 5000);
+    /* One object waits for somebody, who must be able to let it go. */
+    assert_int_equal(api_get(api, DEFINITION).status, 200);
+    assert_int_equal(api_get(api, TRAINS "/a").status, 404);
+    assert_int_equal(post(api, TRAINS, "{'metadata':{'name':'c'}}").status, 405);
+    assert_int_equal(merge(api, "/apis/yard.example/v1/namespaces/kube-system/trains/b",
+                           "{'metadata':{'finalizers':null}}")
+                         .status,
+                     200);
+    api_run(api, 5000);
+    assert_int_equal(api_get(api, DEFINITION).status, 404);
+    assert_int_equal(api_get(api, TRAINS).status, 404);
+
+    define(api);
+    struct answer answer = api_get(api, "/apis/yard.example/v1/trains");
+    assert_string_equal(answer_at(api, &answer, "items"), "[]");
+}
+
 /* A name that is set free goes to who waits for it. */
 static void test_waiting_for_a_name(void **state)
 {
@@ -428,6 +465,7 @@ int main(void)
         PLAIN(test_update_changes_the_schema),
         CONTROL(test_deletion),
         CONTROL(test_garbage),
+        CONTROL(test_deleted_when_not_served),
         CONTROL(test_waiting_for_a_name),
         CONTROL(test_built_in),
         PLAIN(test_warnings),
