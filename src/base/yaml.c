@@ -324,7 +324,7 @@ static int read_member(struct reader *reader, const yaml_event_t *event, size_t 
     if (result < 0)
         return result;
     value->name = name;
-    if (!json_names_add(names, object, value, strlen(name)))
+    if (!json_names_add(names, object, value, strlen(name)) && !reader->limits.repeats)
         return FAIL(reader, event->start_mark, "the key '%.*s' stands twice in one mapping",
                     ERROR_TEXT_MAX, name);
     json_list_append(object, value);
@@ -450,7 +450,7 @@ int yaml_parse(struct arena *arena, const struct source *source, const struct js
     struct reader reader = {
         .arena = arena,
         .source = {source->name, text, size, source->secret},
-        .limits = {JSON_DEPTH_MAX, JSON_NODES_MAX},
+        .limits = {JSON_DEPTH_MAX, JSON_NODES_MAX, limits && limits->repeats},
         .err = err,
     };
     if (limits && limits->depth && limits->depth < JSON_DEPTH_MAX)

@@ -1,6 +1,7 @@
 /* YAML 1.1 as kubectl reads it, into JSON trees with line marks. Aliases are expanded within the
- * limits; a tag we do not know, a non-string key that JSON cannot hold or a limit passed is
- * refused as source.h shows it: "source:line:column: what" and the line. */
+ * limits; a tag we do not know, a key that stands twice in a mapping (unless the limits allow it),
+ * a non-string key that JSON cannot hold or a limit passed is refused as source.h shows it:
+ * "source:line:column: what" and the line. */
 #ifndef TRAINYARD_BASE_YAML_H
 #define TRAINYARD_BASE_YAML_H
 

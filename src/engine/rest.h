@@ -35,6 +35,7 @@ struct rest {
     bool about_nothing;               /* … and where it is the request as a whole */
     const struct json *patched;       /* the patch that the object is made with, if it is */
     struct schema_complaints repeats; /* names that stood twice in the body */
+    bool yaml;                        /* … which was read as YAML, and says so in other words */
     struct http_header *warnings;     /* sent with the answer, whatever it is */
     const struct json *applied; /* what an apply made, its managedFields right; NULL: none was */
 };
@@ -100,7 +101,8 @@ struct json *rest_too_new_status(struct arena *arena, const struct err *err);
 int rest_read_body(struct rest *rest, struct json **ret, struct err *err);
 /* Any body that is an object, of that kind as far as errors go; NULL when there is none. */
 int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct err *err);
-/* The body as YAML or JSON, whatever its type says: one object. */
+/* The body as YAML or JSON, whatever its type says: one object. Repeated names are put into
+ * rest->repeats. */
 int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err);
 /* The body as JSON of any form; ERR_BAD_REQUEST in the words of Go's decoder. Repeated names are
  * put into rest->repeats. */
@@ -114,6 +116,7 @@ void rest_respond_error(struct rest *rest, const struct err *err);
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size);
 void rest_respond_json(struct rest *rest, int status, const struct json *json);
 void rest_warn(struct rest *rest, const char *text); /* a Warning, sent with the answer */
+const char *rest_repeats_text(struct rest *rest);    /* of rest->repeats: all in one */
 const char *rest_unknown_text(struct rest *rest);    /* of rest->unknown: the refusal, in full */
 struct json *rest_unknown_causes(struct rest *rest); /* and what may have been meant */
 

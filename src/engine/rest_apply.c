@@ -61,6 +61,16 @@ static int load(struct rest *rest, struct json **ret, int64_t *ret_revision, str
     return r < 0 ? err_set(err, missing.code, "%s", missing.message) : 0;
 }
 
+/* Who is strict is told of repeated names after conflicts, as upstream; else it is a warning. */
+static int check_repeats(struct rest *rest, struct err *err)
+{
+    if (rest->repeats.count == 0 || !str_eq(rest_query(rest, "fieldValidation"), "Strict"))
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "error strict decoding YAML: error converting YAML to JSON: %s",
+                   rest_repeats_text(rest));
+}
+
 static int prepare(struct rest *rest, struct json *object, const struct json *old, struct err *err)
 {
     rest->applied = json_clone(rest->arena, object);
@@ -102,7 +112,7 @@ void rest_apply(struct rest *rest)
     int r = apply_config(rest->arena, &write, old, config, force, &object, &conflicts, &err);
     if (r == -ERR_CONFLICT)
         rest_respond_conflicts(rest, &err, &conflicts);
-    else if (r < 0 || prepare(rest, object, old, &err) < 0)
+    else if (r < 0 || check_repeats(rest, &err) < 0 || prepare(rest, object, old, &err) < 0)
         rest_respond_error(rest, &err);
     else
         rest_commit(rest, object, old, revision, old ? 200 : 201);

@@ -83,10 +83,14 @@ int rest_read_json(struct rest *rest, struct json **ret, struct err *err)
 
 int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
 {
+    static const struct json_limits lenient = {.repeats = true};
     const struct http_request *request = rest->exchange->request;
     const struct source source = {"body", request->body, request->body_size, false};
     struct json *documents;
-    int r = yaml_parse(rest->arena, &source, NULL, &documents, err);
+    int r = yaml_parse(rest->arena, &source, NULL, &documents, NULL);
+    bool repeats = r < 0;
+    if (repeats)
+        r = yaml_parse(rest->arena, &source, &lenient, &documents, err);
     if (r < 0) {
         err_wrap(err, "error decoding YAML");
         return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(rest->arena, err->message));
@@ -94,6 +98,9 @@ int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
     if (documents->count != 1 || documents->first->type != JSON_OBJECT)
         return err_set(err, ERR_BAD_REQUEST,
                        "error decoding YAML: the body must be one object, as YAML or JSON");
+    rest->yaml = true;
+    if (repeats)
+        kube_yaml_repeats_settle(rest->arena, documents->first, &rest->repeats);
     *ret = documents->first;
     return 0;
 }

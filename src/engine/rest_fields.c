@@ -34,15 +34,27 @@ static bool is_new(const struct schema_complaints *before, const char *text)
     return true;
 }
 
+/* For the reader of YAML they are one error of many lines. */
+const char *rest_repeats_text(struct rest *rest)
+{
+    const char *separator = rest->yaml ? "\n  " : ", ";
+    _cleanup_buf_ struct buf all;
+    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 8192);
+    if (rest->yaml && rest->repeats.count > 0)
+        buf_append_str(&all, "yaml: unmarshal errors:\n  ");
+    for (size_t i = 0; i < rest->repeats.count; i++)
+        buf_printf(&all, "%s%s", i ? separator : "", rest->repeats.texts[i]);
+    return arena_strdup(rest->arena, all.size ? all.data : "");
+}
+
 /* All of them in one sentence, in the words of upstream, which clients may look for. */
 static const char *strict_text(struct rest *rest)
 {
     static const char begin[] = "strict decoding error: ";
     _cleanup_buf_ struct buf all;
-    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 8192);
+    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 2 * 8192);
     buf_append_str(&all, begin);
-    for (size_t i = 0; i < rest->repeats.count; i++)
-        buf_printf(&all, "%s%s", i ? ", " : "", rest->repeats.texts[i]);
+    buf_append_str(&all, rest_repeats_text(rest));
     for (size_t i = 0; i < rest->unknown->unknown_count; i++)
         buf_printf(&all, "%sunknown field \"%s\"", i + rest->repeats.count ? ", " : "",
                    rest->unknown->unknown[i].path);

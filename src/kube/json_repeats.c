@@ -12,7 +12,7 @@ enum { PATH_MAX_ = 1024 };
 
 struct walk {
     struct arena *arena;
-    struct schema_complaints *repeats;
+    struct schema_complaints *repeats; /* NULL: nobody is told */
 };
 
 /* Where one is, up to the root; written out only for what is reported. */
@@ -33,20 +33,24 @@ static void write_path(const struct place *place, struct buf *buf)
         buf_printf(buf, "[%zu]", place->position);
 }
 
+static void add_complaint(struct schema_complaints *repeats, const char *text)
+{
+    for (size_t i = 0; i < repeats->count; i++)
+        if (str_eq(repeats->texts[i], text))
+            return;
+    if (repeats->count < SCHEMA_COMPLAINTS_MAX)
+        repeats->texts[repeats->count++] = text;
+}
+
 static void report(const struct walk *walk, const struct place *place)
 {
-    struct schema_complaints *repeats = walk->repeats;
-    if (repeats->count == SCHEMA_COMPLAINTS_MAX)
+    if (!walk->repeats || walk->repeats->count == SCHEMA_COMPLAINTS_MAX)
         return;
     _cleanup_buf_ struct buf path;
     buf_init(&path, PATH_MAX_);
     write_path(place, &path);
-    const char *text = arena_printf(walk->arena, "duplicate field \"%.*s\"", (int)path.size,
-                                    path.size ? path.data : "");
-    for (size_t i = 0; i < repeats->count; i++)
-        if (str_eq(repeats->texts[i], text))
-            return;
-    repeats->texts[repeats->count++] = text;
+    add_complaint(walk->repeats, arena_printf(walk->arena, "duplicate field \"%.*s\"",
+                                              (int)path.size, path.size ? path.data : ""));
 }
 
 /* The members in reverse order. */
@@ -104,4 +108,44 @@ int kube_json_repeats_parse(struct arena *arena, const char *text, size_t size, 
     if (r == 0)
         walk_value(&walk, *ret, NULL);
     return r;
+}
+
+/* ---- YAML ------------------------------------------------------------------------------------ */
+
+static void report_line(const struct walk *walk, const struct json *value)
+{
+    if (walk->repeats->count == SCHEMA_COMPLAINTS_MAX)
+        return;
+    const char *name = json_to_string(walk->arena, json_string(walk->arena, value->name));
+    add_complaint(walk->repeats, arena_printf(walk->arena, "line %u: key %.*s already set in map",
+                                              value->line, PATH_MAX_, name));
+}
+
+/* In the order of the text, and what is within a value before the value itself, as Go does. Every
+ * member stays where it is. */
+static void report_lines(const struct walk *walk, struct json *value)
+{
+    _cleanup_(json_names_release) struct json_names names = {0};
+    if (value->type == JSON_ARRAY)
+        JSON_EACH (item, value)
+            report_lines(walk, item);
+    if (value->type != JSON_OBJECT)
+        return;
+    struct json *next, *member = value->first;
+    value->first = value->last = NULL;
+    value->count = 0;
+    for (; member; member = next) {
+        next = member->next;
+        report_lines(walk, member);
+        if (!json_names_add(&names, value, member, strlen(member->name)))
+            report_line(walk, member);
+        json_list_append(value, member);
+    }
+}
+
+void kube_yaml_repeats_settle(struct arena *arena, struct json *tree,
+                              struct schema_complaints *ret_repeats)
+{
+    report_lines(&(struct walk){arena, ret_repeats}, tree);
+    walk_value(&(struct walk){arena, NULL}, tree, NULL);
 }

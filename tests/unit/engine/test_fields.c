@@ -113,6 +113,60 @@ static void test_repeated(void **state)
     assert_string_equal(answer.warning, "299 - \"duplicate field \\\"data.k\\\"\"");
 }
 
+#define TWICE_IN_YAML(name)                                                                        \
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " name "}\ndata:\n  k: '1'\n  l: '1'\n"     \
+    "  k: '2'\n"
+#define REPEATED_LINE "line 7: key \"k\" already set in map"
+
+static struct answer send_yaml(struct api *api, const char *method, const char *path,
+                               const char *body)
+{
+    const char *type =
+        str_eq(method, "PATCH") ? "application/apply-patch+yaml" : "application/yaml";
+    return api_call(api, method, path, type, NULL, body);
+}
+
+/* Of YAML it is told where it stands. */
+static void test_repeated_in_yaml(void **state)
+{
+    static const char warning[] = "299 - \"line 7: key \\\"k\\\" already set in map\"";
+    struct api *api = *state;
+    struct answer answer = send_yaml(api, "POST", MAPS, TWICE_IN_YAML("a"));
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer.warning, warning);
+    assert_string_equal(answer_at(api, &answer, "data"), "{\"l\":\"1\",\"k\":\"2\"}");
+    answer = send_yaml(api, "PUT", MAPS "/a?fieldValidation=Ignore", TWICE_IN_YAML("a"));
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer.warning, "");
+    answer = send_yaml(api, "POST", MAPS "?fieldValidation=Strict",
+                       TWICE_IN_YAML("c") "wrong: 1\nmetadata:\n  name: d\n");
+    assert_int_equal(answer.status, 400);
+    assert_string_equal(
+        answer_message(&answer),
+        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict "
+        "decoding error: yaml: unmarshal errors:\n  " REPEATED_LINE
+        "\n  line 10: key \"metadata\" already set in map, unknown field \"wrong\"");
+
+    answer = send_yaml(api, "PATCH", MAPS "/e?fieldManager=m", TWICE_IN_YAML("e"));
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer.warning, warning);
+    assert_string_equal(answer_at(api, &answer, "data.k"), "2");
+    answer = send_yaml(api, "PATCH", MAPS "/e?fieldManager=m&fieldValidation=Ignore",
+                       TWICE_IN_YAML("e"));
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer.warning, "");
+    answer = send_yaml(api, "PATCH", MAPS "/f?fieldManager=m&fieldValidation=Strict",
+                       TWICE_IN_YAML("f"));
+    assert_int_equal(answer.status, 400);
+    assert_string_equal(answer_message(&answer),
+                        "error strict decoding YAML: error converting YAML to JSON: yaml: "
+                        "unmarshal errors:\n  " REPEATED_LINE);
+    assert_int_equal(api_get(api, MAPS "/f").status, 404);
+    /* What is no YAML at all stays so. */
+    answer = send_yaml(api, "POST", MAPS "?fieldValidation=Ignore", "a: 1\na: [\n");
+    assert_int_equal(answer.status, 400);
+}
+
 static void test_in_a_template(void **state)
 {
     struct api *api = *state;
@@ -152,8 +206,13 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_warns),    API_TEST(test_modes),         API_TEST(test_many),
-        API_TEST(test_repeated), API_TEST(test_in_a_template), API_TEST(test_without_effect),
+        API_TEST(test_warns),
+        API_TEST(test_modes),
+        API_TEST(test_many),
+        API_TEST(test_repeated),
+        API_TEST(test_repeated_in_yaml),
+        API_TEST(test_in_a_template),
+        API_TEST(test_without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
