@@ -225,11 +225,15 @@ static void describe(struct arena *arena, struct json *json, const struct schema
         json_set_string(arena, json, "description", field->doc);
 }
 
-/* In version 3 nothing stands beside a reference: it becomes one of one that all hold. */
-static struct json *beside_reference(struct arena *arena, struct json *reference)
+/* In version 3 nothing stands beside a reference: it becomes one of one that all hold, and what was
+ * said of it is said of that. */
+static struct json *beside_reference(struct arena *arena, const struct json *value)
 {
-    struct json *json = json_object(arena);
+    struct json *json = json_object(arena), *reference = json_object(arena);
     json_append(json_ensure_array(arena, json, "allOf"), reference);
+    JSON_EACH (member, value)
+        json_set(arena, str_eq(member->name, "$ref") ? reference : json, member->name,
+                 json_clone(arena, member));
     return json;
 }
 

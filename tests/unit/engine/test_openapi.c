@@ -271,6 +271,15 @@ static void test_v3(void **state)
     assert_non_null(json_at(answer.json, "paths", "/api/v1/namespaces/{namespace}/pods/{name}",
                             "patch", "requestBody", "content", strategic, NULL));
 
+    /* Nothing stands beside a reference. */
+    answer = api_get(api, "/openapi/v3/apis/apps/v1");
+    assert_json(api,
+                json_at(answer.json, "components", "schemas", "io.k8s.api.apps.v1.DeploymentSpec",
+                        "properties", "strategy", NULL),
+                "{\"allOf\":[{\"$ref\":\"#/components/schemas/io.k8s.api.apps.v1."
+                "DeploymentStrategy\"}],\"x-kubernetes-patch-strategy\":\"retainKeys\","
+                "\"description\":\"how old pods give way to new ones\"}");
+
     /* What has no such state any more leads to the one there is. */
     answer = api_get(api, "/openapi/v3/apis/kubeflow.org/v1?hash=0000");
     assert_int_equal(answer.status, 301);
