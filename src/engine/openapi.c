@@ -16,8 +16,10 @@ enum { DOCUMENT_MAX = 64 * 1024 * 1024 };
 
 #define JSON_TYPE "application/json"
 /* Not the name that kubectl asks for: that one has an '@' no media type may contain. */
-#define GNOSTIC_TYPE       "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-#define GNOSTIC_TYPE_ASKED "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+#define GNOSTIC_TYPE(version_)                                                                     \
+    "application/com.github.proto-openapi.spec." version_ ".v1.0+protobuf"
+#define GNOSTIC_TYPE_ASKED(version_)                                                               \
+    "application/com.github.proto-openapi.spec." version_ "@v1.0+protobuf"
 
 /* What the documents are about. */
 struct source {
@@ -25,30 +27,36 @@ struct source {
     const char *program_version;
 };
 
-/* ---- Version 2 ------------------------------------------------------------------------------- */
+/* The forms of a document besides JSON. */
+struct form {
+    const char *type, *asked;
+};
+static const struct form GNOSTIC_V2 = {GNOSTIC_TYPE("v2"), GNOSTIC_TYPE_ASKED("v2")};
+static const struct form GNOSTIC_V3 = {GNOSTIC_TYPE("v3"), GNOSTIC_TYPE_ASKED("v3")};
 
-/* NULL: nothing we have. */
-static const char *choose(const struct accept *accept)
-{
-    for (size_t i = 0; i < accept->count; i++) {
-        const struct accept_clause *clause = &accept->clauses[i];
-        if (str_eq(clause->type, GNOSTIC_TYPE_ASKED) || str_eq(clause->type, GNOSTIC_TYPE))
-            return GNOSTIC_TYPE;
-        if (accept_clause_takes(clause, JSON_TYPE))
-            return JSON_TYPE;
-    }
-    return NULL;
-}
-
-static void respond_v2(struct http_exchange *exchange, const struct source *source)
+/* JSON or the other form, whichever the client wants most; NULL: neither, and it is told so. */
+static const char *choose(struct http_exchange *exchange, const struct form *form)
 {
     struct accept accept;
     accept_parse(exchange->arena, http_header_get(exchange->request->headers, "Accept"), &accept);
-    const char *type = choose(&accept);
-    if (!type) {
-        document_refuse(exchange, JSON_TYPE ", " GNOSTIC_TYPE);
-        return;
+    for (size_t i = 0; i < accept.count; i++) {
+        const struct accept_clause *clause = &accept.clauses[i];
+        if (str_eq(clause->type, form->asked) || str_eq(clause->type, form->type))
+            return form->type;
+        if (accept_clause_takes(clause, JSON_TYPE))
+            return JSON_TYPE;
     }
+    document_refuse(exchange, arena_printf(exchange->arena, "%s, %s", JSON_TYPE, form->type));
+    return NULL;
+}
+
+/* ---- Version 2 ------------------------------------------------------------------------------- */
+
+static void respond_v2(struct http_exchange *exchange, const struct source *source)
+{
+    const char *type = choose(exchange, &GNOSTIC_V2);
+    if (!type)
+        return;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf body;
     buf_init(&body, DOCUMENT_MAX);
@@ -57,19 +65,25 @@ static void respond_v2(struct http_exchange *exchange, const struct source *sour
     if (str_eq(type, JSON_TYPE))
         json_write(document, &body);
     else
-        openapi_gnostic_write(document, &body);
+        openapi_gnostic_write_v2(document, &body);
     document_respond(exchange, type, NULL, body.data, body.size);
 }
 
 /* ---- Version 3 ------------------------------------------------------------------------------- */
 
+/* Whatever the form, the hash is that of the JSON: it names a state of the document. */
 static void write_v3(const struct source *source, const char *group, const char *version,
-                     struct buf *body)
+                     const char *type, struct buf *body, char ret_hash[DOCUMENT_HASH_SIZE])
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    json_write(
-        openapi_document_v3(arena, source->registry, source->program_version, group, version),
-        body);
+    const struct json *document =
+        openapi_document_v3(arena, source->registry, source->program_version, group, version);
+    json_write(document, body);
+    document_hash(body->data, body->size, ret_hash);
+    if (str_eq(type, JSON_TYPE))
+        return;
+    buf_clear(body);
+    openapi_gnostic_write_v3(document, body);
 }
 
 static const char *v3_name(struct arena *arena, const char *group, const char *version)
@@ -90,8 +104,7 @@ static void add_to_index(struct arena *arena, struct json *paths, const struct s
     char hash[DOCUMENT_HASH_SIZE];
     _cleanup_buf_ struct buf body;
     buf_init(&body, DOCUMENT_MAX);
-    write_v3(source, group, version, &body);
-    document_hash(body.data, body.size, hash);
+    write_v3(source, group, version, JSON_TYPE, &body, hash);
     json_set_string(arena, json_ensure_object(arena, paths, name), "serverRelativeURL",
                     v3_address(arena, name, hash));
 }
@@ -123,12 +136,14 @@ static void respond_v3(struct http_exchange *exchange, const struct source *sour
 {
     struct arena *arena = exchange->arena;
     struct http_header *headers = NULL;
+    const char *type = choose(exchange, &GNOSTIC_V3);
+    if (!type)
+        return;
     const char *asked = http_query_get(arena, exchange->request->query, "hash");
     char hash[DOCUMENT_HASH_SIZE];
     _cleanup_buf_ struct buf body;
     buf_init(&body, DOCUMENT_MAX);
-    write_v3(source, group, version, &body);
-    document_hash(body.data, body.size, hash);
+    write_v3(source, group, version, type, &body, hash);
     if (!str_is_empty(asked) && !str_eq(asked, hash)) {
         http_header_add(arena, &headers, "Location",
                         v3_address(arena, v3_name(arena, group, version), hash));
@@ -138,7 +153,7 @@ static void respond_v3(struct http_exchange *exchange, const struct source *sour
     }
     if (asked)
         http_header_add(arena, &headers, "Cache-Control", "public, immutable, max-age=31536000");
-    document_respond(exchange, JSON_TYPE, headers, body.data, body.size);
+    document_respond(exchange, type, headers, body.data, body.size);
 }
 
 /* "api/v1", "apis/GROUP/VERSION". */
@@ -176,11 +191,7 @@ bool openapi_handle(struct http_exchange *exchange, const struct registry *regis
     if (!is_index &&
         (name[0] != '/' || !parse_name(exchange->arena, registry, name + 1, &group, &version)))
         return false;
-    struct accept accept;
-    accept_parse(exchange->arena, http_header_get(exchange->request->headers, "Accept"), &accept);
-    if (!accept_takes(&accept, JSON_TYPE))
-        document_refuse(exchange, JSON_TYPE);
-    else if (is_index)
+    if (is_index) /* which has one form, whatever is asked for */
         respond_index(exchange, &source);
     else
         respond_v3(exchange, &source, group, version);
