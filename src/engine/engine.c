@@ -11,6 +11,7 @@
 #include "engine/impersonation.h"
 #include "engine/rest.h"
 #include "engine/service_addresses.h"
+#include "engine/version_trees.h"
 #include "engine/watchers.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct engine {
     struct access_cache *access;
     struct engine_pod_backend backend;
     struct watcher_link watchers;
+    struct version_trees *version_trees;
     struct service_addresses *service_addresses;
     struct registry *registry;
     struct definitions *definitions;
@@ -79,6 +81,11 @@ struct watcher_link *engine_watchers(struct engine *engine)
     return &engine->watchers;
 }
 
+struct version_trees *engine_version_trees(struct engine *engine)
+{
+    return engine->version_trees;
+}
+
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
                struct engine **ret, struct err *err)
 {
@@ -91,6 +98,7 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->version = mem_strdup(options->version ? options->version : "0");
     engine->registry = registry_new();
     watcher_ring_init(&engine->watchers);
+    engine->version_trees = version_trees_new();
     engine->service_addresses = service_addresses_new(store);
     engine->ca_pem = options->ca_pem ? mem_strdup(options->ca_pem) : NULL;
     engine->seal = options->seal;
@@ -113,6 +121,7 @@ struct engine *engine_free(struct engine *engine)
         return NULL;
     while (engine->watchers.next != &engine->watchers)
         engine->watchers.next->end(engine->watchers.next);
+    version_trees_free(engine->version_trees);
     definitions_free(engine->definitions);
     service_addresses_free(engine->service_addresses);
     free(engine->token);

@@ -49,6 +49,7 @@ const struct engine_seal *engine_seal(struct engine *engine);
 const struct access_policy *engine_policy(struct engine *engine); /* until the loop turns */
 struct service_addresses *engine_service_addresses(struct engine *engine);
 struct registry *engine_registry(struct engine *engine);
+struct version_trees *engine_version_trees(struct engine *engine);
 
 /* ---- rest.c: what the verbs share */
 void rest_handle(struct engine *engine, struct http_exchange *exchange,

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/rest.h"
+#include "engine/version_trees.h"
 #include "engine/watchers.h"
 #include "kube/object.h"
 #include "kube/status.h"
@@ -112,55 +113,66 @@ static struct json *as_table(struct rest_watcher *watcher, const struct json *ob
     return table;
 }
 
-/* A tree of the store in the watcher's form, if that is not the whole object. */
-static struct json *as_formed(struct rest_watcher *watcher, struct json *object)
+static const struct json *tree_of(struct rest_watcher *watcher, const struct store_object *stored)
 {
-    if (watcher->table)
-        return as_table(watcher, object);
-    return watcher->rest->partial ? rest_as_partial(watcher->rest, watcher->scratch, object)
-                                  : object;
+    return version_trees_get(engine_version_trees(watcher->rest->engine), stored);
 }
 
-/* One object of the store in the watcher's form; `json` is its tree where it was needed before. */
-static void add_stored(struct rest_watcher *watcher, const char *type,
-                       const struct store_object *stored, struct json *json)
+/* An object in the form of a watcher that does not want it whole. */
+static struct json *as_formed(struct rest_watcher *watcher, const struct json *object)
 {
-    if (!watcher->table && !watcher->rest->partial)
+    return watcher->table ? as_table(watcher, object)
+                          : rest_as_partial(watcher->rest, watcher->scratch, object);
+}
+
+static bool wants_whole(const struct rest_watcher *watcher)
+{
+    return !watcher->table && !watcher->rest->partial;
+}
+
+/* One object of the store in the watcher's form. */
+static void add_stored(struct rest_watcher *watcher, const char *type,
+                       const struct store_object *stored)
+{
+    const struct json *json;
+    if (wants_whole(watcher))
         add_event(watcher, type, stored);
-    else if (json || rest_parse(watcher->scratch, stored, &json, NULL) == 0)
+    else if ((json = tree_of(watcher, stored)))
         add_json(watcher, type, as_formed(watcher, json));
 }
 
 /* What left the set is shown as it was when it was in it, with the version that took it out. */
-static void add_leaver(struct rest_watcher *watcher, struct json *previous, int64_t revision)
+static void add_leaver(struct rest_watcher *watcher, const struct store_object *previous,
+                       int64_t revision)
 {
     struct arena *arena = watcher->scratch;
-    json_set(arena, json_ensure_object(arena, previous, "metadata"), "resourceVersion",
+    struct json *left = json_clone(arena, tree_of(watcher, previous));
+    json_set(arena, json_ensure_object(arena, left, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, revision));
-    add_json(watcher, "DELETED", as_formed(watcher, previous));
+    add_json(watcher, "DELETED", wants_whole(watcher) ? left : as_formed(watcher, left));
 }
 
-static bool matches(struct rest_watcher *watcher, const struct store_object *stored,
-                    struct json **ret)
+static bool matches(struct rest_watcher *watcher, const struct store_object *stored)
 {
-    return stored && rest_parse(watcher->scratch, stored, ret, NULL) == 0 &&
-           rest_filter_matches(&watcher->filter, *ret);
+    if (!stored || watcher->filter.all)
+        return stored != NULL;
+    const struct json *json = tree_of(watcher, stored);
+    return json && rest_filter_matches(&watcher->filter, json);
 }
 
 static void add_filtered(struct rest_watcher *watcher, const struct store_event *event)
 {
-    struct json *now = NULL, *before = NULL;
-    bool was = matches(watcher, event->previous, &before);
+    bool was = matches(watcher, event->previous);
     if (event->type == STORE_DELETED) {
         if (was)
-            add_stored(watcher, "DELETED", event->object, NULL);
+            add_stored(watcher, "DELETED", event->object);
         return;
     }
-    bool is = matches(watcher, event->object, &now);
+    bool is = matches(watcher, event->object);
     if (is)
-        add_stored(watcher, was ? "MODIFIED" : "ADDED", event->object, now);
+        add_stored(watcher, was ? "MODIFIED" : "ADDED", event->object);
     else if (was)
-        add_leaver(watcher, before, event->object->revision);
+        add_leaver(watcher, event->previous, event->object->revision);
 }
 
 static void on_event(void *context, const struct store_event *event)
@@ -170,7 +182,7 @@ static void on_event(void *context, const struct store_event *event)
     struct rest_watcher *watcher = context;
     arena_reset(watcher->scratch);
     if (watcher->filter.all)
-        add_stored(watcher, types[event->type], event->object, NULL);
+        add_stored(watcher, types[event->type], event->object);
     else
         add_filtered(watcher, event);
     watcher->seen = event->object->revision;
@@ -193,7 +205,7 @@ static void add_bookmark(struct rest_watcher *watcher, bool initial_end)
     if (watcher->table) {
         const struct kube_columns *columns = rest_columns(watcher->rest);
         object = kube_table_new(arena, columns, meta, false);
-    } else {
+    } else if (watcher->rest->partial) {
         object = as_formed(watcher, object);
     }
     add_json(watcher, "BOOKMARK", object);
@@ -218,10 +230,9 @@ static void add_initial(struct rest_watcher *watcher, const char *prefix)
     struct store_object **objects;
     size_t count = store_list(store, prefix, &objects);
     for (size_t i = 0; i < count; i++) {
-        struct json *json = NULL;
         arena_reset(watcher->scratch);
-        if (watcher->filter.all || matches(watcher, objects[i], &json))
-            add_stored(watcher, "ADDED", objects[i], json);
+        if (matches(watcher, objects[i]))
+            add_stored(watcher, "ADDED", objects[i]);
         if (watcher->out.size >= FLUSH_SIZE)
             flush(watcher);
         store_object_unref(objects[i]);

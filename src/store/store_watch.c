@@ -1,6 +1,8 @@
-/* Watches; see store.h. Each has a cursor into history, and delivery is: give every watch what lies
- * behind its cursor. Live events and those of the past thus take one way, in order, each once. A
- * callback may stop any watch and start others; nothing is freed while delivery walks the list. */
+/* Watches; see store.h. Each has a cursor into history, and delivery is: give the change behind the
+ * oldest cursor to every watch that stands there, until none is left. Live events and those of the
+ * past thus take one way, in order, each once; and all who watch a change get it one after the
+ * other, so that what one made of it is at hand for the next. A callback may stop any watch and
+ * start others; nothing is freed while delivery walks the list. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "store/store_internal.h"
@@ -30,22 +32,33 @@ static void watch_free(struct store_watch *watch)
     free(watch);
 }
 
-static void serve(struct store_watch *watch)
+/* The revision up to which all were served. */
+static int64_t oldest_cursor(const struct store *store)
 {
-    const struct store_history *history = &watch->store->history;
-    while (!watch->stopped && watch->seen < store_history_end(history)) {
-        /* A copy: the callback may lead to a change of history's memory. */
-        struct store_event event = *store_history_at(history, ++watch->seen);
-        if (str_has_prefix(event.object->key, watch->prefix))
-            watch->callback(watch->context, &event);
-    }
+    int64_t oldest = store_revision(store);
+    for (const struct store_watch *watch = store->watches; watch; watch = watch->next)
+        if (!watch->stopped && watch->seen < oldest)
+            oldest = watch->seen;
+    return oldest;
+}
+
+static void give(struct store_watch *watch, const struct store_event *event)
+{
+    watch->seen = event->object->revision;
+    if (str_has_prefix(event->object->key, watch->prefix))
+        watch->callback(watch->context, event);
 }
 
 void store_watches_deliver(struct store *store)
 {
     store->delivering = true;
-    for (struct store_watch *watch = store->watches; watch; watch = watch->next)
-        serve(watch);
+    for (int64_t seen; (seen = oldest_cursor(store)) < store_revision(store);) {
+        /* A copy: a callback may lead to a change of history's memory. */
+        const struct store_event event = *store_history_at(&store->history, seen + 1);
+        for (struct store_watch *watch = store->watches; watch; watch = watch->next)
+            if (!watch->stopped && watch->seen == seen)
+                give(watch, &event);
+    }
     store->delivering = false;
     for (struct store_watch *watch = store->watches, *next; watch; watch = next) {
         next = watch->next;

@@ -336,6 +336,48 @@ static void test_watch_selector(void **state)
     stream_close(stream);
 }
 
+static const char *told_version(struct stream *stream, size_t position)
+{
+    return kube_meta_resource_version(json_get(stream_event(stream, position), "object"));
+}
+
+/* Watches of many kinds look at one change, and each sees it in its own way. */
+static void test_watch_same_change(void **state)
+{
+    struct api *api = *state;
+    static const char one[] = MAPS "?watch=true&labelSelector=t%3D1";
+    struct answer before = make(api, "z", "9"), made = make(api, "a", "1");
+    struct stream *whole = stream_open(api, one, NULL), *again = stream_open(api, one, NULL);
+    struct stream *partial = stream_open(api, one, PARTIAL("")),
+                  *table = stream_open(api, one, TABLE);
+    struct stream *two = stream_open(api, MAPS "?watch=true&labelSelector=t%3D2", NULL);
+    struct stream *both = stream_open(api, MAPS "?watch=true&labelSelector=t+in+(1,2)", NULL);
+    struct answer changed = api_merge(api, MAPS "/a", "{\"metadata\":{\"labels\":{\"t\":\"2\"}}}");
+    const char *version = answer_at(api, &changed, "metadata.resourceVersion");
+    struct stream *left[] = {whole, again, partial};
+    for (size_t i = 0; i < ARRAY_SIZE(left); i++) {
+        assert_string_equal(stream_text(left[i], 0), "ADDED a, DELETED a");
+        assert_string_equal(told_version(left[i], 1), version);
+        assert_string_equal(kube_meta_label(json_get(stream_event(left[i], 1), "object"), "t"),
+                            "1");
+    }
+    assert_string_equal(stream_text(two, 0), "ADDED a");
+    assert_string_equal(stream_text(both, 0), "ADDED a, MODIFIED a");
+    assert_int_equal(stream_count(table), 2);
+    assert_string_equal(json_get_string(stream_event(table, 1), "type", ""), "DELETED");
+    /* The version that some were shown as their last is still what it was. */
+    struct stream *past =
+        stream_open(api,
+                    arena_printf(api->arena, MAPS "?watch=true&resourceVersion=%s",
+                                 answer_at(api, &before, "metadata.resourceVersion")),
+                    PARTIAL(""));
+    assert_string_equal(stream_text(past, 0), "ADDED a, MODIFIED a");
+    assert_string_equal(told_version(past, 0), answer_at(api, &made, "metadata.resourceVersion"));
+    struct stream *all[] = {whole, again, partial, table, two, both, past};
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        stream_close(all[i]);
+}
+
 static void test_watch_bookmarks(void **state)
 {
     struct api *api = *state;
@@ -420,6 +462,7 @@ int main(void)
         API_TEST(test_watch_from_version),
         API_TEST(test_watch_state_first),
         API_TEST(test_watch_selector),
+        API_TEST(test_watch_same_change),
         API_TEST(test_watch_bookmarks),
         API_TEST(test_watch_table),
         API_TEST(test_watch_expired),

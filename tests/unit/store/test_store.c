@@ -243,6 +243,27 @@ static void test_watch_live(void **state)
     store_watch_stop(NULL);
 }
 
+/* All who watch a change get it before the next is given to anybody. */
+static void test_watch_change_by_change(void **state)
+{
+    struct store_watch *first, *late, *third;
+    fixture_write(&fixture, "/a", "1");
+    fixture_write(&fixture, "/a", "2");
+    fixture_write(&fixture, "/b", "3");
+    store_watch(fixture.store, "/", 1, on_event, (void *)"first", &first, NULL);
+    store_watch(fixture.store, "/", 2, on_event, (void *)"late", &late, NULL);
+    store_watch(fixture.store, "/a", 0, on_event, (void *)"third", &third, NULL);
+    loop_run(fixture.loop);
+    expect_told("third: added /a@1=1 was -\n"
+                "first: modified /a@2=2 was 1\n"
+                "third: modified /a@2=2 was 1\n"
+                "first: added /b@3=3 was -\n"
+                "late: added /b@3=3 was -\n");
+    store_watch_stop(first);
+    store_watch_stop(late);
+    store_watch_stop(third);
+}
+
 static void test_watch_from_history(void **state)
 {
     fixture_write(&fixture, "/a", "1");
@@ -475,6 +496,7 @@ int main(void)
         TEST(test_references),
         TEST(test_alike),
         TEST(test_watch_live),
+        TEST(test_watch_change_by_change),
         TEST(test_watch_from_history),
         TEST(test_history_is_bounded_in_bytes),
         TEST(test_expired),
