@@ -134,16 +134,20 @@ char *arena_strdup(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
+/* Into the room there is; printed again only where that was too small. */
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
+    struct chunk *chunk = arena->chunks;
+    size_t room = chunk->size - chunk->used;
     va_list again;
     va_copy(again, args);
-    int size = vsnprintf(NULL, 0, format, again);
-    va_end(again);
+    int size = vsnprintf((char *)chunk->data + chunk->used, room, format, args);
     if (size < 0)
         mem_panic("arena: bad format '%s'", format);
     char *text = take(arena, (size_t)size + 1, 1);
-    vsnprintf(text, (size_t)size + 1, format, args);
+    if ((size_t)size >= room)
+        vsnprintf(text, (size_t)size + 1, format, again);
+    va_end(again);
     return text;
 }
 

@@ -181,12 +181,18 @@ bool json_equal(const struct json *a, const struct json *b)
     }
 }
 
+/* Most names differ in their first character. */
+static bool is_named(const struct json *member, const char *name)
+{
+    return member->name[0] == name[0] && strcmp(member->name, name) == 0;
+}
+
 struct json *json_get(const struct json *object, const char *name)
 {
     if (!object || object->type != JSON_OBJECT)
         return NULL;
     JSON_EACH (member, object)
-        if (strcmp(member->name, name) == 0)
+        if (is_named(member, name))
             return member;
     return NULL;
 }
@@ -274,7 +280,7 @@ static struct json *find_with_previous(struct json *object, const char *name, st
 {
     *ret = NULL;
     JSON_EACH (member, object) {
-        if (strcmp(member->name, name) == 0)
+        if (is_named(member, name))
             return member;
         *ret = member;
     }

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
+/* Most texts that are compared differ in their first character. */
 bool str_eq(const char *a, const char *b)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    return a == b || (a && b && *a == *b && strcmp(a, b) == 0);
 }
 
 bool str_eq_nocase(const char *a, const char *b)

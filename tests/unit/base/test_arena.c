@@ -82,6 +82,23 @@ static void test_text(void **state)
     arena_free(arena);
 }
 
+/* Texts that just fit into what is left of a chunk, and those that do not. */
+static void test_text_at_the_end(void **state)
+{
+    for (int size = 0; size < 20; size++) {
+        struct arena *arena = arena_new_sized(16);
+        char *before = arena_strdup(arena, "abc");
+        char *text = arena_printf(arena, "%0*d", size, 7);
+        char *behind = arena_strdup(arena, "xyz");
+        assert_int_equal(strlen(text), size ? size : 1);
+        assert_int_equal(strspn(text, "0"), size ? size - 1 : 0);
+        assert_string_equal(before, "abc");
+        assert_string_equal(behind, "xyz");
+        assert_int_equal(arena_used(arena), 4 + strlen(text) + 1 + 4);
+        arena_free(arena);
+    }
+}
+
 static void test_vec(void **state)
 {
     VEC(int) vec = {0};
@@ -157,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_deferred),
         cmocka_unit_test(test_exact_size),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text_at_the_end),
         cmocka_unit_test(test_vec),
         cmocka_unit_test(test_mem),
     };
