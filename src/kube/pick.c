@@ -1,7 +1,7 @@
 /* Picking fields; see pick.h. */
 #include "kube/pick.h"
 
-#include "base/str.h"
+#include "base/json_list.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool descend(const char *const *fields, const char *name, const char **re
     size_t length = strlen(name), count = 0;
 
     for (; *fields && count < FIELDS_MAX; fields++) {
-        if (strncmp(*fields, name, length) != 0)
+        if ((*fields)[0] != name[0] || strncmp(*fields, name, length) != 0)
             continue;
         if ((*fields)[length] == '\0')
             return true;
@@ -40,11 +40,16 @@ struct json *kube_pick(struct arena *arena, const struct json *object, const cha
     picked = json_object(arena);
     JSON_EACH (member, object) {
         const char *below[FIELDS_MAX + 1];
+        struct json *value = NULL;
 
         if (descend(fields, member->name, below))
-            json_set(arena, picked, member->name, json_clone(arena, member));
+            value = json_clone(arena, member);
         else if (below[0])
-            json_set(arena, picked, member->name, kube_pick(arena, member, below));
+            value = kube_pick(arena, member, below);
+        if (!value)
+            continue;
+        value->name = arena_strdup(arena, member->name);
+        json_list_append(picked, value);
     }
     return picked;
 }

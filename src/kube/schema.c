@@ -6,7 +6,7 @@
 const struct schema_field *schema_field(const struct schema_object *object, const char *name)
 {
     for (const struct schema_field *field = object->fields; field->name; field++)
-        if (str_eq(field->name, name))
+        if (field->name[0] == name[0] && str_eq(field->name, name))
             return field;
     return NULL;
 }

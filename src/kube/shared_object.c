@@ -6,8 +6,20 @@
 #include "base/mem.h"
 #include "kube/object.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* About what a copy takes that shares nothing: enough to tell whether sharing pays. */
+static size_t weigh(const struct json *json)
+{
+    size_t weight = sizeof(*json) + (json->name ? strlen(json->name) + 1 : 0);
+    if (json->type == JSON_STRING || json->type == JSON_REAL)
+        return weight + json->size + 1;
+    JSON_EACH (item, json)
+        weight += weigh(item);
+    return weight;
+}
 
 /* The bytes a copy takes. */
 static size_t measure(const struct json *json, const struct kube_object *base)
@@ -67,10 +79,10 @@ static struct kube_object **family_of(struct kube_siblings *siblings, const stru
 struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const struct json *json)
 {
     struct kube_object **base = family_of(siblings, json);
-    size_t whole = measure(json, NULL), beside = *base ? measure(json, *base) : whole;
-    if (beside <= whole / 2)
+    size_t beside = *base ? measure(json, *base) : SIZE_MAX;
+    if (beside <= weigh(json) / 2)
         return object_new(json, *base, beside);
-    struct kube_object *object = object_new(json, NULL, whole);
+    struct kube_object *object = kube_object_new(json);
     kube_object_unref(*base);
     *base = kube_object_ref(object);
     return object;

@@ -49,16 +49,23 @@ static void give(struct store_watch *watch, const struct store_event *event)
         watch->callback(watch->context, event);
 }
 
+/* The change behind `seen` to all who stand there. */
+static void give_next(struct store *store, int64_t seen)
+{
+    /* A copy: a callback may lead to a change of history's memory. */
+    const struct store_event event = *store_history_at(&store->history, seen + 1);
+    for (struct store_watch *watch = store->watches; watch; watch = watch->next)
+        if (!watch->stopped && watch->seen == seen)
+            give(watch, &event);
+}
+
 void store_watches_deliver(struct store *store)
 {
     store->delivering = true;
-    for (int64_t seen; (seen = oldest_cursor(store)) < store_revision(store);) {
-        /* A copy: a callback may lead to a change of history's memory. */
-        const struct store_event event = *store_history_at(&store->history, seen + 1);
-        for (struct store_watch *watch = store->watches; watch; watch = watch->next)
-            if (!watch->stopped && watch->seen == seen)
-                give(watch, &event);
-    }
+    /* Once more if a callback started a watch that begins further back. */
+    for (int64_t seen; (seen = oldest_cursor(store)) < store_revision(store);)
+        for (; seen < store_revision(store); seen++)
+            give_next(store, seen);
     store->delivering = false;
     for (struct store_watch *watch = store->watches, *next; watch; watch = next) {
         next = watch->next;
