@@ -1,6 +1,7 @@
 /* The bytes of the protocol: what is written is read back, anything else is refused; and the walk
  * along a stream that several connections share. */
 #include "base/mem.h"
+#include "comm/ps_wire.h"
 #include "comm/ring.h"
 #include "comm/secret.h"
 #include "comm/terms.h"
@@ -164,6 +165,97 @@ static void what_differs_is_named(void **state)
     assert_int_equal(wire_terms_decode(bytes, size - 1, &back, NULL), -ERR_BAD_REQUEST);
 }
 
+/* What its sender says in a head is how much its reader makes room for. */
+static void limits_hold_at_the_last_byte(void **state)
+{
+    struct err err = ERR_INIT;
+    struct wire_frame frame = {.type = WIRE_FRAME_DATA, .size = WIRE_FRAME_MAX}, back;
+    uint8_t bytes[WIRE_FRAME_HEAD_SIZE], head[WIRE_VERDICT_SIZE];
+    wire_frame_encode(&frame, bytes);
+    assert_int_equal(wire_frame_decode(bytes, &back, &err), 0);
+    assert_int_equal(back.size, WIRE_FRAME_MAX);
+    frame.size++;
+    wire_frame_encode(&frame, bytes);
+    assert_int_equal(wire_frame_decode(bytes, &back, &err), -ERR_INTERNAL);
+    assert_string_equal(err.message, "sent a frame of type 1 with 16385 bytes");
+
+    uint16_t version;
+    size_t size;
+    wire_verdict_encode(WIRE_ACCEPTED, NULL, 0, head);
+    for (size_t over = 0; over < 2; over++) {
+        uint32_t word = (uint32_t)(WIRE_MESSAGE_MAX + over) << 8 | WIRE_VERSION;
+        memcpy(head + WIRE_HEAD_SIZE - sizeof(word), &word, sizeof(word));
+        int result = wire_head_decode(head, &version, &size, &err);
+        assert_int_equal(result, over ? -ERR_BAD_REQUEST : 0);
+    }
+    assert_int_equal(size, WIRE_MESSAGE_MAX);
+    assert_string_equal(err.message, "it announces a message of 294977 bytes");
+}
+
+static void terms_have_a_limit(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *terms = mem_zalloc(WIRE_TERMS_MAX + 2), *back = NULL;
+    _cleanup_free_ uint8_t *bytes = mem_zalloc(WIRE_HEAD_SIZE + WIRE_TERMS_MAX + 1);
+    memset(terms, 'x', WIRE_TERMS_MAX);
+    size_t whole = wire_terms_encode(terms, bytes);
+    assert_int_equal(whole, WIRE_HEAD_SIZE + WIRE_TERMS_MAX);
+    terms[WIRE_TERMS_MAX] = 'y'; /* is not sent any more */
+    assert_int_equal(wire_terms_encode(terms, bytes), whole);
+    assert_int_equal(wire_terms_decode(bytes, whole, &back, &err), 0);
+    assert_int_equal(strlen(back), WIRE_TERMS_MAX);
+    assert_null(strchr(back, 'y'));
+    char *none = NULL;
+    assert_int_equal(wire_terms_decode(bytes, whole + 1, &none, &err), -ERR_BAD_REQUEST);
+    assert_null(none);
+}
+
+static void frames_of_parameter_servers_have_limits(void **state)
+{
+    static const struct {
+        struct ps_frame frame;
+        bool fits;
+    } rows[] = {
+        {{.type = PS_FRAME_DONE, .size = PS_FRAME_MAX}, true},
+        {{.type = PS_FRAME_DONE, .size = PS_FRAME_MAX + 1}, false},
+        {{.type = PS_FRAME_DENSE_PUSH, .size = PS_FRAME_MAX, .count = PS_FRAME_VALUES_MAX}, true},
+        {{.type = PS_FRAME_DENSE_PUSH, .size = PS_FRAME_MAX + 4, .count = PS_FRAME_VALUES_MAX + 1},
+         false},
+        {{.type = PS_FRAME_DENSE_PULL, .count = PS_FRAME_VALUES_MAX}, true},
+        {{.type = PS_FRAME_DENSE_PULL, .count = PS_FRAME_VALUES_MAX + 1}, false},
+        {{.type = PS_FRAME_ROWS_PULL, .size = PS_FRAME_MAX, .count = PS_FRAME_MAX / 8}, true},
+        {{.type = PS_FRAME_ROWS_PULL, .size = PS_FRAME_MAX + 8, .count = PS_FRAME_MAX / 8 + 1},
+         false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        uint8_t bytes[PS_FRAME_HEAD_SIZE];
+        struct err err = ERR_INIT;
+        struct ps_frame back;
+        ps_frame_encode(&rows[i].frame, bytes);
+        int result = ps_frame_decode(bytes, &back, &err);
+        if (result != (rows[i].fits ? 0 : -ERR_BAD_REQUEST))
+            fail_msg("row %zu: %d %s", i, result, err.message);
+    }
+}
+
+/* Of what a frame or a snapshot may open. */
+static void variables_of_parameter_servers_have_limits(void **state)
+{
+    struct err err = ERR_INIT;
+    bool seeded;
+    _cleanup_(cleanup_ps_store) struct ps_store *store = ps_store_new(0);
+    struct ps_dense_shape shape = {.total = (uint64_t)PS_DENSE_MAX + 1, .count = 1};
+    assert_int_equal(ps_store_dense_open(store, &shape, &seeded, &err), -ERR_INVALID);
+    shape.total = PS_DENSE_MAX;
+    assert_int_equal(ps_store_dense_open(store, &shape, &seeded, &err), 0);
+    struct ps_table table = {.dimensions = PS_DIMENSIONS_MAX + 1};
+    assert_int_equal(ps_store_table_open(store, 0, &table, &err), -ERR_INVALID);
+    table.dimensions = PS_DIMENSIONS_MAX;
+    for (size_t i = 0; i < PS_TABLES_MAX; i++)
+        assert_int_equal(ps_store_table_open(store, i, &table, &err), 0);
+    assert_int_equal(ps_store_table_open(store, PS_TABLES_MAX, &table, &err), -ERR_TOO_MANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +266,10 @@ int main(void)
         cmocka_unit_test(a_proof_depends_on_everything),
         cmocka_unit_test(lanes_cover_a_stream_once),
         cmocka_unit_test(what_differs_is_named),
+        cmocka_unit_test(limits_hold_at_the_last_byte),
+        cmocka_unit_test(terms_have_a_limit),
+        cmocka_unit_test(frames_of_parameter_servers_have_limits),
+        cmocka_unit_test(variables_of_parameter_servers_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,37 @@ static void long_lines_are_cut_and_come_back_whole(void **state)
     assert_string_equal(text.data, line);
 }
 
+/* A line of the greatest length is one record; one byte more is a second one, however it came. */
+static void a_line_has_a_limit(void **state)
+{
+    static struct node_log_writer writer;
+    static char line[LOG_LINE_MAX + 2];
+    for (size_t over = 0; over < 2; over++) {
+        for (size_t first = 0; first <= LOG_LINE_MAX; first += LOG_LINE_MAX / 2) {
+            _cleanup_buf_ struct buf records;
+            struct node_log_record record;
+            buf_init(&records, RECORDS_MAX);
+            node_log_writer_init(&writer, "stdout");
+            memset(line, 'x', sizeof(line));
+            line[LOG_LINE_MAX + over] = '\n';
+            node_log_writer_add(&writer, NOON, line, first, &records);
+            node_log_writer_add(&writer, NOON, line + first, LOG_LINE_MAX + over + 1 - first,
+                                &records);
+            const char *end = strchr(records.data, '\n');
+            assert_true(node_log_record_parse(records.data, (size_t)(end - records.data), &record));
+            assert_int_equal(record.text_size, LOG_LINE_MAX);
+            assert_int_equal(record.is_full, over == 0);
+            if (over == 0) {
+                assert_int_equal(end[1], '\0');
+                continue;
+            }
+            assert_true(node_log_record_parse(end + 1, strlen(end + 1) - 1, &record));
+            assert_int_equal(record.text_size, 1);
+            assert_true(record.is_full);
+        }
+    }
+}
+
 static void parsing(void **state)
 {
     struct node_log_record record;
@@ -166,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_become_records),
         cmocka_unit_test(long_lines_are_cut_and_come_back_whole),
+        cmocka_unit_test(a_line_has_a_limit),
         cmocka_unit_test(parsing),
         cmocka_unit_test(rendering),
         cmocka_unit_test(tails),

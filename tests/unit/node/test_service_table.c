@@ -1,7 +1,11 @@
 /* Tables from services, endpoints and pods; and a table as text. */
 #include "node_test.h"
 
+#include "base/file.h"
+#include "node/proxy_process.h"
 #include "node/service_table.h"
+
+#include <stdlib.h>
 
 static struct json *services, *endpoints, *pods;
 
@@ -152,9 +156,57 @@ static void as_text(void **state)
     }
 }
 
+/* A table whose text has so many bytes. */
+static void make_table(struct arena *arena, size_t size, struct proxy_table *table)
+{
+    static const char head[] = "listen 10.96.0.1:443\n", line[] = "to 10.244.0.1:100\n";
+    struct proxy_place listen, to;
+    assert_int_equal(proxy_place_parse("10.96.0.1:443", &listen, NULL), 0);
+    assert_int_equal(proxy_place_parse("10.244.0.1:100", &to, NULL), 0);
+    *table = (struct proxy_table){0};
+    struct proxy_route *route = proxy_table_add(arena, table, listen);
+    size_t lines = (size - strlen(head)) / strlen(line);
+    size_t longer = (size - strlen(head)) % strlen(line); /* by a digit of the port */
+    for (size_t i = 0; i < lines; i++) {
+        to.port = i < longer ? 1000 : 100;
+        proxy_route_add(arena, route, to);
+    }
+}
+
+/* The greatest table is written and read; a greater one is told, and the one before stays. */
+static void text_has_a_limit(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char directory[] = "/tmp/test_service_table.XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    const char *run = arena_printf(arena, "%s/run", directory);
+    const char *path = arena_printf(arena, "%s/services", run);
+    assert_int_equal(file_make_dirs(run, 0755, NULL), 0);
+    for (size_t over = 0; over < 2; over++) {
+        _cleanup_buf_ struct buf text, back;
+        struct proxy_table table, read;
+        struct err err = ERR_INIT;
+        buf_init(&text, PROXY_TABLE_MAX);
+        buf_init(&back, PROXY_TABLE_MAX);
+        make_table(arena, PROXY_TABLE_MAX + over, &table);
+        proxy_table_write(&table, &text);
+        assert_int_equal(proxy_process_set_table(directory, &text, &err),
+                         over ? -ERR_TOO_LARGE : 0);
+        if (over)
+            assert_string_equal(err.message, "the table of services is larger than 16777216 bytes");
+        assert_int_equal(file_read(path, &back, NULL), 0);
+        assert_int_equal(back.size, PROXY_TABLE_MAX);
+        assert_int_equal(proxy_table_parse(arena, back.data, back.size, &read, &err), 0);
+        if (!over)
+            assert_int_equal(read.routes[0].count, table.routes[0].count);
+    }
+    file_remove_tree(directory, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(inside), cmocka_unit_test(outside),
-                                       cmocka_unit_test(as_text)};
+                                       cmocka_unit_test(as_text),
+                                       cmocka_unit_test(text_has_a_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -230,12 +231,115 @@ static void the_installed_cascade_is_read(void **state)
     assert_int_equal(height, 20);
 }
 
+#define FEATURE    "<_><rects><_>0 0 1 1 1</_></rects></_>"
+#define STAGE_HEAD "<_><stageThreshold>1</stageThreshold><weakClassifiers>"
+#define TREE       "<_><internalNodes>0 0 0 1</internalNodes><leafValues>1</leafValues></_>"
+#define STAGE_TAIL "</weakClassifiers></_>"
+
+/* `before`, then `part` so many times, then `after`: is it a cascade? */
+static bool is_read(const char *before, const char *part, size_t count, const char *after)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 64 << 20);
+    buf_append_str(&text, "<opencv_storage><cascade>");
+    buf_append_str(&text, before);
+    for (size_t i = 0; i < count; i++)
+        buf_append_str(&text, part);
+    buf_append_str(&text, after);
+    buf_append_str(&text, "</cascade></opencv_storage>");
+    _cleanup_(cleanup_cascade) struct cascade *cascade = NULL;
+    err = ERR_INIT;
+    return cascade_parse(text.data, text.size, &cascade, &err) == 0;
+}
+
+/* Every tree has a node and every stage a tree, so nodes are the first there are too many of. */
+static void parts_have_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *part, *after, *complaint;
+        size_t there; /* of such parts besides */
+    } rows[] = {
+        {"<height>8</height><width>8</width><stages>" STAGE_HEAD TREE STAGE_TAIL
+         "</stages><features>",
+         FEATURE, "</features>", "a feature has no rectangle, or there are too many", 0},
+        {"<height>8</height><width>8</width><features>" FEATURE "</features><stages>",
+         STAGE_HEAD TREE STAGE_TAIL, "</stages>", "it has too many nodes", 0},
+        {"<height>8</height><width>8</width><features>" FEATURE
+         "</features><stages>" STAGE_HEAD TREE
+         "<_><internalNodes>0 0 0 1</internalNodes><leafValues>",
+         " 1", "</leafValues></_>" STAGE_TAIL "</stages>", "it has too many leaves", 1},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        size_t most = CASCADE_PARTS_MAX - rows[i].there;
+        if (!is_read(rows[i].before, rows[i].part, most, rows[i].after))
+            fail_msg("row %zu: %s", i, err.message);
+        assert_false(is_read(rows[i].before, rows[i].part, most + 1, rows[i].after));
+        if (!strstr(err.message, rows[i].complaint))
+            fail_msg("row %zu: %s", i, err.message);
+    }
+}
+
+/* The longest, deepest and widest, and one more. */
+static void words_have_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *part, *after, *complaint;
+        size_t most;
+    } rows[] = {
+        {"<", "x", ">1</x>" SQUARE_STAGES SQUARE_FEATURES, "the name of an element is too long",
+         31},
+        {"<stages><_><stageThreshold>0.", "0",
+         "</stageThreshold><weakClassifiers>" TREE STAGE_TAIL "</stages>" SQUARE_FEATURES,
+         "a number is too long", 37},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        static const char window[] = "<height>8</height><width>8</width>";
+        _cleanup_free_ char *after = mem_printf("%s%s", rows[i].after, window);
+        if (!is_read(rows[i].before, rows[i].part, rows[i].most, after))
+            fail_msg("row %zu: %s", i, err.message);
+        assert_false(is_read(rows[i].before, rows[i].part, rows[i].most + 1, after));
+        assert_non_null(strstr(err.message, rows[i].complaint));
+    }
+    for (size_t over = 0; over < 2; over++) { /* what is not closed is cut off */
+        assert_false(is_read("<other>", "<o>", 16 + over, ""));
+        assert_int_equal(strstr(err.message, "nested too deep") != NULL, over == 1);
+    }
+    for (int side = CASCADE_WINDOW_MAX; side <= CASCADE_WINDOW_MAX + 1; side++) {
+        _cleanup_free_ char *window =
+            mem_printf("<height>%d</height><width>%d</width>", side, side);
+        assert_int_equal(is_read(window, SQUARE_STAGES SQUARE_FEATURES, 1, ""),
+                         side == CASCADE_WINDOW_MAX);
+    }
+}
+
+static void a_cascade_file_has_a_limit(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/test_cascade.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (off_t over = 0; over < 2; over++) { /* what follows a cascade is not looked at */
+        struct cascade *cascade = NULL;
+        assert_int_equal(pwrite(fd, SQUARE, strlen(SQUARE), 0), strlen(SQUARE));
+        assert_int_equal(ftruncate(fd, CASCADE_FILE_MAX + over), 0);
+        assert_int_equal(cascade_read(path, &cascade, &err) == 0, over == 0);
+        cascade_free(cascade);
+    }
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_haar_window_is_judged),
         cmocka_unit_test(a_pattern_is_judged),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(parts_have_limits),
+        cmocka_unit_test(words_have_limits),
+        cmocka_unit_test(a_cascade_file_has_a_limit),
         cmocka_unit_test(a_face_is_found_at_its_place_and_size),
         cmocka_unit_test(names_are_read_back),
         cmocka_unit_test(the_installed_cascade_is_read),

@@ -4,6 +4,7 @@
 #include "scratch_directory.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "train/checkpoint.h"
 
 #include <setjmp.h>
@@ -13,6 +14,8 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+
+#include <zlib.h>
 
 static struct params *params_of(int width)
 {
@@ -192,12 +195,58 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     params_free(params);
 }
 
+/* A file without values whose header is `start` and blanks up to so many bytes. */
+static int parse_header(const char *start, size_t size, struct err *err)
+{
+    enum { PREFIX = 16, ALIGN = 64, TRAILER = 4 };
+    size_t whole = (PREFIX + size + ALIGN - 1) / ALIGN * ALIGN + TRAILER;
+    _cleanup_free_ char *file = mem_zalloc(whole);
+    _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
+    uint32_t version = CHECKPOINT_VERSION, header = (uint32_t)size, crc;
+    memcpy(file, "TYMODEL\n", 8);
+    memcpy(file + 8, &version, sizeof(version));
+    memcpy(file + 12, &header, sizeof(header));
+    memset(file + PREFIX, ' ', size);
+    memcpy(file + PREFIX, start, strlen(start));
+    crc = (uint32_t)crc32_z(crc32(0, NULL, 0), (const Bytef *)file, whole - TRAILER);
+    memcpy(file + whole - TRAILER, &crc, sizeof(crc));
+    *err = ERR_INIT;
+    return checkpoint_parse("x", file, whole, &checkpoint, err);
+}
+
+static void a_header_has_limits(void **state)
+{
+    static const char none[] = "{\"model\":\"m\",\"config\":{},\"floats\":0}";
+    static const struct {
+        const char *header, *complaint;
+    } rows[] = {
+        {"{\"model\":\"m\",\"config\":{},\"floats\":256000000}",
+         "'x' holds 0 bytes of values, its header says 1024000000"},
+        {"{\"model\":\"m\",\"config\":{},\"floats\":256000001}",
+         "'x': its header says 256000001 values and 0 slots"},
+        {"{\"model\":\"m\",\"config\":{},\"floats\":1,\"slots\":2}",
+         "'x' holds 0 bytes of values, its header says 12"},
+        {"{\"model\":\"m\",\"config\":{},\"floats\":1,\"slots\":3}",
+         "'x': its header says 1 values and 3 slots"},
+    };
+    struct err err;
+    if (parse_header(none, CHECKPOINT_HEADER_MAX, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(parse_header(none, CHECKPOINT_HEADER_MAX + 1, &err), -ERR_BAD_REQUEST);
+    assert_string_equal(err.message, "'x' is cut off");
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        assert_true(parse_header(rows[i].header, 200, &err) < 0);
+        assert_string_equal(err.message, rows[i].complaint);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_trip_keeps_everything),
         cmocka_unit_test(another_shape_is_refused),
         cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(a_header_has_limits),
         cmocka_unit_test(a_directory_is_put_in_order),
         cmocka_unit_test(only_the_newest_are_kept),
         cmocka_unit_test(a_place_that_cannot_be_written_is_named),

@@ -118,6 +118,44 @@ static void wrong_contents_are_refused(void **state)
                      -ERR_BAD_REQUEST);
 }
 
+static void put_word(uint8_t *at, uint32_t word)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(word >> (24 - 8 * i));
+}
+
+/* The largest picture is read, and a header that says one more is refused for what it says. */
+static void limits_hold_at_the_last_one(void **state)
+{
+    (void)state;
+    size_t size = 16 + (size_t)IDX_SIDE_MAX * IDX_SIDE_MAX;
+    _cleanup_free_ uint8_t *images = mem_zalloc(size);
+    uint8_t labels[9];
+    struct idx *idx = NULL;
+    struct err err = ERR_INIT;
+    memcpy(images, IMAGES, 4);
+    memcpy(labels, LABELS, 4);
+    put_word(images + 4, 1);
+    put_word(labels + 4, 1);
+    labels[8] = 0;
+    put_word(images + 8, IDX_SIDE_MAX);
+    put_word(images + 12, IDX_SIDE_MAX);
+    assert_int_equal(idx_parse("x", images, size, labels, sizeof(labels), &idx, &err), 0);
+    idx_free(TAKE(idx));
+    for (size_t at = 8; at <= 12; at += 4) {
+        put_word(images + at, IDX_SIDE_MAX + 1);
+        assert_int_equal(idx_parse("x", images, size, labels, sizeof(labels), &idx, &err),
+                         -ERR_INVALID);
+        put_word(images + at, IDX_SIDE_MAX);
+    }
+    put_word(images + 4, IDX_PICTURES_MAX);
+    assert_int_equal(idx_parse("x", images, size, labels, sizeof(labels), &idx, &err),
+                     -ERR_BAD_REQUEST); /* they are not there */
+    put_word(images + 4, IDX_PICTURES_MAX + 1);
+    assert_int_equal(idx_parse("x", images, size, labels, sizeof(labels), &idx, &err),
+                     -ERR_INVALID);
+}
+
 static void what_is_written_is_read_back(void **state)
 {
     (void)state;
@@ -151,6 +189,12 @@ static void labels_have_names(void **state)
     assert_string_equal(idx_label_name(directory, 1, text, sizeof(text)), "dog");
     assert_string_equal(idx_label_name(directory, 2, text, sizeof(text)), "2");
     assert_string_equal(idx_label_name(directory, 7, text, sizeof(text)), "7");
+    static char names[(64 << 10) + 1] = "cat\ndog\n"; /* the largest such file, and a byte more */
+    memset(names + 8, '\n', sizeof(names) - 8);
+    put("LABELS", names, sizeof(names) - 1);
+    assert_string_equal(idx_label_name(directory, 1, text, sizeof(text)), "dog");
+    put("LABELS", names, sizeof(names));
+    assert_string_equal(idx_label_name(directory, 1, text, sizeof(text)), "1");
 }
 
 int main(void)
@@ -161,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(missing_and_damaged_files_are_named, make_directory,
                                         remove_directory),
         cmocka_unit_test(wrong_contents_are_refused),
+        cmocka_unit_test(limits_hold_at_the_last_one),
         cmocka_unit_test_setup_teardown(what_is_written_is_read_back, make_directory,
                                         remove_directory),
         cmocka_unit_test_setup_teardown(labels_have_names, make_directory, remove_directory),

@@ -1,12 +1,14 @@
 /* Pictures: what each decoder reads, how squares are cut and scaled, and what is refused with which
  * words. */
 #include "train/picture.h"
+#include "train/picture_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -189,6 +191,86 @@ static void what_hangs_over_repeats_the_edge(void **state)
     assert_int_equal(cut[0], 15);
 }
 
+static void limits_hold_at_the_last_pixel(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t width, height;
+        bool fits;
+    } rows[] = {
+        {PICTURE_SIDE_MAX, 1, true},
+        {PICTURE_SIDE_MAX + 1, 1, false},
+        {1, PICTURE_SIDE_MAX, true},
+        {1, PICTURE_SIDE_MAX + 1, false},
+        {PICTURE_SIDE_MAX, PICTURE_PIXELS_MAX / PICTURE_SIDE_MAX, true},
+        {PICTURE_SIDE_MAX, PICTURE_PIXELS_MAX / PICTURE_SIDE_MAX + 1, false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        _cleanup_(picture_release) struct picture picture = {0};
+        err = ERR_INIT;
+        int result = picture_allocate(&picture, rows[i].width, rows[i].height, 1, &err);
+        assert_int_equal(result, rows[i].fits ? 0 : -ERR_TOO_LARGE);
+    }
+}
+
+static void a_file_has_a_limit(void **state)
+{
+    (void)state;
+    static const char pixel[] = "P5\n1 1\n255\nx";
+    _cleanup_buf_ struct buf file; /* what follows a picture is not looked at */
+    _cleanup_(picture_release) struct picture picture = {0};
+    buf_init(&file, PICTURE_FILE_MAX + 1);
+    memcpy(buf_reserve(&file, PICTURE_FILE_MAX + 1), pixel, sizeof(pixel));
+    assert_int_equal(decode(file.data, PICTURE_FILE_MAX, &picture), 0);
+    expect_refusal(file.data, PICTURE_FILE_MAX + 1, ERR_TOO_LARGE, "at most 16 MiB");
+}
+
+/* A grey picture of 8×8 in so many scans: its mean first, then coefficients one by one, and each
+ * of them again bit by bit. */
+static unsigned char *make_scans(int count, unsigned long *ret_size)
+{
+    struct jpeg_compress_struct info;
+    struct jpeg_error_mgr errors;
+    static jpeg_scan_info scans[200];
+    unsigned char *data = NULL, row[8] = {0, 50, 100, 150, 200, 250, 20, 90};
+    JSAMPROW rows[] = {row};
+    for (int i = 0; i < count; i++) {
+        int band = i ? (i - 1) % 63 + 1 : 0, low = i > 63 ? 0 : 1;
+        scans[i] = (jpeg_scan_info){
+            .comps_in_scan = 1, .Ss = band, .Se = band, .Ah = i > 63 ? 1 : 0, .Al = i ? low : 0};
+    }
+    info.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&info);
+    jpeg_mem_dest(&info, &data, ret_size);
+    info.image_width = info.image_height = 8;
+    info.input_components = 1;
+    info.in_color_space = JCS_GRAYSCALE;
+    jpeg_set_defaults(&info);
+    info.scan_info = scans;
+    info.num_scans = count;
+    jpeg_start_compress(&info, TRUE);
+    while (info.next_scanline < info.image_height)
+        jpeg_write_scanlines(&info, rows, 1);
+    jpeg_finish_compress(&info);
+    jpeg_destroy_compress(&info);
+    return data;
+}
+
+static void scans_have_a_limit(void **state)
+{
+    (void)state;
+    unsigned long size = 0;
+    _cleanup_(picture_release) struct picture picture = {0};
+    unsigned char *data = make_scans(100, &size);
+    if (decode(data, size, &picture) < 0)
+        fail_msg("%s", err.message);
+    free(data);
+    size = 0;
+    data = make_scans(101, &size);
+    expect_refusal(data, size, ERR_BAD_REQUEST, "it has more than 100 scans");
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +279,9 @@ int main(void)
         cmocka_unit_test(jpeg_is_read),
         cmocka_unit_test(webp_is_read),
         cmocka_unit_test(what_is_no_picture_is_refused),
+        cmocka_unit_test(limits_hold_at_the_last_pixel),
+        cmocka_unit_test(a_file_has_a_limit),
+        cmocka_unit_test(scans_have_a_limit),
         cmocka_unit_test(formats_are_told_by_their_first_bytes),
         cmocka_unit_test(the_middle_square_is_cut_and_averaged),
         cmocka_unit_test(what_hangs_over_repeats_the_edge),

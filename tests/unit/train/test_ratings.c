@@ -126,11 +126,37 @@ static void a_nul_byte_is_refused(void **state)
 
 static void a_line_has_a_limit(void **state)
 {
-    size_t size = RATINGS_LINE_MAX + 100;
-    _cleanup_free_ char *line = mem_alloc(size);
-    memset(line, '1', size);
-    struct ratings *ratings = NULL;
-    assert_int_equal(ratings_parse("r.csv", line, size, &ratings, NULL), -ERR_TOO_LARGE);
+    static const char rest[] = ",2,3";
+    for (size_t over = 0; over < 2; over++) {
+        size_t size = RATINGS_LINE_MAX + over;
+        _cleanup_free_ char *line = mem_zalloc(size + 1);
+        memset(line, 'x', size); /* the name of somebody */
+        memcpy(line + size - strlen(rest), rest, strlen(rest));
+        struct ratings *ratings = NULL;
+        assert_int_equal(ratings_parse("r.csv", line, size, &ratings, NULL),
+                         over ? -ERR_TOO_LARGE : 0);
+        ratings_free(ratings);
+    }
+}
+
+static void a_rating_has_limits(void **state)
+{
+    static const struct {
+        const char *text;
+        bool fits;
+    } rows[] = {
+        {"1,2,1000000\n", true},
+        {"1,2,1000001\n", false},
+        {"1,2,-1000000\n", true},
+        {"1,2,-1000001\n", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        _cleanup_free_ char *text = mem_printf("1,2,3\n%s", rows[i].text); /* no heading is left */
+        struct ratings *ratings = NULL;
+        assert_int_equal(ratings_parse("r.csv", text, strlen(text), &ratings, NULL) == 0,
+                         rows[i].fits);
+        ratings_free(ratings);
+    }
 }
 
 static void a_directory_stands_for_its_file(void **state)
@@ -203,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_wrong_line_is_named),
         cmocka_unit_test(a_nul_byte_is_refused),
         cmocka_unit_test(a_line_has_a_limit),
+        cmocka_unit_test(a_rating_has_limits),
         cmocka_unit_test(a_directory_stands_for_its_file),
         cmocka_unit_test(other_ratings_are_told_apart),
         cmocka_unit_test(a_tenth_is_kept_out_by_the_seed),

@@ -122,6 +122,72 @@ static struct json *document_of(struct arena *arena, const char *const *texts, s
     return run_report_document(arena, lines);
 }
 
+/* A report shows so many events and points, whatever a run has of them. */
+static void a_report_has_limits(void **state)
+{
+    enum { EVENTS = 500, POINTS = 2000 };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *lines = json_array(arena), *document;
+    for (int i = 0; i <= EVENTS; i++) {
+        struct json *line = json_object(arena);
+        json_set_string(arena, line, "event", "warning");
+        json_set_int(arena, line, "step", i);
+        json_append(lines, line);
+        if (i < EVENTS - 1)
+            continue;
+        document = json_get(run_report_document(arena, lines), "events"); /* the last ones */
+        assert_int_equal(json_count(document), EVENTS);
+        assert_int_equal(json_get_int(document->first, "step", -1), i - EVENTS + 1);
+        assert_int_equal(json_get_int(document->last, "step", -1), i);
+    }
+    lines = json_array(arena);
+    for (int i = 1; i <= POINTS; i++) {
+        struct json *line = json_object(arena);
+        json_set_int(arena, line, "step", i);
+        json_append(lines, line);
+        if (i < POINTS - 1)
+            continue;
+        document = json_get(run_report_document(arena, lines), "points");
+        assert_int_equal(json_count(document), i < POINTS ? i : POINTS / 2); /* every other */
+        assert_int_equal(json_get_int(document->last, "step", -1), i);
+    }
+}
+
+static void a_line_of_a_history_has_a_limit(void **state)
+{
+    enum { LINE_BYTES = 1 << 20 };
+    static const char rest[] = "{\"m\":\"\"}\n";
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct run_history *history = NULL;
+    struct err err = ERR_INIT;
+    size_t unread;
+    assert_int_equal(run_history_open(directory, &history, NULL), 0);
+    for (size_t over = 0; over < 2; over++) {
+        char *text = arena_zalloc(arena, LINE_BYTES + 1);
+        memset(text, 'x', LINE_BYTES - strlen(rest) + over);
+        struct json *line = json_object(arena);
+        json_set_string(arena, line, "m", text);
+        assert_int_equal(run_history_add(history, line, &err), over ? -ERR_TOO_LARGE : 0);
+    }
+    run_history_close(history);
+    assert_int_equal(json_count(read_lines(arena, &unread)), 1);
+    assert_int_equal(unread, 0);
+}
+
+static void a_history_has_a_limit(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_free_ char *path = mem_printf("%s/%s", directory, RUN_HISTORY_FILE);
+    struct err err = ERR_INIT;
+    struct json *lines = NULL;
+    size_t unread;
+    add_lines(1, 3);
+    assert_int_equal(truncate(path, RUN_HISTORY_MAX), 0); /* its end is no text, and not read */
+    assert_int_equal(json_count(read_lines(arena, &unread)), 3);
+    assert_int_equal(truncate(path, RUN_HISTORY_MAX + 1), 0);
+    assert_true(run_history_read(arena, directory, &lines, &unread, &err) < 0);
+}
+
 /* Two runs: the first got to step 3 but only step 2 was saved, and the second did it again. */
 static const char *const TWO_RUNS[] = {
     "{\"event\":\"begin\",\"first\":0,\"steps\":4,\"model\":\"face\",\"unit\":\"images\","
@@ -305,6 +371,9 @@ int main(void)
         TEST(a_history_is_appended_to),
         TEST(a_line_cut_off_is_passed_over),
         TEST(half_a_line_is_taken_back),
+        TEST(a_line_of_a_history_has_a_limit),
+        TEST(a_history_has_a_limit),
+        TEST(a_report_has_limits),
         TEST(a_resumed_run_is_one_run),
         TEST(the_page_shows_it_and_escapes_it),
         TEST(nothing_is_a_report_as_well),
