@@ -13,6 +13,15 @@ static int64_t amount(const struct json *amounts, const char *name, bool milli)
     return milli ? kube_quantity_milli(&quantity) : kube_quantity_value(&quantity);
 }
 
+/* What a container asks for. More than any machine has is counted as so much: then 65,536 of them
+ * can be added up, and taken off again. */
+static int64_t request(const struct json *container, const char *name, bool milli)
+{
+    static const int64_t most = INT64_MAX >> 16;
+    int64_t asked = amount(json_at(container, "resources", "requests", NULL), name, milli);
+    return asked < most ? asked : most;
+}
+
 static uint32_t port_of(const struct json *port)
 {
     const char *protocol = json_get_string(port, "protocol", "TCP");
@@ -30,18 +39,16 @@ void node_usage_of_pod(const struct json *pod, struct node_usage *ret)
     const struct json *spec = json_get(pod, "spec");
     struct node_usage usage = {.pods = 1};
     JSON_EACH (container, json_get(spec, "containers")) {
-        const struct json *requests = json_at(container, "resources", "requests", NULL);
-        usage.cpu_milli += amount(requests, "cpu", true);
-        usage.memory_bytes += amount(requests, "memory", false);
+        usage.cpu_milli += request(container, "cpu", true);
+        usage.memory_bytes += request(container, "memory", false);
         JSON_EACH (port, json_get(container, "ports")) {
             if (json_get_int(port, "hostPort", 0) > 0)
                 vec_push(&usage.ports, port_of(port));
         }
     }
     JSON_EACH (container, json_get(spec, "initContainers")) {
-        const struct json *requests = json_at(container, "resources", "requests", NULL);
-        usage.cpu_milli = larger(usage.cpu_milli, amount(requests, "cpu", true));
-        usage.memory_bytes = larger(usage.memory_bytes, amount(requests, "memory", false));
+        usage.cpu_milli = larger(usage.cpu_milli, request(container, "cpu", true));
+        usage.memory_bytes = larger(usage.memory_bytes, request(container, "memory", false));
     }
     *ret = usage;
 }

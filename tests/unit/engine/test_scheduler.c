@@ -109,6 +109,12 @@ static void test_room(void **state)
                         "0/1 nodes are available: 1 Insufficient cpu.");
     assert_string_equal(pick(ASKS("\"memory\":\"1025Mi\""), nodes, 1),
                         "0/1 nodes are available: 1 Insufficient memory.");
+    /* Sums of what nobody has are still too much. */
+#define HUGE "{\"resources\":{\"requests\":{\"memory\":\"8Ei\",\"cpu\":\"9E\"}}}"
+    assert_string_equal(pick("{\"containers\":[" HUGE "," HUGE "]}", nodes, 1),
+                        "0/1 nodes are available: 1 Insufficient cpu.");
+    assert_string_equal(pick("{\"containers\":[" HUGE "," HUGE "," HUGE "]}", nodes, 1),
+                        "0/1 nodes are available: 1 Insufficient cpu.");
     assert_string_equal(pick("{\"containers\":[{\"ports\":[{\"hostPort\":2222}]}]}", nodes, 1),
                         "0/1 nodes are available: 1 node(s) didn't have free ports for the "
                         "requested pod ports.");
