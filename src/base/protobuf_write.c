@@ -46,15 +46,10 @@ void protobuf_put_double(struct buf *buf, uint32_t field, double value)
     put_little_endian(buf, bits, sizeof(bits));
 }
 
-void protobuf_put_head(struct buf *buf, uint32_t field, uint64_t size)
+void protobuf_put_bytes(struct buf *buf, uint32_t field, const void *data, size_t size)
 {
     put_tag(buf, field, WIRE_BYTES);
     put_varint(buf, size);
-}
-
-void protobuf_put_bytes(struct buf *buf, uint32_t field, const void *data, size_t size)
-{
-    protobuf_put_head(buf, field, size);
     buf_append(buf, data, size);
 }
 

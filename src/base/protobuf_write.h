@@ -14,7 +14,5 @@ void protobuf_put_bytes(struct buf *buf, uint32_t field, const void *data, size_
 void protobuf_put_string(struct buf *buf, uint32_t field, const char *text);
 /* A message that was written into a buffer of its own; one that overflowed makes `buf` overflow. */
 void protobuf_put_message(struct buf *buf, uint32_t field, const struct buf *message);
-/* The head of a field of bytes, which the caller writes behind it. */
-void protobuf_put_head(struct buf *buf, uint32_t field, uint64_t size);
 
 #endif

@@ -22,7 +22,8 @@ struct replica {
     int64_t restarts;
 };
 
-bool replica_pod_is_active(const struct json *pod)
+/* Whether a pod counts: it has not ended and is not on its way out. */
+static bool is_active(const struct json *pod)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
     return !str_eq(phase, "Succeeded") && !str_eq(phase, "Failed") && !kube_meta_is_deleting(pod);
@@ -72,7 +73,7 @@ static size_t claim(struct arena *arena, const struct replica_observed *observed
         const struct json *pod = observed->pods[i];
         bool ours = kube_meta_is_controlled_by(pod, uid);
         bool matches = kube_selector_matches(&selector, kube_meta_labels(pod));
-        if (!replica_pod_is_active(pod) || (!ours && !matches))
+        if (!is_active(pod) || (!ours && !matches))
             continue;
         if (kube_meta_is_deleting(set)) {
             if (ours && matches)

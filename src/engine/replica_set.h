@@ -42,7 +42,4 @@ struct json *replica_set_pod(struct arena *arena, const struct json *set);
 void replica_set_note_failure(struct arena *arena, struct json *status, const char *reason,
                               const char *message, int64_t now_ms);
 
-/* Whether a pod counts: it has not ended and is not on its way out. */
-bool replica_pod_is_active(const struct json *pod);
-
 #endif

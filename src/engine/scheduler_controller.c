@@ -46,7 +46,8 @@ size_t scheduler_gather_nodes(struct scheduler *scheduler, struct arena *arena,
     return filled;
 }
 
-bool scheduler_synced(struct scheduler *scheduler)
+/* What is decided on has been read. */
+static bool is_synced(struct scheduler *scheduler)
 {
     return kube_informer_synced(hub_informer(scheduler->hub, "nodes")) &&
            kube_informer_synced(hub_informer(scheduler->hub, "pods")) &&
@@ -82,7 +83,7 @@ static void work_on_pod(struct scheduler *scheduler, const char *key)
 static void work(void *context, const char *key)
 {
     struct scheduler *scheduler = context;
-    if (!scheduler_synced(scheduler)) {
+    if (!is_synced(scheduler)) {
         workqueue_put_off(scheduler->queue, key, UNSYNCED_MS);
         return;
     }

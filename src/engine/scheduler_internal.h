@@ -48,7 +48,6 @@ void scheduler_report(struct scheduler *scheduler, const char *key, struct kube_
 
 /* ---- scheduler_controller.c */
 
-bool scheduler_synced(struct scheduler *scheduler); /* what is decided on has been read */
 size_t scheduler_gather_nodes(struct scheduler *scheduler, struct arena *arena,
                               struct scheduler_node **ret);
 

@@ -171,7 +171,7 @@ struct fieldset fieldset_of_path(struct arena *arena, const char *const *names)
 
 /* ---- Combining ------------------------------------------------------------------------------- */
 
-enum combination { UNION, INTERSECTION, DIFFERENCE, DIFFERENCE_BELOW };
+enum combination { UNION, INTERSECTION, DIFFERENCE };
 
 static bool is_member(enum combination how, bool a, bool b)
 {
@@ -195,9 +195,8 @@ static struct fieldset combine(struct arena *arena, struct fieldset a, struct fi
                 fieldset_add(arena, &builder, y->element, y->member, y->children);
             y = y->next;
         } else {
-            if (!(how == DIFFERENCE_BELOW && y->member))
-                fieldset_add(arena, &builder, x->element, is_member(how, x->member, y->member),
-                             combine(arena, x->children, y->children, how));
+            fieldset_add(arena, &builder, x->element, is_member(how, x->member, y->member),
+                         combine(arena, x->children, y->children, how));
             x = x->next;
             y = y->next;
         }
@@ -223,11 +222,6 @@ struct fieldset fieldset_intersection(struct arena *arena, struct fieldset a, st
 struct fieldset fieldset_difference(struct arena *arena, struct fieldset a, struct fieldset b)
 {
     return combine(arena, a, b, DIFFERENCE);
-}
-
-struct fieldset fieldset_difference_below(struct arena *arena, struct fieldset a, struct fieldset b)
-{
-    return combine(arena, a, b, DIFFERENCE_BELOW);
 }
 
 /* ---- Telling --------------------------------------------------------------------------------- */

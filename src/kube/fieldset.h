@@ -73,9 +73,6 @@ struct fieldset fieldset_union(struct arena *arena, struct fieldset a, struct fi
 struct fieldset fieldset_intersection(struct arena *arena, struct fieldset a, struct fieldset b);
 /* What is in `a` and not in `b`. What lies below a path of `b` stays. */
 struct fieldset fieldset_difference(struct arena *arena, struct fieldset a, struct fieldset b);
-/* The same, and what lies below goes too. */
-struct fieldset fieldset_difference_below(struct arena *arena, struct fieldset a,
-                                          struct fieldset b);
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 

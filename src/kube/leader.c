@@ -311,11 +311,6 @@ struct kube_leader *kube_leader_free(struct kube_leader *leader)
     return NULL;
 }
 
-bool kube_leader_is_leading(const struct kube_leader *leader)
-{
-    return leader->leading;
-}
-
 const char *kube_leader_holder(const struct kube_leader *leader)
 {
     return kube_lease_holder(leader->lease);

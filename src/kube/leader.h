@@ -44,7 +44,6 @@ struct kube_leader *kube_leader_free(struct kube_leader *leader);
  * this nothing comes any more but `done`, and only freeing is left. */
 void kube_leader_resign(struct kube_leader *leader, void (*done)(void *context));
 
-bool kube_leader_is_leading(const struct kube_leader *leader);
 const char *kube_leader_holder(const struct kube_leader *leader); /* as last seen; "" for nobody */
 
 #endif

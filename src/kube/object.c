@@ -58,13 +58,6 @@ bool kube_meta_is_deleting(const struct json *object)
     return !str_is_empty(json_get_string(meta_of(object), "deletionTimestamp", NULL));
 }
 
-char *kube_meta_key(struct arena *arena, const struct json *object)
-{
-    const char *namespace_ = kube_meta_namespace(object);
-    return arena_printf(arena, "%s%s%s", namespace_, *namespace_ ? "/" : "",
-                        kube_meta_name(object));
-}
-
 const struct json *kube_meta_labels(const struct json *object)
 {
     return json_get(meta_of(object), "labels");

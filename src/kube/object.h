@@ -16,9 +16,6 @@ int64_t kube_meta_created_ms(const struct json *object);  /* wall time; 0 where 
 int64_t kube_meta_deleting_ms(const struct json *object); /* deletionTimestamp; 0: not deleted */
 bool kube_meta_is_deleting(const struct json *object);
 
-/* "namespace/name", or "name" for a cluster-wide object: the key of caches and queues. */
-char *kube_meta_key(struct arena *arena, const struct json *object);
-
 /* NULL where missing; kube_meta_labels gives the whole map or NULL. */
 const struct json *kube_meta_labels(const struct json *object);
 const char *kube_meta_label(const struct json *object, const char *key);

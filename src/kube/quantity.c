@@ -231,13 +231,6 @@ void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b)
     sum->nano = hold(sum->nano + b->nano);
 }
 
-void kube_quantity_subtract(struct kube_quantity *sum, const struct kube_quantity *b)
-{
-    if (sum->nano == 0)
-        sum->form = b->form;
-    sum->nano = hold(sum->nano - b->nano);
-}
-
 /* Away from zero, as upstream rounds. */
 static int64_t divide_up(wide nano, wide unit)
 {

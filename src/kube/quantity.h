@@ -31,9 +31,8 @@ int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret,
 void kube_quantity_format(const struct kube_quantity *quantity, char text[KUBE_QUANTITY_TEXT_MAX]);
 
 int kube_quantity_compare(const struct kube_quantity *a, const struct kube_quantity *b);
-/* *sum += b, *sum -= b; held at the ends of int64 as in parsing. */
+/* *sum += b; held at the ends of int64 as in parsing. */
 void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b);
-void kube_quantity_subtract(struct kube_quantity *sum, const struct kube_quantity *b);
 
 /* Whole units and thousandths, rounded up and held within int64: bytes, and milli-CPUs. */
 int64_t kube_quantity_value(const struct kube_quantity *quantity);

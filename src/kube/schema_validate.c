@@ -427,10 +427,3 @@ void schema_validate_value(struct field_errors *errors, const struct schema *sch
     const struct schema_path root = {.name = path};
     check_value(errors, schema, &root, value);
 }
-
-void schema_validate(struct field_errors *errors, const struct schema_object *type,
-                     const struct json *object)
-{
-    const struct schema schema = {.type = SCHEMA_OBJECT, .object = type};
-    check_value(errors, &schema, NULL, object);
-}

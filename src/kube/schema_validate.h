@@ -6,16 +6,12 @@
 #include "kube/field_error.h"
 #include "kube/schema.h"
 
-/* All that is wrong, with paths from the object's root. */
-void schema_validate(struct field_errors *errors, const struct schema_object *type,
-                     const struct json *object);
-
 /* As schemas call what it is: "integer", "object". */
 const char *schema_type_name(const struct json *value);
 
-/* The same of any value; `path` ("" for a whole object) goes before all others. A schema of type
- * SCHEMA_ANY that has an `object` or `items` says something of the members or elements of whatever
- * has them, as the parts of allOf and its kin do. */
+/* All that is wrong with a value; `path` ("" for a whole object) goes before all others. A schema
+ * of type SCHEMA_ANY that has an `object` or `items` says something of the members or elements of
+ * whatever has them, as the parts of allOf and its kin do. */
 void schema_validate_value(struct field_errors *errors, const struct schema *schema,
                            const char *path, const struct json *value);
 

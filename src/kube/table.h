@@ -45,7 +45,4 @@ struct json *kube_table_new(struct arena *arena, const struct kube_columns *colu
 void kube_table_add(struct arena *arena, struct json *table, const struct kube_columns *columns,
                     const struct json *object, enum kube_include include, int64_t now_ms);
 
-/* The STATUS column of a pod, as `kubectl get pods` words it; describe and our own CLI ask too. */
-const char *kube_pod_status_text(struct arena *arena, const struct json *pod);
-
 #endif

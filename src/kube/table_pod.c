@@ -135,11 +135,6 @@ static struct summary summarize(struct arena *arena, const struct json *pod)
     return summary;
 }
 
-const char *kube_pod_status_text(struct arena *arena, const struct json *pod)
-{
-    return summarize(arena, pod).status;
-}
-
 struct json *table_pod_ready(struct arena *arena, const struct json *pod, int64_t now_ms)
 {
     struct summary summary = summarize(arena, pod);
@@ -148,7 +143,7 @@ struct json *table_pod_ready(struct arena *arena, const struct json *pod, int64_
 
 struct json *table_pod_status(struct arena *arena, const struct json *pod, int64_t now_ms)
 {
-    return json_string(arena, kube_pod_status_text(arena, pod));
+    return json_string(arena, summarize(arena, pod).status);
 }
 
 struct json *table_pod_restarts(struct arena *arena, const struct json *pod, int64_t now_ms)

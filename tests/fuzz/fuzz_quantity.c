@@ -24,7 +24,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         kube_quantity_value(&quantity);
         kube_quantity_milli(&quantity);
         kube_quantity_add(&again, &quantity);
-        kube_quantity_subtract(&again, &quantity);
     }
     arena_free(arena);
     return 0;

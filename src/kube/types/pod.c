@@ -44,7 +44,7 @@ LOCAL_TYPE(POD_SCHEDULING_GROUP, CORE "PodSchedulingGroup",
         "the group of pods this one is scheduled with",
     TEXT(1, "podGroupName", "the PodGroup it belongs to", IF_SET));
 
-TYPE(TYPE_POD_SPEC, CORE "PodSpec", "what a pod is to be",
+LOCAL_TYPE(POD_SPEC, CORE "PodSpec", "what a pod is to be",
     LIST(1, "volumes", TYPE_VOLUME, "storage that its containers may mount", KEYS("name"),
         MERGE("name"), RETAIN),
     LIST(20, "initContainers", TYPE_CONTAINER,
@@ -124,12 +124,12 @@ TYPE(TYPE_POD_SPEC, CORE "PodSpec", "what a pod is to be",
 
 TYPE(TYPE_POD_TEMPLATE_SPEC, CORE "PodTemplateSpec", "what pods that are made from this look like",
     STRUCT(1, "metadata", TYPE_OBJECT_META, "labels and annotations that each of them gets"),
-    STRUCT(2, "spec", TYPE_POD_SPEC, "what each of them is to be"));
+    STRUCT(2, "spec", POD_SPEC, "what each of them is to be"));
 
 TYPE(TYPE_POD, CORE "Pod", "containers that run together on one node",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", TYPE_POD_SPEC, "what it is to be"),
+    STRUCT(2, "spec", POD_SPEC, "what it is to be"),
     STRUCT(3, "status", TYPE_POD_STATUS, "what has become of it, as its node reports"));
 
 TYPE(TYPE_BINDING, CORE "Binding", "the choice of a node for a pod",

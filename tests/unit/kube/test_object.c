@@ -50,7 +50,6 @@ static void reads_what_is_there(void **state)
     assert_int_equal(kube_meta_created_ms(pod), 5000);
     assert_int_equal(kube_meta_deleting_ms(pod), 60000);
     assert_true(kube_meta_is_deleting(pod));
-    assert_string_equal(kube_meta_key(arena, pod), "n/p");
     assert_string_equal(kube_meta_label(pod, "a"), "b");
     assert_string_equal(kube_meta_annotation(pod, "c"), "d");
     assert_true(kube_meta_has_finalizer(pod, "f"));

@@ -97,8 +97,6 @@ static void counts(void **state)
     assert_string_equal(text, "1536Mi");
     assert_int_equal(kube_quantity_compare(&sum, &a), 1);
     assert_int_equal(kube_quantity_compare(&a, &sum), -1);
-    kube_quantity_subtract(&sum, &a);
-    assert_int_equal(kube_quantity_compare(&sum, &b), 0);
     sum = (struct kube_quantity){0};
     for (int i = 0; i < 10; i++)
         kube_quantity_add(&sum, &c);
@@ -107,9 +105,9 @@ static void counts(void **state)
     struct kube_quantity most = parse("9223372036854775807");
     kube_quantity_add(&most, &most);
     assert_int_equal(kube_quantity_value(&most), INT64_MAX);
-    kube_quantity_subtract(&sum, &most);
-    kube_quantity_subtract(&sum, &most);
-    assert_int_equal(kube_quantity_value(&sum), -INT64_MAX);
+    struct kube_quantity least = parse("-9223372036854775807");
+    kube_quantity_add(&least, &least);
+    assert_int_equal(kube_quantity_value(&least), -INT64_MAX);
 }
 
 static void reads_json_numbers(void **state)
