@@ -1,6 +1,8 @@
 /* Points in time and their text; see moment.h. */
 #include "base/moment.h"
 
+#include "base/mem.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
@@ -191,7 +193,7 @@ int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err)
     double total = 0;
     while (strcmp(text, "0") != 0) { /* the one number that needs no unit */
         double value = parse_decimal(&at);
-        size_t unit = 0, count = sizeof(UNITS) / sizeof(UNITS[0]);
+        size_t unit = 0, count = ARRAY_SIZE(UNITS);
         while (unit < count && strncmp(at, UNITS[unit].unit, strlen(UNITS[unit].unit)) != 0)
             unit++;
         if (isnan(value) || unit == count || total + value * UNITS[unit].ms > 9e15)

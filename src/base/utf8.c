@@ -1,6 +1,8 @@
 /* UTF-8; see utf8.h. */
 #include "base/utf8.h"
 
+#include "base/mem.h"
+
 size_t utf8_size(const char *text, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)text;
@@ -84,7 +86,7 @@ size_t utf8_columns(const char *text, size_t size)
         {0x20000, 0x3fffd, 2}, /* Han, the rest */
     };
     uint32_t character = decode(text, size);
-    for (size_t i = 0; i < sizeof(RANGES) / sizeof(RANGES[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(RANGES); i++)
         if (character >= RANGES[i].first && character <= RANGES[i].last)
             return RANGES[i].columns;
     return 1;

@@ -12,7 +12,7 @@
 
 static const char *const PLURALS[] = {"clusterroles", "clusterrolebindings", "roles",
                                       "rolebindings"};
-enum { KINDS = sizeof(PLURALS) / sizeof(PLURALS[0]) };
+enum { KINDS = ARRAY_SIZE(PLURALS) };
 
 struct entry {
     struct arena *arena;

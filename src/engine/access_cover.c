@@ -4,6 +4,7 @@
 #include "engine/access.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -91,7 +92,7 @@ static bool is_too_large(const struct json *rule)
     static const char *const lists[] = {"verbs", "apiGroups", "resources", "resourceNames",
                                         "nonResourceURLs"};
     size_t product = 1;
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         size_t count = json_count(json_get(rule, lists[i]));
         product *= count ? count : 1;
         if (product > PERMISSIONS_MAX)
@@ -140,7 +141,7 @@ static void write_rule(struct buf *text, const struct json *rule)
                  {"verbs", "Verbs"}};
     const char *comma = "";
     buf_append_str(text, "{");
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
         const struct json *list = json_get(rule, parts[i].member);
         if (json_count(list) == 0)
             continue;

@@ -1,6 +1,7 @@
 /* The replica sets of a deployment: made, resized, annotated and, when they are history, forgotten.
  * Pure. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "engine/deployment_internal.h"
 #include "kube/object.h"
@@ -36,7 +37,7 @@ static bool is_own_annotation(const char *key)
                                       DEPLOYMENT_DESIRED,
                                       DEPLOYMENT_MAX,
                                       "deprecated.deployment.rollback.to"};
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(own); i++)
         if (str_eq(key, own[i]))
             return true;
     return false;

@@ -1,6 +1,7 @@
 /* See endpoint_slice.h. */
 #include "engine/endpoint_slice.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "engine/endpoints.h"
 #include "engine/service_spec.h"
@@ -66,7 +67,7 @@ static struct json *endpoint_new(struct arena *arena, const struct json *address
     json_set_bool(arena, conditions, "ready", ready);
     json_set_bool(arena, conditions, "serving", serving);
     json_set_bool(arena, conditions, "terminating", terminating);
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
         if (json_get_string(address, kept[i], "")[0])
             json_set_string(arena, endpoint, kept[i], json_get_string(address, kept[i], ""));
     const struct json *target = json_get(address, "targetRef");

@@ -2,6 +2,7 @@
  * everybody who reads it sees the same pod. */
 #include "engine/kinds.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "engine/defaults.h"
 #include "kube/object.h"
@@ -90,7 +91,7 @@ static const char *quality_of_service(const struct json *pod)
     bool any = false, all = true;
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
         const struct json *resources = json_get(container, "resources");
-        for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
             const struct json *limit = json_at(resources, "limits", needed[i], NULL);
             const struct json *request = json_at(resources, "requests", needed[i], NULL);
             any |= limit || request;

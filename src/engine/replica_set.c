@@ -1,6 +1,7 @@
 /* See replica_set.h. */
 #include "engine/replica_set.h"
 
+#include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
@@ -250,7 +251,7 @@ struct json *replica_set_pod(struct arena *arena, const struct json *set)
     json_remove(meta, "name");
     json_set(arena, meta, "generateName",
              json_stringf(arena, "%.*s-", GENERATE_MAX - 1, kube_meta_name(set)));
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
         const struct json *value = json_at(template_, "metadata", kept[i], NULL);
         if (value && value->type != JSON_NULL)
             json_set(arena, meta, kept[i], json_clone(arena, value));

@@ -1,6 +1,7 @@
 /* The refusal of a patch whose result cannot be read: Kubernetes shows a strategic patch as Go
  * prints a map, and of any other the object it made, as JSON. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "engine/rest.h"
 #include "kube/patch.h"
@@ -67,7 +68,7 @@ static struct json *as_go_writes(struct arena *arena, const struct json *object)
     const struct json *given = json_get(whole, "metadata");
     if (!given || given->type != JSON_OBJECT)
         return whole;
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(order); i++)
         if (json_get(given, order[i]))
             json_set(arena, meta, order[i], json_clone(arena, json_get(given, order[i])));
     JSON_EACH (member, given) {

@@ -1,6 +1,7 @@
 /* Credential plugins as text: their field in a kubeconfig, what they are told, what they answer;
  * see exec_plugin.h. Pure. */
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/exec_plugin.h"
@@ -56,7 +57,7 @@ static int read_interactive(const struct json *exec, bool required, enum exec_in
     const char *mode = json_get_string(exec, "interactiveMode", "");
     if (!*mode && !required)
         mode = NAMES[EXEC_IF_AVAILABLE];
-    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
         if (str_eq(mode, NAMES[i])) {
             *ret = (enum exec_interactive)i;
             return 0;
@@ -80,7 +81,7 @@ static struct json *describe_cluster(struct arena *arena, const struct json *clu
     static const char *const KEPT[] = {"server", "tls-server-name", "insecure-skip-tls-verify",
                                        "certificate-authority-data", "proxy-url"};
     struct json *told = json_object(arena);
-    for (size_t i = 0; i < sizeof(KEPT) / sizeof(KEPT[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(KEPT); i++) {
         const struct json *value = json_get(cluster, KEPT[i]);
         if (value)
             json_set(arena, told, KEPT[i], json_clone(arena, value));

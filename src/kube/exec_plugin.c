@@ -2,6 +2,7 @@
 #include "kube/exec_plugin.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/moment.h"
 
 #include <errno.h>
@@ -260,7 +261,7 @@ int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool 
     if (result == 0)
         result = exec_credential_parse(arena, plugin, run.answer.data, run.answer.size, ret, err);
     int *const fds[] = {&run.pid_fd, &run.out_fd, &run.err_fd};
-    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
         if (*fds[i] >= 0)
             close(*fds[i]);
     buf_release(&run.answer);

@@ -2,6 +2,7 @@
  * text form is read by selector_parse.c. */
 #include "kube/selector.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/selector_internal.h"
 
@@ -77,7 +78,7 @@ static int term_from_expression(struct arena *arena, const struct json *expressi
         return err_set(err, ERR_INVALID, "selector: an expression needs a 'key'");
     if (selector_check_key(key, err) < 0)
         return -(int)ERR_INVALID;
-    for (size_t i = 0; i < sizeof(OPERATORS) / sizeof(OPERATORS[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(OPERATORS); i++) {
         if (!str_eq(OPERATORS[i].name, name) || (OPERATORS[i].affinity_only && !affinity))
             continue;
         const struct json *values = json_get(expression, "values");

@@ -1,4 +1,5 @@
 /* The cells of volumes, of claims on them and of their classes; see table_cells.h. */
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
 #include "kube/storage_class.h"
@@ -28,7 +29,7 @@ static struct json *access_cell(struct arena *arena, const struct json *modes)
                                            {"ReadWriteMany", "RWX"},
                                            {"ReadWriteOncePod", "RWOP"}};
     char *text = arena_strdup(arena, "");
-    for (size_t i = 0; i < sizeof(SHORT) / sizeof(SHORT[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(SHORT); i++) {
         JSON_EACH (mode, modes) {
             if (!str_eq(json_text(mode), SHORT[i][0]))
                 continue;

@@ -1,6 +1,7 @@
 /* Decoding the stream of a watch; see watch_decoder.h. */
 #include "kube/watch_decoder.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/status.h"
 
@@ -49,7 +50,7 @@ static int decode_line(struct watch_decoder *decoder, const char *line, size_t s
         int result = kube_status_to_err(object, err);
         return result < 0 ? result : err_set(err, ERR_INTERNAL, "watch: an error of success");
     }
-    for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(TYPES); i++) {
         if (str_eq(type, TYPES[i])) {
             *ret_stop = !event(context, TYPES[i], object);
             return 0;
