@@ -7,14 +7,7 @@
 
 static void set_scheduled(struct arena *arena, struct json *pod, int64_t now_ms)
 {
-    struct json *status = json_ensure_object(arena, pod, "status");
-    struct json *conditions = json_ensure_array(arena, status, "conditions");
-    struct json *condition = kube_condition_get(pod, "PodScheduled");
-    if (!condition) {
-        condition = json_object(arena);
-        json_set_string(arena, condition, "type", "PodScheduled");
-        json_append(conditions, condition);
-    }
+    struct json *condition = kube_condition_ensure(arena, pod, "PodScheduled");
     json_set_string(arena, condition, "status", "True");
     json_set(arena, condition, "lastProbeTime", json_null(arena));
     meta_set_time(arena, condition, "lastTransitionTime", now_ms);

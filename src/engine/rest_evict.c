@@ -10,13 +10,7 @@
 /* Controllers that count failures see that this is none. */
 static void set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 {
-    struct json *status = json_ensure_object(arena, pod, "status");
-    struct json *condition = kube_condition_get(pod, "DisruptionTarget");
-    if (!condition) {
-        condition = json_object(arena);
-        json_set_string(arena, condition, "type", "DisruptionTarget");
-        json_append(json_ensure_array(arena, status, "conditions"), condition);
-    }
+    struct json *condition = kube_condition_ensure(arena, pod, "DisruptionTarget");
     json_set_string(arena, condition, "status", "True");
     meta_set_time(arena, condition, "lastTransitionTime", now_ms);
     json_set_string(arena, condition, "reason", "EvictionByEvictionAPI");
