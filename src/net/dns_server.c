@@ -18,6 +18,7 @@ enum {
     PACKETS_A_TURN = 64,
     CONNECTIONS_MAX = 128,
     CONNECTION_TIMEOUT_MS = 10 * 1000,
+    PREFIX_SIZE = 2,               /* over TCP: the length before a message */
     QUERY_MAX = 4096,              /* over TCP; a query is a name and an OPT record */
     ANSWERS_MAX = 4 * DNS_TCP_MAX, /* unread by the peer, then it is left alone */
     RETRY_MS = 100,
@@ -82,32 +83,37 @@ static void answer_query(struct connection *connection, const char *query, size_
     size_t answer_size =
         dns_answer(query, size, answer, DNS_TCP_MAX, server->lookup, server->context);
     if (answer_size) {
-        uint8_t prefix[2] = {(uint8_t)(answer_size >> 8), (uint8_t)answer_size};
+        uint8_t prefix[PREFIX_SIZE] = {(uint8_t)(answer_size >> 8), (uint8_t)answer_size};
         stream_write(connection->stream, prefix, sizeof(prefix));
         stream_write(connection->stream, answer, answer_size);
     }
     free(answer);
 }
 
+/* Answer the queries that are whole; false: one of them is longer than a query is. */
+static bool take_queries(struct connection *connection)
+{
+    struct buf *in = &connection->in;
+    size_t used = 0, size = 0;
+    while (in->size - used >= PREFIX_SIZE) {
+        const uint8_t *prefix = (const uint8_t *)in->data + used;
+        size = (size_t)prefix[0] << 8 | prefix[1];
+        if (size > QUERY_MAX || in->size - used - PREFIX_SIZE < size)
+            break;
+        answer_query(connection, in->data + used + PREFIX_SIZE, size);
+        loop_timer_start(&connection->timer, CONNECTION_TIMEOUT_MS);
+        used += PREFIX_SIZE + size;
+    }
+    buf_consume(in, used);
+    return size <= QUERY_MAX;
+}
+
 static void on_data(void *context, const char *data, size_t size)
 {
     struct connection *connection = context;
-    struct buf *in = &connection->in;
-    buf_append(in, data, size);
-    size_t used = 0;
-    while (in->size - used >= 2 && !in->overflowed) {
-        const uint8_t *prefix = (const uint8_t *)in->data + used;
-        size_t query_size = (size_t)prefix[0] << 8 | prefix[1];
-        if (query_size > QUERY_MAX)
-            in->overflowed = true;
-        if (in->size - used - 2 < query_size || in->overflowed)
-            break;
-        answer_query(connection, in->data + used + 2, query_size);
-        loop_timer_start(&connection->timer, CONNECTION_TIMEOUT_MS);
-        used += 2 + query_size;
-    }
-    buf_consume(in, used);
-    if (in->overflowed || stream_pending(connection->stream) > ANSWERS_MAX)
+    buf_append(&connection->in, data, size);
+    if (connection->in.overflowed || !take_queries(connection) ||
+        stream_pending(connection->stream) > ANSWERS_MAX)
         stream_close(connection->stream);
 }
 
