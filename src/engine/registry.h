@@ -129,8 +129,7 @@ struct registry_resource {
     const char *warning;                    /* to who uses this version; NULL: nothing */
 };
 
-/* ---- The kinds built in -----------------------------------------------------------------------
- */
+/* ---- The kinds built in ---------------------------------------------------------------------- */
 
 /* Visit all: position from 0; NULL at the end. */
 const struct registry_resource *registry_built_in_at(size_t position);
@@ -138,8 +137,7 @@ const struct registry_resource *registry_built_in_at(size_t position);
 const struct registry_resource *registry_built_in(const char *group, const char *version,
                                                   const char *plural);
 
-/* ---- All that is served -----------------------------------------------------------------------
- */
+/* ---- All that is served ---------------------------------------------------------------------- */
 
 /* The rows of one custom resource, one for each version served, and the memory they live in.
  * Counted: requests and watches go on with the rows they began with, whatever becomes of the
@@ -194,8 +192,7 @@ const char **registry_versions(const struct registry *registry, struct arena *ar
  * v1alpha1, then all other names. */
 int registry_version_compare(const char *a, const char *b);
 
-/* ---- One row ----------------------------------------------------------------------------------
- */
+/* ---- One row --------------------------------------------------------------------------------- */
 
 bool registry_serves_version(const struct registry_resource *resource, const char *version);
 

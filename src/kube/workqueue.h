@@ -14,6 +14,7 @@ typedef void workqueue_worker(void *context, const char *key);
 
 struct workqueue *workqueue_new(struct loop *loop, size_t parallel, workqueue_worker *worker,
                                 void *context);
+/* At once, also from within a worker; nothing is told of what is under way any more. */
 struct workqueue *workqueue_free(struct workqueue *queue);
 
 void workqueue_add(struct workqueue *queue, const char *key);

@@ -25,7 +25,8 @@ size_t dns_answer(const void *query, size_t query_size, void *answer, size_t ans
 
 struct dns_server;
 
-/* Serves on already bound sockets (UDP bound; TCP listening, or -1), which it owns from then on. */
+/* Serves on already bound sockets (UDP bound; TCP listening, or -1), which are its own once it is
+ * made, and the caller's if it fails. */
 int dns_server_new(struct loop *loop, int udp_fd, int tcp_fd, dns_lookup *lookup, void *context,
                    struct dns_server **ret, struct err *err);
 /* No lookup comes any more; the memory goes in a later turn of the loop. */

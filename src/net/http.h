@@ -53,8 +53,7 @@ char *http_percent_decode(struct arena *arena, const char *text, size_t size, bo
 
 const char *http_status_text(int status);
 
-/* ---- The server's end
- * ---------------------------------------------------------------------------- */
+/* ---- The server's end ------------------------------------------------------------------------ */
 
 struct http_exchange;
 struct stream;
@@ -107,8 +106,7 @@ int http_upgrade(struct http_exchange *exchange, const char *protocol,
 void http_respond(struct http_exchange *exchange, int status, const char *content_type,
                   const void *body, size_t size);
 
-/* ---- The client's end
- * ---------------------------------------------------------------------------- */
+/* ---- The client's end ------------------------------------------------------------------------ */
 
 struct http_call;
 
@@ -139,8 +137,9 @@ struct http_transport {
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
                              int64_t timeout_ms, const struct http_listener *listener,
                              void *context);
-/* Nothing is reported any more, also not on_end. */
+/* Nothing is reported any more, also not on_end. Not after on_end: then there is no call. */
 void http_cancel(struct http_transport *transport, struct http_call *call);
+/* Cancels what is under way; also from within a listener. */
 struct http_transport *http_transport_free(struct http_transport *transport);
 
 /* The in-process transport: calls `handler` directly, delivers in later turns of the loop. `bearer`

@@ -289,8 +289,7 @@ static void on_timer(struct loop_timer *timer)
     deliver_news(client);
 }
 
-/* ---- starting and cancelling a call -----------------------------------------------------------
- */
+/* ---- starting and cancelling a call ---------------------------------------------------------- */
 
 static struct http_call *client_start(struct http_transport *transport,
                                       const struct http_request *request, int64_t timeout_ms,

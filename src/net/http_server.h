@@ -13,7 +13,7 @@ struct tls_server;
 typedef void http_write_refusal(int status, const char *sentence, struct buf *body);
 
 struct http_server_options {
-    int listen_fd;          /* a bound, listening TCP socket; the server owns it from then on */
+    int listen_fd;          /* a listening TCP socket; stays the caller's where making one fails */
     struct tls_server *tls; /* NULL: plain HTTP; must outlive the server */
     size_t body_max;        /* bytes; 0: 3 MiB */
     size_t header_max;      /* bytes of all header lines; 0: 64 KiB */

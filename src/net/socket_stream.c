@@ -1,7 +1,7 @@
-/* A TCP socket on the loop as a stream; see stream.h for what it promises. Made by the HTTP server
- * for each connection it accepts. It watches the socket itself (uv_poll) instead of leaving reads
- * and writes to libuv: so a peer that leaves is noticed while nothing is read, and bytes go from
- * the socket through TLS to the protocol without a queue of requests in between.
+/* A TCP socket on the loop as a stream; see stream.h for what it promises. Made by servers for each
+ * connection they accept, and by socket_dial.c. It watches the socket itself (uv_poll) instead of
+ * leaving reads and writes to libuv: so a peer that leaves is noticed while nothing is read, and
+ * bytes go from the socket through TLS to the protocol without a queue of requests in between.
  *
  * All callbacks to the owner are made from `turn`, which runs on an event of the socket or as a
  * deferred task; everything else only changes what the next turn will find. */

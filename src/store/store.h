@@ -6,6 +6,8 @@
  * its caller told. A commit that fails fails every write queued with or behind it, and the store
  * says so until it is reopened.
  *
+ * Everything here is called on the loop's thread, and calls back there.
+ *
  * Of objects that are much alike memory holds one whole, and of the others what is different.
  *
  * Keys are paths: "/pods/default/mnist-worker-0". Values are bytes the store does not look into.
@@ -77,8 +79,8 @@ bool store_remembers(const struct store *store, int64_t since);
 /* The revision the next store_put() or store_delete() will get. */
 int64_t store_next_revision(const struct store *store);
 
-/* Called on the loop's thread when the change is on disk (err NULL) or lost (err). `object` is the
- * new version, or for a delete the last one. */
+/* Called once, when the change is on disk (err NULL) or lost (err). `object` is the new version, or
+ * for a delete the last one. */
 typedef void store_done(void *context, const struct store_object *object, const struct err *err);
 
 /* Create (expected 0: must not exist) or replace (expected: the pending version's revision). A
