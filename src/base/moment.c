@@ -30,6 +30,9 @@ int64_t moment_wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* What can be written: from the year 0 to the end of 9999. */
+static const int64_t FIRST_MS = -62167219200000, LAST_MS = 253402300799999;
+
 /* Seconds rounded down, also before 1970. */
 static int64_t floor_div(int64_t value, int64_t by)
 {
@@ -41,7 +44,9 @@ void moment_format(int64_t wall_ms, char text[MOMENT_TEXT_MAX])
     time_t seconds = (time_t)floor_div(wall_ms, 1000);
     struct tm parts;
     gmtime_r(&seconds, &parts);
-    strftime(text, MOMENT_TEXT_MAX, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    /* strftime() writes the year 1, which is Go's time that was never set, with one digit. */
+    size_t year = (size_t)snprintf(text, MOMENT_TEXT_MAX, "%04d", parts.tm_year + 1900);
+    strftime(text + year, MOMENT_TEXT_MAX - year, "-%m-%dT%H:%M:%SZ", &parts);
 }
 
 void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX])
@@ -130,14 +135,17 @@ int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
                        .tm_hour = hour,
                        .tm_min = minute,
                        .tm_sec = second};
-    *ret_wall_ms = ((int64_t)timegm(&parts) - (int64_t)offset * 60) * 1000 + fraction;
+    int64_t wall_ms = ((int64_t)timegm(&parts) - (int64_t)offset * 60) * 1000 + fraction;
+    if (wall_ms < FIRST_MS || wall_ms > LAST_MS)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "'%s' is no time of the years 0000 to 9999, as UTC counts them", text);
+    *ret_wall_ms = wall_ms;
     return 0;
 }
 
 int64_t moment_after(int64_t wall_ms, int64_t seconds)
 {
-    static const int64_t last_ms = 253402300799999; /* 9999-12-31T23:59:59.999Z */
-    return seconds < (last_ms - wall_ms) / 1000 ? wall_ms + seconds * 1000 : last_ms;
+    return seconds < (LAST_MS - wall_ms) / 1000 ? wall_ms + seconds * 1000 : LAST_MS;
 }
 
 void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX])

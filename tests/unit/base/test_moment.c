@@ -118,6 +118,25 @@ static void test_duration(void **state)
         assert_int_equal(moment_parse_duration(BAD[i], &(int64_t){0}, NULL), -ERR_BAD_REQUEST);
 }
 
+/* Times whose year has fewer digits, or more. */
+static void test_far_years(void **state)
+{
+    int64_t ms;
+    char text[MOMENT_TEXT_MAX];
+    static const char *const FAR[] = {"0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z",
+                                      "0999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"};
+    for (size_t i = 0; i < ARRAY_SIZE(FAR); i++) {
+        assert_int_equal(moment_parse(FAR[i], &ms, NULL), 0);
+        moment_format(ms, text);
+        assert_string_equal(text, FAR[i]);
+    }
+    /* In UTC these lie in years that cannot be written. */
+    assert_int_equal(moment_parse("9999-12-31T23:59:59-00:01", &ms, NULL), -ERR_BAD_REQUEST);
+    assert_int_equal(moment_parse("0000-01-01T00:00:00+00:01", &ms, NULL), -ERR_BAD_REQUEST);
+    moment_format_micro(-62135596800000000 + 5, text);
+    assert_string_equal(text, "0001-01-01T00:00:00.000005Z");
+}
+
 static void test_after(void **state)
 {
     static const int64_t end_ms = 253402300799999; /* of the year 9999 */
@@ -145,9 +164,10 @@ static void test_clocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_format), cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_age),    cmocka_unit_test(test_duration),
-        cmocka_unit_test(test_after),  cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_format),    cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_age),       cmocka_unit_test(test_duration),
+        cmocka_unit_test(test_far_years), cmocka_unit_test(test_after),
+        cmocka_unit_test(test_clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
