@@ -15,23 +15,25 @@ enum { STAGE_STATUS, STAGE_ACTIONS, STAGES = STAGE_ACTIONS + JOB_ACTION_TYPES };
 static void on_status(void *context, struct json *object, const struct err *err)
 {
     struct job_run *run = context;
+    struct kube_pass *pass = &run->run.pass;
     if (err) {
-        kube_pass_give_up(&run->pass, err);
+        kube_pass_give_up(pass, err);
     } else {
-        kube_pass_wrote(&run->pass, object);
+        kube_pass_wrote(pass, object);
         for (size_t i = 0; i < run->plan.event_count; i++)
-            kube_pass_tell(&run->pass, run->plan.events[i].warning, run->plan.events[i].reason,
-                           "%s", run->plan.events[i].message);
+            kube_pass_tell(pass, run->plan.events[i].warning, run->plan.events[i].reason, "%s",
+                           run->plan.events[i].message);
     }
-    kube_pass_answered(&run->pass);
+    kube_pass_answered(pass);
 }
 
 static void write_status(struct job_run *run)
 {
-    struct json *object = json_clone(run->pass.arena, run->pass.workload->json);
-    json_set(run->pass.arena, object, "status", run->plan.status);
-    kube_update_status(run->pass.client, &KUBE_JOBS, run->pass.workload->namespace_,
-                       run->pass.workload->name, object, on_status, run);
+    struct kube_pass *pass = &run->run.pass;
+    struct json *object = json_clone(pass->arena, pass->workload->json);
+    json_set(pass->arena, object, "status", run->plan.status);
+    kube_update_status(pass->client, &KUBE_JOBS, pass->workload->namespace_, pass->workload->name,
+                       object, on_status, run);
 }
 
 /* ---- The actions ----------------------------------------------------------------------------- */
@@ -46,32 +48,32 @@ struct call {
 static void await_pod(struct job_run *run, const struct json *pod)
 {
     const struct kube_object *seen = kube_informer_get(
-        hub_informer(run->hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
+        hub_informer(run->run.hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
     if (!seen || !str_eq(seen->uid, kube_meta_uid(pod)))
-        kube_own_writes_made(run->pass.writes, kube_meta_uid(pod), loop_now_ms(run->pass.loop));
+        workload_run_wrote(&run->run, kube_meta_uid(pod));
 }
 
 static void on_answer(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     struct job_run *run = call->run;
+    struct kube_pass *pass = &run->run.pass;
     enum job_action_type type = call->action->type;
     /* Gone, or changed meanwhile: the informer says so, and the next pass looks again. */
     bool settled =
         err && type != JOB_CREATE_POD && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
     if (err && !settled)
-        run->pass.failed = true;
+        pass->failed = true;
     if (type == JOB_CREATE_POD && err) {
-        kube_pass_tell(&run->pass, true, "FailedCreate", "Error creating: %s", err->message);
+        kube_pass_tell(pass, true, "FailedCreate", "Error creating: %s", err->message);
     } else if (type == JOB_CREATE_POD) {
         await_pod(run, object);
-        kube_pass_tell(&run->pass, false, "SuccessfulCreate", "Created pod: %s",
-                       kube_meta_name(object));
+        kube_pass_tell(pass, false, "SuccessfulCreate", "Created pod: %s", kube_meta_name(object));
     } else if (type == JOB_DELETE_POD && !err) {
-        kube_pass_tell(&run->pass, false, "SuccessfulDelete", "Deleted pod: %s",
+        kube_pass_tell(pass, false, "SuccessfulDelete", "Deleted pod: %s",
                        kube_meta_name(call->action->object));
     }
-    kube_pass_answered(&run->pass);
+    kube_pass_answered(pass);
 }
 
 static void remove_object(struct job_run *run, const struct kube_resource *resource,
@@ -83,37 +85,37 @@ static void remove_object(struct job_run *run, const struct kube_resource *resou
         .propagation = "Background",
         .uid = kube_meta_uid(object),
     };
-    kube_delete(run->pass.client, resource, kube_meta_namespace(object), kube_meta_name(object),
+    kube_delete(run->run.pass.client, resource, kube_meta_namespace(object), kube_meta_name(object),
                 &options, on_answer, call);
 }
 
 static void start_action(struct job_run *run, const struct job_action *action)
 {
-    struct kube_client *client = run->pass.client;
-    struct call *call = ARENA_NEW(run->pass.arena, struct call);
+    struct kube_pass *pass = &run->run.pass;
+    struct kube_client *client = pass->client;
+    struct call *call = ARENA_NEW(pass->arena, struct call);
     const struct json *object = action->object;
     struct json *patch;
     *call = (struct call){.run = run, .action = action};
     switch (action->type) {
     case JOB_RELEASE_POD:
-        kube_patch(client, &KUBE_PODS, run->pass.workload->namespace_, kube_meta_name(object), NULL,
-                   garbage_finalizer_patch(run->pass.arena, object, JOB_FINALIZER), on_answer,
-                   call);
+        kube_patch(client, &KUBE_PODS, pass->workload->namespace_, kube_meta_name(object), NULL,
+                   garbage_finalizer_patch(pass->arena, object, JOB_FINALIZER), on_answer, call);
         break;
     case JOB_MARK_POD:
         /* Only as it was seen: one that has failed since did so by itself, and counts. */
-        patch = json_object(run->pass.arena);
-        json_set_string(run->pass.arena, json_ensure_object(run->pass.arena, patch, "metadata"),
+        patch = json_object(pass->arena);
+        json_set_string(pass->arena, json_ensure_object(pass->arena, patch, "metadata"),
                         "resourceVersion", kube_meta_resource_version(object));
-        kube_meta_set_annotation(run->pass.arena, patch, JOB_STOPPED_ANNOTATION, "true");
-        kube_patch(client, &KUBE_PODS, run->pass.workload->namespace_, kube_meta_name(object), NULL,
+        kube_meta_set_annotation(pass->arena, patch, JOB_STOPPED_ANNOTATION, "true");
+        kube_patch(client, &KUBE_PODS, pass->workload->namespace_, kube_meta_name(object), NULL,
                    patch, on_answer, call);
         break;
     case JOB_DELETE_POD:
         remove_object(run, &KUBE_PODS, call);
         break;
     case JOB_CREATE_POD:
-        kube_create(client, &KUBE_PODS, run->pass.workload->namespace_, object, on_answer, call);
+        kube_create(client, &KUBE_PODS, pass->workload->namespace_, object, on_answer, call);
         break;
     case JOB_DELETE_JOB:
         remove_object(run, &KUBE_JOBS, call);
@@ -125,7 +127,7 @@ static void start_action(struct job_run *run, const struct job_action *action)
 
 static bool start_next(struct kube_pass *pass)
 {
-    struct job_run *run = CONTAINER_OF(pass, struct job_run, pass);
+    struct job_run *run = CONTAINER_OF(pass, struct job_run, run.pass);
     if (pass->stage == STAGE_STATUS) {
         if (!run->plan.status || pass->position++ > 0)
             return false;

@@ -3,14 +3,11 @@
 #ifndef TRAINYARD_ENGINE_JOB_RUN_H
 #define TRAINYARD_ENGINE_JOB_RUN_H
 
-#include "engine/hub.h"
 #include "engine/job.h"
-#include "kube/pass.h"
+#include "engine/workloads.h"
 
 struct job_run {
-    struct kube_pass pass;
-    struct hub *hub;
-    char *key; /* "namespace/name" */
+    struct workload_run run; /* first */
     struct job_plan plan;
 };
 
