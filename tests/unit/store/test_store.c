@@ -373,13 +373,15 @@ static void on_chain(void *context, const struct store_event *event)
 static void test_watch_changes_from_callback(void **state)
 {
     struct chain chain = {0};
+    fixture_write(&fixture, "/a", "0");
     store_watch(fixture.store, "/", -1, on_chain, &chain, &chain.self, NULL);
     store_watch(fixture.store, "/", -1, on_event, (void *)"other", &chain.other, NULL);
     fixture_write(&fixture, "/a", "1");
     fixture_write(&fixture, "/a", "2");
-    expect_told("chain: added /a@1=1 was -\n"
-                "third: added /a@1=1 was -\n"
-                "third: modified /a@2=2 was 1\n");
+    expect_told("chain: modified /a@2=1 was 0\n"
+                "third: added /a@1=0 was -\n"
+                "third: modified /a@2=1 was 0\n"
+                "third: modified /a@3=2 was 1\n");
     store_watch_stop(chain.third);
 }
 
