@@ -37,6 +37,7 @@ static int no_subresource(const struct registry_resource *resource, const char *
                            resource->id.plural, sub, known[i].way_out);
     return not_found(err);
 }
+#define no_subresource(...) ERR_IS_NEGATIVE(no_subresource(__VA_ARGS__))
 
 /* The pieces of the path; 0 for one that cannot name a resource. */
 static size_t split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
@@ -96,29 +97,29 @@ bool route_is_resource(const char *path)
            (str_has_prefix(path, "/apis/") && pieces >= 4);
 }
 
-int route_parse(struct arena *arena, const struct registry *registry, const char *method,
-                const char *path, const char *query, struct route *ret, struct err *err)
+/* "/api/V" or "/apis/G/V": the pieces that takes; 0 if it is neither, or nothing follows. */
+static size_t read_version(const char *const *segments, size_t count, const char **ret_group,
+                           const char **ret_version)
 {
-    const char *segments[SEGMENTS_MAX];
-    size_t count = split(arena, path, segments);
-    const char *group, *version;
-    const char **rest;
     if (count >= 3 && str_eq(segments[0], "api")) {
-        group = "";
-        version = segments[1];
-        rest = segments + 2;
-        count -= 2;
-    } else if (count >= 4 && str_eq(segments[0], "apis")) {
-        group = segments[1];
-        version = segments[2];
-        rest = segments + 3;
-        count -= 3;
-    } else {
-        return not_found(err);
+        *ret_group = "";
+        *ret_version = segments[1];
+        return 2;
     }
+    if (count >= 4 && str_eq(segments[0], "apis")) {
+        *ret_group = segments[1];
+        *ret_version = segments[2];
+        return 3;
+    }
+    return 0;
+}
 
+/* What follows: resource, namespace, name and subresource, all but the verb. */
+static int read_target(const struct registry *registry, const char *group, const char *version,
+                       const char *const *rest, size_t count, struct route *ret,
+                       const struct registry_subresource **ret_sub, struct err *err)
+{
     struct route route = {.namespace_ = ""};
-    const struct registry_subresource *sub = NULL;
     /* namespaces/NS/pods, but namespaces/NS/status is the namespace's own. */
     if (inside_namespace(rest, count) &&
         registry_find_version(registry, group, version, rest[2], &route.older) != NULL) {
@@ -127,30 +128,38 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
         count -= 2;
     }
     route.resource = registry_find_version(registry, group, version, rest[0], &route.older);
-    if (!route.resource)
+    if (!route.resource || count > 3)
         return not_found(err);
-    bool inside = route.namespace_[0] != '\0';
-    if (inside && !route.resource->id.namespaced)
+    bool inside = route.namespace_[0] != '\0', namespaced = route.resource->id.namespaced;
+    if ((inside && !namespaced) || (!inside && namespaced && count > 1))
         return not_found(err);
-    if (!inside && route.resource->id.namespaced && count > 1)
-        return not_found(err);
-    if (count > 3)
-        return not_found(err);
-    if (count >= 2)
-        route.name = rest[1];
-    if (count == 3) {
-        sub = registry_subresource(route.resource, rest[2]);
-        if (!sub)
-            return no_subresource(route.resource, rest[2], err);
-        route.sub = sub->id;
-    }
+    *ret_sub = count == 3 ? registry_subresource(route.resource, rest[2]) : NULL;
+    if (count == 3 && !*ret_sub)
+        return no_subresource(route.resource, rest[2], err);
+    route.name = count >= 2 ? rest[1] : NULL;
+    route.sub = *ret_sub ? (*ret_sub)->id : SUB_NONE;
+    *ret = route;
+    return 0;
+}
 
-    int r = verb_of(arena, method, query, &route, &route.verb, err);
+int route_parse(struct arena *arena, const struct registry *registry, const char *method,
+                const char *path, const char *query, struct route *ret, struct err *err)
+{
+    const char *segments[SEGMENTS_MAX], *group, *version;
+    size_t count = split(arena, path, segments);
+    size_t head = read_version(segments, count, &group, &version);
+    struct route route;
+    const struct registry_subresource *sub;
+    if (head == 0)
+        return not_found(err);
+    int r = read_target(registry, group, version, segments + head, count - head, &route, &sub, err);
+    if (r == 0)
+        r = verb_of(arena, method, query, &route, &route.verb, err);
     if (r < 0)
         return r;
     unsigned allowed = sub ? sub->verbs : route.resource->verbs;
     /* Across namespaces one may only look. */
-    if (route.resource->id.namespaced && !inside)
+    if (route.resource->id.namespaced && !route.namespace_[0])
         allowed &= VERB_LIST | VERB_WATCH;
     if (!(allowed & route.verb))
         return err_set(err, ERR_METHOD,
