@@ -247,15 +247,36 @@ static void owner_answered(void *context, struct json *object, const struct err 
     ask_next(check);
 }
 
+/* An owner outside of the object's namespace is none. It is told, since it is a mistake. */
+static void tell_elsewhere(struct check *check, const struct json *owner, const char *where)
+{
+    kube_event(hub_client(check->garbage->hub), check->object->json, "garbage-collector-controller",
+               "Warning", "OwnerRefInvalidNamespace",
+               "the owner %s '%s' %s: an owner must be in the namespace of what it owns",
+               json_get_string(owner, "kind", ""), json_get_string(owner, "name", ""), where);
+}
+
 /* What the informers know of an owner; OWNER_GONE only means that they know nothing. */
-static enum garbage_owner known_state(struct check *check, const struct json *owner)
+static enum garbage_owner known_state(struct check *check, const struct json *owner,
+                                      const struct registry_resource *kind)
 {
     const struct registry_resource *resource;
     const char *uid = json_get_string(owner, "uid", "");
     const char *key = map_get(&check->garbage->keys, uid);
     const struct kube_object *object = key ? find(check->garbage, key, &resource) : NULL;
+    const char *namespace_ = check->object->namespace_;
+    if (kind->id.namespaced && namespace_[0] == '\0') {
+        tell_elsewhere(check, owner, "is of a kind in namespaces, and this object is in none");
+        return OWNER_UNKNOWN; /* nobody can say which one is meant */
+    }
     if (!object || !str_eq(object->uid, uid))
         return OWNER_GONE;
+    if (object->namespace_[0] && !str_eq(object->namespace_, namespace_)) {
+        _cleanup_free_ char *where =
+            mem_printf("is in namespace '%s', not in '%s'", object->namespace_, namespace_);
+        tell_elsewhere(check, owner, where);
+        return OWNER_GONE;
+    }
     if (garbage_duty_of(object->json) == DUTY_DELETE_DEPENDENTS &&
         json_get_bool(owner, "blockOwnerDeletion", false))
         return OWNER_WAITING;
@@ -267,7 +288,7 @@ static void ask_next(struct check *check)
     for (; check->next < check->count; check->next++) {
         const struct json *owner = json_element(owners_of(check->object->json), check->next);
         const struct registry_resource *resource = resource_of(check, owner);
-        enum garbage_owner state = resource ? known_state(check, owner) : OWNER_UNKNOWN;
+        enum garbage_owner state = resource ? known_state(check, owner, resource) : OWNER_UNKNOWN;
         check->owners[check->next] = state;
         if (state == OWNER_GONE) {
             const char *namespace_ = resource->id.namespaced ? check->object->namespace_ : NULL;
@@ -281,7 +302,36 @@ static void ask_next(struct check *check)
 
 /* ---- Owners that wait ------------------------------------------------------------------------ */
 
-/* Dependents that hold up a foreground deletion decide on themselves, in their own turn. */
+/* Whether the foreground deletion of `from` waits, maybe by way of others, for the target to go. */
+static bool waits_for(struct garbage *garbage, const struct kube_object *from, const char *target)
+{
+    VEC(const struct kube_object *) open = {0};
+    struct map seen;
+    bool found = false;
+    map_init(&seen);
+    vec_push(&open, from);
+    while (open.count > 0 && !found) {
+        const struct kube_object *owner = open.items[--open.count];
+        if (garbage_duty_of(owner->json) != DUTY_DELETE_DEPENDENTS)
+            continue;
+        const struct dependents *dependents = map_get(&garbage->dependents, owner->uid);
+        for (size_t i = 0; dependents && i < dependents->keys.count && !found; i++) {
+            const struct registry_resource *resource;
+            struct kube_object *dependent = find(garbage, dependents->keys.items[i], &resource);
+            if (!dependent || !garbage_blocks(dependent->json, owner->uid))
+                continue;
+            found = str_eq(dependent->uid, target);
+            if (!map_put(&seen, dependent->uid, dependent))
+                vec_push(&open, dependent);
+        }
+    }
+    vec_release(&open);
+    map_release(&seen);
+    return found;
+}
+
+/* Dependents that hold up a foreground deletion decide on themselves, in their own turn. One that
+ * waits for this owner in its turn holds nothing up: in a circle everybody would wait for ever. */
 static bool blocked(struct check *check)
 {
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
@@ -292,7 +342,8 @@ static bool blocked(struct check *check)
         const struct kube_object *dependent = find(check->garbage, key, &resource);
         if (!dependent)
             continue;
-        any |= garbage_blocks(dependent->json, check->object->uid);
+        any = any || (garbage_blocks(dependent->json, check->object->uid) &&
+                      !waits_for(check->garbage, dependent, check->object->uid));
         if (!kube_meta_is_deleting(dependent->json))
             workqueue_add(check->garbage->queue, key);
     }

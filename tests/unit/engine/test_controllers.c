@@ -239,6 +239,70 @@ static void test_absent_owner(void **state)
     assert_int_equal(api_get(api, MAPS "/c").status, 200);
 }
 
+/* Whether somebody was told this of the object. */
+static bool told(struct api *api, const char *namespace_, const char *reason, const char *text)
+{
+    struct answer answer = api_get(
+        api, arena_printf(api->arena, "/api/v1/namespaces/%s/events?fieldSelector=reason=%s",
+                          namespace_, reason));
+    return strstr(answer.body, text) != NULL;
+}
+
+/* Owners that own each other wait for nobody, however many of them are deleted. */
+static void test_circle_of_owners(void **state)
+{
+    struct api *api = *state;
+    make_family(api);
+    const char *closing = json_to_string(
+        api->arena, json_at(api_get(api, MAPS "/grandchild").json, "metadata", "uid", NULL));
+    closing = arena_printf(
+        api->arena,
+        "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+        "\"name\":\"grandchild\",\"uid\":%s,\"blockOwnerDeletion\":true}]}}",
+        closing);
+    assert_int_equal(api_merge(api, MAPS "/owner", closing).status, 200);
+    /* This one is outside and waited for as ever. */
+    api_post(api, MAPS, owned(api, "leaf", "child", api_at(api, MAPS "/child", "metadata.uid")));
+    api_merge(api, MAPS "/leaf", "{\"metadata\":{\"finalizers\":[\"example.org/x\"]}}");
+    api_run(api, 1000);
+    api_delete(api, MAPS "/owner", "{\"propagationPolicy\":\"Foreground\"}");
+    if (api_seed % 2)
+        api_delete(api, MAPS "/grandchild", "{\"propagationPolicy\":\"Foreground\"}");
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/child").status, 200);
+    api_merge(api, MAPS "/leaf", "{\"metadata\":{\"finalizers\":null}}");
+    api_run(api, 2000);
+    assert_int_equal(api_get(api, MAPS "/owner").status, 404);
+    assert_int_equal(api_get(api, MAPS "/child").status, 404);
+    assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
+}
+
+/* Owners are looked for in the namespace of what they own; what has none is never taken for garbage
+ * because of one that has. */
+static void test_owner_elsewhere(void **state)
+{
+    struct api *api = *state;
+    api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team\"}}");
+    api_post(api, "/api/v1/namespaces/team/configmaps", "{\"metadata\":{\"name\":\"far\"}}");
+    const char *uid = api_at(api, "/api/v1/namespaces/team/configmaps/far", "metadata.uid");
+    api_post(api, MAPS, owned(api, "near", "far", uid));
+    api_post(api, "/api/v1/persistentvolumes",
+             arena_printf(api->arena,
+                          "{\"metadata\":{\"name\":\"wide\",\"ownerReferences\":[{\"apiVersion\":"
+                          "\"v1\",\"kind\":\"ConfigMap\",\"name\":\"far\",\"uid\":\"%s\"}]},"
+                          "\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":"
+                          "[\"ReadWriteOnce\"],\"hostPath\":{\"path\":\"/tmp\"}}}",
+                          uid));
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/near").status, 404);
+    assert_true(told(api, "default", "OwnerRefInvalidNamespace",
+                     "ConfigMap 'far' is in namespace 'team', not in 'default'"));
+    api_delete(api, "/api/v1/namespaces/team/configmaps/far", NULL);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, "/api/v1/persistentvolumes/wide").status, 200);
+    assert_true(told(api, "default", "OwnerRefInvalidNamespace", "is of a kind in namespaces"));
+}
+
 static void test_namespace(void **state)
 {
     struct api *api = *state;
@@ -330,12 +394,13 @@ int main(void)
 #define FIXTURE_TEST(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_schedules),      FIXTURE_TEST(test_says_why_not),
-        FIXTURE_TEST(test_waits_for_room), FIXTURE_TEST(test_node_taints),
-        FIXTURE_TEST(test_node_gone),      FIXTURE_TEST(test_background),
-        FIXTURE_TEST(test_foreground),     FIXTURE_TEST(test_orphan),
-        FIXTURE_TEST(test_absent_owner),   FIXTURE_TEST(test_namespace),
-        FIXTURE_TEST(test_service),        FIXTURE_TEST(test_claim),
+        FIXTURE_TEST(test_schedules),       FIXTURE_TEST(test_says_why_not),
+        FIXTURE_TEST(test_waits_for_room),  FIXTURE_TEST(test_node_taints),
+        FIXTURE_TEST(test_node_gone),       FIXTURE_TEST(test_background),
+        FIXTURE_TEST(test_foreground),      FIXTURE_TEST(test_orphan),
+        FIXTURE_TEST(test_absent_owner),    FIXTURE_TEST(test_circle_of_owners),
+        FIXTURE_TEST(test_owner_elsewhere), FIXTURE_TEST(test_namespace),
+        FIXTURE_TEST(test_service),         FIXTURE_TEST(test_claim),
         FIXTURE_TEST(test_old_events_go),
     };
     int failed = 0;
