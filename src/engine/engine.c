@@ -15,6 +15,7 @@
 #include "engine/watchers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Who may read what is open to all, and nothing else. */
 static const struct identity NOBODY = {.name = "system:anonymous"};
@@ -166,9 +167,25 @@ static const struct identity *admit(struct engine *engine, struct http_exchange 
     return identity;
 }
 
+/* Below /api and /apis a slash at the end is as good as none, as it is for Kubernetes. */
+static void forgive_slash(struct http_exchange *exchange)
+{
+    const char *path = exchange->request->path;
+    size_t size = strlen(path), kept = size;
+    while (kept > 1 && path[kept - 1] == '/')
+        kept--;
+    if (kept == size || !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/")))
+        return;
+    struct http_request *request = ARENA_NEW(exchange->arena, struct http_request);
+    *request = *exchange->request;
+    request->path = arena_strndup(exchange->arena, path, kept);
+    exchange->request = request;
+}
+
 void engine_handle(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
+    forgive_slash(exchange);
     const struct http_request *request = exchange->request;
     struct err err = ERR_INIT;
     struct route route;

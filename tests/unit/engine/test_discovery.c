@@ -35,6 +35,31 @@ static void test_groups(void **state)
     assert_int_equal(api_get(api, "/apis/kubeflow.org/v2").status, 404);
 }
 
+/* A slash at the end is as good as none below /api and /apis, as documents of Kubernetes have it.
+ */
+static void test_slash_at_the_end(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *path, *kind;
+    } rows[] = {
+        {"/api/", "APIVersions"},
+        {"/api/v1/", "APIResourceList"},
+        {"/apis/", "APIGroupList"},
+        {"/apis/apps/", "APIGroup"},
+        {"/apis/apps/v1/", "APIResourceList"},
+        {"/api/v1/nodes/", "NodeList"},
+        {"/api/v1/namespaces/default/?timeout=1s", "Namespace"},
+        {"/api/v1/namespaces/default//", "Namespace"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer answer = api_get(api, rows[i].path);
+        assert_string_equal(answer_at(api, &answer, "kind"), rows[i].kind);
+    }
+    assert_int_equal(api_get(api, "/api//v1").status, 404);
+    assert_int_equal(api_get(api, "/version/").status, 404);
+}
+
 static void test_resources(void **state)
 {
     struct api *api = *state;
@@ -168,10 +193,15 @@ static void test_strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),     cmocka_unit_test(test_resources),
-        cmocka_unit_test(test_aggregated), cmocka_unit_test(test_refused_types),
-        cmocka_unit_test(test_tags),       cmocka_unit_test(test_root),
-        cmocka_unit_test(test_version),    cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_slash_at_the_end),
+        cmocka_unit_test(test_aggregated),
+        cmocka_unit_test(test_refused_types),
+        cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_root),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_strangers),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }
