@@ -109,9 +109,11 @@ const char *str_nearest(const char *word, const char *const *candidates, size_t 
     return nearest;
 }
 
+enum { LABEL_MAX = 63, SUBDOMAIN_MAX = 253 };
+
 static bool is_label(const char *text, size_t size)
 {
-    if (size == 0 || size > 63 || text[0] == '-' || text[size - 1] == '-')
+    if (size == 0 || text[0] == '-' || text[size - 1] == '-')
         return false;
     for (size_t i = 0; i < size; i++)
         if (!islower((unsigned char)text[i]) && !isdigit((unsigned char)text[i]) && text[i] != '-')
@@ -121,7 +123,7 @@ static bool is_label(const char *text, size_t size)
 
 bool str_is_dns_label(const char *text)
 {
-    return text && is_label(text, strlen(text));
+    return text && strlen(text) <= LABEL_MAX && is_label(text, strlen(text));
 }
 
 bool str_is_dns1035_label(const char *text)
@@ -131,7 +133,7 @@ bool str_is_dns1035_label(const char *text)
 
 bool str_is_dns_subdomain(const char *text)
 {
-    if (!text || strlen(text) > 253)
+    if (!text || strlen(text) > SUBDOMAIN_MAX)
         return false;
     for (const char *end; (end = strchrnul(text, '.')); text = end + 1) {
         if (!is_label(text, (size_t)(end - text)))

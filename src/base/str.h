@@ -32,7 +32,8 @@ char **str_split(struct arena *arena, const char *text, char separator, size_t *
 /* The candidate nearest to `word` (edit distance at most 2), or NULL: for "did you mean". */
 const char *str_nearest(const char *word, const char *const *candidates, size_t count);
 
-/* DNS labels as Kubernetes wants them (RFC 1123 label and subdomain, RFC 1035 label). */
+/* DNS labels as Kubernetes wants them (RFC 1123 label and subdomain, RFC 1035 label). A label has
+ * at most 63 letters; of a subdomain only the whole is limited, to 253. */
 bool str_is_dns_label(const char *text);
 bool str_is_dns_subdomain(const char *text);
 bool str_is_dns1035_label(const char *text);
