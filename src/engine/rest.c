@@ -166,21 +166,6 @@ static void dispatch(struct rest *rest)
     }
 }
 
-static int read_dry_run(struct rest *rest, struct err *err)
-{
-    static const char *const supported[] = {"All", NULL};
-    const char *dry_run = rest_query(rest, "dryRun");
-    if (!dry_run || (rest->route.verb & (VERB_GET | VERB_LIST | VERB_WATCH)))
-        return 0;
-    rest->dry_run = true;
-    if (str_eq(dry_run, "All"))
-        return 0;
-    struct json *values = json_array(rest->arena);
-    json_append(values, json_string(rest->arena, dry_run));
-    field_unsupported_value(&rest->invalid, "dryRun", values, supported);
-    return rest_refuse_options(rest, err);
-}
-
 static bool answers_with_objects(enum registry_sub sub)
 {
     return sub != SUB_LOG && sub != SUB_PORT_FORWARD;
@@ -202,7 +187,7 @@ void rest_handle(struct engine *engine, struct http_exchange *exchange,
         return;
     if (route->resource->warning)
         rest_warn(rest, route->resource->warning);
-    if (read_dry_run(rest, &err) < 0 ||
+    if (rest_read_options(rest, &err) < 0 ||
         (answers_with_objects(route->sub) && rest_choose_form(rest, &err) < 0))
         rest_respond_error(rest, &err);
     else

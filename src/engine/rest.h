@@ -197,12 +197,17 @@ int rest_read_patched(struct rest *rest, const struct json *present,
 int rest_refuse_patch(struct rest *rest, const struct json *object, const char *why,
                       struct err *err);
 
+/* ---- rest_options.c: what is asked for besides */
+
+/* What holds for all of a verb's requests; sets rest->dry_run. ERR_INVALID. */
+int rest_read_options(struct rest *rest, struct err *err);
+/* The options of a request are refused as if they were an object: by rest->invalid. */
+int rest_refuse_options(struct rest *rest, struct err *err);
+
 /* ---- rest_managed.c: who writes */
 
 /* The options of the request about it; ERR_INVALID. Who applies must say who he is. */
 int rest_check_manager(struct rest *rest, bool applies, struct err *err);
-/* The options of a request are refused as if they were an object: by rest->invalid. */
-int rest_refuse_options(struct rest *rest, struct err *err);
 struct managed_write rest_managed_write(struct rest *rest);
 /* Set managedFields of `object`, which a client sent and which has its defaults; `old` NULL: new.
  * Called once in every write. */

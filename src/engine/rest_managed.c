@@ -8,35 +8,6 @@
 
 #include <string.h>
 
-int rest_refuse_options(struct rest *rest, struct err *err)
-{
-#define OPTIONS(plural_, kind_)                                                                    \
-    {                                                                                              \
-        .id = {.group = "meta.k8s.io", .plural = (plural_), .kind = (kind_) }                      \
-    }
-    static const struct registry_resource create = OPTIONS("createoptions", "CreateOptions"),
-                                          update = OPTIONS("updateoptions", "UpdateOptions"),
-                                          patch = OPTIONS("patchoptions", "PatchOptions"),
-                                          delete_ = OPTIONS("deleteoptions", "DeleteOptions");
-#undef OPTIONS
-    switch (rest->route.verb) {
-    case VERB_CREATE:
-        rest->about_resource = &create;
-        break;
-    case VERB_UPDATE:
-        rest->about_resource = &update;
-        break;
-    case VERB_PATCH:
-        rest->about_resource = &patch;
-        break;
-    default:
-        rest->about_resource = &delete_;
-        break;
-    }
-    rest->about_name = "";
-    return err_set(err, ERR_INVALID, "%s is invalid", rest->about_resource->id.kind);
-}
-
 static bool is_printable(const char *text)
 {
     for (; *text; text++)

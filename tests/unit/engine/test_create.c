@@ -182,6 +182,12 @@ static void test_bodies(void **state)
     assert_string_equal(answer_message(&answer),
                         "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: "
                         "[\"Some\"]: supported values: \"All\"");
+    answer = api_post(api, PODS "?fieldValidation=strict", POD_X);
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(answer_message(&answer),
+                        "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported "
+                        "value: \"strict\": supported values: \"\", \"Ignore\", \"Strict\", "
+                        "\"Warn\"");
 }
 
 static void test_yaml_bodies(void **state)

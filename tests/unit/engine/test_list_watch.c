@@ -221,19 +221,67 @@ static void test_versions_to_come(void **state)
 
     /* A watch that begins with the state of then; asked for without a state it is expired. */
     struct stream *stream =
-        stream_open(api, MAPS "?watch=true&sendInitialEvents=true&resourceVersion=99999", NULL);
+        stream_open(api,
+                    MAPS "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+                         "resourceVersion=99999",
+                    NULL);
     assert_true(stream_ended(stream));
     assert_int_equal(stream_count(stream), 1);
     assert_string_equal(json_get_string(stream_event(stream, 0), "type", ""), "ERROR");
     assert_too_new(api, json_get(stream_event(stream, 0), "object"));
     stream_close(stream);
-    path = arena_printf(api->arena, "%s?watch=true&sendInitialEvents=true&resourceVersion=%s", MAPS,
-                        present);
+    path = arena_printf(
+        api->arena,
+        "%s?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=%s",
+        MAPS, present);
     stream = stream_open(api, path, NULL);
     assert_string_equal(stream_text(stream, 0), "ADDED a, BOOKMARK ");
     stream_close(stream);
-    assert_int_equal(
-        api_get(api, MAPS "?watch=true&sendInitialEvents=true&resourceVersion=x").status, 500);
+    assert_int_equal(api_get(api, MAPS "?watch=true&sendInitialEvents=true&resourceVersionMatch="
+                                       "NotOlderThan&resourceVersion=x")
+                         .status,
+                     500);
+}
+
+/* Options that would be ignored are refused instead: who asks for an exact list must not take
+ * another for it. */
+static void test_list_options(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *query, *complaint; /* "": accepted */
+    } rows[] = {
+        {"resourceVersionMatch=NotOlderThan&resourceVersion=0", ""},
+        {"resourceVersionMatch=Exact",
+         "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless "
+         "resourceVersion is provided"},
+        {"resourceVersionMatch=Exact&resourceVersion=0",
+         "resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden for "
+         "resourceVersion \"0\""},
+        {"resourceVersionMatch=Newest&resourceVersion=1",
+         "resourceVersionMatch: Unsupported value: \"Newest\": supported values: \"Exact\", "
+         "\"NotOlderThan\", \"\""},
+        {"resourceVersionMatch=Exact&resourceVersion=1&continue=x",
+         "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is "
+         "provided"},
+        {"sendInitialEvents=true",
+         "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"},
+        {"watch=1&resourceVersionMatch=NotOlderThan",
+         "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless "
+         "sendInitialEvents is provided"},
+        {"watch=1&sendInitialEvents=true",
+         "resourceVersionMatch: Forbidden: sendInitialEvents requires setting "
+         "resourceVersionMatch to NotOlderThan"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct answer answer = api_get(api, arena_printf(api->arena, "%s?%s", MAPS, rows[i].query));
+        assert_int_equal(answer.status, rows[i].complaint[0] ? 422 : 200);
+        if (rows[i].complaint[0])
+            assert_string_equal(answer_message(&answer),
+                                arena_printf(api->arena,
+                                             "ListOptions.meta.k8s.io \"\" is invalid: %s",
+                                             rows[i].complaint));
+    }
 }
 
 #define PARTIAL(list) "application/json;as=PartialObjectMetadata" list ";v=v1;g=meta.k8s.io"
@@ -262,7 +310,10 @@ static void test_partial(void **state)
     assert_string_equal(answer_at(api, &answer, "kind"), "Status");
 
     struct stream *stream = stream_open(
-        api, MAPS "?watch=true&sendInitialEvents=true&labelSelector=t%3D1", PARTIAL(""));
+        api,
+        MAPS
+        "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&labelSelector=t%3D1",
+        PARTIAL(""));
     api_merge(api, MAPS "/a", "{\"metadata\":{\"labels\":{\"t\":\"2\"}}}");
     assert_int_equal(stream_count(stream), 3);
     for (size_t i = 0; i < 3; i++)
@@ -457,6 +508,7 @@ int main(void)
         API_TEST(test_list_in_parts),
         API_TEST(test_list_versions),
         API_TEST(test_versions_to_come),
+        API_TEST(test_list_options),
         API_TEST(test_partial),
         API_TEST(test_list_table),
         API_TEST(test_watch_from_version),
