@@ -21,6 +21,8 @@ check() { # as root or as the ordinary user
     assert_eq "nodes" "node-1 node-2" "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
 
     assert_contains "a second up" "runs already" "$(as_user "$TRAINYARD" up)"
+    assert_contains "a second up with other options" "it goes on as it was started: run 'trainyard down' before" \
+        "$(as_user "$TRAINYARD" up --nodes 5)"
     port=$(as_user "$TRAINYARD" status -o json | jq .port)
     if as_user "$TRAINYARD" up --port "$port" --state "$HOME/other" 2>"$SCRATCH/err"; then fail "a taken port was taken"; fi
     assert_contains "a taken port" "port $port is taken by trainyard (process $pid)" "$(cat "$SCRATCH/err")"
@@ -150,6 +152,8 @@ if "$TRAINYARD" up --nodes 0 2>"$SCRATCH/err"; then fail "--nodes 0 was accepted
 assert_contains "--nodes 0" "a number from 1 to" "$(cat "$SCRATCH/err")"
 if "$TRAINYARD" up --nodes a,a 2>"$SCRATCH/err"; then fail "--nodes a,a was accepted"; fi
 assert_contains "--nodes a,a" "named twice" "$(cat "$SCRATCH/err")"
+if timeout 20 "$TRAINYARD" up --nodes "$(printf 'n%.0s' {1..64})" 2>"$SCRATCH/err"; then fail "a node name of 64 letters: accepted"; fi
+assert_contains "a node name of 64 letters" "is no name for a node: use at most 63" "$(cat "$SCRATCH/err")"
 if "$TRAINYARD" statu 2>"$SCRATCH/err"; then fail "'statu' was accepted"; fi
 assert_contains "a mistyped command" "did you mean 'status'" "$(cat "$SCRATCH/err")"
 # shellcheck disable=SC2016 # a parameter of the template

@@ -20,7 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NODES_MAX = 64 };
+enum {
+    NODES_MAX = 64,
+    NODE_NAME_MAX = 63, /* it is the value of a label, too */
+};
 
 struct up_values {
     const char *state;
@@ -51,11 +54,12 @@ static int parse_nodes(struct arena *arena, const char *text, const char ***ret,
     if (count > NODES_MAX)
         return err_set(err, ERR_USAGE, "--nodes: at most %d nodes", NODES_MAX);
     for (size_t i = 0; i < count; i++) {
-        if (!str_is_dns_subdomain(names[i]))
-            return err_set(err, ERR_USAGE,
-                           "--nodes: '%s' is no name for a node: use lower case letters, digits, "
-                           "'-' and '.'",
-                           names[i]);
+        if (!str_is_dns_subdomain(names[i]) || strlen(names[i]) > NODE_NAME_MAX)
+            return err_set(
+                err, ERR_USAGE,
+                "--nodes: '%s' is no name for a node: use at most %d lower case letters, "
+                "digits, '-' and '.'",
+                names[i], NODE_NAME_MAX);
         for (size_t j = 0; j < i; j++)
             if (str_eq(names[i], names[j]))
                 return err_set(err, ERR_USAGE, "--nodes: '%s' is named twice", names[i]);
@@ -225,6 +229,11 @@ static int up(const struct up_values *wanted, struct err *err)
     if (server.running) {
         printf("a cluster runs already in '%s' (pid %d)\n\n    export KUBECONFIG=%s\n", state.path,
                (int)server.pid, server.kubeconfig);
+        if (!str_is_empty(wanted->nodes) || !str_is_empty(wanted->kubeconfig) ||
+            wanted->no_operator)
+            printf(
+                "\nit goes on as it was started: run 'trainyard down' before 'trainyard up' with "
+                "other options\n");
         return 0;
     }
     /* The lock goes to the server with the fork; that it was free is known from here on. */
