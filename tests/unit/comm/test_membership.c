@@ -45,6 +45,7 @@ struct task {
 };
 
 struct world {
+    uint64_t seed;
     struct rand rand;
     int tasks, start; /* how many are enough to begin with */
     bool one_machine;
@@ -142,14 +143,16 @@ static void look(struct world *world, int i, int j)
     struct task *self = &world->task[i], *other = &world->task[j];
     if (linked(world, i, j)) {
         bool both = world->pipe[i][j].open && other->place == LOBBY;
-        if ((other->frozen || !can_talk(world, i, j)) && draw(world, 3) == 0) {
+        if (!both && can_talk(world, i, j)) {
+            if (world->pipe[j][i].letters.count)
+                return;
+            hang_up(world, i, j); /* it closed its end, which one that is stopped by now did, too */
+            self->lives[j] = true;
+            membership_see(self->membership, j, MEMBERSHIP_UNKNOWN);
+        } else if ((other->frozen || !can_talk(world, i, j)) && draw(world, 3) == 0) {
             hang_up(world, i, j);
             self->silent[j] = true;
             membership_see(self->membership, j, MEMBERSHIP_SILENT);
-        } else if (!both && can_talk(world, i, j) && world->pipe[j][i].letters.count == 0) {
-            hang_up(world, i, j); /* it closed its end */
-            self->lives[j] = true;
-            membership_see(self->membership, j, MEMBERSHIP_UNKNOWN);
         }
         return;
     }
@@ -239,7 +242,8 @@ static void check_one_at_work(const struct world *world)
         if (!works)
             continue;
         if (found && found != task->generation)
-            fail_msg("generations %llx and %llx are at work", (unsigned long long)found,
+            fail_msg("seed %llu: generations %llx and %llx are at work",
+                     (unsigned long long)world->seed, (unsigned long long)found,
                      (unsigned long long)task->generation);
         found = task->generation;
     }
@@ -392,7 +396,7 @@ static void describe(const struct world *world)
 
 static void simulate(uint64_t seed, int tasks, int start, bool one_machine)
 {
-    struct world world = {.tasks = tasks, .start = start, .one_machine = one_machine};
+    struct world world = {.seed = seed, .tasks = tasks, .start = start, .one_machine = one_machine};
     rand_init(&world.rand, seed);
     for (int i = 0; i < tasks; i++)
         enter(&world, i);
