@@ -1,7 +1,8 @@
 /* Ports for replicas with hostNetwork; see host_network.h. Pure; part of the reconcile. A job gets
  * all the ports it needs or waits for them, because each of its replicas is told the ports of all.
  * They are put into the plan as the job's memory, which the controller writes before it makes a
- * pod; a job keeps its ports as long as it has pods. */
+ * pod; a job keeps its ports while it makes pods, and afterwards those on which pods still listen.
+ */
 #include "operator/host_network.h"
 
 #include "operator/host_ports.h"
@@ -25,12 +26,16 @@ struct ports_seen {
     unsigned char bits[PORTS / 8];
 };
 
+static bool is_seen(const struct ports_seen *seen, int port)
+{
+    return seen->bits[port / 8] & 1U << (port % 8);
+}
+
 static bool see(struct ports_seen *seen, int port)
 {
-    unsigned char bit = (unsigned char)(1U << (port % 8));
-    bool before = seen->bits[port / 8] & bit;
+    bool before = is_seen(seen, port);
 
-    seen->bits[port / 8] |= bit;
+    seen->bits[port / 8] |= (unsigned char)(1U << (port % 8));
     return before;
 }
 
@@ -118,15 +123,10 @@ static const char *owner_name(const struct training_pass *pass)
                                      pass->job.name);
 }
 
-static bool has_pods(const struct training_pass *pass, bool only_live)
+static bool has_pods(const struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
-        struct training_pod pod;
-
-        if (!kube_meta_is_controlled_by(pass->observed->pods[i], pass->job.uid))
-            continue;
-        training_pod_read(pass->job.kind, pass->observed->pods[i], &pod);
-        if (!only_live || pod.phase == TRAINING_POD_PENDING || pod.phase == TRAINING_POD_RUNNING)
+        if (kube_meta_is_controlled_by(pass->observed->pods[i], pass->job.uid))
             return true;
     }
     return false;
@@ -186,7 +186,7 @@ static void give_up_clashes(struct training_pass *pass)
     const struct host_ports *table = pass->observed->host_ports;
     const char *owner = owner_name(pass);
 
-    if (has_pods(pass, false))
+    if (has_pods(pass))
         return;
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         const struct training_replica_spec *spec = &pass->job.replicas[type];
@@ -231,7 +231,7 @@ static int find_free(const struct training_pass *pass, const struct ports_seen *
     for (int i = 0; i < size && found < wanted; i++) {
         int port = first + (start + i) % size;
 
-        if (own->bits[port / 8] & 1U << (port % 8) || host_ports_held_by_others(table, owner, port))
+        if (is_seen(own, port) || host_ports_held_by_others(table, owner, port))
             continue;
         ret[found++] = port;
     }
@@ -322,10 +322,43 @@ bool training_pass_give_ports(struct training_pass *pass)
     return false;
 }
 
+/* Mark the ports on which pods of the job may still listen. */
+static void see_live_pods(const struct training_pass *pass, struct ports_seen *live)
+{
+    for (size_t i = 0; i < pass->observed->pod_count; i++) {
+        struct training_pod pod;
+
+        if (!kube_meta_is_controlled_by(pass->observed->pods[i], pass->job.uid))
+            continue;
+        training_pod_read(pass->job.kind, pass->observed->pods[i], &pod);
+        if (pod.phase == TRAINING_POD_PENDING || pod.phase == TRAINING_POD_RUNNING)
+            see(live, port_of_pod(pass->job.kind, pod.json));
+    }
+}
+
 void training_pass_drop_ports(struct training_pass *pass)
 {
-    if (kube_meta_annotation(pass->job.json, TRAINING_HOST_PORTS_ANNOTATION) &&
-        has_pods(pass, true))
-        return;
-    hold_nothing(pass);
+    const struct json *memory = read_annotation(pass->arena, pass->job.json);
+    struct ports_seen *live = ARENA_NEW(pass->arena, struct ports_seen);
+    struct json *kept = json_object(pass->arena);
+    size_t room, count = 0;
+    int *held;
+
+    training_host_ports_held(pass->arena, pass->job.json, &room);
+    held = ARENA_ARRAY(pass->arena, int, room + 1);
+    see_live_pods(pass, live);
+    JSON_EACH (list, memory) {
+        struct json *ports = json_set(pass->arena, kept, list->name, json_array(pass->arena));
+
+        JSON_EACH (value, list) {
+            int port = read_port(value);
+
+            if (!is_seen(live, port))
+                port = 0;
+            json_append(ports, json_int(pass->arena, port));
+            if (port)
+                held[count++] = port;
+        }
+    }
+    hold(pass, held, count, count ? json_to_string(pass->arena, kept) : NULL);
 }

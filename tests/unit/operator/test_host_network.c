@@ -244,19 +244,23 @@ static void test_scaling(void **state)
     end(&world);
 }
 
-/* The survivors of a finished job still listen. */
-static void test_ports_are_let_go_with_the_last_pod(void **state)
+/* The survivors of a finished job still listen; the others' ports are for other jobs. */
+static void test_ports_are_let_go_with_their_pods(void **state)
 {
     struct world world;
+    int held;
 
     begin(&world, "Chief 1, PS 1", "Chief PS", 50);
     step(&world);
+    held = (int)json_get_int(port_of(find_pod(&world, "mnist-ps-0")), "hostPort", 0);
     fixture_change(&world.fixture, "chief-0=Succeeded(0) ps-0=Running");
     step(&world);
     assert_string_equal(fixture_conditions(&world.fixture), "Created Succeeded");
     step(&world);
-    assert_non_null(remembered(&world));
-    assert_null(world.fixture.plan.host_ports);
+    assert_string_equal(remembered(&world),
+                        arena_printf(world.fixture.arena, "{\"chief\":[0],\"ps\":[%d]}", held));
+    assert_int_equal(world.fixture.plan.host_port_count, 1);
+    assert_int_equal(world.fixture.plan.host_ports[0], held);
     fixture_change(&world.fixture, "ps-0=Succeeded(0)");
     step(&world);
     assert_null(remembered(&world));
@@ -423,7 +427,7 @@ int main(void)
         cmocka_unit_test(test_too_few_ports_are_waited_for),
         cmocka_unit_test(test_nothing_is_given_out_before_all_is_known),
         cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_ports_are_let_go_with_the_last_pod),
+        cmocka_unit_test(test_ports_are_let_go_with_their_pods),
         cmocka_unit_test(test_a_suspended_job_holds_none),
         cmocka_unit_test(test_copied_ports_are_chosen_anew),
         cmocka_unit_test(test_annotations_that_make_no_sense),
