@@ -320,12 +320,15 @@ void rest_create(struct rest *rest)
 
 /* ---- UPDATE ---------------------------------------------------------------------------------- */
 
-static int check_name_field(struct rest *rest, struct json *object, struct err *err)
+static int check_name_field(struct rest *rest, const struct json *object, struct err *err)
 {
     const char *name = kube_meta_name(object);
     if (name[0] == '\0')
-        kube_meta_set_name(rest->arena, object, rest->route.name);
-    else if (!str_eq(name, rest->route.name))
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "the name of the object (%s based on URL) was undeterminable: name must be provided",
+            rest->route.name);
+    if (!str_eq(name, rest->route.name))
         return err_set(err, ERR_BAD_REQUEST,
                        "the name of the object (%.253s) does not match the name on the URL (%s)",
                        name, rest->route.name);

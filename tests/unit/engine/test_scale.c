@@ -135,22 +135,24 @@ static void test_refuses(void **state)
         int status;
         const char *message;
     } rows[] = {
-        {"{'spec': {'replicas': -1}}", 422,
+        {"{'metadata': {'name': 'j'}, 'spec': {'replicas': -1}}", 422,
          "Scale.autoscaling \"j\" is invalid: spec.replicas: Invalid value: -1: must be greater "
          "than or equal to 0"},
         {"{'spec': {'replicas': '2'}}", 400,
          "Scale in version \"v1\" cannot be handled as a Scale: spec.replicas must be an integer, "
          "not the string \"2\""},
-        {"{'spec': {'replicas': 20000}}", 422,
+        {"{'metadata': {'name': 'j'}, 'spec': {'replicas': 20000}}", 422,
          "TFJob.kubeflow.org \"j\" is invalid: spec.tfReplicaSpecs.Worker.replicas: Invalid value: "
          "20000: spec.tfReplicaSpecs.Worker.replicas in body should be less than or equal to "
          "10000"},
         {"{'kind': 'TFJob', 'spec': {'replicas': 1}}", 400,
          "TFJob in version \"autoscaling/v1\" cannot be handled as a Scale of version "
          "\"autoscaling/v1\""},
+        {"{'spec': {'replicas': 1}}", 400,
+         "the name of the object (j based on URL) was undeterminable: name must be provided"},
         {"{'metadata': {'name': 'k'}}", 400,
          "the name of the object (k) does not match the name on the URL (j)"},
-        {"{'metadata': {'resourceVersion': '1'}}", 409,
+        {"{'metadata': {'name': 'j', 'resourceVersion': '1'}}", 409,
          "Operation cannot be fulfilled on tfjobs.kubeflow.org \"j\": the object has been "
          "modified; "
          "please apply your changes to the latest version and try again"},

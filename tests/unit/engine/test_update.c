@@ -47,6 +47,25 @@ static void test_optimistic_lock(void **state)
     assert_int_equal(api_put(api, MAPS "/none", "{\"metadata\":{\"name\":\"none\"}}").status, 404);
 }
 
+/* What is written says itself what it is called, and no patch takes that away. */
+static void test_without_a_name(void **state)
+{
+    static const char message[] =
+        "the name of the object (c based on URL) was undeterminable: name must be provided";
+    struct api *api = *state;
+    api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"1\"}}");
+    struct answer answers[] = {
+        api_put(api, MAPS "/c", "{\"data\":{}}"),
+        api_merge(api, MAPS "/c", "{\"metadata\":null}"),
+        api_merge(api, MAPS "/c", "{\"metadata\":{\"name\":null}}"),
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+        assert_int_equal(answers[i].status, 400);
+        assert_string_equal(answer_message(&answers[i]), message);
+    }
+    assert_string_equal(api_at(api, MAPS "/c", "data.a"), "1");
+}
+
 static void test_nothing_changed(void **state)
 {
     struct api *api = *state;
@@ -248,11 +267,11 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_optimistic_lock),       API_TEST(test_nothing_changed),
-        API_TEST(test_generation_and_status), API_TEST(test_patch_types),
-        API_TEST(test_wrong_patches),         API_TEST(test_update_of_nothing),
-        API_TEST(test_pod_is_fixed),          API_TEST(test_binding),
-        API_TEST(test_immutable_metadata),
+        API_TEST(test_optimistic_lock),   API_TEST(test_without_a_name),
+        API_TEST(test_nothing_changed),   API_TEST(test_generation_and_status),
+        API_TEST(test_patch_types),       API_TEST(test_wrong_patches),
+        API_TEST(test_update_of_nothing), API_TEST(test_pod_is_fixed),
+        API_TEST(test_binding),           API_TEST(test_immutable_metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
