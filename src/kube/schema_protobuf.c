@@ -466,7 +466,7 @@ int schema_protobuf_read_body(struct arena *arena, const void *data, size_t size
         return err_set(err, ERR_MEDIA_TYPE,
                        "%.100s of version \"%.100s\" is not read from protobuf; send it as "
                        "application/json",
-                       kind, version);
+                       *kind ? kind : "an object without a kind", version);
     r = schema_protobuf_read(arena, type, raw.data, raw.size, &object, err);
     if (r < 0)
         return r;
