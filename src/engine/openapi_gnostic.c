@@ -64,7 +64,7 @@ static void put_message(struct buf *buf, const struct gnostic_message *message,
 static void put_object(struct buf *buf, const struct gnostic_field *field,
                        const struct json *object)
 {
-    static const struct gnostic_field reference_fields[] = {{"$ref", 1, TEXT}, {0}};
+    static const struct gnostic_field reference_fields[] = {{"$ref", 1, GNOSTIC_TEXT}, {0}};
     static const struct gnostic_message reference = {reference_fields};
     enum { ITSELF = 1, REFERENCE = 2 };
     if (!field->refers) {
@@ -121,13 +121,13 @@ static void put_nested(struct buf *buf, const struct gnostic_field *field, const
 {
     size_t starts[GNOSTIC_AROUND_MAX], outer = begin(buf, field->number);
     size_t count = begin_around(buf, field->around, starts);
-    if (field->type == TEXT)
+    if (field->type == GNOSTIC_TEXT)
         buf_append(buf, value->text, value->size);
-    else if (field->type == SCALAR)
+    else if (field->type == GNOSTIC_SCALAR)
         put_scalar(buf, value);
-    else if (field->type == NAMED)
+    else if (field->type == GNOSTIC_NAMED)
         put_named(buf, field, value);
-    else if (field->type == PARAMETER)
+    else if (field->type == GNOSTIC_PARAMETER)
         put_parameter(buf, field->places, value);
     else
         put_object(buf, field, value);
@@ -138,25 +138,25 @@ static void put_nested(struct buf *buf, const struct gnostic_field *field, const
 static void put_value(struct buf *buf, const struct gnostic_field *field, const struct json *value)
 {
     /* Of a list each element is the field once more. */
-    if (value->type == JSON_ARRAY && field->type != SCALAR) {
+    if (value->type == JSON_ARRAY && field->type != GNOSTIC_SCALAR) {
         JSON_EACH (element, value)
             put_value(buf, field, element);
         return;
     }
     switch (field->type) {
-    case YAML:
+    case GNOSTIC_YAML:
         put_yaml(buf, field->number, value);
         return;
-    case FLAG:
+    case GNOSTIC_FLAG:
         protobuf_put_int(buf, field->number, value->boolean);
         return;
-    case COUNT:
+    case GNOSTIC_COUNT:
         protobuf_put_int(buf, field->number, value->integer);
         return;
-    case REAL:
+    case GNOSTIC_REAL:
         protobuf_put_double(buf, field->number, json_number(value, 0));
         return;
-    case TEXT:
+    case GNOSTIC_TEXT:
         if (!field->around[0]) {
             protobuf_put_string(buf, field->number, value->text);
             return;

@@ -12,15 +12,15 @@
 #include <stdint.h>
 
 enum gnostic_type {
-    TEXT,
-    FLAG,
-    COUNT,
-    REAL,
-    YAML,      /* any value */
-    OBJECT,    /* a message */
-    NAMED,     /* an object of any names: messages with the name as 1 and the value as 2 */
-    PARAMETER, /* another message for each of its `places` */
-    SCALAR,    /* a number as 1, a boolean as 2, a text as 3; of others it is empty */
+    GNOSTIC_TEXT,
+    GNOSTIC_FLAG,
+    GNOSTIC_COUNT,
+    GNOSTIC_REAL,
+    GNOSTIC_YAML,      /* any value */
+    GNOSTIC_OBJECT,    /* a message */
+    GNOSTIC_NAMED,     /* an object of any names: messages with the name as 1 and the value as 2 */
+    GNOSTIC_PARAMETER, /* another message for each of its `places` */
+    GNOSTIC_SCALAR,    /* a number as 1, a boolean as 2, a text as 3; of others it is empty */
 };
 
 enum { GNOSTIC_AROUND_MAX = 4 };
@@ -31,8 +31,8 @@ struct gnostic_field {
     enum gnostic_type type;
     const struct gnostic_message *message;
     uint8_t around[GNOSTIC_AROUND_MAX]; /* from the outside, ends with 0 */
-    uint8_t entry;                      /* of NAMED: the number of each entry */
-    uint8_t within[GNOSTIC_AROUND_MAX]; /* of NAMED: around each value */
+    uint8_t entry;                      /* of GNOSTIC_NAMED: the number of each entry */
+    uint8_t within[GNOSTIC_AROUND_MAX]; /* of GNOSTIC_NAMED: around each value */
     bool refers; /* an object is 1 of a message, and one that only refers to another is 2 */
     const struct gnostic_place *places;
 };

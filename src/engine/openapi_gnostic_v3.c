@@ -5,103 +5,105 @@
 static const struct gnostic_message SCHEMA;
 
 static const struct gnostic_field SCHEMA_FIELDS[] = {
-    {"nullable", 1, FLAG},
-    {"multipleOf", 10, REAL},
-    {"maximum", 11, REAL},
-    {"exclusiveMaximum", 12, FLAG},
-    {"minimum", 13, REAL},
-    {"exclusiveMinimum", 14, FLAG},
-    {"maxLength", 15, COUNT},
-    {"minLength", 16, COUNT},
-    {"pattern", 17, TEXT},
-    {"maxItems", 18, COUNT},
-    {"minItems", 19, COUNT},
-    {"uniqueItems", 20, FLAG},
-    {"maxProperties", 21, COUNT},
-    {"minProperties", 22, COUNT},
-    {"required", 23, TEXT},
-    {"enum", 24, YAML},
-    {"type", 25, TEXT},
-    {"allOf", 26, OBJECT, &SCHEMA, .refers = true},
-    {"oneOf", 27, OBJECT, &SCHEMA, .refers = true},
-    {"anyOf", 28, OBJECT, &SCHEMA, .refers = true},
-    {"not", 29, OBJECT, &SCHEMA},
-    {"items", 30, OBJECT, &SCHEMA, .around = {1}, .refers = true},
-    {"properties", 31, NAMED, &SCHEMA, .entry = 1, .refers = true},
-    {"additionalProperties", 32, OBJECT, &SCHEMA, .around = {1}, .refers = true},
-    {"default", 33, SCALAR},
-    {"description", 34, TEXT},
-    {"format", 35, TEXT},
+    {"nullable", 1, GNOSTIC_FLAG},
+    {"multipleOf", 10, GNOSTIC_REAL},
+    {"maximum", 11, GNOSTIC_REAL},
+    {"exclusiveMaximum", 12, GNOSTIC_FLAG},
+    {"minimum", 13, GNOSTIC_REAL},
+    {"exclusiveMinimum", 14, GNOSTIC_FLAG},
+    {"maxLength", 15, GNOSTIC_COUNT},
+    {"minLength", 16, GNOSTIC_COUNT},
+    {"pattern", 17, GNOSTIC_TEXT},
+    {"maxItems", 18, GNOSTIC_COUNT},
+    {"minItems", 19, GNOSTIC_COUNT},
+    {"uniqueItems", 20, GNOSTIC_FLAG},
+    {"maxProperties", 21, GNOSTIC_COUNT},
+    {"minProperties", 22, GNOSTIC_COUNT},
+    {"required", 23, GNOSTIC_TEXT},
+    {"enum", 24, GNOSTIC_YAML},
+    {"type", 25, GNOSTIC_TEXT},
+    {"allOf", 26, GNOSTIC_OBJECT, &SCHEMA, .refers = true},
+    {"oneOf", 27, GNOSTIC_OBJECT, &SCHEMA, .refers = true},
+    {"anyOf", 28, GNOSTIC_OBJECT, &SCHEMA, .refers = true},
+    {"not", 29, GNOSTIC_OBJECT, &SCHEMA},
+    {"items", 30, GNOSTIC_OBJECT, &SCHEMA, .around = {1}, .refers = true},
+    {"properties", 31, GNOSTIC_NAMED, &SCHEMA, .entry = 1, .refers = true},
+    {"additionalProperties", 32, GNOSTIC_OBJECT, &SCHEMA, .around = {1}, .refers = true},
+    {"default", 33, GNOSTIC_SCALAR},
+    {"description", 34, GNOSTIC_TEXT},
+    {"format", 35, GNOSTIC_TEXT},
     {0},
 };
 static const struct gnostic_message SCHEMA = {SCHEMA_FIELDS, .extensions = 36};
 
 static const struct gnostic_field MEDIA_TYPE_FIELDS[] = {
-    {"schema", 1, OBJECT, &SCHEMA, .refers = true}, {0}};
+    {"schema", 1, GNOSTIC_OBJECT, &SCHEMA, .refers = true}, {0}};
 static const struct gnostic_message MEDIA_TYPE = {MEDIA_TYPE_FIELDS, .extensions = 5};
 
 static const struct gnostic_field PARAMETER_FIELDS[] = {
-    {"name", 1, TEXT},
-    {"in", 2, TEXT},
-    {"description", 3, TEXT},
-    {"required", 4, FLAG},
-    {"schema", 10, OBJECT, &SCHEMA, .refers = true},
+    {"name", 1, GNOSTIC_TEXT},
+    {"in", 2, GNOSTIC_TEXT},
+    {"description", 3, GNOSTIC_TEXT},
+    {"required", 4, GNOSTIC_FLAG},
+    {"schema", 10, GNOSTIC_OBJECT, &SCHEMA, .refers = true},
     {0},
 };
 static const struct gnostic_message PARAMETER_MESSAGE = {PARAMETER_FIELDS, .extensions = 14};
 
 static const struct gnostic_field REQUEST_BODY_FIELDS[] = {
-    {"description", 1, TEXT},
-    {"content", 2, NAMED, &MEDIA_TYPE, .entry = 1},
-    {"required", 3, FLAG},
+    {"description", 1, GNOSTIC_TEXT},
+    {"content", 2, GNOSTIC_NAMED, &MEDIA_TYPE, .entry = 1},
+    {"required", 3, GNOSTIC_FLAG},
     {0},
 };
 static const struct gnostic_message REQUEST_BODY = {REQUEST_BODY_FIELDS, .extensions = 4};
 
 static const struct gnostic_field RESPONSE_FIELDS[] = {
-    {"description", 1, TEXT},
-    {"content", 3, NAMED, &MEDIA_TYPE, .entry = 1},
+    {"description", 1, GNOSTIC_TEXT},
+    {"content", 3, GNOSTIC_NAMED, &MEDIA_TYPE, .entry = 1},
     {0},
 };
 static const struct gnostic_message RESPONSE = {RESPONSE_FIELDS, .extensions = 5};
 
 static const struct gnostic_field OPERATION_FIELDS[] = {
-    {"tags", 1, TEXT},
-    {"summary", 2, TEXT},
-    {"description", 3, TEXT},
-    {"operationId", 5, TEXT},
-    {"parameters", 6, OBJECT, &PARAMETER_MESSAGE, .refers = true},
-    {"requestBody", 7, OBJECT, &REQUEST_BODY, .refers = true},
-    {"responses", 8, NAMED, &RESPONSE, .entry = 2, .refers = true},
-    {"deprecated", 10, FLAG},
+    {"tags", 1, GNOSTIC_TEXT},
+    {"summary", 2, GNOSTIC_TEXT},
+    {"description", 3, GNOSTIC_TEXT},
+    {"operationId", 5, GNOSTIC_TEXT},
+    {"parameters", 6, GNOSTIC_OBJECT, &PARAMETER_MESSAGE, .refers = true},
+    {"requestBody", 7, GNOSTIC_OBJECT, &REQUEST_BODY, .refers = true},
+    {"responses", 8, GNOSTIC_NAMED, &RESPONSE, .entry = 2, .refers = true},
+    {"deprecated", 10, GNOSTIC_FLAG},
     {0},
 };
 static const struct gnostic_message OPERATION = {OPERATION_FIELDS, .extensions = 13};
 
 static const struct gnostic_field PATH_ITEM_FIELDS[] = {
-    {"get", 4, OBJECT, &OPERATION},
-    {"put", 5, OBJECT, &OPERATION},
-    {"post", 6, OBJECT, &OPERATION},
-    {"delete", 7, OBJECT, &OPERATION},
-    {"patch", 10, OBJECT, &OPERATION},
-    {"parameters", 13, OBJECT, &PARAMETER_MESSAGE, .refers = true},
+    {"get", 4, GNOSTIC_OBJECT, &OPERATION},
+    {"put", 5, GNOSTIC_OBJECT, &OPERATION},
+    {"post", 6, GNOSTIC_OBJECT, &OPERATION},
+    {"delete", 7, GNOSTIC_OBJECT, &OPERATION},
+    {"patch", 10, GNOSTIC_OBJECT, &OPERATION},
+    {"parameters", 13, GNOSTIC_OBJECT, &PARAMETER_MESSAGE, .refers = true},
     {0},
 };
 static const struct gnostic_message PATH_ITEM = {PATH_ITEM_FIELDS, .extensions = 14};
 
 static const struct gnostic_field COMPONENTS_FIELDS[] = {
-    {"schemas", 1, NAMED, &SCHEMA, .entry = 1, .refers = true}, {0}};
+    {"schemas", 1, GNOSTIC_NAMED, &SCHEMA, .entry = 1, .refers = true}, {0}};
 static const struct gnostic_message COMPONENTS = {COMPONENTS_FIELDS, .extensions = 10};
 
-static const struct gnostic_field INFO_FIELDS[] = {
-    {"title", 1, TEXT}, {"description", 2, TEXT}, {"version", 6, TEXT}, {0}};
+static const struct gnostic_field INFO_FIELDS[] = {{"title", 1, GNOSTIC_TEXT},
+                                                   {"description", 2, GNOSTIC_TEXT},
+                                                   {"version", 6, GNOSTIC_TEXT},
+                                                   {0}};
 static const struct gnostic_message INFO = {INFO_FIELDS, .extensions = 7};
 
 static const struct gnostic_field DOCUMENT_FIELDS[] = {
-    {"openapi", 1, TEXT},
-    {"info", 2, OBJECT, &INFO},
-    {"paths", 4, NAMED, &PATH_ITEM, .entry = 1},
-    {"components", 5, OBJECT, &COMPONENTS},
+    {"openapi", 1, GNOSTIC_TEXT},
+    {"info", 2, GNOSTIC_OBJECT, &INFO},
+    {"paths", 4, GNOSTIC_NAMED, &PATH_ITEM, .entry = 1},
+    {"components", 5, GNOSTIC_OBJECT, &COMPONENTS},
     {0},
 };
 const struct gnostic_message OPENAPI_GNOSTIC_V3 = {DOCUMENT_FIELDS, .extensions = 9};
