@@ -7,18 +7,12 @@
 IMAGE=example/conformance:1
 clean_up() { stop_operator; }
 
-# Pods are shown the home of whoever started the cluster, and no other one's: the program they run may lie in it.
-case $ROOT in
-/root/*) server_home=/root ;;
-*) server_home=$HOME ;;
-esac
-
 stop_operator() { [ ! -s "$SCRATCH/operator.pid" ] || kill -9 "$(cat "$SCRATCH/operator.pid")" 2>/dev/null || true; }
 
 # How the operator ends hard and starts again, as scripts that the suite runs. The pods live on.
 cat >"$SCRATCH/restart-server" <<SH
 kill -9 "\$("$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')"
-HOME=$server_home exec "$TRAINYARD" up --port 0
+HOME="$USER_HOME" exec "$TRAINYARD" up --port 0
 SH
 cat >"$SCRATCH/start-operator" <<SH
 "$TRAINYARD" operator --kubeconfig "$KUBECONFIG" --metrics-bind-address 0 --health-probe-bind-address 0 \
@@ -38,13 +32,14 @@ suite() { # RESTART-SCRIPT
     }
 }
 
+# The cluster is started from the user's own home, which pods are shown: this tree, and so what they run, may lie in it.
 for round in $(seq $(((SCALE + 3) / 4))); do
     echo "round $round: the operator of the cluster"
-    HOME=$server_home cluster_up --nodes 2
+    HOME=$USER_HOME cluster_up --nodes 2
     suite restart-server
     cluster_wipe
     echo "round $round: an operator of its own"
-    HOME=$server_home cluster_up --nodes 2 --no-operator
+    HOME=$USER_HOME cluster_up --nodes 2 --no-operator
     sh "$SCRATCH/start-operator"
     suite restart-operator
     stop_operator

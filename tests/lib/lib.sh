@@ -17,6 +17,7 @@ KUBECTL=$(type -P kubectl || true) # its path: the name is a function here
 [ -x "$BUILD/tools/usr/bin/kubectl" ] && KUBECTL=$BUILD/tools/usr/bin/kubectl
 export TRAINYARD_STATE=$SCRATCH/state
 export KUBECONFIG=$TRAINYARD_STATE/kubeconfig
+USER_HOME=${HOME:-/}
 export HOME=$SCRATCH/home # kubectl keeps a discovery cache there
 mkdir -p "$HOME"
 CLUSTER_UP=no
