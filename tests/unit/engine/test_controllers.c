@@ -182,15 +182,20 @@ static void make_family(struct api *api)
     assert_int_equal(api_get(api, MAPS "/grandchild").status, 200);
 }
 
+static void assert_family_is_gone(struct api *api)
+{
+    assert_int_equal(api_get(api, MAPS "/owner").status, 404);
+    assert_int_equal(api_get(api, MAPS "/child").status, 404);
+    assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
+}
+
 static void test_background(void **state)
 {
     struct api *api = *state;
     make_family(api);
     api_delete(api, MAPS "/owner", "{\"propagationPolicy\":\"Background\"}");
     api_run(api, 1000);
-    assert_int_equal(api_get(api, MAPS "/owner").status, 404);
-    assert_int_equal(api_get(api, MAPS "/child").status, 404);
-    assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
+    assert_family_is_gone(api);
 }
 
 static void test_foreground(void **state)
@@ -206,9 +211,7 @@ static void test_foreground(void **state)
     assert_string_not_equal(api_at(api, MAPS "/grandchild", "metadata.deletionTimestamp"), "");
     api_merge(api, MAPS "/grandchild", "{\"metadata\":{\"finalizers\":null}}");
     api_run(api, 1000);
-    assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
-    assert_int_equal(api_get(api, MAPS "/child").status, 404);
-    assert_int_equal(api_get(api, MAPS "/owner").status, 404);
+    assert_family_is_gone(api);
 }
 
 static void test_orphan(void **state)
@@ -272,9 +275,7 @@ static void test_circle_of_owners(void **state)
     assert_int_equal(api_get(api, MAPS "/child").status, 200);
     api_merge(api, MAPS "/leaf", "{\"metadata\":{\"finalizers\":null}}");
     api_run(api, 2000);
-    assert_int_equal(api_get(api, MAPS "/owner").status, 404);
-    assert_int_equal(api_get(api, MAPS "/child").status, 404);
-    assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
+    assert_family_is_gone(api);
 }
 
 /* Owners are looked for in the namespace of what they own; what has none is never taken for garbage
