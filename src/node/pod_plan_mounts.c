@@ -1,0 +1,119 @@
+/* What a container finds mounted: its volumes, and what every container gets. */
+#include "node/pod_plan_internal.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "node/image_table.h"
+#include "node/peers.h"
+#include "node/pod_state.h"
+
+#include <string.h>
+
+int planner_prepare_volumes(struct planner *p)
+{
+    const struct volume_context context = {.state_dir = p->input->state_dir,
+                                           .pod_dir = p->input->pod_dir,
+                                           .facts = &p->facts,
+                                           .objects = p->input->objects,
+                                           .tokens = p->input->tokens};
+    JSON_EACH (volume, json_at(p->input->pod, "spec", "volumes", NULL)) {
+        int result =
+            p->volume_count == PLANNER_VOLUMES_MAX
+                ? err_set(p->err, ERR_TOO_MANY, "more than %d volumes", PLANNER_VOLUMES_MAX)
+                : volume_prepare(p->arena, &context, volume, &p->volumes[p->volume_count], p->err);
+        if (result < 0)
+            return planner_refuse(p, "FailedMount", NULL, result);
+        p->volume_count++;
+    }
+    return 0;
+}
+
+static const struct volume *find_volume(const struct planner *p, const char *name)
+{
+    for (size_t i = 0; i < p->volume_count; i++)
+        if (str_eq(p->volumes[i].name, name))
+            return &p->volumes[i];
+    return NULL;
+}
+
+static bool is_step_image(const char *image)
+{
+    static const char name[] = "trainyard/step";
+    return str_has_prefix(image, name) && strchr(":@", image[strlen(name)]);
+}
+
+/* Its last words: a file of its own where Kubernetes says it is. */
+static void plan_message(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const char *target =
+        json_get_string(container, "terminationMessagePath", "/dev/termination-log");
+    _cleanup_free_ char *source = pod_message_path(p->input->pod_dir, ret->name);
+    ret->message_from_log =
+        str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError");
+    if (target[0] == '/' && target[1])
+        pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
+}
+
+/* The services that a pod on the machine's network can reach are named in its hosts file, which
+ * follows them: it must be one that can be changed from outside. */
+static void plan_hosts(struct planner *p, struct pod_container *ret)
+{
+    if (pod_uses_host_network(p->input->pod))
+        pod_container_add_mount(p->arena, ret, "/etc/hosts",
+                                arena_printf(p->arena, "%s/hosts", p->input->pod_dir))
+            ->read_only = true;
+}
+
+/* What it shares with the other pods of its job, unless it has something of its own there. */
+static int plan_peers(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const char *name = peers_name(p->arena, p->input->pod), *path;
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if (str_eq(json_get_string(mount, "mountPath", ""), PEERS_MOUNT))
+            name = NULL;
+    }
+    if (!name)
+        return 0;
+    int result = peers_prepare(p->arena, p->input->state_dir, name, &path, p->err);
+    if (result == 0)
+        pod_container_add_mount(p->arena, ret, PEERS_MOUNT, path);
+    return result;
+}
+
+int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    if (p->input->trainer_path)
+        pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH, p->input->trainer_path)
+            ->read_only = true;
+    if (p->input->step_path && is_step_image(json_get_string(container, "image", "")))
+        pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH, p->input->step_path)->read_only =
+            true;
+    plan_hosts(p, ret);
+    plan_message(p, container, ret);
+    int result = plan_peers(p, container, ret);
+    if (result < 0)
+        return result;
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        const char *name = json_get_string(mount, "name", "");
+        const char *path = json_get_string(mount, "mountPath", "");
+        const struct volume *volume = find_volume(p, name);
+        if (!volume)
+            return err_set(p->err, ERR_INVALID, "volume mount '%s' names no volume of the pod",
+                           name);
+        if (path[0] != '/' || str_eq(path, "/"))
+            return err_set(p->err, ERR_INVALID, "mountPath '%s' is no path below '/'", path);
+        if (json_get(mount, "subPathExpr"))
+            return err_set(p->err, ERR_UNSUPPORTED, "subPathExpr is not supported on this machine");
+        char *target = arena_strdup(p->arena, path);
+        for (size_t size = strlen(target); size > 1 && target[size - 1] == '/';)
+            target[--size] = '\0';
+        struct pod_mount *row = pod_container_add_mount(p->arena, ret, target, volume->source);
+        const char *sub_path = json_get_string(mount, "subPath", "");
+        row->sub_path = sub_path[0] && volume->source ? sub_path : NULL;
+        row->read_only = volume->read_only || json_get_bool(mount, "readOnly", false);
+    }
+    if (json_count(json_get(container, "volumeDevices")))
+        return err_set(p->err, ERR_UNSUPPORTED, "volumeDevices are not supported on this machine");
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* What the API asks of whoever runs the pods: their logs and their ports. */
+#include "node/runtime_internal.h"
+
+#include "kube/object.h"
+#include "node/connect.h"
+#include "node/log_read.h"
+
+static void send_logs(void *context, struct http_exchange *exchange, const struct json *pod,
+                      const struct engine_pod_logs *options)
+{
+    struct node_runtime *runtime = context;
+    struct err err = ERR_INIT;
+    const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
+    const char *name = NULL;
+    int64_t run;
+    if (node_log_choose_container(exchange->arena, pod, options->container, &name, &err) < 0 ||
+        node_log_choose_run(runner ? pod_runner_container(runner, name) : NULL, kube_meta_name(pod),
+                            name, options->previous, &run, &err) < 0) {
+        engine_respond_error(exchange, &err);
+        return;
+    }
+    node_log_streams_add(&runtime->logs, exchange, pod_runner_directory(runner), name, run,
+                         options);
+}
+
+static void *connect_port(void *context, const struct json *pod, int port,
+                          engine_connect_done *done, void *done_context)
+{
+    struct node_runtime *runtime = context;
+    const struct json *spec = json_get(pod, "spec"), *status = json_get(pod, "status");
+    const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
+    bool host_network = json_get_bool(spec, "hostNetwork", false);
+    /* Of a pod that is gone there is no directory, and the message says that it is not running. */
+    return node_connect_inside(runtime->loop,
+                               host_network ? NULL
+                               : runner     ? pod_runner_directory(runner)
+                                            : "",
+                               json_get_string(status, "podIP", NULL), port, done, done_context);
+}
+
+static void cancel_connect(void *connect)
+{
+    node_connect_cancel(connect);
+}
+
+struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
+{
+    return (struct engine_pod_backend){
+        .logs = send_logs,
+        .connect = connect_port,
+        .connect_cancel = cancel_connect,
+        .context = runtime,
+    };
+}

@@ -1,0 +1,46 @@
+/* What the files of the node runtime share: runtime.c holds the parts together, runtime_pods.c
+ * keeps one runner a pod, runtime_names.c answers for names, runtime_backend.c answers the API
+ * about pods.
+ */
+#ifndef TRAINYARD_NODE_RUNTIME_INTERNAL_H
+#define TRAINYARD_NODE_RUNTIME_INTERNAL_H
+
+#include "node/log_stream.h"
+#include "node/pod_runner.h"
+#include "node/service_proxy.h"
+
+#include "base/map.h"
+#include "net/dns_server.h"
+
+struct node_runtime {
+    struct loop *loop;
+    struct kube_client *client;
+    struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
+    struct node_registrar *registrar;
+    struct dns_server *dns;
+    struct service_proxy *proxy;
+    struct arena *arena; /* what lives as long as we do */
+    const char *const *node_names;
+    struct pod_host host;
+    struct map runners; /* by uid */
+    struct node_log_streams logs;
+    struct loop_timer sync; /* until every informer has its first list */
+};
+
+/* ---- runtime.c */
+void runtime_routes_changed(struct node_runtime *runtime);
+
+/* ---- runtime_pods.c */
+/* A kube_informer_change of pods. */
+void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_object *new_);
+/* A runner has nothing left to do: pod_host.done. */
+void runtime_on_runner_done(void *context, const char *uid);
+/* Before any address is given out: those of pods that may still run are taken. */
+void runtime_reserve_addresses(struct node_runtime *runtime);
+/* Every informer has its first list: find the pods, end those that nobody knows any more. */
+void runtime_find_pods(struct node_runtime *runtime);
+
+/* ---- runtime_names.c */
+int runtime_serve_names(struct node_runtime *runtime, struct node_space *space, struct err *err);
+
+#endif

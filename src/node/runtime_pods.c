@@ -1,0 +1,137 @@
+/* The pods of this machine: a runner for each that the API shows on one of our nodes, and what
+ * those leave behind that it does not show any more. */
+#include "node/runtime_internal.h"
+
+#include "node/node_object.h"
+#include "node/peers.h"
+#include "node/space.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <dirent.h>
+
+static int node_number(const struct node_runtime *runtime, const struct json *pod)
+{
+    const char *name = json_get_string(json_get(pod, "spec"), "nodeName", "");
+    for (int i = 0; runtime->node_names[i]; i++)
+        if (str_eq(runtime->node_names[i], name))
+            return i;
+    return -1;
+}
+
+static void see_pod(struct node_runtime *runtime, struct kube_object *pod)
+{
+    struct pod_runner *runner = map_get(&runtime->runners, pod->uid);
+    int node = node_number(runtime, pod->json);
+    if (runner) {
+        pod_runner_update(runner, pod);
+    } else if (node >= 0 && str_is_dns_subdomain(pod->uid)) { /* it becomes part of a path */
+        runner =
+            pod_runner_new(&runtime->host, pod, node, node_object_address(runtime->arena, node));
+        map_put(&runtime->runners, pod->uid, runner);
+    }
+}
+
+static void forget_pod(struct node_runtime *runtime, const struct kube_object *pod)
+{
+    struct pod_runner *runner = map_get(&runtime->runners, pod->uid);
+    if (runner)
+        pod_runner_forget(runner);
+}
+
+void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_object *new_)
+{
+    struct node_runtime *runtime = context;
+    if (runtime->sync.running)
+        return; /* runtime_find_pods() sees them all */
+    if (old && (!new_ || !str_eq(old->uid, new_->uid)))
+        forget_pod(runtime, old);
+    if (new_)
+        see_pod(runtime, new_);
+    runtime_routes_changed(runtime);
+}
+
+static bool has_peers(void *context, const char *name)
+{
+    struct node_runtime *runtime = context;
+    const char *uid;
+    void *runner;
+    for (size_t at = 0; map_next(&runtime->runners, &at, &uid, &runner);)
+        if (str_eq(pod_runner_peers(runner), name))
+            return true;
+    return false;
+}
+
+/* With the last pod of a job goes what its pods shared. */
+void runtime_on_runner_done(void *context, const char *uid)
+{
+    struct node_runtime *runtime = context;
+    struct pod_runner *runner = map_remove(&runtime->runners, uid);
+    const char *peers = pod_runner_peers(runner);
+    struct err err = ERR_INIT;
+    if (peers && !has_peers(runtime, peers) &&
+        peers_remove(runtime->host.state_dir, peers, &err) < 0)
+        log_warning(peers, "%s", err.message);
+    pod_runner_free(runner);
+}
+
+/* Visit the directories of pods on disk. */
+static void each_directory(struct node_runtime *runtime,
+                           void (*visit)(struct node_runtime *runtime, const char *uid,
+                                         const char *directory))
+{
+    _cleanup_free_ char *root = mem_printf("%s/pods", runtime->host.state_dir);
+    DIR *directory = opendir(root);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        _cleanup_free_ char *path = mem_printf("%s/%s", root, entry->d_name);
+        visit(runtime, entry->d_name, path);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+static void reserve_address(struct node_runtime *runtime, const char *uid, const char *directory)
+{
+    _cleanup_free_ char *path = mem_printf("%s/spec", directory);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf text;
+    _cleanup_pod_state_ struct pod_state state = {0};
+    struct pod_spec spec;
+    buf_init(&text, POD_SPEC_MAX);
+    if ((pod_state_load(directory, &state, NULL) == 0 && state.finished) ||
+        file_read(path, &text, NULL) < 0 ||
+        pod_spec_parse(arena, text.data, text.size, &spec, NULL) < 0)
+        return;
+    addresses_reserve(&runtime->host.addresses, spec.address);
+}
+
+/* A pod that was deleted while we were away leaves its directory, and perhaps its processes. */
+static void sweep(struct node_runtime *runtime, const char *uid, const char *directory)
+{
+    if (map_get(&runtime->runners, uid))
+        return;
+    log_info(uid, "ending a pod that is not known any more");
+    struct err err = ERR_INIT;
+    if (node_pod_end(directory, 0, &err) < 0 || file_remove_tree(directory, &err) < 0)
+        log_warning(uid, "%s", err.message);
+}
+
+void runtime_reserve_addresses(struct node_runtime *runtime)
+{
+    each_directory(runtime, reserve_address);
+}
+
+void runtime_find_pods(struct node_runtime *runtime)
+{
+    size_t position = 0;
+    for (struct kube_object *pod; (pod = kube_informer_next(runtime->pods, NULL, &position));)
+        see_pod(runtime, pod);
+    each_directory(runtime, sweep);
+    peers_sweep(runtime->host.state_dir, has_peers, runtime);
+}
