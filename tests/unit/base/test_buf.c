@@ -55,6 +55,20 @@ static void test_maximum(void **state)
     buf_release(&none);
 }
 
+/* The end of an empty file, say: room was asked for and nothing came. */
+static void test_reserve_for_nothing(void **state)
+{
+    struct buf buf;
+    buf_init(&buf, 1000);
+    for (int i = 0; i < 60; i++)
+        buf_append_char(&buf, 'x');
+    buf_release(&buf); /* the memory that likely comes next */
+    buf_init(&buf, 1000);
+    assert_non_null(buf_reserve(&buf, 40));
+    assert_string_equal(buf.data, "");
+    buf_release(&buf);
+}
+
 static void test_reserve_and_consume(void **state)
 {
     _cleanup_buf_ struct buf buf;
@@ -98,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_append),
         cmocka_unit_test(test_maximum),
+        cmocka_unit_test(test_reserve_for_nothing),
         cmocka_unit_test(test_reserve_and_consume),
         cmocka_unit_test(test_take_and_release),
     };
