@@ -1,8 +1,10 @@
 /* One pod of this machine; see pod_runner.h. */
 #include "node/pod_runner_internal.h"
 
+#include "node/cgroup_base.h"
 #include "node/image_table.h"
 #include "node/peers.h"
+#include "node/pod_limits.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
 
@@ -208,6 +210,8 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
     /* Before it is planned: what was made for a plan that fails is to be removed as well. */
     keep_peers(runner, peers_name(arena, input.pod));
     result = pod_plan(arena, &input, &spec, refusal, err);
+    if (result == 0)
+        result = pod_limits_plan(input.pod, &spec, err);
     if (result == 0 && pod_uses_host_network(input.pod))
         result = host_names_begin(host->host_names, input.pod, runner->directory, spec.hosts, err);
     return result < 0 ? result : write_spec(runner, &spec, err);
@@ -218,6 +222,11 @@ static void announce_limits(struct pod_runner *runner)
 {
     static const char *const PROBES[] = {"livenessProbe", "readinessProbe", "startupProbe"};
     const struct json *pod = runner_pod(runner);
+    const struct cgroup_base *groups = runner->host->groups;
+    const char *not_held = pod_limits_not_held(pod, cgroup_controllers(&groups->trees));
+    if (not_held)
+        kube_event(runner->host->client, pod, COMPONENT, "Warning", "LimitsNotEnforced",
+                   "limits of %s are not enforced here: %s", not_held, cgroup_base_advice(groups));
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL))
         for (size_t i = 0; i < ARRAY_SIZE(PROBES); i++)
             if (json_get(container, PROBES[i]))
@@ -255,6 +264,11 @@ static void start(struct pod_runner *runner)
     }
     runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
     runner->stopped_with_ms = -1;
+    if (cgroup_base_place_pod(runner->host->groups, runner->directory, runner->uid, &err) < 0) {
+        refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
+        pod_runner_refuse(runner, &refusal, &err);
+        return;
+    }
     state_machine_move(&runner->machine, STARTING);
     supervisor_link_start(runner->link);
 }
@@ -332,6 +346,7 @@ void pod_runner_work(struct pod_runner *runner)
     bool ended = runner->machine.state == ENDED;
     if (runner->forgotten) {
         if (ended) {
+            cgroup_base_remove_pod(runner->directory);
             (void)file_remove_tree(runner->directory, NULL);
             runner->host->done(runner->host->context, runner->uid);
         }

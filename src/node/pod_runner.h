@@ -16,6 +16,7 @@ struct pod_host {
     struct loop *loop;
     struct kube_client *client;
     struct node_space *space;
+    const struct cgroup_base *groups; /* below which pods have their control groups */
     const char *state_dir;
     int api_port; /* on the machine's loopback */
     const char *step_path;

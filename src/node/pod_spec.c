@@ -1,6 +1,7 @@
 /* The supervisor's orders, written and read; see pod_spec.h. */
 #include "node/pod_spec.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "node/record.h"
 
@@ -62,6 +63,28 @@ static void write_optional(struct buf *buf, const char *key, const char *value)
         record_write(buf, key, value);
 }
 
+static const struct {
+    const char *key;
+    size_t offset;
+} LIMITS[] = {
+    {"cpu-shares", offsetof(struct cgroup_limits, cpu_shares)},
+    {"cpu-quota", offsetof(struct cgroup_limits, cpu_quota_us)},
+    {"memory-limit", offsetof(struct cgroup_limits, memory_bytes)},
+    {"pids-limit", offsetof(struct cgroup_limits, pids)},
+};
+
+static int64_t *limit_at(const struct cgroup_limits *limits, size_t i)
+{
+    return (int64_t *)((char *)limits + LIMITS[i].offset);
+}
+
+static void write_limits(const struct cgroup_limits *limits, struct buf *buf)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(LIMITS); i++)
+        if (*limit_at(limits, i))
+            record_write_int(buf, LIMITS[i].key, *limit_at(limits, i));
+}
+
 static void write_container(const struct pod_container *container, struct buf *buf)
 {
     record_write(buf, container->init ? "init" : "container", container->name);
@@ -73,6 +96,7 @@ static void write_container(const struct pod_container *container, struct buf *b
     record_write_int(buf, "user", container->user);
     record_write_int(buf, "group", container->group);
     record_write_int(buf, "message-from-log", container->message_from_log);
+    write_limits(&container->limits, buf);
     for (size_t i = 0; i < container->mount_count; i++) {
         const struct pod_mount *mount = &container->mounts[i];
         record_write(buf, "mount", mount->target);
@@ -93,6 +117,7 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
     write_optional(buf, "resolv-conf", spec->resolv_conf);
     for (size_t i = 0; i < spec->masks.count; i++)
         record_write(buf, "mask", spec->masks.items[i]);
+    write_limits(&spec->limits, buf);
     for (size_t i = 0; i < spec->container_count; i++)
         write_container(&spec->containers[i], buf);
 }
@@ -134,6 +159,16 @@ static int parse_container(struct parser *p, const char *name, bool init)
     return 0;
 }
 
+/* Of the container being read, or of the pod; 1 if the key is no limit. */
+static int parse_limit(struct parser *p, const char *key, const char *value)
+{
+    struct cgroup_limits *limits = p->container ? &p->container->limits : &p->spec->limits;
+    for (size_t i = 0; i < ARRAY_SIZE(LIMITS); i++)
+        if (str_eq(key, LIMITS[i].key))
+            return parse_int(p, key, value, 0, INT64_MAX, limit_at(limits, i));
+    return 1;
+}
+
 /* Keys of a mount and of a container; 1 if the key is none of them. */
 static int parse_inner(struct parser *p, const char *key, const char *value)
 {
@@ -170,6 +205,8 @@ static int parse_record(struct parser *p, const char *key, const char *value)
 {
     struct pod_spec *spec = p->spec;
     int inner = parse_inner(p, key, value);
+    if (inner == 1)
+        inner = parse_limit(p, key, value);
     if (inner <= 0)
         return inner;
     if (str_eq(key, "container") || str_eq(key, "init"))

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "node/cgroup.h"
 #include "node/restart.h"
 
 #include <stdbool.h>
@@ -33,9 +34,10 @@ struct pod_container {
     bool init; /* runs to its end before the next starts */
     struct pod_strings arguments;
     struct pod_strings environment;
-    const char *directory;    /* working directory; NULL: "/" */
-    int64_t user, group;      /* -1: root of the sandbox */
-    bool message_from_log;    /* of one that failed and left no message */
+    const char *directory; /* working directory; NULL: "/" */
+    int64_t user, group;   /* -1: root of the sandbox */
+    bool message_from_log; /* of one that failed and left no message */
+    struct cgroup_limits limits;
     struct pod_mount *mounts; /* those with the shorter target first */
     size_t mount_count, mount_capacity;
 };
@@ -49,6 +51,8 @@ struct pod_spec {
     enum restart_policy restart;
     const char *hosts, *resolv_conf; /* contents of the files in /etc; NULL: the machine's */
     struct pod_strings masks;        /* paths whose content the pod must not see */
+    struct cgroup_trees groups;  /* the pod's own, of <pod directory>/cgroups; not in the text */
+    struct cgroup_limits limits; /* of the pod as a whole */
     struct pod_container *containers;
     size_t container_count, container_capacity;
 };

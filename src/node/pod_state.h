@@ -25,7 +25,7 @@ struct container_end {
     int exit_code;
     int signal; /* that ended it, or 0 */
     int64_t started_ms, finished_ms;
-    char reason[POD_REASON_MAX]; /* "Completed", "Error", "StartError", "ContainerStatusUnknown" */
+    char reason[POD_REASON_MAX]; /* "Completed", "Error", "OOMKilled", "StartError", … */
     char message[POD_LAST_WORDS_MAX + 1];
 };
 

@@ -177,6 +177,7 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
         .loop = runtime->loop,
         .client = runtime->client,
         .space = space,
+        .groups = node_space_groups(space),
         /* The real path: it is what must be covered in sandboxes. */
         .state_dir =
             arena_strdup(arena, realpath(options->state_dir, path) ? path : options->state_dir),

@@ -2,6 +2,7 @@
  * those leave behind that it does not show any more. */
 #include "node/runtime_internal.h"
 
+#include "node/cgroup_base.h"
 #include "node/node_object.h"
 #include "node/peers.h"
 #include "node/space.h"
@@ -122,6 +123,12 @@ static void sweep(struct node_runtime *runtime, const char *uid, const char *dir
         log_warning(uid, "%s", err.message);
 }
 
+static bool has_runner(void *context, const char *uid)
+{
+    struct node_runtime *runtime = context;
+    return map_get(&runtime->runners, uid) != NULL;
+}
+
 void runtime_reserve_addresses(struct node_runtime *runtime)
 {
     each_directory(runtime, reserve_address);
@@ -133,5 +140,6 @@ void runtime_find_pods(struct node_runtime *runtime)
     for (struct kube_object *pod; (pod = kube_informer_next(runtime->pods, NULL, &position));)
         see_pod(runtime, pod);
     each_directory(runtime, sweep);
+    cgroup_base_sweep(runtime->host.state_dir, runtime->host.groups, has_runner, runtime);
     peers_sweep(runtime->host.state_dir, has_peers, runtime);
 }

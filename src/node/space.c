@@ -5,6 +5,7 @@
  * control process. */
 #include "node/space.h"
 
+#include "node/cgroup_base.h"
 #include "node/pod_network.h"
 #include "node/pod_state.h"
 #include "node/process_lock.h"
@@ -43,6 +44,7 @@ struct node_space {
     bool nested;
     int network_fd; /* the holder's network namespace */
     char *lock;
+    struct cgroup_base *groups;
 };
 
 bool node_space_is_nested(const struct node_space *space)
@@ -53,6 +55,11 @@ bool node_space_is_nested(const struct node_space *space)
 const char *node_space_network(const struct node_space *space)
 {
     return space->lock;
+}
+
+const struct cgroup_base *node_space_groups(const struct node_space *space)
+{
+    return space->groups;
 }
 
 /* What pods need where no user namespace gives it; root in somebody's container may lack it. */
@@ -258,6 +265,8 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
     space->nested = !is_privileged();
     space->network_fd = -1;
     space->lock = mem_printf("%s/run/holder", options->state_dir);
+    /* Before anything is started: it must be where we are when we have moved. */
+    space->groups = cgroup_base_open(options->state_dir, !space->nested);
     int result = find_holder(space, options->state_dir, options->step_path, err);
     if (result == 0)
         result = find_proxy(space, options, err);
@@ -275,6 +284,7 @@ struct node_space *node_space_free(struct node_space *space)
         if (space->network_fd >= 0)
             close(space->network_fd);
         free(space->lock);
+        cgroup_base_free(space->groups);
         free(space);
     }
     return NULL;
@@ -351,13 +361,8 @@ int node_space_listen(struct node_space *space, int port, int *ret_fd, struct er
     return 0;
 }
 
-int node_space_destroy(const char *state_dir, struct err *err)
+static int end_holder(const char *state_dir, struct err *err)
 {
-    int result = end_pods(state_dir, err);
-    if (result == 0)
-        result = proxy_process_end(state_dir, err);
-    if (result < 0)
-        return result;
     _cleanup_free_ char *lock = mem_printf("%s/run/holder", state_dir);
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
@@ -369,4 +374,14 @@ int node_space_destroy(const char *state_dir, struct err *err)
                        "started by another user",
                        (int)pid);
     return 0;
+}
+
+int node_space_destroy(const char *state_dir, struct err *err)
+{
+    int result = end_pods(state_dir, err);
+    if (result == 0)
+        result = proxy_process_end(state_dir, err);
+    if (result == 0)
+        result = end_holder(state_dir, err);
+    return result < 0 ? result : cgroup_base_destroy(state_dir, err);
 }

@@ -13,6 +13,10 @@ bool node_space_is_nested(const struct node_space *space);
 /* The lock file of the process that holds the pod network. */
 const char *node_space_network(const struct node_space *space);
 
+/* Below which the pods of this cluster have their control groups. */
+struct cgroup_base;
+const struct cgroup_base *node_space_groups(const struct node_space *space);
+
 /* A socket inside the pod network, while this process stays in the machine's. It does not block. */
 int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
                       struct err *err);

@@ -1,6 +1,7 @@
 /* One container under its supervisor; see step_container.h. */
 #include "node/step_container.h"
 
+#include "node/step_limits.h"
 #include "node/step_message.h"
 
 #include "base/cleanup.h"
@@ -156,6 +157,8 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     if (result == 0)
         result = step_message_prepare(run->directory, run->spec->name, err);
     if (result == 0)
+        result = step_limits_begin(run->pod, run->spec, err);
+    if (result == 0)
         result = spawn(run, err);
     if (result < 0) {
         close_run(run);
@@ -249,12 +252,13 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
         write_records(run, &records);
     }
     close_run(run);
+    bool out_of_memory = step_limits_end(run->pod, run->spec);
     if (report.kind == STEP_FAILED) {
         set_end(run, EXIT_CANNOT_START, 0, "StartError", report.message, now_ms);
         return;
     }
     char message[POD_LAST_WORDS_MAX + 1];
     step_message_read(run->directory, run->spec, run->state->restarts, report.exit_code, message);
-    set_end(run, report.exit_code, report.signal, report.exit_code ? "Error" : "Completed", message,
-            now_ms);
+    const char *reason = out_of_memory ? "OOMKilled" : report.exit_code ? "Error" : "Completed";
+    set_end(run, report.exit_code, report.signal, reason, message, now_ms);
 }

@@ -4,6 +4,8 @@
  * inside the sandbox and holds nothing of the outside but three pipes. */
 #include "node/step.h"
 
+#include "node/step_limits.h"
+
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -161,8 +163,10 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     setsid();
     if (keep_pipes(report_fd, stdout_fd, stderr_fd) < 0)
         _exit(1);
-    if (step_root_enter(spec, container, mount_point, &err) < 0 ||
-        step_privilege_drop(spec, container, &err) < 0)
+    if (step_limits_enter(spec, container, &err) < 0 ||
+        step_root_enter(spec, container, mount_point, &err) < 0 ||
+        step_privilege_drop(spec, container, &err) < 0 ||
+        step_limits_count_processes(spec, &err) < 0)
         fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);
     bind_to_supervisor();

@@ -7,6 +7,7 @@
 #include "node/step_container.h"
 
 #include "node/process_lock.h"
+#include "node/step_limits.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -211,6 +212,7 @@ static void supervise(struct supervisor *s)
         if (ended) {
             s->state.finished = !(s->pausing && is_waiting(s));
             s->dirty = true;
+            step_limits_end_pod(&s->spec); /* before anybody hears of the end */
             store_state(s);
             return;
         }
@@ -270,7 +272,7 @@ static int load_spec(struct supervisor *s, struct arena *arena, struct err *err)
     size_t size = text.size;
     if (pod_spec_parse(arena, arena_strndup(arena, text.data, size), size, &s->spec, err) < 0)
         return err_wrap(err, "'%s'", path);
-    return 0;
+    return cgroup_trees_load(arena, s->directory, &s->spec.groups, err);
 }
 
 static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
@@ -293,7 +295,10 @@ static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
     if (s->signal_fd < 0)
         return err_set_errno(err, errno, "cannot receive signals");
     restore_state(s);
-    return s->state.finished ? 0 : step_network_enter(&s->spec, err);
+    if (s->state.finished)
+        return 0;
+    result = step_limits_begin_pod(&s->spec, err);
+    return result < 0 ? result : step_network_enter(&s->spec, err);
 }
 
 static int run_supervisor(const char *directory, int ready_fd)

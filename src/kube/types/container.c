@@ -23,8 +23,7 @@ LOCAL_TYPE(RESOURCE_CLAIM, CORE "ResourceClaim", "devices of the pod that a cont
 
 TYPE(TYPE_RESOURCE_REQUIREMENTS, CORE "ResourceRequirements",
         "how much processor, memory and devices are needed",
-    MAP_OF(1, "limits", TYPE_QUANTITY, "the most it may use of each resource",
-        UNSUPPORTED("limits are counted when a node is chosen, but not enforced")),
+    MAP_OF(1, "limits", TYPE_QUANTITY, "the most it may use of each resource"),
     MAP_OF(2, "requests", TYPE_QUANTITY, "how much of each resource a node must have to spare"),
     LIST(3, "claims", RESOURCE_CLAIM, "devices of the pod's resourceClaims", KEYS("name"),
         UNSUPPORTED(NO_DEVICES)));

@@ -33,6 +33,8 @@ static void spec_round_trip(void **state)
     pod_container_add_mount(arena, main, "/data/deep", "/x");
     pod_container_add_mount(arena, main, "/data", NULL)->read_only = true;
     pod_container_add_mount(arena, main, "/data/mid", "/y")->sub_path = "a/b";
+    spec.limits = (struct cgroup_limits){1, 2, 3, 4};
+    main->limits.memory_bytes = 5;
     pod_spec_write(&spec, &text);
 
     struct pod_spec read;
@@ -60,6 +62,9 @@ static void spec_round_trip(void **state)
     assert_string_equal(mounts[1].target, "/data/mid");
     assert_string_equal(mounts[1].sub_path, "a/b");
     assert_string_equal(mounts[2].target, "/data/deep");
+    assert_memory_equal(&read.limits, &spec.limits, sizeof(spec.limits));
+    assert_int_equal(read.containers[0].limits.memory_bytes, 0);
+    assert_int_equal(read.containers[1].limits.memory_bytes, 5);
 }
 
 static void broken_specs(void **state)
@@ -72,6 +77,7 @@ static void broken_specs(void **state)
         {"hostname a\ncontainer m\n", "'m' has no command"},
         {"hostname a\ncontainer ../m\narg x\n", "no name of a container"},
         {"hostname a\nnetwork /x\ncontainer m\narg x\n", "no address"},
+        {"hostname a\npids-limit -1\n", "line 2: pids-limit"},
         {"hostname a\nwhat x\n", "line 2: unknown key 'what'"},
         {"hostname a", "line 1 is cut short"},
         {"hostname\n", "line 1 is no 'key value'"},

@@ -1,0 +1,327 @@
+/* Control groups: how they are found on every kind of machine, what is written into them, and that
+ * nothing of them is left. What needs a real hierarchy is tried on the one that is here; the files
+ * of version 2 alone are a directory that looks like it. */
+#include "node_test.h"
+
+#include "base/file.h"
+#include "node/cgroup_base.h"
+#include "node/cgroup_detect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Finding ---- */
+
+struct expected {
+    const char *parent; /* for root, or for an ordinary user */
+    unsigned controllers;
+    bool unified, read_only;
+};
+
+static void check_places(const char *own, const char *mounts, bool privileged,
+                         const struct expected *expected, size_t count)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct cgroup_places places;
+    cgroup_detect(arena, own, mounts, &places);
+    assert_int_equal(places.count, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct cgroup_place *place = &places.items[i];
+        assert_string_equal(cgroup_place_parent(place, privileged), expected[i].parent);
+        assert_int_equal(place->controllers, expected[i].controllers);
+        assert_int_equal(place->unified, expected[i].unified);
+        assert_int_equal(place->read_only, expected[i].read_only);
+    }
+}
+
+#define CHECK(own, mounts, privileged, ...)                                                        \
+    check_places(own, mounts, privileged, (const struct expected[]){__VA_ARGS__},                  \
+                 sizeof((const struct expected[]){__VA_ARGS__}) / sizeof(struct expected))
+
+static void test_unified(void **state)
+{
+    const char *mounts = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+                         "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 "
+                         "rw,nsdelegate,memory_recursiveprot\n";
+    /* Root in a login session: the group of a unit is systemd's, the top is free. */
+    CHECK("0::/user.slice/user-0.slice/session-1.scope\n", mounts, true,
+          {"/sys/fs/cgroup", 0, true, false});
+    /* A user in a scope that was delegated. */
+    CHECK("0::/user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope\n", mounts,
+          false,
+          {"/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope", 0,
+           true, false});
+    /* No systemd: what limits us limits our pods. */
+    CHECK("0::/jobs/7\n", mounts, true, {"/sys/fs/cgroup/jobs/7", 0, true, false});
+    CHECK("0::/\n", mounts, true, {"/sys/fs/cgroup", 0, true, false});
+}
+
+static void test_version_1(void **state)
+{
+    const char *mounts =
+        "25 18 0:20 / /sys/fs/cgroup ro,nosuid shared:5 - tmpfs tmpfs ro,mode=755\n"
+        "26 25 0:21 / /sys/fs/cgroup/systemd rw shared:6 - cgroup cgroup rw,xattr,name=systemd\n"
+        "27 25 0:22 / /sys/fs/cgroup/cpu,cpuacct rw shared:7 - cgroup cgroup rw,cpu,cpuacct\n"
+        "28 25 0:23 / /sys/fs/cgroup/memory rw shared:8 - cgroup cgroup rw,memory\n"
+        "29 25 0:24 / /sys/fs/cgroup/pids rw shared:9 - cgroup cgroup rw,pids\n";
+    const char *own = "4:pids:/user.slice/user-0.slice/session-1.scope\n"
+                      "3:memory:/user.slice\n"
+                      "2:cpu,cpuacct:/\n"
+                      "1:name=systemd:/user.slice/user-0.slice/session-1.scope\n";
+    CHECK(own, mounts, true,
+          {"/sys/fs/cgroup/cpu,cpuacct", CGROUP_CPU | CGROUP_CPUACCT, false, false},
+          {"/sys/fs/cgroup/memory", CGROUP_MEMORY, false, false},
+          {"/sys/fs/cgroup/pids", CGROUP_PIDS, false, false});
+}
+
+static void test_hybrid(void **state)
+{
+    const char *mounts =
+        "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n"
+        "33 31 0:30 / /sys/fs/cgroup/cpuacct rw,relatime - cgroup cgroup rw,cpuacct\n"
+        "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
+        "39 31 0:36 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids\n"
+        "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n"
+        "42 31 0:36 / /mnt/again rw,relatime - cgroup cgroup rw,pids\n";
+    const char *own = "8:pids:/\n4:memory:/jobs/7\n2:cpuacct:/\n1:cpu:/\n0::/\n";
+    CHECK(own, mounts, true, {"/sys/fs/cgroup/cpu", CGROUP_CPU, false, false},
+          {"/sys/fs/cgroup/cpuacct", CGROUP_CPUACCT, false, false},
+          {"/sys/fs/cgroup/memory/jobs/7", CGROUP_MEMORY, false, false},
+          {"/sys/fs/cgroup/pids", CGROUP_PIDS, false, false},
+          {"/sys/fs/cgroup/unified", 0, true, false});
+}
+
+static void test_containers(void **state)
+{
+    /* Its own view of the hierarchy, read-only. */
+    CHECK("0::/\n",
+          "700 699 0:26 / /sys/fs/cgroup ro,nosuid,nodev - cgroup2 cgroup rw,nsdelegate\n", true,
+          {"/sys/fs/cgroup", 0, true, true});
+    /* The machine's view: only its own part is mounted. */
+    CHECK("5:memory:/docker/abc\n",
+          "700 699 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", true,
+          {"/sys/fs/cgroup/memory", CGROUP_MEMORY, false, false});
+    CHECK("5:memory:/docker/abc/inner\n",
+          "700 699 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", true,
+          {"/sys/fs/cgroup/memory/inner", CGROUP_MEMORY, false, false});
+    /* Another part than ours, which only begins alike; and one above what we may see. */
+    CHECK("5:memory:/docker/abcdef\n",
+          "700 699 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", true,
+          {"/sys/fs/cgroup/memory", CGROUP_MEMORY, false, false});
+    CHECK("0::/../other\n", "700 699 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n", true,
+          {"/sys/fs/cgroup", 0, true, false});
+    /* A mount point with a space in its name. */
+    CHECK("0::/\n", "700 699 0:26 / /my\\040groups rw - cgroup2 cgroup rw\n", true,
+          {"/my groups", 0, true, false});
+}
+
+static void test_nothing(void **state)
+{
+    static const char *const texts[][2] = {
+        {"", ""},
+        {"0::/\n", ""},
+        {"", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
+        {"0::/\n", "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"},
+        {"0::/\n", "30 23 0:26 / /sys/fs/cgroup rw cgroup2 cgroup2 rw\n"},
+        {"0::/\n", "30 23 0:26 / /sys/fs/cgroup rw -"},
+        {"nonsense\n::\n1:cpu\n", "40 31 0:37 / /s rw - cgroup cgroup rw,name=systemd\n"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        check_places(texts[i][0], texts[i][1], true, NULL, 0);
+}
+
+/* ---- As text ---- */
+
+static void test_text(void **state)
+{
+    char text[] = "1 cpu,cpuacct /a/b\n2  /c d\n2 memory,pids /e\n", copy[sizeof(text)];
+    memcpy(copy, text, sizeof(text));
+    struct cgroup_trees trees;
+    assert_int_equal(cgroup_trees_parse(copy, &trees, NULL), 0);
+    assert_int_equal(trees.count, 3);
+    assert_int_equal(cgroup_controllers(&trees),
+                     CGROUP_CPU | CGROUP_CPUACCT | CGROUP_MEMORY | CGROUP_PIDS);
+    assert_string_equal(trees.items[1].directory, "/c d");
+    _cleanup_buf_ struct buf written;
+    buf_init(&written, 4096);
+    cgroup_trees_write(&trees, &written);
+    assert_string_equal(written.data, text);
+    char wrong[][24] = {"3 cpu /a", "1 cpu", "1 cpu a", "1 gpu /a", "1", "1 cpu,, /a"};
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+        assert_true(cgroup_trees_parse(wrong[i], &trees, NULL) < 0);
+}
+
+/* ---- Version 2, from its files ---- */
+
+static char scratch[] = "/tmp/trainyard-cgroup.XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+    _cleanup_free_ char *whole = mem_printf("%s/%s", scratch, path);
+    char *slash = strrchr(whole, '/');
+    *slash = '\0';
+    assert_int_equal(file_make_dirs(whole, 0700, NULL), 0);
+    *slash = '/';
+    assert_int_equal(file_replace(whole, text, strlen(text), 0600, NULL), 0);
+}
+
+static void assert_file(const char *path, const char *text)
+{
+    _cleanup_free_ char *whole = mem_printf("%s/%s", scratch, path);
+    _cleanup_buf_ struct buf found;
+    buf_init(&found, 4096);
+    assert_int_equal(file_read(whole, &found, NULL), 0);
+    assert_string_equal(found.data, text);
+}
+
+static void test_version_2_files(void **state)
+{
+    static const char *const files[] = {
+        "pod/cgroup.subtree_control",
+        "pod/pids.max",
+        "pod/cpu.weight",
+        "pod/cpu.max",
+        "pod/container-main/cgroup.procs",
+        "pod/container-main/cpu.weight",
+        "pod/container-main/cpu.max",
+        "pod/container-main/memory.max",
+        "pod/container-main/memory.swap.max",
+        "pod/container-main/memory.oom.group",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+        put(files[i], "");
+    _cleanup_free_ char *directory = mem_printf("%s/pod", scratch);
+    const struct cgroup_trees pod = {{{.directory = directory,
+                                       .controllers = CGROUP_CPU | CGROUP_MEMORY | CGROUP_PIDS,
+                                       .unified = true}},
+                                     1};
+    const struct cgroup_limits whole = {.cpu_shares = 2048, .pids = 100};
+    const struct cgroup_limits limits = {
+        .cpu_shares = 1, .cpu_quota_us = 50000, .memory_bytes = 1 << 20};
+    assert_int_equal(cgroup_make(&pod, NULL, NULL), 0);
+    assert_int_equal(cgroup_make(&pod, "main", NULL), 0);
+    assert_int_equal(cgroup_limit(&pod, NULL, &whole, NULL), 0);
+    assert_int_equal(cgroup_limit(&pod, "main", &limits, NULL), 0);
+    assert_int_equal(cgroup_enter(&pod, "main", NULL), 0);
+    /* One word after the other, and nobody cuts a file here. */
+    assert_file("pod/cgroup.subtree_control", "+pidsry");
+    assert_file("pod/pids.max", "100");
+    assert_file("pod/cpu.weight", "79");
+    assert_file("pod/cpu.max", ""); /* not limited: not touched */
+    assert_file("pod/container-main/cpu.weight", "1");
+    assert_file("pod/container-main/cpu.max", "50000 100000");
+    assert_file("pod/container-main/memory.max", "1048576");
+    assert_file("pod/container-main/memory.swap.max", "0");
+    assert_file("pod/container-main/memory.oom.group", "1");
+    assert_file("pod/container-main/cgroup.procs", "0");
+
+    put("pod/container-main/memory.events", "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\n");
+    put("pod/container-main/memory.current", "5000\n");
+    put("pod/container-main/memory.stat", "anon 3000\nfile 2000\ninactive_file 1500\n");
+    put("pod/container-main/cpu.stat", "usage_usec 1234\nuser_usec 1000\n");
+    struct cgroup_usage usage;
+    assert_int_equal(cgroup_oom_kills(&pod, "main"), 2);
+    assert_true(cgroup_usage(&pod, "main", &usage));
+    assert_int_equal(usage.cpu_ns, 1234000);
+    assert_int_equal(usage.memory_bytes, 3500);
+    assert_int_equal(cgroup_oom_kills(&pod, "other"), 0);
+    assert_false(cgroup_usage(&pod, "other", &usage));
+}
+
+/* ---- The hierarchies of this machine ---- */
+
+static bool knows_none(void *context, const char *uid)
+{
+    return false;
+}
+
+/* A process that stays until it is killed. */
+static pid_t start_in(const struct cgroup_trees *pod, const char *container)
+{
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (cgroup_enter(pod, container, NULL) < 0 || write(fds[1], "", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(fds[1]);
+    char byte;
+    assert_int_equal(read(fds[0], &byte, 1), 1);
+    close(fds[0]);
+    return pid;
+}
+
+static void test_life_and_end(void **state)
+{
+    struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
+    if (base->trees.count == 0) { /* an ordinary user has none */
+        assert_int_equal(geteuid() == 0 && access("/sys/fs/cgroup", W_OK) == 0, 0);
+        cgroup_base_free(base);
+        skip();
+    }
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct cgroup_trees pod, lost;
+    struct cgroup_usage usage;
+    const struct cgroup_limits limits = {.cpu_quota_us = 20000, .memory_bytes = 1 << 26, .pids = 9};
+    cgroup_trees_below(arena, &base->trees, "one", &pod);
+    cgroup_trees_below(arena, &base->trees, "lost", &lost);
+    assert_int_equal(cgroup_make(&pod, NULL, NULL), 0);
+    assert_int_equal(cgroup_limit(&pod, NULL, &limits, NULL), 0);
+    /* A container may be called what the kernel calls a file. */
+    assert_int_equal(cgroup_make(&pod, "tasks", NULL), 0);
+    assert_int_equal(cgroup_limit(&pod, "tasks", &limits, NULL), 0);
+    pid_t pid = start_in(&pod, "tasks");
+    assert_true(cgroup_usage(&pod, "tasks", &usage));
+    assert_int_equal(cgroup_oom_kills(&pod, "tasks"), 0);
+    /* With the groups go the processes. */
+    assert_int_equal(cgroup_remove(&pod, NULL, NULL), 0);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(cgroup_remove(&pod, NULL, NULL), 0);
+
+    /* What a killed supervisor left is swept by the next life. */
+    assert_int_equal(cgroup_make(&lost, NULL, NULL), 0);
+    assert_int_equal(cgroup_make(&lost, "main", NULL), 0);
+    pid = start_in(&lost, "main");
+    cgroup_base_sweep(scratch, base, knows_none, NULL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    for (size_t i = 0; i < lost.count; i++)
+        assert_int_equal(access(lost.items[i].directory, F_OK), -1);
+    /* And with the cluster goes the rest. */
+    assert_int_equal(cgroup_base_destroy(scratch, NULL), 0);
+    for (size_t i = 0; i < base->trees.count; i++)
+        assert_int_equal(access(base->trees.items[i].directory, F_OK), -1);
+    cgroup_base_free(base);
+}
+
+static int set_up(void **state)
+{
+    assert_non_null(mkdtemp(scratch));
+    put("run/none", "");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)cgroup_base_destroy(scratch, NULL);
+    return file_remove_tree(scratch, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unified),         cmocka_unit_test(test_version_1),
+        cmocka_unit_test(test_hybrid),          cmocka_unit_test(test_containers),
+        cmocka_unit_test(test_nothing),         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_version_2_files), cmocka_unit_test(test_life_and_end),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,100 @@
+/* From the resources of a Pod to the figures of control groups, as the kubelet computes them. */
+#include "node_test.h"
+
+#include "node/pod_limits.h"
+
+static const struct {
+    const char *pod;
+    struct cgroup_limits limits;
+} CASES[] = {
+    /* Nothing asked for: the least weight, and nothing limited but the number of processes. */
+    {"{'spec':{'containers':[{'name':'a'}]}}", {2, 0, 0, POD_PIDS_DEFAULT}},
+    {"{'spec':{'containers':[{'resources':{'requests':{'cpu':'500m'},"
+     "'limits':{'cpu':'1500m','memory':'64Mi'}}}]}}",
+     {512, 150000, 64 << 20, POD_PIDS_DEFAULT}},
+    /* Together, where each has a limit. */
+    {"{'spec':{'containers':[{'resources':{'limits':{'cpu':1,'memory':'1Mi'},'requests':{'cpu':1}}}"
+     ","
+     "{'resources':{'limits':{'cpu':'250m','memory':'2Mi'},'requests':{'cpu':'250m'}}}]}}",
+     {1280, 125000, 3 << 20, POD_PIDS_DEFAULT}},
+    /* One has none: the pod as a whole has none. */
+    {"{'spec':{'containers':[{'resources':{'limits':{'cpu':1,'memory':'1Mi'},'requests':{'cpu':1}}}"
+     ","
+     "{'resources':{'limits':{'cpu':'1'},'requests':{'cpu':'1'}}}]}}",
+     {2048, 200000, 0, POD_PIDS_DEFAULT}},
+    /* The largest init container, before the others; a sidecar beside them. */
+    {"{'spec':{'initContainers':[{'restartPolicy':'Always','resources':{'requests':{'cpu':1}}},"
+     "{'resources':{'requests':{'cpu':4}}}],'containers':[{'resources':{'requests':{'cpu':2}}}]}}",
+     {5120, 0, 0, POD_PIDS_DEFAULT}},
+    /* Less than the kernel can do is what it can. */
+    {"{'spec':{'containers':[{'resources':{'limits':{'cpu':'1m'},'requests':{'cpu':'1m'}}}]}}",
+     {2, 1000, 0, POD_PIDS_DEFAULT}},
+    {"{'metadata':{'annotations':{'trainyard.dev/pids-limit':'50'}},'spec':{'containers':[{}]}}",
+     {2, 0, 0, 50}},
+};
+
+static void test_pods(void **state)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct cgroup_limits limits;
+        assert_int_equal(pod_limits_of_pod(read_json(arena, CASES[i].pod), &limits, NULL), 0);
+        assert_int_equal(limits.cpu_shares, CASES[i].limits.cpu_shares);
+        assert_int_equal(limits.cpu_quota_us, CASES[i].limits.cpu_quota_us);
+        assert_int_equal(limits.memory_bytes, CASES[i].limits.memory_bytes);
+        assert_int_equal(limits.pids, CASES[i].limits.pids);
+    }
+}
+
+static void test_wrong_annotation(void **state)
+{
+    static const char *const WRONG[] = {"0", "many", "-1", "99999999"};
+    for (size_t i = 0; i < ARRAY_SIZE(WRONG); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct cgroup_limits limits;
+        struct err err = ERR_INIT;
+        const char *text = arena_printf(
+            arena, "{'metadata':{'annotations':{'trainyard.dev/pids-limit':'%s'}}}", WRONG[i]);
+        assert_true(pod_limits_of_pod(read_json(arena, text), &limits, &err) < 0);
+        assert_non_null(strstr(err.message, "trainyard.dev/pids-limit"));
+    }
+}
+
+static void test_container(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct cgroup_limits limits;
+    /* Who gives a limit only weighs as much. */
+    pod_limits_of_container(read_json(arena, "{'resources':{'limits':{'cpu':'2','memory':'1Gi'}}}"),
+                            &limits);
+    assert_int_equal(limits.cpu_shares, 2048);
+    assert_int_equal(limits.cpu_quota_us, 200000);
+    assert_int_equal(limits.memory_bytes, 1 << 30);
+    assert_int_equal(limits.pids, 0);
+}
+
+static void test_not_held(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *both =
+        read_json(arena, "{'spec':{'containers':[{'resources':{'limits':{'cpu':1}}}],"
+                         "'initContainers':[{'resources':{'limits':{'memory':1}}}]}}");
+    const struct json *none =
+        read_json(arena, "{'spec':{'containers':[{'resources':{'requests':{'cpu':1}}}]}}");
+    assert_string_equal(pod_limits_not_held(both, 0), "cpu and memory");
+    assert_string_equal(pod_limits_not_held(both, CGROUP_MEMORY), "cpu");
+    assert_string_equal(pod_limits_not_held(both, CGROUP_CPU), "memory");
+    assert_null(pod_limits_not_held(both, CGROUP_CPU | CGROUP_MEMORY));
+    assert_null(pod_limits_not_held(none, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pods),
+        cmocka_unit_test(test_wrong_annotation),
+        cmocka_unit_test(test_container),
+        cmocka_unit_test(test_not_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
