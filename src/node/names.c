@@ -1,136 +1,117 @@
 /* Names of the cluster; see names.h. */
 #include "node/names.h"
 
-#include "base/arena.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "kube/selector.h"
+#include "net/dns_message.h"
 #include "node/pod_network.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <string.h>
 
-enum {
-    LABELS_MAX = 8,
-    ALIASES_MAX = 8, /* behind each other; they may go in a circle */
-};
-
-static bool is_reachable(const struct json *service, const struct json *pod)
+/* "_http._tcp.serving.default.svc.cluster.local" */
+static void add_port(struct names_table *table, const char *service, const struct json *port,
+                     const char *target)
 {
-    const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
-    if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed"))
-        return false;
-    return json_get_bool(json_get(service, "spec"), "publishNotReadyAddresses", false) ||
-           kube_condition_is_true(pod, "Ready");
+    const char *name = json_get_string(port, "name", "");
+    int64_t number = json_get_int(port, "port", 0);
+    if (!name[0] || number <= 0 || number > 65535)
+        return;
+    char *protocol = arena_strdup(table->arena, json_get_string(port, "protocol", "TCP"));
+    for (char *c = protocol; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    struct names_entry *entry =
+        names_table_add(table, arena_printf(table->arena, "_%s._%s.%s", name, protocol, service));
+    if (entry)
+        names_entry_add_port(table, entry, (uint16_t)number, target);
 }
 
-static bool has_hostname(const struct json *pod, const char *service, const char *hostname)
+static void add_pointer(struct names_table *table, struct in_addr address, const char *name)
 {
-    const struct json *spec = json_get(pod, "spec");
-    return str_eq(json_get_string(spec, "hostname", ""), hostname) &&
-           str_eq(json_get_string(spec, "subdomain", ""), service);
+    const uint8_t *octets = (const uint8_t *)&address.s_addr;
+    struct names_entry *entry =
+        names_table_add(table, arena_printf(table->arena, "%u.%u.%u.%u.in-addr.arpa", octets[3],
+                                            octets[2], octets[1], octets[0]));
+    if (entry)
+        names_entry_add_pointer(table, entry, name);
 }
 
-static int lookup_service(const struct names_source *source, const char *namespace_,
-                          const char *name, const char *hostname, struct dns_found *found)
+/* One place behind a service: its own name is that of its host, or its address written as one. */
+static const char *host_name(struct names_table *table, const struct json *address,
+                             const char *service)
 {
-    const struct json *service = source->service(source->context, namespace_, name);
-    if (!service)
-        return -1;
-    const char *own = json_get_string(json_get(service, "spec"), "clusterIP", "");
-    const char *alias = json_get_string(json_get(service, "spec"), "externalName", "");
-    if (str_eq(json_get_string(json_get(service, "spec"), "type", ""), "ExternalName"))
-        return !hostname && str_copy(found->alias, sizeof(found->alias), alias) ? 0 : -1;
-    if (!hostname && inet_pton(AF_INET, own, &found->addresses[0]) == 1)
-        return 1;
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct kube_selector selector;
-    if (kube_selector_from_map(arena, json_at(service, "spec", "selector", NULL), &selector, NULL) <
-        0)
-        return -1;
-    int count = 0;
-    bool exists = !hostname;
-    size_t position = 0;
-    for (const struct json *pod;
-         count < DNS_ADDRESSES_MAX &&
-         (pod = source->next_pod(source->context, namespace_, &position));) {
-        if (!kube_selector_matches(&selector, kube_meta_labels(pod)) ||
-            (hostname && !has_hostname(pod, name, hostname)))
-            continue;
-        exists = true;
-        const char *address = json_get_string(json_get(pod, "status"), "podIP", "");
-        if (is_reachable(service, pod) &&
-            inet_pton(AF_INET, address, &found->addresses[count]) == 1)
-            count++;
+    const char *host = json_get_string(address, "hostname", "");
+    char *dashed = arena_strdup(table->arena, json_get_string(address, "ip", ""));
+    for (char *c = dashed; *c; c++)
+        *c = *c == '.' ? '-' : *c;
+    return arena_printf(table->arena, "%s.%s", host[0] ? host : dashed, service);
+}
+
+static void add_place(struct names_table *table, struct names_entry *service,
+                      const struct json *address, const struct json *ports, bool headless)
+{
+    struct in_addr ip;
+    if (inet_pton(AF_INET, json_get_string(address, "ip", ""), &ip) != 1)
+        return;
+    const char *name = host_name(table, address, service->name);
+    struct names_entry *entry = names_table_add(table, name);
+    if (entry)
+        names_entry_add_address(table, entry, ip);
+    if (!headless)
+        return;
+    names_entry_add_address(table, service, ip);
+    if (!entry)
+        return;
+    add_pointer(table, ip, name);
+    JSON_EACH (port, ports) {
+        add_port(table, service->name, port, name);
     }
-    return exists ? count : -1;
 }
 
-/* "10-244-1-2.default.pod": the address is in the name. */
-static int lookup_pod(const char *label, struct in_addr *ret)
+static void add_service(struct names_table *table, const struct service_table_source *source,
+                        const struct json *service)
 {
-    char text[INET_ADDRSTRLEN];
-    if (!str_copy(text, sizeof(text), label))
-        return -1;
-    for (char *at = text; *at; at++)
-        if (*at == '-')
-            *at = '.';
-    return inet_pton(AF_INET, text, ret) == 1 ? 1 : -1;
-}
-
-/* One name, not what it stands for. */
-static int lookup_one(const struct names_source *source, const char *name, struct dns_found *found)
-{
-    char copy[256];
-    if (!str_copy(copy, sizeof(copy), name))
-        return -1;
-    if (str_eq(copy, "localhost")) {
-        found->addresses[0].s_addr = htonl(INADDR_LOOPBACK);
-        return 1;
+    const struct json *spec = json_get(service, "spec");
+    struct names_entry *entry =
+        names_table_add(table, arena_printf(table->arena, "%s.%s.svc.cluster.local",
+                                            kube_meta_name(service), kube_meta_namespace(service)));
+    struct in_addr own;
+    if (!entry)
+        return;
+    if (str_eq(json_get_string(spec, "type", ""), "ExternalName")) {
+        char *alias = arena_strdup(table->arena, json_get_string(spec, "externalName", ""));
+        size_t size = strlen(alias);
+        if (size > 0 && alias[size - 1] == '.')
+            alias[size - 1] = '\0';
+        entry->alias = dns_is_name(alias) ? alias : NULL;
+        return;
     }
+    bool headless = inet_pton(AF_INET, json_get_string(spec, "clusterIP", ""), &own) != 1;
+    if (!headless) {
+        names_entry_add_address(table, entry, own);
+        add_pointer(table, own, entry->name);
+        JSON_EACH (port, json_get(spec, "ports")) {
+            add_port(table, entry->name, port, entry->name);
+        }
+    }
+    const struct json *endpoints =
+        source->endpoints(source->context, kube_meta_namespace(service), kube_meta_name(service));
+    JSON_EACH (subset, json_get(endpoints, "subsets")) {
+        JSON_EACH (address, json_get(subset, "addresses")) {
+            add_place(table, entry, address, json_get(subset, "ports"), headless);
+        }
+    }
+}
+
+void names_collect(struct names_table *table, const struct service_table_source *source)
+{
     /* Where people who come from a cluster on their desktop expect the API. */
-    if (str_eq(copy, "kubernetes.docker.internal"))
-        return inet_pton(AF_INET, POD_NETWORK_GATEWAY, &found->addresses[0]);
-    static const char suffix[] = ".cluster.local";
-    if (str_has_suffix(copy, suffix))
-        copy[strlen(copy) - strlen(suffix)] = '\0';
-    const char *labels[LABELS_MAX];
-    int count = 0;
-    char *rest = copy;
-    for (char *label; (label = strsep(&rest, "."));) {
-        if (count == LABELS_MAX || !label[0])
-            return -1;
-        labels[count++] = label;
-    }
-    if (count == 3 && str_eq(labels[2], "svc"))
-        return lookup_service(source, labels[1], labels[0], NULL, found);
-    if (count == 4 && str_eq(labels[3], "svc"))
-        return lookup_service(source, labels[2], labels[1], labels[0], found);
-    if (count == 3 && str_eq(labels[2], "pod"))
-        return lookup_pod(labels[0], &found->addresses[0]);
-    return -1;
-}
-
-/* It may be written as a whole name, with a dot at its end. */
-static void cut_dot(char *name)
-{
-    size_t size = strlen(name);
-    if (size > 0 && name[size - 1] == '.')
-        name[size - 1] = '\0';
-}
-
-int names_lookup(const struct names_source *source, const char *name, struct dns_found *ret)
-{
-    int count = lookup_one(source, name, ret);
-    char next[DNS_NAME_MAX + 1];
-    cut_dot(ret->alias);
-    memcpy(next, ret->alias, sizeof(next));
-    for (int hops = 0; next[0] && hops < ALIASES_MAX; hops++) {
-        struct dns_found beyond = {0};
-        count = lookup_one(source, next, &beyond);
-        memcpy(ret->addresses, beyond.addresses, sizeof(ret->addresses));
-        memcpy(next, beyond.alias, sizeof(next));
-        cut_dot(next);
-    }
-    return ret->alias[0] && count < 0 ? 0 : count; /* of names outside, others know the address */
+    struct names_entry *api = names_table_add(table, "kubernetes.docker.internal");
+    struct in_addr gateway;
+    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
+    names_entry_add_address(table, api, gateway);
+    const struct json *service;
+    for (size_t at = 0; (service = source->next_service(source->context, &at));)
+        add_service(table, source, service);
 }

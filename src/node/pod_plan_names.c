@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "node/pod_network.h"
+#include "node/resolvers.h"
 
 #include <string.h>
 
@@ -63,15 +64,22 @@ const char *planner_resolv_conf(struct planner *p)
     const struct json *spec = json_get(p->input->pod, "spec");
     const struct json *config = json_get(spec, "dnsConfig");
     const char *namespace_ = kube_meta_namespace(p->input->pod);
-    bool none = str_eq(json_get_string(spec, "dnsPolicy", ""), "None");
+    const char *policy = json_get_string(spec, "dnsPolicy", "");
+    bool none = str_eq(policy, "None");
     /* Our responder listens in the pod network only; in the machine's the machine's own answers. */
     if (!none && pod_uses_host_network(p->input->pod))
         return p->input->machine_resolv_conf;
     _cleanup_buf_ struct buf text;
     buf_init(&text, NAMES_MAX);
     buf_append_str(&text, "search");
-    if (!none)
+    bool of_machine = str_eq(policy, "Default");
+    if (!none && !of_machine)
         buf_printf(&text, " %s.svc.cluster.local svc.cluster.local cluster.local", namespace_);
+    if (!none && p->input->machine_resolv_conf) {
+        size_t size;
+        const char *search = resolvers_search(p->input->machine_resolv_conf, &size);
+        buf_printf(&text, "%s%.*s", size ? " " : "", (int)size, search);
+    }
     append_all(&text, json_get(config, "searches"));
     buf_append_char(&text, '\n');
     if (!none)
@@ -79,7 +87,7 @@ const char *planner_resolv_conf(struct planner *p)
     JSON_EACH (server, json_get(config, "nameservers")) {
         buf_printf(&text, "nameserver %s\n", json_text(server) ? json_text(server) : "");
     }
-    buf_append_str(&text, none ? "options" : "options ndots:5");
+    buf_append_str(&text, none || of_machine ? "options" : "options ndots:5");
     JSON_EACH (option, json_get(config, "options")) {
         const char *value = json_get_string(option, "value", NULL);
         buf_printf(&text, " %s%s%s", json_get_string(option, "name", ""), value ? ":" : "",

@@ -10,11 +10,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-    EVENTS_A_TURN = 256,
     ACCEPTS_A_TURN = 64,
     BACKLOG = 1024,
     CONNECTIONS_MAX = 32 * 1024,
@@ -23,7 +21,7 @@ enum {
 };
 
 struct listener {
-    struct proxy_watched watched;
+    struct watched watched;
     struct proxy *proxy;
     struct proxy_place place;
     char *owner;
@@ -36,36 +34,10 @@ struct listener {
     bool sticky;
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void wake_at(struct proxy *proxy, int64_t at_ms)
 {
     if (!proxy->wake_ms || at_ms < proxy->wake_ms)
         proxy->wake_ms = at_ms;
-}
-
-bool proxy_watch(struct proxy *proxy, int fd, struct proxy_watched *watched, uint32_t events)
-{
-    if (watched->added && watched->events == events)
-        return true;
-    struct epoll_event event = {.events = events, .data.ptr = watched};
-    if (epoll_ctl(proxy->epoll_fd, watched->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
-        return false;
-    watched->added = true;
-    watched->events = events;
-    return true;
-}
-
-void proxy_unwatch(struct proxy *proxy, int fd, struct proxy_watched *watched)
-{
-    if (watched->added)
-        epoll_ctl(proxy->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-    watched->added = false;
 }
 
 struct sockaddr_in proxy_place_address(const struct proxy_place *place)
@@ -88,11 +60,11 @@ static size_t choose_first(struct listener *listener, const struct sockaddr_in *
 
 static void retry_at(struct listener *listener, int delay_ms)
 {
-    listener->retry_ms = now_ms() + delay_ms;
+    listener->retry_ms = watched_now_ms() + delay_ms;
     wake_at(listener->proxy, listener->retry_ms);
 }
 
-static void on_caller(struct proxy_watched *watched, uint32_t events)
+static void on_caller(struct watched *watched, uint32_t events)
 {
     struct listener *listener = CONTAINER_OF(watched, struct listener, watched);
     struct proxy *proxy = listener->proxy;
@@ -111,7 +83,7 @@ static void on_caller(struct proxy_watched *watched, uint32_t events)
             return;
         } else {
             /* Out of descriptors or memory: callers wait in the kernel's queue meanwhile. */
-            proxy_watch(proxy, listener->fd, &listener->watched, 0);
+            watched_set(proxy->epoll_fd, listener->fd, &listener->watched, 0);
             retry_at(listener, ACCEPT_RETRY_MS);
             return;
         }
@@ -140,7 +112,7 @@ static void begin_to_listen(struct listener *listener)
     struct err err = ERR_INIT;
     bool failed = listener->fd < 0 && try_to_listen(listener, &err) < 0;
     listener->retry_ms = 0;
-    if (failed || !proxy_watch(proxy, listener->fd, &listener->watched, EPOLLIN))
+    if (failed || !watched_set(proxy->epoll_fd, listener->fd, &listener->watched, EPOLLIN))
         retry_at(listener, LISTEN_RETRY_MS);
     if (failed != listener->complained && proxy->options.news)
         proxy->options.news(proxy->options.context, listener->owner, &listener->place,
@@ -151,7 +123,7 @@ static void begin_to_listen(struct listener *listener)
 static void listener_free(struct listener *listener)
 {
     if (listener->fd >= 0) {
-        proxy_unwatch(listener->proxy, listener->fd, &listener->watched);
+        watched_unset(listener->proxy->epoll_fd, listener->fd, &listener->watched);
         close(listener->fd);
     }
     free(listener->owner);
@@ -254,7 +226,7 @@ size_t proxy_connections(const struct proxy *proxy)
 
 static void retry(struct proxy *proxy)
 {
-    int64_t now = now_ms();
+    int64_t now = watched_now_ms();
     const char *key;
     void *value;
     proxy->wake_ms = 0;
@@ -269,21 +241,16 @@ static void retry(struct proxy *proxy)
 
 static int until_wake(const struct proxy *proxy)
 {
-    int64_t left = proxy->wake_ms - now_ms();
+    int64_t left = proxy->wake_ms - watched_now_ms();
     return !proxy->wake_ms ? -1 : left > 0 ? (int)left : 0;
 }
 
 int proxy_run(struct proxy *proxy, int timeout_ms, const sigset_t *mask)
 {
-    struct epoll_event events[EVENTS_A_TURN];
     int wake = until_wake(proxy);
     if (wake >= 0 && (timeout_ms < 0 || wake < timeout_ms))
         timeout_ms = wake;
-    int count = epoll_pwait(proxy->epoll_fd, events, EVENTS_A_TURN, timeout_ms, mask);
-    for (int i = 0; i < count; i++) {
-        struct proxy_watched *watched = events[i].data.ptr;
-        watched->on_event(watched, events[i].events);
-    }
+    watched_turn(proxy->epoll_fd, timeout_ms, mask);
     proxy_pairs_bury(proxy);
     if (until_wake(proxy) == 0)
         retry(proxy);

@@ -3,35 +3,21 @@
 #define TRAINYARD_NODE_PROXY_INTERNAL_H
 
 #include "base/map.h"
+#include "base/ring.h"
 #include "node/proxy.h"
+#include "node/watched.h"
 
 #include <stdbool.h>
-
-/* What epoll hands back. */
-struct proxy_watched {
-    void (*on_event)(struct proxy_watched *watched, uint32_t events);
-    uint32_t events; /* asked for now */
-    bool added;
-};
-
-struct proxy_ring {
-    struct proxy_ring *next, *previous;
-};
 
 struct proxy {
     struct proxy_options options;
     int epoll_fd;
-    struct map listeners;         /* by "address:port" */
-    struct proxy_ring live, dead; /* pairs; the dead are freed after the turn */
+    struct map listeners;   /* by "address:port" */
+    struct ring live, dead; /* pairs; the dead are freed after the turn */
     size_t connections;
     int64_t wake_ms; /* when something is to be tried again; 0: nothing */
     char *piece;     /* RELAY_PIECE bytes for whoever moves */
 };
-
-/* Ask for these events of a socket; false where the system cannot watch it. */
-bool proxy_watch(struct proxy *proxy, int fd, struct proxy_watched *watched, uint32_t events);
-/* Before it is closed: a child that is being started may hold it for a moment longer. */
-void proxy_unwatch(struct proxy *proxy, int fd, struct proxy_watched *watched);
 
 struct sockaddr_in proxy_place_address(const struct proxy_place *place);
 

@@ -20,13 +20,13 @@ enum {
 };
 
 struct pair_end {
-    struct proxy_watched watched;
+    struct watched watched;
     struct pair *pair;
     int side;
 };
 
 struct pair {
-    struct proxy_ring ring;
+    struct ring ring;
     struct proxy *proxy;
     struct pair_end ends[2]; /* the caller's, and the place's */
     struct relay relay;
@@ -36,25 +36,6 @@ struct pair {
     size_t try_count, tried;
 };
 
-static void ring_init(struct proxy_ring *ring)
-{
-    ring->next = ring->previous = ring;
-}
-
-static void ring_remove(struct proxy_ring *link)
-{
-    link->previous->next = link->next;
-    link->next->previous = link->previous;
-}
-
-static void ring_add(struct proxy_ring *ring, struct proxy_ring *link)
-{
-    link->next = ring;
-    link->previous = ring->previous;
-    ring->previous->next = link;
-    ring->previous = link;
-}
-
 static void close_side(struct pair *pair, int side, bool reset)
 {
     int *fd = &pair->relay.fds[side];
@@ -63,7 +44,7 @@ static void close_side(struct pair *pair, int side, bool reset)
     const struct linger at_once = {.l_onoff = 1};
     if (reset)
         setsockopt(*fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    proxy_unwatch(pair->proxy, *fd, &pair->ends[side].watched);
+    watched_unset(pair->proxy->epoll_fd, *fd, &pair->ends[side].watched);
     close(*fd);
     *fd = -1;
 }
@@ -88,7 +69,7 @@ static void move(struct pair *pair)
         return;
     }
     for (int side = 0; side < 2; side++)
-        proxy_watch(pair->proxy, pair->relay.fds[side], &pair->ends[side].watched,
+        watched_set(pair->proxy->epoll_fd, pair->relay.fds[side], &pair->ends[side].watched,
                     relay_events(&pair->relay, side));
 }
 
@@ -126,7 +107,7 @@ static void connect_next(struct pair *pair)
         setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &syn_tries, sizeof(syn_tries));
         if ((connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ||
              errno == EINPROGRESS) &&
-            proxy_watch(pair->proxy, fd, &pair->ends[1].watched, EPOLLOUT))
+            watched_set(pair->proxy->epoll_fd, fd, &pair->ends[1].watched, EPOLLOUT))
             return;
         close_side(pair, 1, false);
     }
@@ -151,7 +132,7 @@ static void on_connect_event(struct pair *pair, int side)
     }
 }
 
-static void on_pair_event(struct proxy_watched *watched, uint32_t events)
+static void on_pair_event(struct watched *watched, uint32_t events)
 {
     struct pair_end *end = CONTAINER_OF(watched, struct pair_end, watched);
     struct pair *pair = end->pair;
@@ -180,7 +161,7 @@ void proxy_pair_new(struct proxy *proxy, int fd, const struct proxy_place *to, s
     ring_add(&proxy->live, &pair->ring);
     proxy->connections++;
     set_options(fd);
-    if (proxy_watch(proxy, fd, &pair->ends[0].watched, 0))
+    if (watched_set(proxy->epoll_fd, fd, &pair->ends[0].watched, 0))
         connect_next(pair);
     else
         pair_end(pair, true);
@@ -194,7 +175,7 @@ void proxy_pairs_init(struct proxy *proxy)
 
 void proxy_pairs_bury(struct proxy *proxy)
 {
-    for (struct proxy_ring *link = proxy->dead.next, *next; link != &proxy->dead; link = next) {
+    for (struct ring *link = proxy->dead.next, *next; link != &proxy->dead; link = next) {
         next = link->next;
         free(CONTAINER_OF(link, struct pair, ring));
     }
@@ -203,7 +184,7 @@ void proxy_pairs_bury(struct proxy *proxy)
 
 void proxy_pairs_end(struct proxy *proxy)
 {
-    while (proxy->live.next != &proxy->live)
+    while (!ring_is_empty(&proxy->live))
         pair_end(CONTAINER_OF(proxy->live.next, struct pair, ring), false);
     proxy_pairs_bury(proxy);
 }

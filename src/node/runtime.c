@@ -83,6 +83,7 @@ static void on_claim_change(void *context, struct kube_object *old, struct kube_
 void runtime_routes_changed(struct node_runtime *runtime)
 {
     service_proxy_changed(runtime->proxy);
+    name_service_changed(runtime->names);
     host_names_changed(runtime->host.host_names);
 }
 
@@ -152,6 +153,20 @@ static int serve_services(struct node_runtime *runtime, struct err *err)
     return service_proxy_new(&options, &runtime->proxy, err);
 }
 
+static struct name_service *serve_names(struct node_runtime *runtime,
+                                        const struct node_options *options)
+{
+    const struct name_service_options names = {
+        .helper = {.state_dir = runtime->host.state_dir,
+                   .step_path = runtime->host.step_path,
+                   .holder = runtime->host.network,
+                   .argument = arena_strdup(runtime->arena, node_resolv_conf(options))},
+        .services = runtime->services,
+        .endpoints = runtime->endpoints,
+    };
+    return name_service_new(runtime->loop, &names);
+}
+
 /* ---- The whole ---- */
 
 static int check_names(const char *const *names, struct err *err)
@@ -172,7 +187,7 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
     char path[PATH_MAX];
     _cleanup_buf_ struct buf resolv;
     buf_init(&resolv, 64 * 1024);
-    (void)file_read("/etc/resolv.conf", &resolv, NULL);
+    (void)file_read(node_resolv_conf(options), &resolv, NULL);
     runtime->host = (struct pod_host){
         .loop = runtime->loop,
         .client = runtime->client,
@@ -210,11 +225,6 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     loop_timer_init(loop, &runtime->sync, on_sync);
     fill_host(runtime, space, options);
     runtime->host.host_names = name_services(runtime);
-    result = runtime_serve_names(runtime, space, err);
-    if (result < 0) {
-        node_runtime_free(runtime);
-        return result;
-    }
     runtime_reserve_addresses(runtime);
     const struct {
         struct kube_informer **informer;
@@ -232,6 +242,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     /* A pod that is on no node yet is nothing to us, and of those there may be thousands. */
     runtime->pods = kube_informer_new_of_fields(runtime->client, &KUBE_PODS, NULL, NULL,
                                                 "spec.nodeName!=", runtime_on_pod_change, runtime);
+    runtime->names = serve_names(runtime, options);
     result = serve_services(runtime, err);
     if (result < 0) {
         node_runtime_free(runtime);
@@ -249,8 +260,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     if (!runtime)
         return NULL;
     loop_timer_stop(&runtime->sync);
-    if (runtime->dns)
-        dns_server_close(runtime->dns);
+    name_service_free(runtime->names);
     service_proxy_free(runtime->proxy);
     host_names_free(runtime->host.host_names);
     node_log_streams_release(&runtime->logs);

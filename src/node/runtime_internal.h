@@ -1,23 +1,21 @@
 /* What the files of the node runtime share: runtime.c holds the parts together, runtime_pods.c
- * keeps one runner a pod, runtime_names.c answers for names, runtime_backend.c answers the API
- * about pods.
- */
+ * keeps one runner a pod, runtime_backend.c answers the API about pods. */
 #ifndef TRAINYARD_NODE_RUNTIME_INTERNAL_H
 #define TRAINYARD_NODE_RUNTIME_INTERNAL_H
 
 #include "node/log_stream.h"
+#include "node/name_service.h"
 #include "node/pod_runner.h"
 #include "node/service_proxy.h"
 
 #include "base/map.h"
-#include "net/dns_server.h"
 
 struct node_runtime {
     struct loop *loop;
     struct kube_client *client;
     struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
-    struct dns_server *dns;
+    struct name_service *names;
     struct service_proxy *proxy;
     struct arena *arena; /* what lives as long as we do */
     const char *const *node_names;
@@ -39,8 +37,5 @@ void runtime_on_runner_done(void *context, const char *uid);
 void runtime_reserve_addresses(struct node_runtime *runtime);
 /* Every informer has its first list: find the pods, end those that nobody knows any more. */
 void runtime_find_pods(struct node_runtime *runtime);
-
-/* ---- runtime_names.c */
-int runtime_serve_names(struct node_runtime *runtime, struct node_space *space, struct err *err);
 
 #endif

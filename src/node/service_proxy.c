@@ -1,10 +1,10 @@
 /* Reaching services; see service_proxy.h. */
 #include "node/service_proxy.h"
 
+#include "node/helper_keeper.h"
 #include "node/pod_network.h"
 #include "node/port_holder.h"
 #include "node/proxy.h"
-#include "node/proxy_process.h"
 #include "node/service_table.h"
 #include "node/space.h"
 
@@ -23,95 +23,23 @@
 
 #define COMPONENT "trainyard-node"
 
-enum { RESPAWN_MS = 200 };
-
 struct service_proxy {
     struct service_proxy_options options;
     struct loop *loop;
     struct loop_task task;
     char *table; /* what the service proxy was told last, or NULL */
 
-    /* The proxy of the services' addresses: another process. */
-    int pidfd; /* -1: none known to live */
-    uv_poll_t life;
-    bool life_open;
-    struct loop_timer respawn;
+    struct helper_keeper *keeper; /* of the proxy of the services' addresses, another process */
 
     /* The proxy of the machine's ports: in this process. */
     struct proxy *outside;
     uv_poll_t turns;
-    bool turns_open;
     struct loop_timer wake;
-
-    int open_handles; /* of libuv */
-    bool freed;       /* waits for them to close */
 };
-
-static void release(struct service_proxy *self)
-{
-    if (self->freed && self->open_handles == 0) {
-        free(self->table);
-        free(self);
-    }
-}
 
 static void on_closed(uv_handle_t *handle)
 {
-    struct service_proxy *self = handle->data;
-    self->open_handles--;
-    release(self);
-}
-
-static void watch(struct service_proxy *self, uv_poll_t *poll, bool *is_open, int fd,
-                  uv_poll_cb callback)
-{
-    if (uv_poll_init(loop_uv(self->loop), poll, fd) < 0)
-        return;
-    poll->data = self;
-    *is_open = true;
-    self->open_handles++;
-    uv_poll_start(poll, UV_READABLE, callback);
-}
-
-static void unwatch(uv_poll_t *poll, bool *is_open)
-{
-    if (!*is_open)
-        return;
-    *is_open = false;
-    uv_close((uv_handle_t *)poll, on_closed);
-}
-
-/* ---- the service proxy ----------------------------------------------------------------------- */
-
-static void find_or_start(struct service_proxy *self);
-
-static void on_life(uv_poll_t *poll, int status, int events)
-{
-    struct service_proxy *self = poll->data;
-    log_warning("services", "the proxy of services has ended: starting another");
-    unwatch(&self->life, &self->life_open);
-    close(self->pidfd);
-    self->pidfd = -1;
-    loop_timer_start(&self->respawn, RESPAWN_MS);
-}
-
-static void on_respawn(struct loop_timer *timer)
-{
-    find_or_start(CONTAINER_OF(timer, struct service_proxy, respawn));
-}
-
-static void find_or_start(struct service_proxy *self)
-{
-    const struct pod_host *host = self->options.host;
-    struct err err = ERR_INIT;
-    if (proxy_process_find(host->state_dir, &self->pidfd, NULL) < 0 &&
-        (proxy_process_start(host->state_dir, host->step_path, host->network, &err) < 0 ||
-         proxy_process_find(host->state_dir, &self->pidfd, &err) < 0)) {
-        log_warning("services", "%s", err.message);
-        loop_timer_start(&self->respawn, RESPAWN_MS);
-        return;
-    }
-    watch(self, &self->life, &self->life_open, self->pidfd, on_life);
+    free(handle->data);
 }
 
 /* ---- ports of the machine -------------------------------------------------------------------- */
@@ -236,7 +164,7 @@ static void tell_service_proxy(struct service_proxy *self, const struct proxy_ta
     proxy_table_write(table, &text);
     if (str_eq(self->table, text.data))
         return;
-    if (proxy_process_set_table(self->options.host->state_dir, &text, &err) < 0) {
+    if (helper_process_set_table(&HELPER_PROXY, self->options.host->state_dir, &text, &err) < 0) {
         log_warning("services", "%s", err.message);
         return;
     }
@@ -267,19 +195,24 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
 {
     struct service_proxy *self = mem_zalloc(sizeof(*self));
     const struct proxy_options outside = {make_socket, on_news, self};
+    const struct helper_options helper = {.state_dir = options->host->state_dir,
+                                          .step_path = options->host->step_path,
+                                          .holder = options->host->network};
     self->options = *options;
     self->loop = options->host->loop;
     self->task.callback = on_task;
-    self->pidfd = -1;
-    loop_timer_init(self->loop, &self->respawn, on_respawn);
     loop_timer_init(self->loop, &self->wake, on_wake);
     int result = proxy_new(&outside, &self->outside, err);
+    if (result == 0 && uv_poll_init(loop_uv(self->loop), &self->turns, proxy_fd(self->outside)) < 0)
+        result = err_set(err, ERR_UNAVAILABLE, "cannot watch the ports of the machine");
     if (result < 0) {
+        proxy_free(self->outside);
         free(self);
         return result;
     }
-    watch(self, &self->turns, &self->turns_open, proxy_fd(self->outside), on_turn);
-    find_or_start(self);
+    self->turns.data = self;
+    uv_poll_start(&self->turns, UV_READABLE, on_turn);
+    self->keeper = helper_keeper_new(self->loop, &HELPER_PROXY, &helper);
     *ret = self;
     return 0;
 }
@@ -289,14 +222,10 @@ struct service_proxy *service_proxy_free(struct service_proxy *self)
     if (!self)
         return NULL;
     loop_defer_cancel(self->loop, &self->task);
-    loop_timer_stop(&self->respawn);
     loop_timer_stop(&self->wake);
-    unwatch(&self->turns, &self->turns_open);
-    unwatch(&self->life, &self->life_open);
-    self->outside = proxy_free(self->outside);
-    if (self->pidfd >= 0)
-        close(self->pidfd);
-    self->freed = true;
-    release(self);
+    helper_keeper_free(self->keeper);
+    free(self->table);
+    uv_close((uv_handle_t *)&self->turns, on_closed); /* which frees */
+    proxy_free(self->outside);
     return NULL;
 }

@@ -6,10 +6,10 @@
 #include "node/space.h"
 
 #include "node/cgroup_base.h"
-#include "node/pod_network.h"
+#include "node/helper_process.h"
+#include "node/inside_socket.h"
 #include "node/pod_state.h"
 #include "node/process_lock.h"
-#include "node/proxy_process.h"
 #include "node/step_start.h"
 
 #include "base/cleanup.h"
@@ -17,12 +17,10 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,7 +35,6 @@
 enum {
     STOP_GRACE_MS = 5 * 1000, /* `down` gives pods this long */
     STOP_SLACK_MS = 3 * 1000, /* and their supervisors this much more to write it down */
-    BACKLOG = 1024,
 };
 
 struct node_space {
@@ -182,6 +179,12 @@ static int end_pods(const char *state_dir, struct err *err)
     return result;
 }
 
+static int end_helpers(const char *state_dir, struct err *err)
+{
+    int result = helper_process_end(&HELPER_PROXY, state_dir, err);
+    return result < 0 ? result : helper_process_end(&HELPER_NAMES, state_dir, err);
+}
+
 static int find_holder(struct node_space *space, const char *state_dir, const char *step_path,
                        struct err *err)
 {
@@ -194,7 +197,7 @@ static int find_holder(struct node_space *space, const char *state_dir, const ch
         /* Pods that outlived their network can reach nobody: they go on in the new one. */
         result = end_pods(state_dir, err);
         if (result == 0)
-            result = proxy_process_end(state_dir, err);
+            result = end_helpers(state_dir, err);
         if (result == 0 && space->nested)
             result = make_user_namespace(err);
         if (result == 0)
@@ -212,14 +215,25 @@ static int find_holder(struct node_space *space, const char *state_dir, const ch
     return 0;
 }
 
-/* It lives in the network that was found or made just now. */
-static int find_proxy(const struct node_space *space, const struct node_options *options,
-                      struct err *err)
+/* They belong to the network that was found or made just now. */
+static int find_helpers(const struct node_space *space, const struct node_options *options,
+                        struct err *err)
 {
-    _cleanup_fd_ int pidfd = -1;
-    if (proxy_process_find(options->state_dir, &pidfd, NULL) == 0)
-        return 0;
-    return proxy_process_start(options->state_dir, options->step_path, space->lock, err);
+    const struct {
+        const struct helper_kind *kind;
+        const char *argument;
+    } all[] = {{&HELPER_PROXY, NULL}, {&HELPER_NAMES, node_resolv_conf(options)}};
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(all); i++) {
+        _cleanup_fd_ int pidfd = -1;
+        const struct helper_options helper = {.state_dir = options->state_dir,
+                                              .step_path = options->step_path,
+                                              .holder = space->lock,
+                                              .argument = all[i].argument};
+        if (helper_process_find(all[i].kind, options->state_dir, &pidfd, NULL) < 0)
+            result = helper_process_start(all[i].kind, &helper, err);
+    }
+    return result;
 }
 
 /* Each pod takes descriptors here; the usual soft limit is for programs that use select(). */
@@ -269,7 +283,7 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
     space->groups = cgroup_base_open(options->state_dir, !space->nested);
     int result = find_holder(space, options->state_dir, options->step_path, err);
     if (result == 0)
-        result = find_proxy(space, options, err);
+        result = find_helpers(space, options, err);
     if (result < 0) {
         node_space_free(space);
         return result;
@@ -290,43 +304,10 @@ struct node_space *node_space_free(struct node_space *space)
     return NULL;
 }
 
-struct socket_request {
-    int network_fd; /* of the namespace, or of a process in it */
-    int domain, type, protocol;
-    int fd, error;
-};
-
-static void *make_socket(void *context)
-{
-    struct socket_request *request = context;
-    if (setns(request->network_fd, CLONE_NEWNET) == 0)
-        request->fd = socket(request->domain, request->type | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                             request->protocol);
-    request->error = errno;
-    return NULL;
-}
-
-/* A namespace belongs to a thread, descriptors to all of them: a thread goes there and hands the
- * socket over. It lives for one system call, because a lasting one would have to be shut down. */
-static int socket_inside(int network_fd, int domain, int type, int protocol, int *ret_fd,
-                         struct err *err)
-{
-    struct socket_request request = {network_fd, domain, type, protocol, -1, 0};
-    pthread_t thread;
-    int result = pthread_create(&thread, NULL, make_socket, &request);
-    if (result != 0)
-        return err_set_errno(err, result, "cannot start a thread");
-    pthread_join(thread, NULL);
-    if (request.fd < 0)
-        return err_set_errno(err, request.error, "cannot make a socket in the pod network");
-    *ret_fd = request.fd;
-    return 0;
-}
-
 int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
                       struct err *err)
 {
-    return socket_inside(space->network_fd, domain, type, protocol, ret_fd, err);
+    return inside_socket(space->network_fd, domain, type, protocol, ret_fd, err);
 }
 
 int node_pod_socket(const char *directory, int domain, int type, int protocol, int *ret_fd,
@@ -339,26 +320,12 @@ int node_pod_socket(const char *directory, int domain, int type, int protocol, i
     int result = process_lock_holder(lock, &pidfd, &pid, err);
     if (result < 0)
         return err_set(err, ERR_UNAVAILABLE, "the pod is not running");
-    return socket_inside(pidfd, domain, type, protocol, ret_fd, err);
+    return inside_socket(pidfd, domain, type, protocol, ret_fd, err);
 }
 
 int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err)
 {
-    _cleanup_fd_ int fd = -1;
-    int result = node_space_socket(space, AF_INET, SOCK_STREAM, 0, &fd, err);
-    if (result < 0)
-        return result;
-    const int on = 1;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &address.sin_addr);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, BACKLOG) < 0)
-        return err_set_errno(err, errno,
-                             "cannot listen on " POD_NETWORK_GATEWAY
-                             ":%d of the pod network: is another trainyard using this state",
-                             port);
-    *ret_fd = TAKE_FD(fd);
-    return 0;
+    return inside_socket_gateway(space->network_fd, SOCK_STREAM, port, ret_fd, err);
 }
 
 static int end_holder(const char *state_dir, struct err *err)
@@ -380,7 +347,7 @@ int node_space_destroy(const char *state_dir, struct err *err)
 {
     int result = end_pods(state_dir, err);
     if (result == 0)
-        result = proxy_process_end(state_dir, err);
+        result = end_helpers(state_dir, err);
     if (result == 0)
         result = end_holder(state_dir, err);
     return result < 0 ? result : cgroup_base_destroy(state_dir, err);

@@ -8,6 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+static inline const char *node_resolv_conf(const struct node_options *options)
+{
+    return options->resolv_conf ? options->resolv_conf : "/etc/resolv.conf";
+}
+
 /* True where pods run as an ordinary user's. */
 bool node_space_is_nested(const struct node_space *space);
 /* The lock file of the process that holds the pod network. */

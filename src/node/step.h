@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "node/pod_spec.h"
 
+#include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* hold LOCK: make the pod network in a namespace of its own and stay, holding the lock. */
@@ -23,8 +25,17 @@ int step_install(int argc, char **argv);
  * hold to the log, as one line of JSON. */
 int step_output(int argc, char **argv);
 
+/* names HOLDER LOCK TABLE RESOLV.CONF: answer names in the pod network, holding the lock. */
+int step_names(int argc, char **argv);
+
 /* Leave the starter behind: a new session, no terminal, no inherited descriptor above stderr. */
 int step_detach(struct err *err);
+/* Tell the starter that all stands, and let go of its pipe. */
+void step_say_ready(void);
+/* SIGHUP says that the helper's table has changed. It is blocked from here on, before anybody can
+ * find us by the lock, so that no word is lost; the mask to wait with lets it through. */
+void step_hear_hangups(sigset_t *ret_mask);
+bool step_heard_hangup(void);
 
 /* Give the calling process the pod's own network, IPC and UTS namespaces; its children share them.
  */

@@ -9,24 +9,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-int step_detach(struct err *err)
-{
-    if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0 || (setsid() < 0 && errno != EPERM))
-        return err_set_errno(err, errno, "cannot leave the starter");
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
-    if (chdir("/") < 0)
-        return err_set_errno(err, errno, "cannot change to '/'");
-    return 0;
-}
 
 static int lay_network(struct err *err)
 {
@@ -61,11 +48,7 @@ int step_hold(int argc, char **argv)
         return 1;
     }
     prctl(PR_SET_NAME, "trainyard-hold");
-    printf("ready\n");
-    fflush(stdout);
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-        dup2(null, fd);
+    step_say_ready();
     for (;;)
         pause();
 }

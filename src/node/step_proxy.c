@@ -14,20 +14,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t table_changed;
-
-static void on_hangup(int signal)
-{
-    (void)signal;
-    table_changed = 1;
-}
 
 static int enter_network(const char *holder, struct err *err)
 {
@@ -61,10 +52,8 @@ static void serve(struct proxy *proxy, const char *table, const sigset_t *mask)
 {
     for (;;) {
         proxy_run(proxy, -1, mask);
-        if (table_changed) {
-            table_changed = 0;
+        if (step_heard_hangup())
             read_table(proxy, table);
-        }
     }
 }
 
@@ -77,26 +66,16 @@ int step_proxy(int argc, char **argv)
         fputs("usage: trainyard-step proxy HOLDER LOCK TABLE\n", stderr);
         return 2;
     }
-    /* Blocked before anybody can find us by the lock, so that no word to read the table is lost. */
-    sigset_t hangup, before;
-    sigemptyset(&hangup);
-    sigaddset(&hangup, SIGHUP);
-    sigprocmask(SIG_BLOCK, &hangup, &before);
-    sigdelset(&before, SIGHUP);
+    sigset_t mask;
+    step_hear_hangups(&mask);
     if (step_detach(&err) < 0 || enter_network(argv[0], &err) < 0 ||
         proxy_new(NULL, &proxy, &err) < 0 || process_lock_take(argv[1], &lock, &err) < 0) {
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    const struct sigaction action = {.sa_handler = on_hangup};
-    sigaction(SIGHUP, &action, NULL);
     prctl(PR_SET_NAME, "trainyard-proxy");
     read_table(proxy, argv[2]);
-    printf("ready\n");
-    fflush(stdout);
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-        dup2(null, fd);
-    serve(proxy, argv[2], &before);
+    step_say_ready();
+    serve(proxy, argv[2], &mask);
     return 0;
 }

@@ -13,7 +13,8 @@ struct cluster_options {
     const char *const *node_names; /* NULL-terminated */
     int listen_fd;                 /* the API's socket, taken over */
     int port;
-    bool no_operator; /* TFJobs and PyTorchJobs are for somebody else to run */
+    const char *resolv_conf; /* the machine's name servers; NULL: as the machine has them */
+    bool no_operator;        /* TFJobs and PyTorchJobs are for somebody else to run */
 };
 
 /* Run until SIGINT or SIGTERM. `ready` is called once the API answers and every node is Ready. Must

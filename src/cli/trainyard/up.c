@@ -30,6 +30,7 @@ struct up_values {
     int64_t port;
     const char *kubeconfig;
     const char *nodes;
+    const char *resolv_conf;
     bool foreground;
     bool no_operator;
 };
@@ -212,6 +213,13 @@ static int refuse_taken(int64_t port, struct err *err)
                    (int)port, known ? holder : "a program of another user");
 }
 
+/* The server does not stay in the directory it was started from. */
+static const char *absolute(struct arena *arena, const char *path)
+{
+    _cleanup_free_ char *current = getcwd(NULL, 0);
+    return path[0] == '/' ? path : arena_printf(arena, "%s/%s", current ? current : "", path);
+}
+
 static int up(const struct up_values *wanted, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -250,13 +258,10 @@ static int up(const struct up_values *wanted, struct err *err)
         return result;
     options.no_operator = wanted->no_operator;
     options.kubeconfig = state.kubeconfig;
-    if (!str_is_empty(wanted->kubeconfig)) {
-        _cleanup_free_ char *current = getcwd(NULL, 0);
-        options.kubeconfig =
-            wanted->kubeconfig[0] == '/'
-                ? wanted->kubeconfig
-                : arena_printf(arena, "%s/%s", current ? current : "", wanted->kubeconfig);
-    }
+    if (!str_is_empty(wanted->kubeconfig))
+        options.kubeconfig = absolute(arena, wanted->kubeconfig);
+    if (!str_is_empty(wanted->resolv_conf))
+        options.resolv_conf = absolute(arena, wanted->resolv_conf);
     result = start(&options, lock, wanted->foreground, err);
     if (result == 0 && !wanted->foreground)
         print_ready(&options);
@@ -290,6 +295,12 @@ static const struct option OPTIONS[] = {
      .offset = offsetof(struct up_values, nodes),
      .value = "N|NAME,…",
      .help = "how many nodes, or their names (default: those of the last time, else 1)"},
+    {.name = "resolv-conf",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct up_values, resolv_conf),
+     .value = "FILE",
+     .help = "names the name servers that know the names outside of the cluster (default: "
+             "/etc/resolv.conf)"},
     {.name = "foreground",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),

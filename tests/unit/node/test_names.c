@@ -1,47 +1,78 @@
-/* Names of services and pods, as TF_CONFIG and people write them. */
+/* Names of services and pods, as TF_CONFIG and people write them: from objects to the table, over
+ * its text, to answers. */
 #include "node_test.h"
 
+#include "dns_text.h"
 #include "node/names.h"
+#include "node/names_answer.h"
 
-#include <arpa/inet.h>
+#include <stdlib.h>
 
-static struct json *services, *pods;
+static struct json *services, *endpoints;
 
-static const struct json *find_service(void *context, const char *namespace_, const char *name)
+static const struct json *next_service(void *context, size_t *position)
 {
-    JSON_EACH (service, services) {
-        const struct json *meta = json_get(service, "metadata");
+    return json_element(services, (*position)++);
+}
+
+static const struct json *get_endpoints(void *context, const char *namespace_, const char *name)
+{
+    JSON_EACH (item, endpoints) {
+        const struct json *meta = json_get(item, "metadata");
         if (str_eq(json_get_string(meta, "namespace", ""), namespace_) &&
             str_eq(json_get_string(meta, "name", ""), name))
-            return service;
+            return item;
     }
     return NULL;
 }
 
-static const struct json *next_pod(void *context, const char *namespace_, size_t *position)
+static struct names_table table;
+
+/* What the responder has is what was written, and reads as the same again. */
+static void load(void)
 {
-    for (const struct json *pod; (pod = json_element(pods, *position));) {
-        ++*position;
-        if (str_eq(json_get_string(json_get(pod, "metadata"), "namespace", ""), namespace_))
-            return pod;
-    }
-    return NULL;
+    const struct service_table_source source = {.next_service = next_service,
+                                                .endpoints = get_endpoints};
+    struct names_table made;
+    struct buf text, again;
+    struct err err = ERR_INIT;
+    names_table_init(&made);
+    names_collect(&made, &source);
+    buf_init(&text, NAMES_TABLE_MAX);
+    buf_init(&again, NAMES_TABLE_MAX);
+    names_table_write(&made, &text);
+    names_table_release(&made);
+    char *copy = mem_strdup(text.data);
+    names_table_init(&table);
+    assert_int_equal(names_table_parse(&table, copy, text.size, &err), 0);
+    names_table_write(&table, &again);
+    assert_string_equal(text.data, again.data);
+    free(copy);
+    buf_release(&text);
+    buf_release(&again);
 }
 
-static const char *lookup(const char *name)
+static void assert_answer(int line, const char *name, enum dns_type type, const char *expected)
 {
-    static char text[1024];
-    const struct names_source source = {find_service, next_pod, NULL};
-    struct dns_found found = {0};
-    int count = names_lookup(&source, name, &found);
-    snprintf(text, sizeof(text), "%d%s%s", count, found.alias[0] ? " = " : "", found.alias);
-    for (int i = 0; i < count; i++) {
-        char address[INET_ADDRSTRLEN];
-        inet_ntop(AF_INET, &found.addresses[i], address, sizeof(address));
-        strcat(strcat(text, " "), address);
-    }
-    return text;
+    static struct dns_text_message message;
+    static uint8_t answer[DNS_TCP_MAX];
+    struct dns_query query;
+    enum dns_rcode rcode;
+    char alias[DNS_NAME_MAX + 1];
+    size_t size = 0;
+    dns_text_query(&message, name, type);
+    assert_true(dns_query_read(message.bytes, message.size, &query, &rcode));
+    enum names_verdict verdict =
+        names_answer(&table, &query, NULL, answer, sizeof(answer), &size, alias);
+    _cleanup_free_ char *text = verdict == NAMES_ANSWERED  ? dns_text_of(answer, size)
+                                : verdict == NAMES_OUTSIDE ? mem_strdup("outside")
+                                                           : mem_printf("ask for %s", alias);
+    if (!str_eq(text, expected))
+        fail_msg("line %d: '%s', not '%s'", line, text, expected);
 }
+
+#define says(name, type, expected) assert_answer(__LINE__, name, type, expected)
+#define NOTHING                    "; authority cluster.local SOA for 1 s"
 
 static void lookups(void **state)
 {
@@ -50,71 +81,155 @@ static void lookups(void **state)
         arena,
         "[{'metadata':{'name':'mnist-worker-0','namespace':'default'},"
         "  'spec':{'clusterIP':'None','publishNotReadyAddresses':true,'selector':{'i':'0'}}},"
-        " {'metadata':{'name':'web','namespace':'default'},'spec':{'selector':{'app':'web'}}},"
-        " {'metadata':{'name':'hand','namespace':'default'},'spec':{}},"
+        " {'metadata':{'name':'web','namespace':'default'},'spec':{'clusterIP':'None',"
+        "  'ports':[{'name':'http','port':80,'targetPort':8080}]}},"
+        " {'metadata':{'name':'hand','namespace':'default'},'spec':{'clusterIP':'None'}},"
         " {'metadata':{'name':'own','namespace':'default'},'spec':{'clusterIP':'10.96.0.9',"
-        "  'selector':{'app':'web'}}},"
+        "  'ports':[{'name':'grpc','port':9000},{'name':'beat','port':9001,'protocol':'UDP'},"
+        "           {'port':9002}]}},"
         " {'metadata':{'name':'out','namespace':'default'},'spec':{'type':'ExternalName',"
-        "  'externalName':'example.com.','selector':{'app':'web'}}},"
+        "  'externalName':'example.com.'}},"
         " {'metadata':{'name':'alias','namespace':'default'},'spec':{'type':'ExternalName',"
         "  'externalName':'further.default.svc.cluster.local'}},"
         " {'metadata':{'name':'further','namespace':'default'},'spec':{'type':'ExternalName',"
         "  'externalName':'own.default.svc.cluster.local.'}},"
+        " {'metadata':{'name':'broken','namespace':'default'},'spec':{'type':'ExternalName',"
+        "  'externalName':'a..b'}},"
         " {'metadata':{'name':'circle','namespace':'default'},'spec':{'type':'ExternalName',"
         "  'externalName':'circle.default.svc'}}]");
-    pods = read_json(
-        arena,
-        "[{'metadata':{'name':'a','namespace':'default','labels':{'i':'0'}},"
-        "  'status':{'podIP':'10.244.1.1','phase':'Pending'}},"
-        " {'metadata':{'name':'b','namespace':'default','labels':{'app':'web'}},"
-        "  'spec':{'hostname':'b','subdomain':'web'},"
-        "  'status':{'podIP':'10.244.1.2','phase':'Running','conditions':[{'type':'Ready','status':"
-        "'True'}]}},"
-        " {'metadata':{'name':'c','namespace':'default','labels':{'app':'web'}},"
-        "  'status':{'podIP':'10.244.1.3','phase':'Running'}},"
-        " {'metadata':{'name':'d','namespace':'default','labels':{'i':'0'}},"
-        "  'status':{'podIP':'10.244.1.4','phase':'Succeeded'}},"
-        " {'metadata':{'name':'e','namespace':'other','labels':{'i':'0'}},"
-        "  'status':{'podIP':'10.244.1.5','phase':'Running'}}]");
-    /* Not ready is good enough where the service says so; ended is not. */
-    assert_string_equal(lookup("mnist-worker-0.default.svc.cluster.local"), "1 10.244.1.1");
-    assert_string_equal(lookup("mnist-worker-0.default.svc"), "1 10.244.1.1");
-    assert_string_equal(lookup("web.default.svc"), "1 10.244.1.2");
-    assert_string_equal(lookup("own.default.svc.cluster.local"), "1 10.96.0.9");
-    assert_string_equal(lookup("kubernetes.docker.internal"), "1 10.244.0.1");
-    assert_string_equal(lookup("host.docker.internal"), "-1");
-    assert_string_equal(lookup("b.web.default.svc.cluster.local"), "1 10.244.1.2");
-    assert_string_equal(lookup("x.web.default.svc"), "-1");
-    assert_string_equal(lookup("hand.default.svc"), "0");
-    assert_string_equal(lookup("web.other.svc"), "-1");
-    assert_string_equal(lookup("10-244-1-9.default.pod.cluster.local"), "1 10.244.1.9");
-    assert_string_equal(lookup("ten.default.pod"), "-1");
-    assert_string_equal(lookup("localhost"), "1 127.0.0.1");
+    endpoints = read_json(
+        arena, "[{'metadata':{'name':'mnist-worker-0','namespace':'default'},"
+               "  'subsets':[{'addresses':[{'ip':'10.244.1.1'}]}]},"
+               " {'metadata':{'name':'web','namespace':'default'},"
+               "  'subsets':[{'addresses':[{'ip':'10.244.1.2','hostname':'b'},{'ip':'10.244.1.4'}],"
+               "              'notReadyAddresses':[{'ip':'10.244.1.3'}],"
+               "              'ports':[{'name':'http','port':8080}]}]},"
+               " {'metadata':{'name':'own','namespace':'default'},"
+               "  'subsets':[{'addresses':[{'ip':'10.244.1.5','hostname':'x'}]}]}]");
+    load();
+    says("mnist-worker-0.default.svc.cluster.local", DNS_A,
+         "NOERROR aa: mnist-worker-0.default.svc.cluster.local A 10.244.1.1");
+    says("mnist-worker-0.default.svc", DNS_A,
+         "NOERROR aa: mnist-worker-0.default.svc A 10.244.1.1");
+    says("own.default.svc.cluster.local", DNS_A,
+         "NOERROR aa: own.default.svc.cluster.local A 10.96.0.9");
+    says("web.default.svc", DNS_A,
+         "NOERROR aa: web.default.svc A 10.244.1.2, web.default.svc A 10.244.1.4");
+    /* A name that is there without what was asked for is told apart from one that is not. */
+    says("own.default.svc.cluster.local", DNS_AAAA, "NOERROR aa" NOTHING);
+    says("hand.default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
+    says("default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
+    says("cluster.local", DNS_A, "NOERROR aa" NOTHING);
+    says("web.other.svc.cluster.local", DNS_A, "NXDOMAIN aa" NOTHING);
+    says("web.default.svc.cluster.local.cluster.local", DNS_AAAA, "NXDOMAIN aa" NOTHING);
+    says("nobody.default.svc", DNS_A, "NXDOMAIN aa; authority svc SOA for 1 s");
+    /* Those behind a service have names of their own. */
+    says("b.web.default.svc.cluster.local", DNS_A,
+         "NOERROR aa: b.web.default.svc.cluster.local A 10.244.1.2");
+    says("10-244-1-4.web.default.svc.cluster.local", DNS_A,
+         "NOERROR aa: 10-244-1-4.web.default.svc.cluster.local A 10.244.1.4");
+    says("x.own.default.svc.cluster.local", DNS_A,
+         "NOERROR aa: x.own.default.svc.cluster.local A 10.244.1.5");
+    says("c.web.default.svc.cluster.local", DNS_A, "NXDOMAIN aa" NOTHING);
+    says("10-244-1-9.default.pod.cluster.local", DNS_A,
+         "NOERROR aa: 10-244-1-9.default.pod.cluster.local A 10.244.1.9");
+    says("ten.default.pod", DNS_A, "NXDOMAIN aa; authority pod SOA for 1 s");
+    /* Ports have names, which say where to go in the same answer. */
+    says("_grpc._tcp.own.default.svc.cluster.local", DNS_SRV,
+         "NOERROR aa: _grpc._tcp.own.default.svc.cluster.local SRV 9000 "
+         "own.default.svc.cluster.local; also own.default.svc.cluster.local A 10.96.0.9");
+    says("_beat._udp.own.default.svc", DNS_SRV,
+         "NOERROR aa: _beat._udp.own.default.svc SRV 9001 own.default.svc.cluster.local; also "
+         "own.default.svc.cluster.local A 10.96.0.9");
+    says("_http._tcp.web.default.svc.cluster.local", DNS_SRV,
+         "NOERROR aa: _http._tcp.web.default.svc.cluster.local SRV 8080 "
+         "b.web.default.svc.cluster.local, _http._tcp.web.default.svc.cluster.local SRV 8080 "
+         "10-244-1-4.web.default.svc.cluster.local; also b.web.default.svc.cluster.local A "
+         "10.244.1.2, 10-244-1-4.web.default.svc.cluster.local A 10.244.1.4");
+    says("_tcp.own.default.svc.cluster.local", DNS_SRV, "NOERROR aa" NOTHING);
+    says("_grpc._udp.own.default.svc.cluster.local", DNS_SRV, "NXDOMAIN aa" NOTHING);
+    /* And the way back. */
+    says("9.0.96.10.in-addr.arpa", DNS_PTR,
+         "NOERROR aa: 9.0.96.10.in-addr.arpa PTR own.default.svc.cluster.local");
+    says("2.1.244.10.in-addr.arpa", DNS_PTR,
+         "NOERROR aa: 2.1.244.10.in-addr.arpa PTR b.web.default.svc.cluster.local");
+    says("1.1.244.10.in-addr.arpa", DNS_PTR,
+         "NOERROR aa: 1.1.244.10.in-addr.arpa PTR "
+         "10-244-1-1.mnist-worker-0.default.svc.cluster.local");
+    says("3.1.244.10.in-addr.arpa", DNS_PTR,
+         "NXDOMAIN aa; authority 244.10.in-addr.arpa SOA for 1 s");
+    says("1.0.0.10.in-addr.arpa", DNS_PTR, "outside");
+    says("kubernetes.docker.internal", DNS_A,
+         "NOERROR aa: kubernetes.docker.internal A 10.244.0.1");
+    says("kubernetes.docker.internal", DNS_AAAA,
+         "NOERROR aa; authority kubernetes.docker.internal SOA for 1 s");
+    says("localhost", DNS_A, "NOERROR aa: localhost A 127.0.0.1");
     /* A name for another one, be it in the cluster or not. */
-    assert_string_equal(lookup("out.default.svc"), "0 = example.com");
-    assert_string_equal(lookup("b.out.default.svc"), "-1");
-    assert_string_equal(lookup("alias.default.svc"),
-                        "1 = further.default.svc.cluster.local 10.96.0.9");
-    assert_string_equal(lookup("circle.default.svc"), "0 = circle.default.svc");
-    static const char *const NONE[] = {"",
-                                       ".",
-                                       "svc",
-                                       "web.default",
-                                       "example.org",
-                                       "a..svc",
-                                       "cluster.local",
-                                       "a.b.c.d.e.f.g.h.i.j"};
-    for (size_t i = 0; i < ARRAY_SIZE(NONE); i++)
-        if (!str_eq(lookup(NONE[i]), "-1"))
-            fail_msg("'%s': %s", NONE[i], lookup(NONE[i]));
-    char huge[1000];
-    memset(huge, 'a', sizeof(huge) - 1);
-    huge[sizeof(huge) - 1] = '\0';
-    assert_string_equal(lookup(huge), "-1");
+    says("out.default.svc", DNS_A, "ask for example.com");
+    says("out.default.svc", DNS_AAAA, "ask for example.com");
+    says("out.default.svc", DNS_CNAME, "NOERROR aa: out.default.svc CNAME example.com");
+    says("b.out.default.svc", DNS_A, "NXDOMAIN aa; authority svc SOA for 1 s");
+    says("alias.default.svc.cluster.local", DNS_A,
+         "NOERROR aa: alias.default.svc.cluster.local CNAME further.default.svc.cluster.local, "
+         "further.default.svc.cluster.local CNAME own.default.svc.cluster.local, "
+         "own.default.svc.cluster.local A 10.96.0.9");
+    says("broken.default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
+    static const char *const others[] = {
+        "",         "example.org", "web.default", "a.b.c.d.e.f.g.h.i.j", "host.docker.internal",
+        "internal", "local"};
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+        says(others[i], DNS_A, "outside");
+    names_table_release(&table);
+}
+
+static void callers_find_another_first(void **state)
+{
+    static struct dns_text_message message;
+    struct names_entry *entry;
+    uint8_t answer[512];
+    char alias[DNS_NAME_MAX + 1];
+    size_t size, first[3] = {0};
+    names_table_init(&table);
+    entry = names_table_add(&table, "a.default.svc.cluster.local");
+    for (unsigned i = 1; i <= 3; i++)
+        names_entry_add_address(&table, entry, (struct in_addr){htonl(i)});
+    names_entry_add_address(&table, entry, (struct in_addr){htonl(3)}); /* known already */
+    for (unsigned id = 0; id < 9; id++) {
+        struct dns_query query;
+        enum dns_rcode rcode;
+        dns_text_query(&message, "a.default.svc", DNS_A);
+        message.bytes[1] = (uint8_t)id;
+        assert_true(dns_query_read(message.bytes, message.size, &query, &rcode));
+        names_answer(&table, &query, NULL, answer, sizeof(answer), &size, alias);
+        assert_int_equal(size, query.end + 3 * 16);
+        first[answer[query.end + 15] - 1]++;
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(first[i], 3);
+    names_table_release(&table);
+}
+
+static void broken_tables_are_refused(void **state)
+{
+    static const char *const texts[] = {
+        "address 1.2.3.4\n",    "name a\naddress x\n",  "name a..b\n",
+        "name a\nport 1\n",     "name a\nport 0 b\n",   "name a\nport 1 b..c\n",
+        "name a\nalias b..c\n", "name a\nsurprise b\n", "name a\npointer ..\n"};
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        char *copy = mem_strdup(texts[i]);
+        struct err err = ERR_INIT;
+        names_table_init(&table);
+        if (names_table_parse(&table, copy, strlen(copy), &err) == 0)
+            fail_msg("'%s' was taken", texts[i]);
+        names_table_release(&table);
+        free(copy);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lookups)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lookups),
+                                       cmocka_unit_test(callers_find_another_first),
+                                       cmocka_unit_test(broken_tables_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

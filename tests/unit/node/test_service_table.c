@@ -2,7 +2,7 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/proxy_process.h"
+#include "node/helper_process.h"
 #include "node/service_table.h"
 
 #include <stdlib.h>
@@ -190,10 +190,11 @@ static void text_has_a_limit(void **state)
         buf_init(&back, PROXY_TABLE_MAX);
         make_table(arena, PROXY_TABLE_MAX + over, &table);
         proxy_table_write(&table, &text);
-        assert_int_equal(proxy_process_set_table(directory, &text, &err),
+        assert_int_equal(helper_process_set_table(&HELPER_PROXY, directory, &text, &err),
                          over ? -ERR_TOO_LARGE : 0);
         if (over)
-            assert_string_equal(err.message, "the table of services is larger than 16777216 bytes");
+            assert_string_equal(
+                err.message, "the table for the proxy of services is larger than 16777216 bytes");
         assert_int_equal(file_read(path, &back, NULL), 0);
         assert_int_equal(back.size, PROXY_TABLE_MAX);
         assert_int_equal(proxy_table_parse(arena, back.data, back.size, &read, &err), 0);

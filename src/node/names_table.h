@@ -1,0 +1,61 @@
+/* What the names of the cluster stand for, as the control process tells the responder: one "name
+ * NAME" for each, followed by its "address ADDRESS", "alias NAME", "pointer NAME" and "port
+ * NUMBER TARGET" lines. The reader trusts nothing about its input. */
+#ifndef TRAINYARD_NODE_NAMES_TABLE_H
+#define TRAINYARD_NODE_NAMES_TABLE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/map.h"
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NAMES_TABLE_MAX = 64 * 1024 * 1024 }; /* bytes of text */
+
+struct names_port {
+    uint16_t number;
+    const char *target;
+};
+
+/* One with nothing in it is a name that others end in: there, but without records. */
+struct names_entry {
+    const char *name;
+    const char *alias; /* CNAME; or NULL */
+    struct in_addr *addresses;
+    size_t address_count, address_capacity;
+    const char **pointers; /* PTR */
+    size_t pointer_count, pointer_capacity;
+    struct names_port *ports; /* SRV */
+    size_t port_count, port_capacity;
+};
+
+struct names_table {
+    struct arena *arena;
+    struct map entries; /* by name */
+};
+
+void names_table_init(struct names_table *table);
+void names_table_release(struct names_table *table);
+
+/* The entry of this name, made if there is none, and of the names it ends in. NULL if it is no name
+ * that can be told over DNS. */
+struct names_entry *names_table_add(struct names_table *table, const char *name);
+const struct names_entry *names_table_find(const struct names_table *table, const char *name);
+
+/* Each once, however often it is added. */
+void names_entry_add_address(struct names_table *table, struct names_entry *entry,
+                             struct in_addr address);
+void names_entry_add_pointer(struct names_table *table, struct names_entry *entry,
+                             const char *name);
+void names_entry_add_port(struct names_table *table, struct names_entry *entry, uint16_t number,
+                          const char *target);
+
+/* In the order of names, so that equal tables have equal texts. */
+void names_table_write(const struct names_table *table, struct buf *buf);
+/* Into a table that was made just now. `text` is cut up in place. */
+int names_table_parse(struct names_table *table, char *text, size_t size, struct err *err);
+
+#endif
