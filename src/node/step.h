@@ -50,6 +50,15 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
 int step_privilege_drop(const struct pod_spec *spec, const struct pod_container *container,
                         struct err *err);
 
+/* The same for a process that has joined the container's user namespace, where there is one,
+ * instead of making it. */
+int step_privilege_bound(const struct pod_spec *spec, const struct pod_container *container,
+                         struct err *err);
+
+/* Nothing blocked, nothing ignored: what was inherited of the shell that once started trainyard in
+ * its background (it ignores SIGINT there) is no affair of a container's. */
+void step_signals_default(void);
+
 /* What the first process of a sandbox tells its supervisor, one message a write. */
 enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED };
 struct step_report {

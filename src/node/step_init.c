@@ -83,11 +83,7 @@ static void run_command(const struct pod_container *container, int error_fd)
 static void run_command(const struct pod_container *container, int error_fd)
 {
     struct err err = ERR_INIT;
-    sigset_t none;
-    sigemptyset(&none);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    step_signals_default();
     umask(022);
     setsid();
     environ = (char **)container->environment.items;

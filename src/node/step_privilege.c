@@ -70,15 +70,20 @@ static int bound_capabilities(struct err *err)
     return 0;
 }
 
-int step_privilege_drop(const struct pod_spec *spec, const struct pod_container *container,
-                        struct err *err)
+int step_privilege_bound(const struct pod_spec *spec, const struct pod_container *container,
+                         struct err *err)
 {
-    int result = spec->nested ? nest(container->user, container->group, err) : 0;
-    if (result == 0)
-        result = bound_capabilities(err);
+    int result = bound_capabilities(err);
     if (result == 0 && !spec->nested)
         result = become(container->user, container->group, err);
     if (result == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         result = err_set_errno(err, errno, "cannot renounce new privileges");
     return result;
+}
+
+int step_privilege_drop(const struct pod_spec *spec, const struct pod_container *container,
+                        struct err *err)
+{
+    int result = spec->nested ? nest(container->user, container->group, err) : 0;
+    return result == 0 ? step_privilege_bound(spec, container, err) : result;
 }

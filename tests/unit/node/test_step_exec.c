@@ -1,0 +1,420 @@
+/* Commands inside a running sandbox, as the supervisor starts them: this test is the supervisor of
+ * one container.
+ *
+ *   test_step_exec TRAINYARD-STEP [user]
+ *
+ * As root it tests containers of root, and with "user" those of a user without any right. It enters
+ * the cluster's namespaces first and runs itself anew in there ("inside"), as a supervisor is run:
+ * who may look into whom depends on where a program was started. */
+#include "node_test.h"
+
+#include "base/file.h"
+#include "node/space.h"
+#include "node/step_exec.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534, DEADLINE_MS = 30 * 1000, KEPT = 4096 };
+
+static char scratch[] = "/tmp/trainyard-exec.XXXXXX";
+static char *step_path;
+static struct arena *arena;
+static struct pod_spec spec;
+static struct container_state state;
+static struct container_run run;
+
+/* ---- a supervisor ---------------------------------------------------------------------------- */
+
+static void wait_readable(int fd)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    if (poll(&wait, 1, DEADLINE_MS) != 1)
+        fail_msg("nothing comes");
+}
+
+static void start_container(const char *script)
+{
+    state = (struct container_state){0};
+    container_run_init(&run, scratch, &spec, &spec.containers[0], &state);
+    spec.containers[0].arguments.items[2] = script;
+    struct err err = ERR_INIT;
+    if (container_run_start(&run, 1, &err) < 0)
+        fail_msg("%s", err.message);
+    while (state.phase != CONTAINER_RUNNING) {
+        wait_readable(run.report_fd);
+        container_run_read(&run);
+        if (run.has_report && run.report.kind == STEP_FAILED)
+            fail_msg("%s", run.report.message);
+    }
+}
+
+static void end_container(void)
+{
+    int status;
+    kill(run.pid, SIGKILL);
+    assert_int_equal(waitpid(run.pid, &status, 0), run.pid);
+    container_run_reaped(&run, status, 2);
+}
+
+static struct step_exec_end await_end(struct step_exec *exec)
+{
+    struct step_exec_end end = {.exit_code = -1};
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    for (int waited = 0; exec->pid; waited++) {
+        step_exec_read(exec);
+        int status;
+        pid_t pid = waitpid(exec->pid, &status, WNOHANG);
+        if (pid > 0)
+            assert_true(step_exec_reaped(exec, pid, status, &end));
+        else if (waited > DEADLINE_MS)
+            fail_msg("the command does not end");
+        else
+            nanosleep(&moment, NULL);
+    }
+    return end;
+}
+
+/* Run a command with its output captured, which is asserted. */
+static struct step_exec_end run_captured(const char *const *arguments, const char *output)
+{
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_order order = {
+        .arguments = arguments, .fds = {-1, -1, -1}, .captured = KEPT};
+    struct err err = ERR_INIT;
+    if (step_exec_start(&exec, &run, &order, &err) < 0)
+        fail_msg("%s", err.message);
+    struct step_exec_end end = await_end(&exec);
+    if (output && !str_eq(exec.output.data, output))
+        fail_msg("expected '%s', got '%s' %s", output, exec.output.data, end.message);
+    step_exec_release(&exec);
+    return end;
+}
+
+static struct step_exec_end run_shell(const char *script, const char *output)
+{
+    return run_captured((const char *const[]){"sh", "-c", script, NULL}, output);
+}
+
+static int setup(void **context)
+{
+    start_container("grep -E '^(Cap|NoNew|Uid|Gid|Groups)' /proc/self/status > /tmp/own;"
+                    "exec sleep 1000");
+    run_shell("until pgrep -x sleep >/dev/null; do :; done", "");
+    return 0;
+}
+
+static int teardown(void **context)
+{
+    if (run.pid)
+        end_container();
+    return 0;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void it_lives_in_the_sandbox(void **context)
+{
+    run_shell("echo $WORD; pwd; hostname; cat /proc/1/comm",
+              "of the container\n/var\npod\ntrainyard-init\n");
+    /* Nothing of the supervisor's is left open. */
+    run_shell("ls /proc/self/fd", "0\n1\n2\n3\n"); /* 3 is ls's own, the directory */
+    run_shell("cat /proc/self/fdinfo/0 >/dev/null; read -r word; echo \"$?$word\"", "1\n");
+    assert_int_equal(run_shell("test -e /tmp/own && echo x > /tmp/made", "").exit_code, 0);
+    assert_int_equal(run_shell("cat /tmp/made", "x\n").exit_code, 0);
+    assert_int_not_equal(run_shell("echo x > /usr/made 2>/dev/null", NULL).exit_code, 0);
+}
+
+static void it_may_do_what_the_container_may(void **context)
+{
+    run_shell("grep -E '^(Cap|NoNew|Uid|Gid|Groups)' /proc/self/status | diff /tmp/own -", "");
+    run_shell("readlink /proc/self/ns/user /proc/self/ns/mnt /proc/self/ns/pid /proc/self/ns/net "
+              "/proc/self/ns/uts > /tmp/1;"
+              "pid=$(pgrep -x sleep); for n in user mnt pid net uts; do readlink /proc/$pid/ns/$n; "
+              "done | diff /tmp/1 -",
+              "");
+}
+
+static void its_end_is_told(void **context)
+{
+    assert_int_equal(run_shell("exit 7", "").exit_code, 7);
+    struct step_exec_end end = run_shell("kill -TERM $$", "");
+    assert_int_equal(end.exit_code, 128 + SIGTERM);
+    assert_int_equal(end.signal, SIGTERM);
+    assert_string_equal(end.message, "");
+}
+
+static void what_cannot_run_says_why(void **context)
+{
+    struct step_exec_end end = run_captured((const char *const[]){"no-such-program", NULL}, "");
+    assert_int_equal(end.exit_code, STEP_EXEC_NOT_FOUND);
+    assert_string_equal(end.message, "cannot run 'no-such-program': No such file or directory");
+    end = run_captured((const char *const[]){"/etc/passwd", NULL}, "");
+    assert_int_equal(end.exit_code, STEP_EXEC_NOT_RUNNABLE);
+    assert_string_equal(end.message, "cannot run '/etc/passwd': Permission denied");
+}
+
+static void output_is_kept_within_bounds(void **context)
+{
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_order order = {
+        .arguments = (const char *const[]){"sh", "-c", "yes | head -c 300000; echo end >&2", NULL},
+        .fds = {-1, -1, -1},
+        .captured = 1000};
+    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    assert_int_equal(await_end(&exec).exit_code, 0);
+    assert_int_equal(exec.output.size, 1000);
+    step_exec_release(&exec);
+}
+
+static void what_is_left_behind_is_not_waited_for(void **context)
+{
+    assert_int_equal(run_shell("sleep 1001 & echo done", "done\n").exit_code, 0);
+    /* It goes on, as a process of the container's. */
+    run_shell("until [ $(pgrep -xc sleep) = 2 ]; do :; done", "");
+}
+
+static void pipes_are_passed_on(void **context)
+{
+    int in[2], out[2], errors[2];
+    assert_int_equal(pipe(in) | pipe(out) | pipe(errors), 0);
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_order order = {
+        .arguments = (const char *const[]){"sh", "-c", "cat; echo problem > /dev/stderr", NULL},
+        .fds = {in[0], out[1], errors[1]}};
+    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    close(in[0]);
+    close(out[1]);
+    close(errors[1]);
+    assert_int_equal(write(in[1], "hello", 5), 5);
+    close(in[1]);
+    wait_readable(exec.report_fd);
+    assert_int_equal(step_exec_has_started(&exec, NULL), 1);
+    assert_int_equal(await_end(&exec).exit_code, 0);
+    char text[64] = "";
+    assert_int_equal(read(out[0], text, sizeof(text)), 5);
+    assert_memory_equal(text, "hello", 5);
+    assert_int_equal(read(errors[0], text, sizeof(text)), 8);
+    assert_memory_equal(text, "problem\n", 8);
+    assert_int_equal(read(out[0], text, sizeof(text)), 0);
+    close(out[0]);
+    close(errors[0]);
+    step_exec_release(&exec);
+}
+
+/* Read the terminal until `word` has come. */
+static void expect(int master, const char *word)
+{
+    static char seen[KEPT];
+    size_t used = 0;
+    do {
+        wait_readable(master);
+        ssize_t got = read(master, seen + used, sizeof(seen) - 1 - used);
+        if (got <= 0)
+            fail_msg("the terminal ended before '%s': '%.*s'", word, (int)used, seen);
+        used += (size_t)got;
+        seen[used] = '\0';
+    } while (!strstr(seen, word));
+}
+
+static void a_terminal_is_the_sandboxs_own(void **context)
+{
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_order order = {
+        .arguments =
+            (const char *const[]){"sh", "-c",
+                                  "read go; tty; stty size; echo $TERM; cat; echo after $?", NULL},
+        .terminal = true};
+    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    struct err err = ERR_INIT;
+    int started;
+    do {
+        wait_readable(exec.report_fd);
+        started = step_exec_has_started(&exec, &err);
+    } while (started == 0);
+    if (started < 0)
+        fail_msg("%s", err.message);
+    int master = TAKE_FD(exec.terminal_fd);
+    assert_true(master >= 0);
+    const struct winsize size = {.ws_row = 33, .ws_col = 77};
+    assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
+    assert_int_equal(write(master, "\n", 1), 1);
+    expect(master, "/dev/pts/0\r\n33 77\r\nxterm\r\n");
+    assert_int_equal(write(master, "x\n", 2), 2);
+    expect(master, "x\r\nx\r\n"); /* echoed by the terminal, then said by cat */
+    assert_int_equal(write(master, "\003", 1),
+                     1); /* Ctrl-C: to the foreground, cat and its shell */
+    struct step_exec_end end = await_end(&exec);
+    assert_int_equal(end.exit_code, 128 + SIGINT);
+    close(master);
+    step_exec_release(&exec);
+}
+
+static void a_closed_terminal_ends_its_session(void **context)
+{
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_order order = {.arguments = (const char *const[]){"sleep", "1002", NULL},
+                                          .terminal = true};
+    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    int started;
+    do {
+        wait_readable(exec.report_fd);
+        started = step_exec_has_started(&exec, NULL);
+    } while (started == 0);
+    close(TAKE_FD(exec.terminal_fd));
+    assert_int_equal(await_end(&exec).signal, SIGHUP);
+    step_exec_release(&exec);
+}
+
+static void it_ends_with_the_container(void **context)
+{
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_order order = {.arguments = (const char *const[]){"sleep", "1003", NULL},
+                                          .fds = {-1, -1, -1}};
+    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    wait_readable(exec.report_fd);
+    kill(run.pid, SIGKILL);
+    assert_int_equal(await_end(&exec).signal, SIGKILL);
+    end_container();
+    struct err err = ERR_INIT;
+    assert_true(step_exec_start(&exec, &run, &order, &err) < 0);
+    assert_string_equal(err.message, "container 'main' is not running");
+    step_exec_release(&exec);
+    start_container("exec sleep 1000"); /* the supervisor's own namespace is what it was */
+    run_shell("cat /proc/1/comm", "trainyard-init\n");
+}
+
+static void it_can_be_ended_before_its_time(void **context)
+{
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_order order = {
+        .arguments = (const char *const[]){"sh", "-c", "sleep 1004; true", NULL},
+        .fds = {-1, -1, -1}};
+    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    step_exec_signal(&exec, SIGTERM);
+    assert_int_equal(await_end(&exec).signal, SIGTERM);
+    step_exec_release(&exec);
+}
+
+static void as_a_user(void **context)
+{
+    end_container();
+    spec.containers[0].user = spec.containers[0].group = 1234;
+    start_container("exec sleep 1000");
+    run_shell("id -u; id -g; echo said > /dev/stdout", "1234\n1234\nsaid\n");
+    spec.containers[0].user = spec.containers[0].group = -1;
+}
+
+/* ---- the beginning --------------------------------------------------------------------------- */
+
+/* The build may lie where an ordinary user cannot read. */
+static int become_ordinary(void)
+{
+    _cleanup_buf_ struct buf program;
+    buf_init(&program, 64 * 1024 * 1024);
+    char *copy = mem_printf("%s/trainyard-step", scratch);
+    if (file_read(step_path, &program, NULL) < 0 ||
+        file_write_atomic(copy, program.data, program.size, 0755, NULL) < 0 ||
+        chown(scratch, NOBODY, NOBODY) < 0 || setgroups(0, NULL) < 0 ||
+        setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0 ||
+        prctl(PR_SET_DUMPABLE, 1) < 0)
+        return -1;
+    step_path = copy;
+    return 0;
+}
+
+static int enter_space(struct err *err)
+{
+    static const char *const names[] = {"node", NULL};
+    const char *const directories[] = {"logs", "messages", "root", "state"};
+    struct node_space *space;
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        _cleanup_free_ char *path = mem_printf("%s/%s", scratch, directories[i]);
+        if (file_make_dirs(path, 0700, err) < 0)
+            return -1;
+    }
+    const struct node_options options = {
+        .state_dir = mem_printf("%s/state", scratch), .node_names = names, .step_path = step_path};
+    return node_space_enter(&options, &space, err);
+}
+
+static int make_spec(bool nested, struct err *err)
+{
+    arena = arena_new();
+    spec = (struct pod_spec){.hostname = "pod", .nested = nested};
+    struct pod_container *container = pod_spec_add_container(arena, &spec, "main");
+    const char *const words[] = {"/bin/sh", "-c", ""};
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        pod_strings_add(arena, &container->arguments, words[i]);
+    pod_strings_add(arena, &container->environment, "PATH=/usr/bin:/bin:/usr/sbin:/sbin");
+    pod_strings_add(arena, &container->environment, "WORD=of the container");
+    container->directory = "/var";
+    return step_network_enter(&spec, err);
+}
+
+static int run_inside(const char *directory, bool nested)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(it_lives_in_the_sandbox),
+        TEST(it_may_do_what_the_container_may),
+        TEST(its_end_is_told),
+        TEST(what_cannot_run_says_why),
+        TEST(output_is_kept_within_bounds),
+        TEST(what_is_left_behind_is_not_waited_for),
+        TEST(pipes_are_passed_on),
+        TEST(a_terminal_is_the_sandboxs_own),
+        TEST(a_closed_terminal_ends_its_session),
+        TEST(it_ends_with_the_container),
+        TEST(it_can_be_ended_before_its_time),
+        TEST(as_a_user),
+#undef TEST
+    };
+    struct err err = ERR_INIT;
+    str_copy(scratch, sizeof(scratch), directory);
+    if (make_spec(nested, &err) < 0)
+        return fprintf(stderr, "%s\n", err.message), 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+static void go_inside(bool ordinary)
+{
+    struct err err = ERR_INIT;
+    if (ordinary && become_ordinary() < 0)
+        fprintf(stderr, "cannot become an ordinary user\n");
+    else if (enter_space(&err) < 0)
+        fprintf(stderr, "%s\n", err.message);
+    else
+        execl("/proc/self/exe", "test_step_exec", "inside", scratch, ordinary ? "nested" : NULL,
+              (char *)NULL);
+    _exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2 && str_eq(argv[1], "inside"))
+        return run_inside(argv[2], argc > 3);
+    if (argc < 2 || !mkdtemp(scratch))
+        return 2;
+    step_path = argv[1];
+    signal(SIGINT, SIG_IGN); /* as if started in the background of a shell */
+    pid_t pid = fork();      /* what it enters is left by its end */
+    if (pid == 0)
+        go_inside(argc > 2);
+    int status;
+    waitpid(pid, &status, 0);
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *state_dir = mem_printf("%s/state", scratch);
+    if (node_space_destroy(state_dir, &err) < 0)
+        return fprintf(stderr, "%s\n", err.message), 1;
+    (void)file_remove_tree(scratch, NULL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
