@@ -15,6 +15,7 @@ static const struct controller *const CONTROLLERS[] = {
     &STRANDED_CONTROLLER,       &JOB_CONTROLLER,         &JOB_ORPHAN_CONTROLLER,
     &POD_GROUP_CONTROLLER,      &REPLICA_SET_CONTROLLER, &DEPLOYMENT_CONTROLLER,
     &ENDPOINT_SLICE_CONTROLLER, &DEFINITION_CONTROLLER,  &TAINT_CONTROLLER,
+    &NO_EXECUTE_CONTROLLER,
 };
 
 enum { CONTROLLER_COUNT = sizeof(CONTROLLERS) / sizeof(CONTROLLERS[0]) };
@@ -29,7 +30,7 @@ static const char *const POD_FIELDS[] = {
     "metadata.finalizers",
     "metadata.labels",
     "metadata.ownerReferences",
-    "spec.affinity.nodeAffinity",
+    "spec.affinity",
     "spec.containers.ports",
     "spec.containers.resources.requests",
     "spec.hostname",
@@ -37,10 +38,14 @@ static const char *const POD_FIELDS[] = {
     "spec.initContainers.resources.requests",
     "spec.nodeName",
     "spec.nodeSelector",
+    "spec.preemptionPolicy",
+    "spec.priority",
     "spec.restartPolicy",
     "spec.schedulerName",
+    "spec.schedulingGates",
     "spec.subdomain",
     "spec.tolerations",
+    "spec.topologySpreadConstraints",
     "spec.volumes.persistentVolumeClaim",
     "status",
     NULL,

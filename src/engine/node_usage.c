@@ -1,6 +1,7 @@
 /* Counting what pods take; see node_usage.h. */
 #include "engine/node_usage.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/quantity.h"
 
@@ -34,29 +35,85 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* ---- Other resources ------------------------------------------------------------------------- */
+
+/* Those with a domain in their name; what is cpu, memory or storage of a machine has none. */
+static bool is_extra(const char *name)
+{
+    return strchr(name, '/') != NULL;
+}
+
+static struct node_extra *find_extra(const struct node_usage *usage, const char *name)
+{
+    for (size_t i = 0; i < usage->extras.count; i++)
+        if (str_eq(usage->extras.items[i].name, name))
+            return &usage->extras.items[i];
+    return NULL;
+}
+
+static struct node_extra *ensure_extra(struct node_usage *usage, const char *name)
+{
+    struct node_extra *found = find_extra(usage, name);
+    if (found)
+        return found;
+    struct node_extra extra = {.name = mem_strdup(name)};
+    vec_push(&usage->extras, extra);
+    return &usage->extras.items[usage->extras.count - 1];
+}
+
+int64_t node_usage_extra(const struct node_usage *usage, const char *name)
+{
+    const struct node_extra *found = find_extra(usage, name);
+    return found ? found->amount : 0;
+}
+
+/* ---- Of a pod -------------------------------------------------------------------------------- */
+
+static void add_container(struct node_usage *usage, const struct json *container)
+{
+    usage->cpu_milli += request(container, "cpu", true);
+    usage->memory_bytes += request(container, "memory", false);
+    JSON_EACH (asked, json_at(container, "resources", "requests", NULL)) {
+        if (is_extra(asked->name))
+            ensure_extra(usage, asked->name)->amount += request(container, asked->name, false);
+    }
+    JSON_EACH (port, json_get(container, "ports")) {
+        if (json_get_int(port, "hostPort", 0) > 0)
+            vec_push(&usage->ports, port_of(port));
+    }
+}
+
+static void cover_container(struct node_usage *usage, const struct json *container)
+{
+    usage->cpu_milli = larger(usage->cpu_milli, request(container, "cpu", true));
+    usage->memory_bytes = larger(usage->memory_bytes, request(container, "memory", false));
+    JSON_EACH (asked, json_at(container, "resources", "requests", NULL)) {
+        if (!is_extra(asked->name))
+            continue;
+        struct node_extra *extra = ensure_extra(usage, asked->name);
+        extra->amount = larger(extra->amount, request(container, asked->name, false));
+    }
+}
+
 void node_usage_of_pod(const struct json *pod, struct node_usage *ret)
 {
     const struct json *spec = json_get(pod, "spec");
-    struct node_usage usage = {.pods = 1};
-    JSON_EACH (container, json_get(spec, "containers")) {
-        usage.cpu_milli += request(container, "cpu", true);
-        usage.memory_bytes += request(container, "memory", false);
-        JSON_EACH (port, json_get(container, "ports")) {
-            if (json_get_int(port, "hostPort", 0) > 0)
-                vec_push(&usage.ports, port_of(port));
-        }
-    }
-    JSON_EACH (container, json_get(spec, "initContainers")) {
-        usage.cpu_milli = larger(usage.cpu_milli, request(container, "cpu", true));
-        usage.memory_bytes = larger(usage.memory_bytes, request(container, "memory", false));
-    }
-    *ret = usage;
+    *ret = (struct node_usage){.pods = 1};
+    JSON_EACH (container, json_get(spec, "containers"))
+        add_container(ret, container);
+    JSON_EACH (container, json_get(spec, "initContainers"))
+        cover_container(ret, container);
 }
 
 void node_usage_release(struct node_usage *usage)
 {
+    for (size_t i = 0; i < usage->extras.count; i++)
+        free(usage->extras.items[i].name);
+    vec_release(&usage->extras);
     vec_release(&usage->ports);
 }
+
+/* ---- Of a node ------------------------------------------------------------------------------- */
 
 void node_usage_add(struct node_usage *total, const struct node_usage *pod)
 {
@@ -65,6 +122,8 @@ void node_usage_add(struct node_usage *total, const struct node_usage *pod)
     total->memory_bytes += pod->memory_bytes;
     for (size_t i = 0; i < pod->ports.count; i++)
         vec_push(&total->ports, pod->ports.items[i]);
+    for (size_t i = 0; i < pod->extras.count; i++)
+        ensure_extra(total, pod->extras.items[i].name)->amount += pod->extras.items[i].amount;
 }
 
 void node_usage_subtract(struct node_usage *total, const struct node_usage *pod)
@@ -80,6 +139,8 @@ void node_usage_subtract(struct node_usage *total, const struct node_usage *pod)
             }
         }
     }
+    for (size_t i = 0; i < pod->extras.count; i++)
+        ensure_extra(total, pod->extras.items[i].name)->amount -= pod->extras.items[i].amount;
 }
 
 static bool port_is_taken(const struct node_usage *used, uint32_t port)
@@ -90,22 +151,39 @@ static bool port_is_taken(const struct node_usage *used, uint32_t port)
     return false;
 }
 
-const char *node_usage_shortage(const struct json *node, const struct node_usage *used,
-                                const struct node_usage *pod)
+static void lack(struct node_shortage *shortage, const char *reason, bool hopeless)
+{
+    shortage->hopeless |= hopeless;
+    if (shortage->count < ARRAY_SIZE(shortage->reasons))
+        shortage->reasons[shortage->count++] = reason;
+}
+
+bool node_usage_fits(struct arena *arena, const struct json *node, const struct node_usage *used,
+                     const struct node_usage *pod, struct node_shortage *ret)
 {
     const struct json *has = json_at(node, "status", "allocatable", NULL);
+    *ret = (struct node_shortage){0};
+    for (size_t i = 0; i < pod->ports.count; i++) {
+        if (port_is_taken(used, pod->ports.items[i])) {
+            lack(ret, "node(s) didn't have free ports for the requested pod ports", false);
+            return false;
+        }
+    }
     if (json_get(has, "pods") && (int64_t)(used->pods + pod->pods) > amount(has, "pods", false))
-        return "Too many pods";
+        lack(ret, "Too many pods", false);
     if (json_get(has, "cpu") && pod->cpu_milli > 0 &&
         used->cpu_milli + pod->cpu_milli > amount(has, "cpu", true))
-        return "Insufficient cpu";
+        lack(ret, "Insufficient cpu", pod->cpu_milli > amount(has, "cpu", true));
     if (json_get(has, "memory") && pod->memory_bytes > 0 &&
         used->memory_bytes + pod->memory_bytes > amount(has, "memory", false))
-        return "Insufficient memory";
-    for (size_t i = 0; i < pod->ports.count; i++)
-        if (port_is_taken(used, pod->ports.items[i]))
-            return "node(s) didn't have free ports for the requested pod ports";
-    return NULL;
+        lack(ret, "Insufficient memory", pod->memory_bytes > amount(has, "memory", false));
+    for (size_t i = 0; i < pod->extras.count; i++) {
+        const struct node_extra *asked = &pod->extras.items[i];
+        int64_t there = amount(has, asked->name, false);
+        if (asked->amount > 0 && node_usage_extra(used, asked->name) + asked->amount > there)
+            lack(ret, arena_printf(arena, "Insufficient %s", asked->name), asked->amount > there);
+    }
+    return ret->count == 0;
 }
 
 void node_usage_left(const struct json *node, const struct node_usage *used, int64_t *ret_cpu_milli,
@@ -115,4 +193,20 @@ void node_usage_left(const struct json *node, const struct node_usage *used, int
     *ret_cpu_milli = json_get(has, "cpu") ? amount(has, "cpu", true) - used->cpu_milli : INT64_MAX;
     *ret_memory_bytes =
         json_get(has, "memory") ? amount(has, "memory", false) - used->memory_bytes : INT64_MAX;
+}
+
+static int percent(int64_t left, int64_t whole)
+{
+    __extension__ typedef __int128 wide;
+    return whole <= 0 || left <= 0 ? 0 : (int)((wide)left * 100 / whole);
+}
+
+int node_usage_percent_left(const struct json *node, const struct node_usage *used,
+                            const struct node_usage *pod)
+{
+    const struct json *has = json_at(node, "status", "allocatable", NULL);
+    int64_t cpu = amount(has, "cpu", true), memory = amount(has, "memory", false);
+    return (percent(cpu - used->cpu_milli - pod->cpu_milli, cpu) +
+            percent(memory - used->memory_bytes - pod->memory_bytes, memory)) /
+           2;
 }

@@ -2,17 +2,25 @@
 #ifndef TRAINYARD_ENGINE_NODE_USAGE_H
 #define TRAINYARD_ENGINE_NODE_USAGE_H
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* So much of a resource that only some nodes have: "nvidia.com/gpu". */
+struct node_extra {
+    char *name;
+    int64_t amount;
+};
+
 struct node_usage {
     size_t pods;
     int64_t cpu_milli;
     int64_t memory_bytes;
     VEC(uint32_t) ports; /* of the machine: the number, and the protocol above it */
+    VEC(struct node_extra) extras;
 };
 
 /* Of one pod: its containers together, or its largest init container, since those run before. The
@@ -22,14 +30,25 @@ void node_usage_release(struct node_usage *usage);
 
 void node_usage_add(struct node_usage *total, const struct node_usage *pod);
 void node_usage_subtract(struct node_usage *total, const struct node_usage *pod);
+int64_t node_usage_extra(const struct node_usage *usage, const char *name);
 
-/* Why the node has no room for the pod beside what it runs, in Kubernetes' words; NULL: it has. A
- * resource the node does not count is never short. */
-const char *node_usage_shortage(const struct json *node, const struct node_usage *used,
-                                const struct node_usage *pod);
+/* What a node lacks for a pod, in Kubernetes' words. */
+struct node_shortage {
+    const char *reasons[4];
+    size_t count;
+    bool hopeless; /* it has not so much even when it is empty */
+};
+
+/* Whether the node has room for the pod beside what it runs. Of cpu, memory and pods that the node
+ * does not count there is always enough; of other resources it does not name there is none. */
+bool node_usage_fits(struct arena *arena, const struct json *node, const struct node_usage *used,
+                     const struct node_usage *pod, struct node_shortage *ret);
 
 /* What is left there of cpu and memory; INT64_MAX of what the node does not count. */
 void node_usage_left(const struct json *node, const struct node_usage *used, int64_t *ret_cpu_milli,
                      int64_t *ret_memory_bytes);
+/* How much of the two, of 100 and on average, would be left with the pod there. */
+int node_usage_percent_left(const struct json *node, const struct node_usage *used,
+                            const struct node_usage *pod);
 
 #endif

@@ -74,6 +74,14 @@ static void validate_gates(struct field_errors *errors, const struct json *spec)
         meta_validate_label_name(
             errors, json_get_string(gate, "conditionType", ""),
             field_path(errors, "spec.readinessGates[%zu].conditionType", position++));
+    position = 0;
+    JSON_EACH (gate, json_get(spec, "schedulingGates"))
+        meta_validate_label_name(errors, json_get_string(gate, "name", ""),
+                                 field_path(errors, "spec.schedulingGates[%zu]", position++));
+    if (json_count(json_get(spec, "schedulingGates")) > 0 &&
+        !str_is_empty(json_get_string(spec, "nodeName", "")))
+        field_forbidden(errors, "spec.nodeName",
+                        "cannot be set until all schedulingGates have been cleared");
 }
 
 void kind_pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old)

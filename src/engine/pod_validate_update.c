@@ -17,6 +17,7 @@ static struct json *fixed_part(struct arena *arena, const struct json *pod)
     }
     json_remove(spec, "activeDeadlineSeconds");
     json_remove(spec, "tolerations");
+    json_remove(spec, "schedulingGates");
     return spec;
 }
 
@@ -37,6 +38,32 @@ static bool has_toleration(const struct json *list, const struct json *toleratio
             return true;
     }
     return false;
+}
+
+static bool has_gate(const struct json *gates, const char *name)
+{
+    JSON_EACH (gate, gates) {
+        if (str_eq(json_get_string(gate, "name", ""), name))
+            return true;
+    }
+    return false;
+}
+
+/* A gate is opened once. */
+static void validate_gates(struct field_errors *errors, const struct json *spec,
+                           const struct json *before)
+{
+    size_t position = 0;
+    JSON_EACH (gate, json_get(spec, "schedulingGates")) {
+        const char *name = json_get_string(gate, "name", "");
+        const char *field = field_path(errors, "spec.schedulingGates[%zu].name", position++);
+        if (!has_gate(json_get(before, "schedulingGates"), name))
+            field_forbidden(errors, field,
+                            arena_printf(errors->arena,
+                                         "only deletion is allowed, but found new scheduling gate "
+                                         "'%s'",
+                                         name));
+    }
 }
 
 void kind_pod_validate_update(struct field_errors *errors, const struct json *pod,
@@ -64,6 +91,7 @@ void kind_pod_validate_update(struct field_errors *errors, const struct json *po
             field_forbidden(errors, "spec.tolerations",
                             "existing toleration can not be modified except its tolerationSeconds");
     }
+    validate_gates(errors, spec, before);
     if (errors->count == 0 &&
         !json_equal(fixed_part(errors->arena, pod), fixed_part(errors->arena, old)))
         field_forbidden(errors, "spec",

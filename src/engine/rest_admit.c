@@ -144,6 +144,17 @@ static void add_patience(struct arena *arena, struct json *spec)
     }
 }
 
+static void add_gated(struct arena *arena, struct json *pod)
+{
+    struct json *condition = kube_condition_ensure(arena, pod, "PodScheduled");
+    json_set_string(arena, condition, "status", "False");
+    json_set(arena, condition, "lastProbeTime", json_null(arena));
+    json_set(arena, condition, "lastTransitionTime", json_null(arena));
+    json_set_string(arena, condition, "reason", "SchedulingGated");
+    json_set_string(arena, condition, "message",
+                    "Scheduling is blocked due to non-empty scheduling gates");
+}
+
 int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, struct err *err)
 {
     static const char automount[] = "automountServiceAccountToken";
@@ -167,5 +178,7 @@ int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, 
     if (can && json_get_bool(spec, automount, json_get_bool(account, automount, true)))
         mount_access(rest->arena, spec);
     add_patience(rest->arena, spec);
+    if (json_count(json_get(spec, "schedulingGates")) > 0)
+        add_gated(rest->arena, pod);
     return 0;
 }

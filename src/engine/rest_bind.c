@@ -40,7 +40,13 @@ static int bind(struct rest *rest, struct json *pod, const struct json *binding,
                        "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is already "
                        "assigned to node \"%s\"",
                        name, name, bound);
+    if (json_count(json_get(spec, "schedulingGates")) > 0)
+        return err_set(err, ERR_CONFLICT,
+                       "Operation cannot be fulfilled on pods/binding \"%s\": pod %s has non-empty "
+                       ".spec.schedulingGates",
+                       name, name);
     json_set_string(rest->arena, spec, "nodeName", node);
+    json_remove(json_get(pod, "status"), "nominatedNodeName");
     set_scheduled(rest->arena, pod, loop_wall_ms(engine_loop(rest->engine)));
     return 0;
 }

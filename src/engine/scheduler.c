@@ -2,9 +2,14 @@
 #include "engine/scheduler.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/str.h"
+#include "engine/node_affinity.h"
+#include "engine/pod_affinity.h"
+#include "engine/scheduler_score.h"
+#include "engine/taints.h"
+#include "engine/topology_spread.h"
 #include "kube/object.h"
-#include "kube/selector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,120 +22,65 @@ bool scheduler_wants(const struct json *pod)
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
     const char *scheduler = json_get_string(spec, "schedulerName", "default-scheduler");
     return str_is_empty(json_get_string(spec, "nodeName", "")) && !kube_meta_is_deleting(pod) &&
-           str_eq(phase, "Pending") &&
+           str_eq(phase, "Pending") && json_count(json_get(spec, "schedulingGates")) == 0 &&
            (str_eq(scheduler, "default-scheduler") ||
             str_eq(scheduler, "scheduler-plugins-scheduler"));
 }
 
-/* ---- Selectors and affinity ------------------------------------------------------------------ */
-
-static bool matches_node_selector(const struct json *pod, const struct json *node)
+bool scheduler_minds_pods(const struct json *pod)
 {
-    JSON_EACH (wanted, json_at(pod, "spec", "nodeSelector", NULL)) {
-        const char *has = kube_meta_label(node, wanted->name);
-        if (!has || !str_eq(has, json_text(wanted)))
-            return false;
-    }
-    return true;
+    return pod_affinity_is_given(pod) ||
+           json_count(json_at(pod, "spec", "topologySpreadConstraints", NULL)) > 0;
 }
 
-/* matchFields know one field, the node's name; it is matched as if it were a label. */
-static bool matches_fields(struct arena *arena, const struct json *fields, const struct json *node)
+/* ---- Objections ------------------------------------------------------------------------------ */
+
+void scheduler_object(struct scheduler_objection *objection, const char *reason, bool lasting)
 {
-    struct json *as_labels = json_object(arena);
-    struct kube_selector selector;
-    json_set_string(arena, as_labels, "metadata.name", kube_meta_name(node));
-    return !fields || (kube_selector_from_expressions(arena, fields, &selector, NULL) == 0 &&
-                       kube_selector_matches(&selector, as_labels));
+    objection->lasting |= lasting;
+    if (objection->count < ARRAY_SIZE(objection->reasons))
+        objection->reasons[objection->count++] = reason;
 }
 
-/* One of the terms must hold; of a term, everything. A term that says nothing matches nothing. */
-static bool matches_affinity(struct arena *arena, const struct json *pod, const struct json *node)
-{
-    const struct json *required = json_at(pod, "spec", "affinity", "nodeAffinity",
-                                          "requiredDuringSchedulingIgnoredDuringExecution", NULL);
-    if (!required || required->type != JSON_OBJECT)
-        return true;
-    JSON_EACH (term, json_get(required, "nodeSelectorTerms")) {
-        const struct json *expressions = json_get(term, "matchExpressions");
-        const struct json *fields = json_get(term, "matchFields");
-        struct kube_selector selector;
-        if (json_count(expressions) == 0 && json_count(fields) == 0)
-            continue;
-        bool labels_match =
-            json_count(expressions) == 0 ||
-            (kube_selector_from_expressions(arena, expressions, &selector, NULL) == 0 &&
-             kube_selector_matches(&selector, kube_meta_labels(node)));
-        if (labels_match && matches_fields(arena, fields, node))
-            return true;
-    }
-    return false;
-}
-
-/* ---- Taints ---------------------------------------------------------------------------------- */
-
-static bool tolerates(const struct json *toleration, const struct json *taint)
-{
-    const char *effect = json_get_string(toleration, "effect", "");
-    const char *key = json_get_string(toleration, "key", "");
-    const char *operator_ = json_get_string(toleration, "operator", "Equal");
-    if (effect[0] && !str_eq(effect, json_get_string(taint, "effect", "")))
-        return false;
-    if (key[0] && !str_eq(key, json_get_string(taint, "key", "")))
-        return false;
-    if (str_eq(operator_, "Exists"))
-        return true;
-    return key[0] &&
-           str_eq(json_get_string(toleration, "value", ""), json_get_string(taint, "value", ""));
-}
-
-/* The first taint that keeps the pod away, or NULL. */
-static const struct json *untolerated_taint(const struct json *pod, const struct json *node)
-{
-    JSON_EACH (taint, json_at(node, "spec", "taints", NULL)) {
-        const char *effect = json_get_string(taint, "effect", "");
-        bool tolerated = !str_eq(effect, "NoSchedule") && !str_eq(effect, "NoExecute");
-        JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
-            tolerated = tolerated || tolerates(toleration, taint);
-        }
-        if (!tolerated)
-            return taint;
-    }
-    return NULL;
-}
-
-/* Cordoned nodes may be tolerated like any other taint. */
-static bool tolerates_cordon(struct arena *arena, const struct json *pod)
-{
-    struct json *taint = json_object(arena);
-    json_set_string(arena, taint, "key", "node.kubernetes.io/unschedulable");
-    json_set_string(arena, taint, "effect", "NoSchedule");
-    JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
-        if (tolerates(toleration, taint))
-            return true;
-    }
-    return false;
-}
-
-/* ---- The choice ------------------------------------------------------------------------------ */
-
-const char *scheduler_objection(struct arena *arena, const struct json *pod,
-                                const struct json *node)
+bool scheduler_node_objects(struct arena *arena, const struct json *pod, const struct json *node,
+                            struct scheduler_objection *ret)
 {
     const struct json *ready = kube_condition_get(node, "Ready");
+    const struct json *taint = taints_untolerated(pod, node);
     if (json_get_bool(json_get(node, "spec"), "unschedulable", false) &&
-        !tolerates_cordon(arena, pod))
-        return "node(s) were unschedulable";
-    if (kube_meta_is_deleting(node) ||
-        (ready && !str_eq(json_get_string(ready, "status", ""), "True")))
-        return "node(s) were not ready";
-    if (!matches_node_selector(pod, node) || !matches_affinity(arena, pod, node))
-        return "node(s) didn't match Pod's node affinity/selector";
-    const struct json *taint = untolerated_taint(pod, node);
-    if (taint)
-        return arena_printf(arena, "node(s) had untolerated taint {%s: %s}",
-                            json_get_string(taint, "key", ""), json_get_string(taint, "value", ""));
-    return NULL;
+        !taints_tolerates_cordon(pod))
+        scheduler_object(ret, "node(s) were unschedulable", true);
+    else if (kube_meta_is_deleting(node) ||
+             (!taint && ready && !str_eq(json_get_string(ready, "status", ""), "True")))
+        scheduler_object(ret, "node(s) were not ready", true);
+    else if (taint)
+        scheduler_object(ret,
+                         arena_printf(arena, "node(s) had untolerated taint {%s: %s}",
+                                      json_get_string(taint, "key", ""),
+                                      json_get_string(taint, "value", "")),
+                         true);
+    else if (!node_affinity_suits(arena, pod, node))
+        scheduler_object(ret, "node(s) didn't match Pod's node affinity/selector", true);
+    return ret->count > 0;
+}
+
+bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *view, size_t node,
+                            const struct node_usage *asked, struct scheduler_objection *ret)
+{
+    const struct scheduler_node *at = &view->nodes[node];
+    struct node_shortage shortage = {0};
+    if (!node_usage_fits(arena, at->node, at->used, asked, &shortage))
+        for (size_t i = 0; i < shortage.count; i++)
+            scheduler_object(ret, shortage.reasons[i], shortage.hopeless);
+    return ret->count > 0;
+}
+
+void scheduler_neighbours_object(struct arena *arena, const struct json *pod,
+                                 const struct scheduler_view *view,
+                                 struct scheduler_objection *objections)
+{
+    topology_spread_object(arena, pod, view, objections);
+    pod_affinity_object(arena, pod, view, objections);
 }
 
 static int compare_text(const void *a, const void *b)
@@ -138,48 +88,83 @@ static int compare_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) …." */
-const char *scheduler_explain(struct arena *arena, const char **objections, size_t count)
+/* Each reason with the number of nodes that give it, as "2 Insufficient cpu". */
+static size_t count_reasons(struct arena *arena, const struct scheduler_objection *objections,
+                            size_t count, const char ***ret)
+{
+    const char **given = ARENA_ARRAY(arena, const char *, 4 * count + 1);
+    size_t total = 0, distinct = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; at < objections[i].count; at++)
+            given[total++] = objections[i].reasons[at];
+    qsort(given, total, sizeof(*given), compare_text);
+    for (size_t i = 0; i < total;) {
+        size_t same = 1;
+        while (i + same < total && str_eq(given[i], given[i + same]))
+            same++;
+        const char *text = arena_printf(arena, "%zu %s", same, given[i]);
+        i += same;
+        given[distinct++] = text;
+    }
+    qsort(given, distinct, sizeof(*given), compare_text);
+    *ret = given;
+    return distinct;
+}
+
+const char *scheduler_explain(struct arena *arena, const struct scheduler_objection *objections,
+                              size_t count)
 {
     if (count == 0)
         return "no nodes available to schedule pods";
+    const char **reasons;
+    size_t distinct = count_reasons(arena, objections, count, &reasons);
     _cleanup_buf_ struct buf text;
     buf_init(&text, MESSAGE_MAX);
     buf_printf(&text, "0/%zu nodes are available:", count);
-    qsort(objections, count, sizeof(*objections), compare_text);
-    for (size_t i = 0; i < count;) {
-        size_t same = 1;
-        while (i + same < count && str_eq(objections[i], objections[i + same]))
-            same++;
-        buf_printf(&text, "%s %zu %s", i ? "," : "", same, objections[i]);
-        i += same;
-    }
+    for (size_t i = 0; i < distinct; i++)
+        buf_printf(&text, "%s %s", i ? "," : "", reasons[i]);
     buf_append_char(&text, '.');
     return arena_strdup(arena, text.data);
 }
 
-void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_node *nodes,
-                    size_t count, struct scheduler_choice *ret)
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+static bool is_better(const struct scheduler_view *view, const int64_t *likings,
+                      const struct node_usage *asked, size_t a, size_t b)
 {
+    const struct scheduler_node *x = &view->nodes[a], *y = &view->nodes[b];
+    if (likings[a] != likings[b])
+        return likings[a] > likings[b];
+    int left_x = node_usage_percent_left(x->node, x->used, asked);
+    int left_y = node_usage_percent_left(y->node, y->used, asked);
+    if (left_x != left_y)
+        return left_x > left_y;
+    if (x->used->pods != y->used->pods)
+        return x->used->pods < y->used->pods;
+    return strcmp(x->name, y->name) < 0;
+}
+
+void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_view *view,
+                    struct scheduler_choice *ret)
+{
+    struct scheduler_objection *objections =
+        ARENA_ARRAY(arena, struct scheduler_objection, view->count + 1);
+    bool *open = ARENA_ARRAY(arena, bool, view->count + 1);
     const struct scheduler_node *best = NULL;
-    const char **objections = ARENA_ARRAY(arena, const char *, count + 1);
-    size_t refused = 0;
     struct node_usage asked;
     node_usage_of_pod(pod, &asked);
-    for (size_t i = 0; i < count; i++) {
-        const char *why = scheduler_objection(arena, pod, nodes[i].node);
-        if (!why)
-            why = node_usage_shortage(nodes[i].node, nodes[i].used, &asked);
-        if (why) {
-            objections[refused++] = why;
-            continue;
-        }
-        if (!best || nodes[i].used->pods < best->used->pods ||
-            (nodes[i].used->pods == best->used->pods && strcmp(nodes[i].name, best->name) < 0))
-            best = &nodes[i];
-    }
+    for (size_t i = 0; i < view->count; i++)
+        if (!scheduler_node_objects(arena, pod, view->nodes[i].node, &objections[i]))
+            scheduler_room_objects(arena, view, i, &asked, &objections[i]);
+    scheduler_neighbours_object(arena, pod, view, objections);
+    for (size_t i = 0; i < view->count; i++)
+        open[i] = objections[i].count == 0;
+    const int64_t *likings = scheduler_likings(arena, pod, view, open);
+    for (size_t i = 0; i < view->count; i++)
+        if (open[i] && (!best || is_better(view, likings, &asked, i, (size_t)(best - view->nodes))))
+            best = &view->nodes[i];
     node_usage_release(&asked);
-    *ret = (struct scheduler_choice){.node = best ? best->name : NULL};
+    *ret = (struct scheduler_choice){.node = best ? best->name : NULL, .objections = objections};
     if (!best)
-        ret->message = scheduler_explain(arena, objections, refused);
+        ret->message = scheduler_explain(arena, objections, view->count);
 }

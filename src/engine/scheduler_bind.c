@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "engine/pod_affinity.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ void scheduler_forget(struct scheduler *scheduler, const char *key)
     if (!assumption)
         return;
     node_usage_subtract(scheduler_used_on(scheduler, assumption->node), &assumption->usage);
+    scheduler->particular -= assumption->particular;
     assumption_free(assumption);
 }
 
@@ -56,7 +58,11 @@ void scheduler_assume(struct scheduler *scheduler, const char *key, const struct
     scheduler_forget(scheduler, key);
     assumption->node = mem_strdup(node);
     node_usage_of_pod(pod, &assumption->usage);
+    scheduler_mind_overcommit(scheduler, pod, &assumption->usage, node);
     node_usage_add(scheduler_used_on(scheduler, node), &assumption->usage);
+    assumption->particular = pod_affinity_is_given(pod);
+    scheduler->particular += assumption->particular;
+    scheduler_withdraw(scheduler, key);
     map_put(&scheduler->assumed, key, assumption);
 }
 
@@ -229,20 +235,28 @@ static struct json *unscheduled_conditions(struct arena *arena, const struct jso
 }
 
 void scheduler_report(struct scheduler *scheduler, const char *key, struct kube_object *pod,
-                      const char *message, struct scheduler_pass *pass)
+                      const char *message, const char *nominated, struct scheduler_pass *pass)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *status = json_get(pod->json, "status");
     struct json *conditions =
         unscheduled_conditions(arena, pod->json, message, loop_wall_ms(hub_loop(scheduler->hub)));
-    if (!conditions) {
+    bool same_node =
+        str_eq(json_get_string(status, "nominatedNodeName", ""), nominated ? nominated : "");
+    if (!conditions && same_node) {
         if (!pass)
             workqueue_done(scheduler->queue, key, false);
         return;
     }
-    kube_event(hub_client(scheduler->hub), pod->json, component_of(pod), "Warning",
-               "FailedScheduling", "%s", message);
-    struct json *patch = json_object(arena);
-    json_set(arena, json_ensure_object(arena, patch, "status"), "conditions", conditions);
+    struct json *patch = json_object(arena), *told = json_ensure_object(arena, patch, "status");
+    if (conditions) {
+        kube_event(hub_client(scheduler->hub), pod->json, component_of(pod), "Warning",
+                   "FailedScheduling", "%s", message);
+        json_set(arena, told, "conditions", conditions);
+    }
+    if (!same_node)
+        json_set(arena, told, "nominatedNodeName",
+                 nominated ? json_string(arena, nominated) : json_null(arena));
     kube_patch(hub_client(scheduler->hub), &KUBE_PODS, pod->namespace_, pod->name, "status", patch,
                condition_written, placement_new(scheduler, key, pod, NULL, pass));
 }

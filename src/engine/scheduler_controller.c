@@ -5,16 +5,18 @@
  * (scheduler_gang_controller.c). */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/pod_affinity.h"
 #include "engine/scheduler_gang.h"
 #include "engine/scheduler_internal.h"
+#include "engine/scheduler_preempt.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { PARALLEL = 64, UNSYNCED_MS = 20 };
 
-/* The node a pod takes part of, or NULL. */
-static const char *occupied_node(const struct kube_object *pod)
+const char *scheduler_occupied_node(const struct kube_object *pod)
 {
     if (!pod)
         return NULL;
@@ -26,31 +28,12 @@ static const char *occupied_node(const struct kube_object *pod)
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-size_t scheduler_gather_nodes(struct scheduler *scheduler, struct arena *arena,
-                              struct scheduler_node **ret)
-{
-    struct kube_informer *informer = hub_informer(scheduler->hub, "nodes");
-    size_t count = 0;
-    struct kube_object *node;
-    for (size_t at = 0; kube_informer_next(informer, NULL, &at);)
-        count++;
-    struct scheduler_node *nodes = ARENA_ARRAY(arena, struct scheduler_node, count + 1);
-    size_t filled = 0;
-    for (size_t at = 0; filled < count && (node = kube_informer_next(informer, NULL, &at));)
-        nodes[filled++] = (struct scheduler_node){
-            .name = node->name,
-            .node = node->json,
-            .used = scheduler_used_on(scheduler, node->name),
-        };
-    *ret = nodes;
-    return filled;
-}
-
 /* What is decided on has been read. */
 static bool is_synced(struct scheduler *scheduler)
 {
     return kube_informer_synced(hub_informer(scheduler->hub, "nodes")) &&
            kube_informer_synced(hub_informer(scheduler->hub, "pods")) &&
+           kube_informer_synced(hub_informer(scheduler->hub, "namespaces")) &&
            kube_informer_synced(hub_informer(scheduler->hub, "podgroups.scheduling.x-k8s.io"));
 }
 
@@ -68,16 +51,19 @@ static void work_on_pod(struct scheduler *scheduler, const char *key)
         scheduler_bind(scheduler, key, pod, NULL);
         return;
     }
-    struct scheduler_node *nodes;
+    struct scheduler_gathered gathered;
     struct scheduler_choice choice;
-    size_t count = scheduler_gather_nodes(scheduler, arena, &nodes);
-    scheduler_pick(arena, pod->json, nodes, count, &choice);
+    scheduler_gather(scheduler, arena, key, pod->json, false, &gathered);
+    scheduler_pick(arena, pod->json, &gathered.view, &choice);
     if (choice.node) {
         scheduler_assume(scheduler, key, pod->json, choice.node);
         scheduler_bind(scheduler, key, pod, NULL);
+    } else if (gathered.view.count > 0) {
+        scheduler_make_room(scheduler, key, pod, choice.message);
     } else {
-        scheduler_report(scheduler, key, pod, choice.message, NULL);
+        scheduler_report(scheduler, key, pod, choice.message, NULL, NULL);
     }
+    scheduler_gathered_release(&gathered);
 }
 
 static void work(void *context, const char *key)
@@ -109,13 +95,39 @@ static void enqueue(struct scheduler *scheduler, const struct kube_object *pod)
     workqueue_add(scheduler->queue, key);
 }
 
-static void recheck_waiting(struct scheduler *scheduler)
+/* The more important first, then those that have waited for longer. */
+static int compare_urgency(const void *a, const void *b)
+{
+    const struct kube_object *const *x = a, *const *y = b;
+    int64_t left = scheduler_priority((*x)->json), right = scheduler_priority((*y)->json);
+    if (left != right)
+        return left > right ? -1 : 1;
+    left = kube_meta_created_ms((*x)->json);
+    right = kube_meta_created_ms((*y)->json);
+    if (left != right)
+        return left < right ? -1 : 1;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static bool is_any(const struct json *pod)
+{
+    return true;
+}
+
+/* Look again at the pods that wait, or at those of them for which `counts` holds. */
+static void recheck(struct scheduler *scheduler, bool (*counts)(const struct json *pod))
 {
     struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
     struct kube_object *pod;
+    VEC(struct kube_object *) waiting = {0};
     for (size_t at = 0; (pod = kube_informer_next(pods, NULL, &at));)
-        if (scheduler_wants(pod->json))
-            enqueue(scheduler, pod);
+        if (scheduler_wants(pod->json) && counts(pod->json))
+            vec_push(&waiting, pod);
+    if (waiting.count > 1)
+        qsort(waiting.items, waiting.count, sizeof(*waiting.items), compare_urgency);
+    for (size_t i = 0; i < waiting.count; i++)
+        enqueue(scheduler, waiting.items[i]);
+    vec_release(&waiting);
 }
 
 /* Count the pod on its node, or no longer. */
@@ -123,29 +135,63 @@ static void count_pod(struct scheduler *scheduler, const struct json *pod, const
                       bool there)
 {
     struct node_usage usage;
+    size_t particular = pod_affinity_is_given(pod);
     node_usage_of_pod(pod, &usage);
-    if (there)
+    if (there) {
         node_usage_add(scheduler_used_on(scheduler, node), &usage);
-    else
+        scheduler->particular += particular;
+    } else {
         node_usage_subtract(scheduler_used_on(scheduler, node), &usage);
+        scheduler->particular -= particular;
+    }
+    scheduler_rank(scheduler, scheduler_priority(pod), there);
     node_usage_release(&usage);
+}
+
+/* What an earlier scheduler has made room for. */
+static void renominate(struct scheduler *scheduler, const struct kube_object *pod)
+{
+    const char *node = json_get_string(json_get(pod->json, "status"), "nominatedNodeName", "");
+    _cleanup_free_ char *key = mem_printf("%s/%s", pod->namespace_, pod->name);
+    if (node[0] && !scheduler->resumed)
+        scheduler_nominate(scheduler, key, pod->json, node);
+}
+
+static bool is_choosy(const struct kube_object *pod)
+{
+    return pod && scheduler_wants(pod->json) && scheduler_minds_pods(pod->json);
+}
+
+static bool has_same_place(const struct kube_object *old, const struct kube_object *new_)
+{
+    const struct json *a = old ? kube_meta_labels(old->json) : NULL;
+    const struct json *b = kube_meta_labels(new_->json);
+    return str_eq(scheduler_occupied_node(old), scheduler_occupied_node(new_)) && !a == !b &&
+           (!a || json_equal(a, b));
 }
 
 static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
                         struct kube_object *new_)
 {
-    const char *before = occupied_node(old), *after = occupied_node(new_);
+    const char *before = scheduler_occupied_node(old), *after = scheduler_occupied_node(new_);
     const struct kube_object *either = new_ ? new_ : old;
     if (before)
         count_pod(scheduler, old->json, before, false);
     if (after)
         count_pod(scheduler, new_->json, after, true);
+    scheduler->choosy += is_choosy(new_);
+    scheduler->choosy -= is_choosy(old);
+    if (after && scheduler->choosy > 0 && !has_same_place(old, new_))
+        recheck(scheduler, scheduler_minds_pods); /* a neighbour has come, or is another now */
     if (before && !after)
-        recheck_waiting(scheduler); /* there is room again */
+        recheck(scheduler, is_any); /* there is room again */
     bool another = old && new_ && !str_eq(old->uid, new_->uid);
     if (!new_ || another || !scheduler_wants(new_->json)) {
         _cleanup_free_ char *key = mem_printf("%s/%s", either->namespace_, either->name);
         scheduler_forget(scheduler, key);
+        scheduler_withdraw(scheduler, key);
+    } else if (str_is_empty(kube_meta_label(new_->json, SCHEDULER_GANG_LABEL))) {
+        renominate(scheduler, new_);
     }
     const char *left = old && new_ ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
     if (!str_is_empty(left) && !str_eq(left, kube_meta_label(new_->json, SCHEDULER_GANG_LABEL)))
@@ -164,6 +210,10 @@ static bool node_matters(const struct kube_object *old, const struct kube_object
     const struct json *a = json_get(old->json, "spec"), *b = json_get(new_->json, "spec");
     if (!a != !b || (a && !json_equal(a, b)))
         return true;
+    a = json_at(old->json, "status", "allocatable", NULL);
+    b = json_at(new_->json, "status", "allocatable", NULL);
+    if (!a != !b || (a && !json_equal(a, b)))
+        return true;
     a = kube_meta_labels(old->json);
     b = kube_meta_labels(new_->json);
     if (!a != !b || (a && !json_equal(a, b)))
@@ -178,7 +228,7 @@ static void changed(void *self, const struct registry_resource *resource, struct
     if (str_eq(resource->storage, "pods"))
         pod_changed(self, old, new_);
     else if (str_eq(resource->storage, "nodes") && node_matters(old, new_))
-        recheck_waiting(self);
+        recheck(self, is_any);
     else if (str_eq(resource->storage, "podgroups.scheduling.x-k8s.io"))
         scheduler_gang_enqueue(self, (new_ ? new_ : old)->namespace_, (new_ ? new_ : old)->name);
 }
@@ -190,6 +240,7 @@ static void *start(struct hub *hub)
     scheduler->queue = workqueue_new(hub_loop(hub), PARALLEL, work, scheduler);
     map_init(&scheduler->used);
     map_init(&scheduler->assumed);
+    map_init(&scheduler->nominees);
     map_init(&scheduler->gangs);
     return scheduler;
 }
@@ -199,6 +250,7 @@ static void stop(void *self)
     struct scheduler *scheduler = self;
     workqueue_free(scheduler->queue);
     scheduler_gang_release(scheduler);
+    scheduler_preempt_release(scheduler);
     scheduler_bind_release(scheduler);
     free(scheduler);
 }

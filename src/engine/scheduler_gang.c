@@ -6,13 +6,18 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/scheduler_score.h"
 #include "kube/object.h"
 #include "kube/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEARCH_MEMBERS_MAX = 128, SEARCH_STEPS_MAX = 10000 };
+enum {
+    SEARCH_MEMBERS_MAX = 128,
+    SEARCH_STEPS_MAX = 10000,
+    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each looks at every pod that is placed */
+};
 
 static const size_t NOWHERE = SIZE_MAX;
 
@@ -20,32 +25,56 @@ static const size_t NOWHERE = SIZE_MAX;
 struct layout {
     struct arena *arena;
     const struct scheduler_gang *gang;
-    const struct scheduler_node *nodes;
+    struct scheduler_view view;    /* with the members laid there */
+    struct scheduler_node *nodes;  /* of the view */
+    struct scheduler_placed *pods; /* of the view: the members behind those that were there */
     size_t node_count;
-    struct node_usage *used;  /* a node's, with the members laid there */
-    struct node_usage *asked; /* a member's */
-    const char **barred;      /* [member][node]: why never there, or NULL */
-    size_t *at;               /* a member's node, or NOWHERE */
-    size_t placed;            /* of the members that wait */
-    size_t steps;             /* of the search */
+    struct node_usage *used;            /* a node's, with the members laid there */
+    struct node_usage *asked;           /* a member's */
+    struct scheduler_objection *barred; /* [member][node]: why never there */
+    int64_t **likings;                  /* a member's, of the nodes as they were */
+    bool *minds;                        /* of a member: its neighbours count */
+    bool any_minds;
+    size_t *at;    /* a member's node, or NOWHERE */
+    size_t placed; /* of the members that wait */
+    size_t steps;  /* of the search */
 };
 
-static const char *barred(const struct layout *layout, size_t member, size_t node)
+static const struct scheduler_objection *barred(const struct layout *layout, size_t member,
+                                                size_t node)
 {
-    return layout->barred[member * layout->node_count + node];
+    return &layout->barred[member * layout->node_count + node];
 }
 
-static const char *objection(const struct layout *layout, size_t member, size_t node)
+/* Whether anything speaks against it, and what. */
+static bool objects(const struct layout *layout, size_t member, size_t node,
+                    struct scheduler_objection *ret)
 {
-    const char *why = barred(layout, member, node);
-    return why ? why
-               : node_usage_shortage(layout->nodes[node].node, &layout->used[node],
-                                     &layout->asked[member]);
+    *ret = *barred(layout, member, node);
+    if (ret->count > 0 ||
+        scheduler_room_objects(layout->arena, &layout->view, node, &layout->asked[member], ret))
+        return true;
+    if (!layout->minds[member])
+        return false;
+    struct scheduler_objection *all =
+        ARENA_ARRAY(layout->arena, struct scheduler_objection, layout->node_count + 1);
+    scheduler_neighbours_object(layout->arena, layout->gang->waiting[member].pod, &layout->view,
+                                all);
+    *ret = all[node];
+    return ret->count > 0;
+}
+
+static bool fits(const struct layout *layout, size_t member, size_t node)
+{
+    struct scheduler_objection objection;
+    return !objects(layout, member, node, &objection);
 }
 
 static void lay(struct layout *layout, size_t member, size_t node)
 {
     node_usage_add(&layout->used[node], &layout->asked[member]);
+    layout->pods[layout->view.pod_count++] =
+        (struct scheduler_placed){.pod = layout->gang->waiting[member].pod, .node = node};
     layout->at[member] = node;
     layout->placed++;
 }
@@ -55,36 +84,70 @@ static void take_back(struct layout *layout, size_t member)
     if (layout->at[member] == NOWHERE)
         return;
     node_usage_subtract(&layout->used[layout->at[member]], &layout->asked[member]);
+    size_t last = layout->view.pod_count - 1, at = last;
+    while (layout->pods[at].pod != layout->gang->waiting[member].pod ||
+           layout->pods[at].node != layout->at[member])
+        at--;
+    layout->pods[at] = layout->pods[last];
+    layout->view.pod_count--;
     layout->at[member] = NOWHERE;
     layout->placed--;
 }
 
 static void clear(struct layout *layout)
 {
-    for (size_t i = 0; i < layout->gang->waiting_count; i++)
+    for (size_t i = layout->gang->waiting_count; i-- > 0;)
         take_back(layout, i);
 }
 
-static void layout_init(struct layout *layout, struct arena *arena,
-                        const struct scheduler_gang *gang, const struct scheduler_node *nodes,
-                        size_t count)
+/* A member is particular about its neighbours, or one of those that are there is. */
+static bool has_particular(const struct scheduler_gang *gang, const struct scheduler_view *view)
 {
-    size_t members = gang->waiting_count;
-    *layout = (struct layout){.arena = arena, .gang = gang, .nodes = nodes, .node_count = count};
+    for (size_t i = 0; i < gang->waiting_count; i++)
+        if (scheduler_minds_pods(gang->waiting[i].pod))
+            return true;
+    return view->pod_count > 0;
+}
+
+static void layout_init_member(struct layout *layout, size_t member,
+                               const struct scheduler_view *view)
+{
+    const struct json *pod = layout->gang->waiting[member].pod;
+    bool *open = ARENA_ARRAY(layout->arena, bool, view->count + 1);
+    node_usage_of_pod(pod, &layout->asked[member]);
+    layout->at[member] = NOWHERE;
+    layout->minds[member] = layout->any_minds;
+    for (size_t node = 0; node < view->count; node++)
+        open[node] = !scheduler_node_objects(layout->arena, pod, view->nodes[node].node,
+                                             &layout->barred[member * view->count + node]);
+    layout->likings[member] = scheduler_likings(layout->arena, pod, view, open);
+}
+
+static void layout_init(struct layout *layout, struct arena *arena,
+                        const struct scheduler_gang *gang, const struct scheduler_view *view)
+{
+    size_t members = gang->waiting_count, count = view->count;
+    *layout = (struct layout){.arena = arena, .gang = gang, .view = *view, .node_count = count};
     layout->used = ARENA_ARRAY(arena, struct node_usage, count + 1);
     layout->asked = ARENA_ARRAY(arena, struct node_usage, members + 1);
-    layout->barred = ARENA_ARRAY(arena, const char *, members *count + 1);
+    layout->barred = ARENA_ARRAY(arena, struct scheduler_objection, members * count + 1);
+    layout->likings = ARENA_ARRAY(arena, int64_t *, members + 1);
+    layout->minds = ARENA_ARRAY(arena, bool, members + 1);
     layout->at = ARENA_ARRAY(arena, size_t, members + 1);
-    for (size_t node = 0; node < count; node++)
-        node_usage_add(&layout->used[node], nodes[node].used);
-    for (size_t member = 0; member < members; member++) {
-        const struct json *pod = gang->waiting[member].pod;
-        node_usage_of_pod(pod, &layout->asked[member]);
-        layout->at[member] = NOWHERE;
-        for (size_t node = 0; node < count; node++)
-            layout->barred[member * count + node] =
-                scheduler_objection(arena, pod, nodes[node].node);
+    layout->nodes = ARENA_ARRAY(arena, struct scheduler_node, count + 1);
+    layout->pods = ARENA_ARRAY(arena, struct scheduler_placed, view->pod_count + members + 1);
+    layout->any_minds = has_particular(gang, view);
+    for (size_t node = 0; node < count; node++) {
+        node_usage_add(&layout->used[node], view->nodes[node].used);
+        layout->nodes[node] = view->nodes[node];
+        layout->nodes[node].used = &layout->used[node];
     }
+    for (size_t i = 0; i < view->pod_count; i++)
+        layout->pods[i] = view->pods[i];
+    layout->view.nodes = layout->nodes;
+    layout->view.pods = layout->pods;
+    for (size_t member = 0; member < members; member++)
+        layout_init_member(layout, member, view);
 }
 
 static void layout_release(struct layout *layout)
@@ -101,7 +164,7 @@ static size_t nodes_open_to(const struct layout *layout, size_t member)
 {
     size_t open = 0;
     for (size_t node = 0; node < layout->node_count; node++)
-        open += barred(layout, member, node) == NULL;
+        open += barred(layout, member, node)->count == 0;
     return open;
 }
 
@@ -162,9 +225,13 @@ static size_t *order_by(const struct layout *layout, int (*compare)(const void *
 
 enum manner { SPREAD, PACK };
 
-static bool is_better(const struct layout *layout, enum manner manner, size_t a, size_t b)
+static bool is_better(const struct layout *layout, enum manner manner, size_t member, size_t a,
+                      size_t b)
 {
     const struct node_usage *x = &layout->used[a], *y = &layout->used[b];
+    const int64_t *likings = layout->likings[member];
+    if (manner == SPREAD && likings[a] != likings[b])
+        return likings[a] > likings[b];
     if (manner == PACK) {
         int64_t cpu[2], memory[2];
         node_usage_left(layout->nodes[a].node, x, &cpu[0], &memory[0]);
@@ -186,8 +253,8 @@ static void lay_in_turn(struct layout *layout, const size_t *order, enum manner 
     for (size_t i = 0; i < layout->gang->waiting_count; i++) {
         size_t best = NOWHERE;
         for (size_t node = 0; node < layout->node_count; node++)
-            if (!objection(layout, order[i], node) &&
-                (best == NOWHERE || is_better(layout, manner, node, best)))
+            if ((best == NOWHERE || is_better(layout, manner, order[i], node, best)) &&
+                fits(layout, order[i], node))
                 best = node;
         if (best != NOWHERE)
             lay(layout, order[i], best);
@@ -198,12 +265,13 @@ static void lay_in_turn(struct layout *layout, const size_t *order, enum manner 
  * them may be left out. */
 static bool search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
 {
+    const size_t most_steps = layout->any_minds ? SEARCH_STEPS_WITH_NEIGHBOURS : SEARCH_STEPS_MAX;
     if (depth == layout->gang->waiting_count)
         return true;
     for (size_t node = 0; node < layout->node_count; node++) {
-        if (++layout->steps > SEARCH_STEPS_MAX)
+        if (++layout->steps > most_steps)
             return false;
-        if (objection(layout, order[depth], node))
+        if (!fits(layout, order[depth], node))
             continue;
         lay(layout, order[depth], node);
         if (search(layout, order, depth + 1, spare))
@@ -235,11 +303,11 @@ static bool is_hopeless(const struct layout *layout)
 /* "0/3 nodes are available: …" for a member, beside what is laid out. */
 static const char *explain(const struct layout *layout, size_t member)
 {
-    const char **why = ARENA_ARRAY(layout->arena, const char *, layout->node_count + 1);
-    for (size_t node = 0; node < layout->node_count; node++) {
-        const char *objects = objection(layout, member, node);
-        why[node] = objects ? objects : "node(s) were left for others of the group";
-    }
+    struct scheduler_objection *why =
+        ARENA_ARRAY(layout->arena, struct scheduler_objection, layout->node_count + 1);
+    for (size_t node = 0; node < layout->node_count; node++)
+        if (!objects(layout, member, node, &why[node]))
+            scheduler_object(&why[node], "node(s) were left for others of the group", false);
     return scheduler_explain(layout->arena, why, layout->node_count);
 }
 
@@ -330,7 +398,7 @@ static const char *lacking(const struct layout *layout)
     int64_t left[2] = {0, 0};
     for (size_t node = 0; node < layout->node_count && json_count(wants); node++) {
         int64_t more[2];
-        if (barred(layout, 0, node))
+        if (barred(layout, 0, node)->count > 0)
             continue;
         node_usage_left(layout->nodes[node].node, &layout->used[node], &more[0], &more[1]);
         for (size_t i = 0; i < ARRAY_SIZE(left); i++)
@@ -378,7 +446,7 @@ static size_t *as_they_come(const struct layout *layout)
 }
 
 void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
-                           const struct scheduler_node *nodes, size_t count)
+                           const struct scheduler_view *view)
 {
     if (gang->waiting_count == 0)
         return;
@@ -394,7 +462,7 @@ void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
         return;
     }
     struct layout layout;
-    layout_init(&layout, arena, gang, nodes, count);
+    layout_init(&layout, arena, gang, view);
     if (gang->placed < min_member) {
         decide_together(arena, gang, &layout, min_member);
     } else {

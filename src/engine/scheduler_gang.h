@@ -30,6 +30,6 @@ size_t scheduler_gang_min_member(const struct json *group);
 /* Decide on every pod that waits. Where as many are placed as must be, each is decided on for
  * itself. The same state gives the same choice, whatever the order of the nodes. */
 void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
-                           const struct scheduler_node *nodes, size_t count);
+                           const struct scheduler_view *view);
 
 #endif

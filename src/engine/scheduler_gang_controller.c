@@ -117,9 +117,12 @@ static void gather(struct scheduler *scheduler, struct arena *arena, const char 
 /* Lay the group out and take the room of those that go: from here on nobody else gets it. */
 static void decide(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered)
 {
-    struct scheduler_node *nodes;
-    size_t count = scheduler_gather_nodes(scheduler, arena, &nodes);
-    scheduler_gang_decide(arena, &gathered->gang, nodes, count);
+    if (gathered->gang.waiting_count == 0)
+        return;
+    struct scheduler_gathered cluster;
+    scheduler_gather(scheduler, arena, "", gathered->waiting[0]->json, false, &cluster);
+    scheduler_gang_decide(arena, &gathered->gang, &cluster.view);
+    scheduler_gathered_release(&cluster);
     for (size_t i = 0; i < gathered->gang.waiting_count; i++) {
         struct kube_object *pod = gathered->waiting[i];
         if (!gathered->members[i].node)
@@ -207,7 +210,7 @@ void scheduler_gang_work(struct scheduler *scheduler, const char *key)
         for (size_t i = 0; settled && i < gathered.gang.waiting_count; i++)
             if (gathered.members[i].message)
                 scheduler_report(scheduler, pod_key(arena, gathered.waiting[i]),
-                                 gathered.waiting[i], gathered.members[i].message, pass);
+                                 gathered.waiting[i], gathered.members[i].message, NULL, pass);
     } else {
         state_free(map_remove(&scheduler->gangs, key));
     }

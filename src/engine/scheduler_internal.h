@@ -4,24 +4,43 @@
 #define TRAINYARD_ENGINE_SCHEDULER_INTERNAL_H
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "engine/hub.h"
 #include "engine/scheduler.h"
 #include "kube/workqueue.h"
 
 struct scheduler {
     struct hub *hub;
-    struct workqueue *queue; /* "namespace/pod", and "group namespace/name" */
-    struct map used;         /* node name → struct node_usage */
-    struct map assumed;      /* pod key → struct scheduler_assumption */
-    struct map gangs;        /* key of a group that waits → struct scheduler_gang_state */
-    bool resumed;            /* groups an earlier scheduler left half bound have their room */
+    struct workqueue *queue;          /* "namespace/pod", and "group namespace/name" */
+    struct map used;                  /* node name → struct node_usage */
+    struct map assumed;               /* pod key → struct scheduler_assumption */
+    struct map nominees;              /* pod key → struct scheduler_nominee */
+    VEC(struct scheduler_rank) ranks; /* of the pods that have a node */
+    size_t particular;                /* of them, or about to be: those that mind who comes near */
+    size_t choosy;                    /* that wait, and mind who is where */
+    struct map gangs; /* key of a group that waits → struct scheduler_gang_state */
+    bool resumed;     /* groups an earlier scheduler left half bound have their room */
 };
 
 /* A pod counts on its node from the choice until the informer shows it there. */
 struct scheduler_assumption {
     char *node;
     struct node_usage usage;
+    bool particular;
     bool sent; /* its binding is under way, or has been answered well */
+};
+
+/* A pod for which others are leaving a node: its room there is kept from the less important. */
+struct scheduler_nominee {
+    char *node;
+    struct node_usage usage;
+    int64_t priority;
+};
+
+/* How many pods of a priority have a node. */
+struct scheduler_rank {
+    int64_t priority;
+    size_t pods;
 };
 
 /* ---- scheduler_bind.c */
@@ -39,17 +58,48 @@ struct scheduler_pass;
 struct scheduler_pass *scheduler_pass_new(struct scheduler *scheduler, const char *key);
 void scheduler_pass_unref(struct scheduler_pass *pass);
 
-/* Bind a pod that is assumed on its node, or write why it has none. Alone (pass NULL), the pod's
- * key in the queue is done when this is. */
+/* Bind a pod that is assumed on its node, or write why it has none, and which node is being made
+ * free for it (NULL: none). Alone (pass NULL), the pod's key in the queue is done when this is. */
 void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                     struct scheduler_pass *pass);
 void scheduler_report(struct scheduler *scheduler, const char *key, struct kube_object *pod,
-                      const char *message, struct scheduler_pass *pass);
+                      const char *message, const char *nominated, struct scheduler_pass *pass);
 
 /* ---- scheduler_controller.c */
 
-size_t scheduler_gather_nodes(struct scheduler *scheduler, struct arena *arena,
-                              struct scheduler_node **ret);
+/* The node a pod takes part of, or NULL. */
+const char *scheduler_occupied_node(const struct kube_object *pod);
+
+/* ---- scheduler_view.c */
+
+/* The cluster as a pod of this key sees it: with the room of nominees that matter as much as it
+ * does taken, and with the other pods where it, or one of them, minds those, or `with_pods`. */
+struct scheduler_gathered {
+    struct scheduler_view view;
+    struct node_usage *copies; /* of nodes with nominees */
+    size_t copy_count;
+};
+void scheduler_gather(struct scheduler *scheduler, struct arena *arena, const char *key,
+                      const struct json *pod, bool with_pods, struct scheduler_gathered *ret);
+void scheduler_gathered_release(struct scheduler_gathered *gathered);
+
+/* The pod is about to be counted on the node: if the machine behind it has not what all its pods
+ * ask for then, the pod says so, and the first time the node. */
+void scheduler_mind_overcommit(struct scheduler *scheduler, const struct json *pod,
+                               const struct node_usage *asked, const char *node);
+
+/* ---- scheduler_preempt_controller.c */
+
+/* Whether any pod that has a node matters less. */
+bool scheduler_has_lesser(const struct scheduler *scheduler, int64_t priority);
+void scheduler_rank(struct scheduler *scheduler, int64_t priority, bool there);
+/* No node fits: make one free, or say why not; the key is done when that is. */
+void scheduler_make_room(struct scheduler *scheduler, const char *key, struct kube_object *pod,
+                         const char *message);
+void scheduler_nominate(struct scheduler *scheduler, const char *key, const struct json *pod,
+                        const char *node);
+void scheduler_withdraw(struct scheduler *scheduler, const char *key);
+void scheduler_preempt_release(struct scheduler *scheduler);
 
 /* ---- scheduler_gang_controller.c */
 

@@ -1,11 +1,11 @@
-/* The taints that say how a node is; see taints.h. */
+/* The taints of nodes; see taints.h. */
 #include "engine/taints.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
 
-static const char NO_SCHEDULE[] = "NoSchedule";
+static const char NO_SCHEDULE[] = "NoSchedule", NO_EXECUTE[] = "NoExecute";
 
 /* A condition with this status makes that taint. */
 static const struct row {
@@ -92,4 +92,84 @@ struct json *taints_wanted(struct arena *arena, const struct json *node)
         changed = true;
     }
     return changed ? wanted : NULL;
+}
+
+/* ---- Tolerations ----------------------------------------------------------------------------- */
+
+static bool tolerates(const struct json *toleration, const char *key, const char *value,
+                      const char *effect)
+{
+    const char *its_effect = json_get_string(toleration, "effect", "");
+    const char *its_key = json_get_string(toleration, "key", "");
+    const char *operator_ = json_get_string(toleration, "operator", "Equal");
+    if (its_effect[0] && !str_eq(its_effect, effect))
+        return false;
+    if (its_key[0] && !str_eq(its_key, key))
+        return false;
+    if (str_eq(operator_, "Exists"))
+        return true;
+    return its_key[0] && str_eq(json_get_string(toleration, "value", ""), value);
+}
+
+/* The first of the pod's tolerations that fits, or NULL. */
+static const struct json *toleration_of(const struct json *pod, const struct json *taint)
+{
+    JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
+        if (tolerates(toleration, json_get_string(taint, "key", ""),
+                      json_get_string(taint, "value", ""), json_get_string(taint, "effect", "")))
+            return toleration;
+    }
+    return NULL;
+}
+
+static bool has_effect(const struct json *taint, const char *effect)
+{
+    return str_eq(json_get_string(taint, "effect", ""), effect);
+}
+
+const struct json *taints_untolerated(const struct json *pod, const struct json *node)
+{
+    JSON_EACH (taint, json_at(node, "spec", "taints", NULL)) {
+        if ((has_effect(taint, NO_SCHEDULE) || has_effect(taint, NO_EXECUTE)) &&
+            !toleration_of(pod, taint))
+            return taint;
+    }
+    return NULL;
+}
+
+bool taints_tolerates_cordon(const struct json *pod)
+{
+    JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
+        if (tolerates(toleration, TAINT_UNSCHEDULABLE, "", NO_SCHEDULE))
+            return true;
+    }
+    return false;
+}
+
+size_t taints_disliked(const struct json *pod, const struct json *node)
+{
+    size_t count = 0;
+    JSON_EACH (taint, json_at(node, "spec", "taints", NULL))
+        count += has_effect(taint, "PreferNoSchedule") && !toleration_of(pod, taint);
+    return count;
+}
+
+int64_t taints_patience_s(const struct json *pod, const struct json *node)
+{
+    int64_t least = TAINTS_FOR_EVER;
+    JSON_EACH (taint, json_at(node, "spec", "taints", NULL)) {
+        if (!has_effect(taint, NO_EXECUTE))
+            continue;
+        const struct json *toleration = toleration_of(pod, taint);
+        if (!toleration)
+            return 0;
+        const struct json *given = json_get(toleration, "tolerationSeconds");
+        if (!given || given->type == JSON_NULL)
+            continue;
+        int64_t seconds = json_get_int(toleration, "tolerationSeconds", 0);
+        seconds = seconds < 0 ? 0 : seconds;
+        if (least == TAINTS_FOR_EVER || seconds < least)
+            least = seconds;
+    }
+    return least;
 }

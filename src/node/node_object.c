@@ -91,6 +91,26 @@ static const char *system_name(struct arena *arena)
     return arena_strndup(arena, line, strcspn(line, "\"\n"));
 }
 
+/* The one line of a file, "" where it cannot be read. */
+static const char *read_line(struct arena *arena, const char *path)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 256);
+    if (file_read(path, &text, NULL) < 0)
+        return "";
+    return arena_strndup(arena, text.data, strcspn(text.data, "\n"));
+}
+
+/* Nodes of one machine have the same machineID: by it the scheduler knows what they share. */
+static void add_identity(struct arena *arena, struct json *info)
+{
+    const char *boot = read_line(arena, "/proc/sys/kernel/random/boot_id");
+    const char *machine = read_line(arena, "/etc/machine-id");
+    json_set_string(arena, info, "machineID", machine[0] ? machine : boot);
+    json_set_string(arena, info, "systemUUID", machine[0] ? machine : boot);
+    json_set_string(arena, info, "bootID", boot);
+}
+
 static void add_info(struct arena *arena, struct json *status)
 {
     struct utsname system;
@@ -103,9 +123,7 @@ static void add_info(struct arena *arena, struct json *status)
     json_set_string(arena, info, "containerRuntimeVersion", "trainyard://" TRAINYARD_VERSION);
     json_set_string(arena, info, "kubeletVersion", "v" TRAINYARD_VERSION);
     json_set_string(arena, info, "kubeProxyVersion", "");
-    json_set_string(arena, info, "machineID", "");
-    json_set_string(arena, info, "systemUUID", "");
-    json_set_string(arena, info, "bootID", "");
+    add_identity(arena, info);
 }
 
 static void add_address(struct arena *arena, struct json *status, const char *type,

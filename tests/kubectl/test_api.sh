@@ -1,6 +1,6 @@
 #!/bin/bash
 # What kubectl asks of the API besides everyday use: its own create commands (in protobuf from 1.32 on), dry runs,
-# diffs, patches of each kind, misspelt fields, waiting, deletion in every way, cordons and drains.
+# diffs, patches of each kind, misspelt fields, waiting, deletion in every way, cordons, drains, taints and priorities.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -59,6 +59,34 @@ YAML
     kubectl uncordon node-1
     if kubectl get pod sleeper 2>/dev/null; then fail "a drained node still has its pod"; fi
 
+    # A taint that drives away, and a pod that matters more.
+    kubectl run sleeper --image trainyard/tools --restart Never --command -- sleep 100000
+    kubectl wait --for=condition=Ready pod/sleeper --timeout 60s
+    kubectl taint nodes node-1 closed=yes:NoExecute
+    wait_until "the pod to be driven away" is_gone pod sleeper
+    assert_contains "the events" "Marking for deletion Pod yard/sleeper" "$(kubectl get events)"
+    kubectl taint nodes node-1 closed-
+    kubectl create priorityclass urgent --value 1000
+    all_cpus=$(kubectl get node node-1 -o jsonpath='{.status.allocatable.cpu}')
+    for name in slow urgent; do
+        class=$([ $name = slow ] || echo urgent)
+        kubectl apply -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $name}
+spec:
+  priorityClassName: $class
+  terminationGracePeriodSeconds: 1
+  containers: [{name: main, image: trainyard/tools, command: [sleep, "100000"], resources: {requests: {cpu: "$all_cpus"}}}]
+YAML
+        kubectl wait --for=condition=Ready pod/$name --timeout 60s
+    done
+    if kubectl get pod slow 2>/dev/null; then fail "two pods have the whole node"; fi
+    assert_contains "the events" "Preempted by yard/urgent on node node-1" "$(kubectl get events)"
+    assert_eq "its priority" 1000 "$(kubectl get pod urgent -o jsonpath='{.spec.priority}')"
+    kubectl delete pod urgent
+    kubectl delete priorityclass urgent
+
     # Owners take their own with them, or not, as asked.
     owner_uid=$(kubectl get cm settings -o jsonpath='{.metadata.uid}')
     for name in one two; do
@@ -74,7 +102,9 @@ YAML
 }
 
 cluster_up
-for KUBECTL in $(printf '%s\n' "$(type -P "$KUBECTL")" "$(PATH=/usr/local/bin:/usr/bin:/bin type -P kubectl || true)" | sort -u); do
+# Each version there is: the user's own cache is asked, since HOME is the test's.
+versions=$(HOME=$(getent passwd "$(id -u)" | cut -d : -f 6) "$ROOT/tools/get-kubectl" 2>/dev/null | cut -d ' ' -f 2) || true
+for KUBECTL in ${versions:-$(type -P "$KUBECTL")}; do
     echo "with $KUBECTL"
     check
 done

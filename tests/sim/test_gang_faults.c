@@ -1,6 +1,7 @@
 /* Groups of pods that compete for too few nodes, in virtual time on the real API, while the
  * scheduler is killed and started again between any two of its calls, calls and answers are lost,
- * watches end and members are deleted and made again, all drawn from a seed. A member ends only
+ * watches end and members are deleted and made again, or preempted by pods that matter more, all
+ * drawn from a seed. A member ends only
  * when its whole group has run at one time, as those of a training job do: two groups that held
  * half of the room each would stand there forever. What must hold: no node is given more than it
  * has, no group begins before enough of its members exist, and every pod ends. TRAINYARD_SIM_SEED
@@ -53,9 +54,9 @@ struct run {
     struct sim_cluster cluster;
     struct http_transport *faulty; /* what the controllers speak through */
     uint64_t seed;
-    bool deletes; /* whether members are taken away */
+    bool deletes; /* whether members are taken away, by hand and by more important pods */
     struct group groups[GROUPS];
-    size_t singles;                          /* made so far */
+    size_t singles, singles_gone;            /* made, and preempted, so far */
     struct kube_informer *pods, *pod_groups; /* the auditor's eyes, which lose nothing */
     struct loop_timer trouble, life;
 };
@@ -140,6 +141,11 @@ static void see_pod(void *context, struct kube_object *old, struct kube_object *
 {
     struct run *run = context;
     const struct group *group = group_of(run, new_ ? new_ : old);
+    if (!new_ && !group)
+        run->singles_gone++;
+    if (new_ && kube_condition_is_true(new_->json, "DisruptionTarget"))
+        check(run, json_get_int(json_get(new_->json, "spec"), "priority", 0) == 0,
+              "%s is preempted, and nobody matters more", new_->name);
     if (!new_ || !node_of(new_)[0] || (old && node_of(old)[0]))
         return;
     check_room(run, node_of(new_));
@@ -172,7 +178,7 @@ static void see_group(void *context, struct kube_object *old, struct kube_object
 
 /* ---- Nodes, and who owns the pods ------------------------------------------------------------ */
 
-static void make_pod(struct run *run, const char *name, const char *group)
+static void make_pod(struct run *run, const char *name, const char *group, bool important)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *pod = kube_object_make(arena, &KUBE_PODS, "default", name);
@@ -182,6 +188,8 @@ static void make_pod(struct run *run, const char *name, const char *group)
     struct json *resources = json_ensure_object(arena, container, "resources");
     json_set_string(arena, json_ensure_object(arena, resources, "requests"), "cpu", "1");
     json_append(json_ensure_array(arena, spec, "containers"), container);
+    if (important)
+        json_set_string(arena, spec, "priorityClassName", "system-cluster-critical");
     if (group)
         kube_meta_set_label(arena, pod, SCHEDULER_GANG_LABEL, group);
     kube_create(run->cluster.client, &KUBE_PODS, "default", pod, ignore, NULL);
@@ -206,7 +214,7 @@ static void make_members(struct run *run)
             snprintf(name, sizeof(name), "%s-%zu", run->groups[i].name, k);
             if (!kube_informer_get(run->pods, "default", name) &&
                 rand_below(run->cluster.rand, 3) == 0)
-                make_pod(run, name, run->groups[i].name);
+                make_pod(run, name, run->groups[i].name, false);
         }
     }
 }
@@ -220,7 +228,7 @@ static void make_singles(struct run *run)
     for (; run->trouble.running && waiting < SINGLES; waiting++) {
         char name[32];
         snprintf(name, sizeof(name), "single-%zu", run->singles++);
-        make_pod(run, name, NULL);
+        make_pod(run, name, NULL, run->deletes && rand_below(run->cluster.rand, 3) == 0);
     }
 }
 
@@ -240,6 +248,11 @@ static void on_life(struct loop_timer *timer)
         bool lucky = rand_below(run->cluster.rand, group ? 8 : 40) == 0;
         if (!node_of(pod)[0] || has_ended(pod) || !lucky)
             continue;
+        if (kube_meta_is_deleting(pod->json)) {
+            struct kube_delete_options now = {.grace_period_seconds = 0, .uid = pod->uid};
+            kube_delete(run->cluster.client, &KUBE_PODS, "default", pod->name, &now, ignore, NULL);
+            continue;
+        }
         if (!str_eq(phase_of(pod), "Running"))
             report(run, pod, "Running");
         else if (!group || group->has_run)
@@ -321,7 +334,7 @@ static void make_world(struct run *run)
 static bool is_over(struct run *run)
 {
     const struct kube_object *pod, *group;
-    size_t count = 0, wanted = run->singles;
+    size_t count = 0, wanted = run->singles - run->singles_gone;
     for (size_t i = 0; i < GROUPS; i++)
         wanted += run->groups[i].members;
     for (size_t at = 0; (pod = kube_informer_next(run->pods, NULL, &at)); count++)

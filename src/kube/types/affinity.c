@@ -4,7 +4,6 @@
 
 /* clang-format off */
 
-#define ONLY_NODES "only nodes are looked at, not the pods on them"
 
 LOCAL_TYPE(NODE_SELECTOR_REQUIREMENT, CORE "NodeSelectorRequirement",
         "something that must hold for a node",
@@ -61,9 +60,8 @@ LOCAL_TYPE(POD_ANTI_AFFINITY, CORE "PodAntiAffinity", "which pods a pod wants to
 
 TYPE(TYPE_AFFINITY, CORE "Affinity", "where a pod may go, and where it would rather go",
     OBJECT(1, "nodeAffinity", NODE_AFFINITY, "by the labels of nodes"),
-    OBJECT(2, "podAffinity", POD_AFFINITY, "near to other pods", UNSUPPORTED(ONLY_NODES)),
-    OBJECT(3, "podAntiAffinity", POD_ANTI_AFFINITY, "away from other pods",
-        UNSUPPORTED(ONLY_NODES)));
+    OBJECT(2, "podAffinity", POD_AFFINITY, "near to other pods"),
+    OBJECT(3, "podAntiAffinity", POD_ANTI_AFFINITY, "away from other pods"));
 
 TYPE(TYPE_TOLERATION, CORE "Toleration", "a taint of nodes that a pod puts up with",
     TEXT(1, "key", "the key of the taint; any where not given"),

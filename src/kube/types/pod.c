@@ -5,7 +5,6 @@
 /* clang-format off */
 
 #define NO_DEVICES "there are no devices to claim"
-#define ONLY_NODES "only nodes are looked at, not the pods on them"
 #define OWN_PROCESSES "a container sees its own processes only"
 
 LOCAL_TYPE(HOST_ALIAS, CORE "HostAlias", "an address and the names it gets in the pod's hosts file",
@@ -88,8 +87,7 @@ LOCAL_TYPE(POD_SPEC, CORE "PodSpec", "what a pod is to be",
         FALLBACK("\"default-scheduler\"")),
     LIST(22, "tolerations", TYPE_TOLERATION, "taints of nodes that it puts up with"),
     LIST(23, "hostAliases", HOST_ALIAS, "further lines of its hosts file", KEYS("ip"), MERGE("ip")),
-    TEXT(24, "priorityClassName", "the class that says how important it is",
-        UNSUPPORTED("all pods have the same priority")),
+    TEXT(24, "priorityClassName", "the class that says how important it is"),
     INT32(25, "priority", "how important it is, as a number taken from its class", IF_SET),
     OBJECT(26, "dnsConfig", POD_DNS_CONFIG,
         "name servers and search domains, besides what dnsPolicy gives"),
@@ -106,14 +104,13 @@ LOCAL_TYPE(POD_SPEC, CORE "PodSpec", "what a pod is to be",
         "what running it costs besides the requests of its containers"),
     LIST(33, "topologySpreadConstraints", TYPE_TOPOLOGY_SPREAD_CONSTRAINT,
         "how pods like this one are spread over zones or nodes",
-        KEYS("topologyKey", "whenUnsatisfiable"), MERGE("topologyKey"), UNSUPPORTED(ONLY_NODES)),
+        KEYS("topologyKey", "whenUnsatisfiable"), MERGE("topologyKey")),
     BOOL(35, "setHostnameAsFQDN", "true: its host name has the domain in it", IF_SET,
         UNSUPPORTED("the host name stays short")),
     OBJECT(36, "os", POD_OS, "the operating system it is made for"),
     BOOL(37, "hostUsers", "false: its users are not those of the node", IF_SET),
     LIST(38, "schedulingGates", POD_SCHEDULING_GATE,
-        "what must be cleared by others before a node is chosen", KEYS("name"), MERGE("name"),
-        UNSUPPORTED("a pod is scheduled at once")),
+        "what must be cleared by others before a node is chosen", KEYS("name"), MERGE("name")),
     LIST(39, "resourceClaims", POD_RESOURCE_CLAIM, "devices its containers may use", KEYS("name"),
         MERGE("name"), RETAIN, UNSUPPORTED(NO_DEVICES)),
     OBJECT(40, "resources", TYPE_RESOURCE_REQUIREMENTS, "what all its containers together need"),

@@ -8,7 +8,6 @@
 
 #define ARGO "io.argoproj.workflow.v1alpha1."
 #define NO_METRICS "metrics are not made"
-#define NO_PRIORITY "all pods have the same priority"
 #define NO_STORE "there is no artifact store"
 
 LOCAL_TYPE(VALUE_FROM, ARGO "ValueFrom", "where the value of a parameter comes from",
@@ -112,8 +111,7 @@ LOCAL_TYPE(TEMPLATE, ARGO "Template",
     ANYTHING(0, "plugin", "a step that an extension of the controller does"),
     TEXT(0, "podSpecPatch", "changes to the pods, as JSON or YAML"),
     ANYTHING(0, "priority", "how important its pod is, as a number"),
-    TEXT(0, "priorityClassName", "the class that says how important its pod is",
-        UNSUPPORTED(NO_PRIORITY)),
+    TEXT(0, "priorityClassName", "the class that says how important its pod is"),
     TEXT(0, "schedulerName", "which scheduler chooses the nodes of its pods"),
     ANYTHING(0, "script", "a container with the text of a program"),
     OBJECT(0, "securityContext", TYPE_POD_SECURITY_CONTEXT, "users, groups and rights of its pods"),
@@ -156,7 +154,8 @@ LOCAL_TYPE(WORKFLOW_SPEC, ARGO "WorkflowSpec", "what a workflow is to do",
     ANYTHING(0, "parallelism", "how many pods may run at the same time"),
     ANYTHING(0, "podDisruptionBudget", "how many of its pods may be ended by others"),
     ANYTHING(0, "podGC", "when pods of steps that ended are deleted"),
-    ANYTHING(0, "podPriority", "how important its pods are, as a number", UNSUPPORTED(NO_PRIORITY)),
+    ANYTHING(0, "podPriority", "how important its pods are, as a number",
+        UNSUPPORTED("write priorityClassName into each template")),
     TEXT(0, "podPriorityClassName", "the class that says how important its pods are"),
     TEXT(0, "podSpecPatch", "changes to the pods, as JSON or YAML"),
     ANYTHING(0, "priority", "which of the waiting workflows begins first",

@@ -73,7 +73,8 @@ static void test_says_why_not(void **state)
     assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.reason"), "Unschedulable");
     assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.message"),
                         "0/1 nodes are available: 1 node(s) didn't match Pod's node "
-                        "affinity/selector.");
+                        "affinity/selector. preemption: 0/1 nodes are available: 1 Preemption is "
+                        "not helpful for scheduling.");
     struct answer events =
         api_get(api, "/api/v1/namespaces/default/events?fieldSelector=reason%3DFailedScheduling");
     assert_string_equal(answer_at(api, &events, "items.0.type"), "Warning");
@@ -100,7 +101,8 @@ static void test_waits_for_room(void **state)
     api_run(api, 1000);
     assert_string_equal(api_at(api, PODS "/a", "spec.nodeName"), "n");
     assert_string_equal(api_at(api, PODS "/b", "status.conditions.0.message"),
-                        "0/1 nodes are available: 1 Insufficient cpu.");
+                        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are "
+                        "available: 1 No preemption victims found for incoming pod.");
     api_merge(api, PODS "/a/status", "{\"status\":{\"phase\":\"Succeeded\"}}");
     api_run(api, 1000);
     assert_string_equal(api_at(api, PODS "/b", "spec.nodeName"), "n");
@@ -122,7 +124,8 @@ static void test_node_taints(void **state)
     assert_string_equal(api_at(api, node, "spec.taints.1.effect"), "NoSchedule");
     assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.message"),
                         "0/1 nodes are available: 1 node(s) had untolerated taint "
-                        "{node.kubernetes.io/not-ready: }.");
+                        "{node.kubernetes.io/not-ready: }. preemption: 0/1 nodes are available: 1 "
+                        "Preemption is not helpful for scheduling.");
     api_merge(api, "/api/v1/nodes/n/status",
               "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
     api_run(api, 1000);

@@ -25,7 +25,8 @@ static const char *pick(const char *spec, const struct scheduler_node *nodes, si
 {
     struct scheduler_choice choice;
     struct json *pod = tree(arena_printf(arena, "{\"spec\":%s}", spec));
-    scheduler_pick(arena, pod, nodes, count, &choice);
+    const struct scheduler_view view = {.nodes = nodes, .count = count};
+    scheduler_pick(arena, pod, &view, &choice);
     return choice.node ? choice.node : choice.message;
 }
 
@@ -112,9 +113,9 @@ static void test_room(void **state)
     /* Sums of what nobody has are still too much. */
 #define HUGE "{\"resources\":{\"requests\":{\"memory\":\"8Ei\",\"cpu\":\"9E\"}}}"
     assert_string_equal(pick("{\"containers\":[" HUGE "," HUGE "]}", nodes, 1),
-                        "0/1 nodes are available: 1 Insufficient cpu.");
+                        "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.");
     assert_string_equal(pick("{\"containers\":[" HUGE "," HUGE "," HUGE "]}", nodes, 1),
-                        "0/1 nodes are available: 1 Insufficient cpu.");
+                        "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.");
     assert_string_equal(pick("{\"containers\":[{\"ports\":[{\"hostPort\":2222}]}]}", nodes, 1),
                         "0/1 nodes are available: 1 node(s) didn't have free ports for the "
                         "requested pod ports.");

@@ -92,7 +92,8 @@ static const char *decide(const char *group, size_t placed, const char *node_row
     gang.waiting = ARENA_ARRAY(arena, struct scheduler_member, json_count(pods) + 1);
     JSON_EACH (row, pods)
         gang.waiting[gang.waiting_count++].pod = make_pod(row);
-    scheduler_gang_decide(arena, &gang, nodes, count);
+    const struct scheduler_view view = {.nodes = nodes, .count = count};
+    scheduler_gang_decide(arena, &gang, &view);
     for (size_t i = 0; i < count; i++)
         node_usage_release((struct node_usage *)nodes[i].used);
     return outcome(&gang);
@@ -288,7 +289,8 @@ static void test_dice(void **state)
             .waiting = members,
             .waiting_count = draw.pods,
         };
-        scheduler_gang_decide(arena, &gang, nodes, NODES);
+        const struct scheduler_view view = {.nodes = nodes, .count = NODES};
+        scheduler_gang_decide(arena, &gang, &view);
         size_t most = most_that_fit(&draw, 0);
         check_case(&draw, &gang, most, round);
         started += most >= draw.min_member;
@@ -310,12 +312,13 @@ static void test_large(void **state)
                                   .group = read_json(arena, "{'spec': {'minMember': 2000}}"),
                                   .waiting = members,
                                   .waiting_count = MEMBERS};
-    scheduler_gang_decide(arena, &gang, nodes, 2);
+    const struct scheduler_view view = {.nodes = nodes, .count = 2};
+    scheduler_gang_decide(arena, &gang, &view);
     for (size_t i = 0; i < MEMBERS; i++)
         assert_non_null(members[i].node);
     gang.group = read_json(arena, "{'spec': {'minMember': 2001}}");
     gang.waiting_count = MEMBERS + 1;
-    scheduler_gang_decide(arena, &gang, nodes, 2);
+    scheduler_gang_decide(arena, &gang, &view);
     for (size_t i = 0; i <= MEMBERS; i++)
         assert_null(members[i].node);
 }

@@ -1,0 +1,50 @@
+/* Over-commitment; see overcommit.h. */
+#include "engine/overcommit.h"
+
+#include "base/str.h"
+#include "kube/quantity.h"
+
+static const char *machine_of(const struct json *node)
+{
+    return json_get_string(json_at(node, "status", "nodeInfo", NULL), "machineID", "");
+}
+
+bool overcommit_is_one_machine(const struct json *a, const struct json *b)
+{
+    return a == b || (machine_of(a)[0] && str_eq(machine_of(a), machine_of(b)));
+}
+
+static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
+{
+    char text[KUBE_QUANTITY_TEXT_MAX];
+    struct kube_quantity quantity = {.nano = value,
+                                     .form = is_cpu ? KUBE_QUANTITY_DECIMAL : KUBE_QUANTITY_BINARY};
+    quantity.nano *= is_cpu ? 1000 * 1000 : 1000 * 1000 * 1000;
+    kube_quantity_format(&quantity, text);
+    return arena_strdup(arena, text);
+}
+
+const char *overcommit_tell(struct arena *arena, const struct scheduler_view *view, size_t node,
+                            const struct node_usage *more)
+{
+    static const struct node_usage nothing = {0};
+    const struct json *here = view->nodes[node].node;
+    int64_t cpu = more->cpu_milli, memory = more->memory_bytes, cpu_has, memory_has;
+    for (size_t i = 0; i < view->count; i++) {
+        if (!overcommit_is_one_machine(here, view->nodes[i].node))
+            continue;
+        cpu += view->nodes[i].used->cpu_milli;
+        memory += view->nodes[i].used->memory_bytes;
+    }
+    node_usage_left(here, &nothing, &cpu_has, &memory_has);
+    if (cpu <= cpu_has && memory <= memory_has)
+        return NULL;
+    bool of_cpu = cpu > cpu_has;
+    return arena_printf(arena,
+                        "the nodes of this machine share it: their pods ask for %s of %s, and it "
+                        "has %s",
+                        of_cpu ? amount_text(arena, cpu, true) : amount_text(arena, memory, false),
+                        of_cpu ? "cpu" : "memory",
+                        of_cpu ? amount_text(arena, cpu_has, true)
+                               : amount_text(arena, memory_has, false));
+}

@@ -1,0 +1,278 @@
+/* Pods and nodes on a whole API with its controllers, in virtual time: who goes first, who has to
+ * leave, and what is told of it. */
+#include "api.h"
+
+#include "base/str.h"
+#include "read_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PODS "/api/v1/namespaces/default/pods"
+
+static int setup(void **state)
+{
+    api_controlled_setup(state);
+    api_run(*state, 1000);
+    return 0;
+}
+
+static void post(struct api *api, const char *path, const char *body)
+{
+    struct answer answer = api_post(api, path, quoted(api->arena, body));
+    if (answer.status != 201)
+        fail_msg("%s: %s", path, answer.body);
+}
+
+static void make_node(struct api *api, const char *name, const char *machine)
+{
+    post(api, "/api/v1/nodes",
+         arena_printf(api->arena,
+                      "{'metadata': {'name': '%s', 'labels': {'host': '%s'}}, 'status': "
+                      "{'nodeInfo': {'machineID': '%s'}, 'allocatable': {'cpu': '2'}, "
+                      "'conditions': [{'type': 'Ready', 'status': 'True'}]}}",
+                      name, name, machine));
+}
+
+static void make_pod(struct api *api, const char *name, int cpu, const char *more)
+{
+    post(api, PODS,
+         arena_printf(api->arena,
+                      "{'metadata': {'name': '%s', 'labels': {'app': '%s'}}, 'spec': "
+                      "{'terminationGracePeriodSeconds': 5, 'containers': [{'name': 'm', 'image': "
+                      "'i', 'resources': {'requests': {'cpu': '%d'}}}]%s}}",
+                      name, name, cpu, more));
+}
+
+static const char *pod_at(struct api *api, const char *name, const char *path)
+{
+    return api_at(api, arena_printf(api->arena, PODS "/%s", name), path);
+}
+
+static const char *node_of(struct api *api, const char *name)
+{
+    return pod_at(api, name, "spec.nodeName");
+}
+
+static bool is_leaving(struct api *api, const char *name)
+{
+    return pod_at(api, name, "metadata.deletionTimestamp")[0] != '\0';
+}
+
+static void remove_pod(struct api *api, const char *name)
+{
+    api_delete(api, arena_printf(api->arena, PODS "/%s", name), "{\"gracePeriodSeconds\":0}");
+}
+
+/* The message of the first event of the reason. */
+static const char *event(struct api *api, const char *reason)
+{
+    struct answer events =
+        api_get(api, arena_printf(api->arena, "/api/v1/events?fieldSelector=reason%%3D%s", reason));
+    return answer_at(api, &events, "items.0.message");
+}
+
+static void make_classes(struct api *api)
+{
+    post(api, "/apis/scheduling.k8s.io/v1/priorityclasses",
+         "{'metadata': {'name': 'high'}, 'value': 100}");
+    post(api, "/apis/scheduling.k8s.io/v1/priorityclasses",
+         "{'metadata': {'name': 'polite'}, 'value': 100, 'preemptionPolicy': 'Never'}");
+}
+
+static void test_preemption(void **state)
+{
+    struct api *api = *state;
+    make_classes(api);
+    make_node(api, "n1", "");
+    make_pod(api, "low", 2, "");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "low"), "n1");
+    make_pod(api, "polite", 2, ", 'priorityClassName': 'polite'");
+    api_run(api, 1000);
+    assert_string_equal(pod_at(api, "polite", "status.conditions.0.message"),
+                        "0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due "
+                        "to preemptionPolicy=Never.");
+    assert_false(is_leaving(api, "low"));
+    make_pod(api, "high", 2, ", 'priorityClassName': 'high'");
+    api_run(api, 1000);
+    assert_true(is_leaving(api, "low"));
+    assert_string_equal(pod_at(api, "low", "metadata.deletionGracePeriodSeconds"), "5");
+    assert_string_equal(pod_at(api, "low", "status.conditions.1.type"), "DisruptionTarget");
+    assert_string_equal(pod_at(api, "low", "status.conditions.1.reason"), "PreemptionByScheduler");
+    assert_string_equal(event(api, "Preempted"), "Preempted by default/high on node n1");
+    assert_string_equal(pod_at(api, "high", "status.nominatedNodeName"), "n1");
+    /* The room is kept for it: one that came before and matters less does not get it, nor the
+     * one that matters as much. */
+    make_pod(api, "small", 1, "");
+    remove_pod(api, "low");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "high"), "n1");
+    assert_string_equal(node_of(api, "polite"), "");
+    assert_string_equal(node_of(api, "small"), "");
+    assert_string_equal(pod_at(api, "high", "status.nominatedNodeName"), "");
+}
+
+/* Who matters most gets what is free first, then who has waited for longest. */
+static void test_order(void **state)
+{
+    struct api *api = *state;
+    make_classes(api);
+    make_node(api, "n1", "");
+    make_pod(api, "first", 2, ", 'priorityClassName': 'high'");
+    api_run(api, 1000);
+    make_pod(api, "a", 2, "");
+    make_pod(api, "b", 2, ", 'priorityClassName': 'polite'");
+    api_run(api, 1000);
+    remove_pod(api, "first");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "b"), "n1");
+    assert_string_equal(node_of(api, "a"), "");
+}
+
+static void taint(struct api *api, const char *taints)
+{
+    api_merge(api, "/api/v1/nodes/n1",
+              quoted(api->arena, arena_printf(api->arena, "{'spec': {'taints': %s}}", taints)));
+}
+
+#define DRIVES_AWAY "[{'key': 'k', 'effect': 'NoExecute'}]"
+
+static void test_no_execute(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1", "");
+    make_pod(api, "goes", 0, "");
+    make_pod(api, "stays", 0, ", 'tolerations': [{'key': 'k', 'operator': 'Exists'}]");
+    make_pod(api, "later", 0,
+             ", 'tolerations': [{'key': 'k', 'operator': 'Exists', 'effect': 'NoExecute', "
+             "'tolerationSeconds': 60}]");
+    api_run(api, 1000);
+    taint(api, DRIVES_AWAY);
+    api_run(api, 1000);
+    assert_true(is_leaving(api, "goes"));
+    assert_string_equal(pod_at(api, "goes", "status.conditions.1.reason"),
+                        "DeletionByTaintManager");
+    assert_string_equal(event(api, "TaintManagerEviction"),
+                        "Marking for deletion Pod default/goes");
+    assert_false(is_leaving(api, "stays"));
+    api_run(api, 50 * 1000);
+    assert_false(is_leaving(api, "later"));
+    /* The taint goes in time; when it comes again the time begins anew. */
+    taint(api, "null");
+    api_run(api, 20 * 1000);
+    assert_false(is_leaving(api, "later"));
+    taint(api, DRIVES_AWAY);
+    api_run(api, 50 * 1000);
+    assert_false(is_leaving(api, "later"));
+    api_run(api, 15 * 1000);
+    assert_true(is_leaving(api, "later"));
+    assert_false(is_leaving(api, "stays"));
+}
+
+static void test_gates(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1", "");
+    make_pod(api, "held", 1, ", 'schedulingGates': [{'name': 'x.org/a'}, {'name': 'x.org/b'}]");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "held"), "");
+    assert_string_equal(pod_at(api, "held", "status.conditions.0.reason"), "SchedulingGated");
+    struct answer answer =
+        api_merge(api, PODS "/held", "{\"spec\":{\"schedulingGates\":[{\"name\":\"x.org/c\"}]}}");
+    assert_int_equal(answer.status, 422);
+    assert_non_null(strstr(answer.body, "only deletion is allowed, but found new scheduling gate "
+                                        "'x.org/c'"));
+    api_merge(api, PODS "/held", "{\"spec\":{\"schedulingGates\":[{\"name\":\"x.org/b\"}]}}");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "held"), "");
+    api_merge(api, PODS "/held", "{\"spec\":{\"schedulingGates\":null}}");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "held"), "n1");
+    assert_string_equal(pod_at(api, "held", "status.conditions.0.status"), "True");
+}
+
+/* Each node has what the machine has; what the machine has not is told and not waited for. */
+static void test_overcommitment(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1", "m");
+    make_node(api, "n2", "m");
+    make_pod(api, "a", 2, "");
+    api_run(api, 1000);
+    assert_string_equal(event(api, "OverCommitted"), "");
+    make_pod(api, "b", 2, "");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "b"), "n2");
+    assert_string_equal(event(api, "OverCommitted"),
+                        "the nodes of this machine share it: their pods ask for 4 of cpu, and it "
+                        "has 2");
+    struct answer events = api_get(api, "/api/v1/events?fieldSelector=reason%3DOverCommitted");
+    assert_int_equal(json_count(json_get(events.json, "items")), 2); /* the pod's, and the node's */
+    /* A node that is full is full. */
+    make_pod(api, "c", 1, "");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "c"), "");
+}
+
+/* A pod that waits for a neighbour goes when that comes. */
+static void test_neighbour_comes(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1", "");
+    make_pod(api, "a", 0,
+             ", 'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': "
+             "[{'topologyKey': 'host', 'labelSelector': {'matchLabels': {'app': 'b'}}}]}}");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "a"), "");
+    make_pod(api, "b", 0, "");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "a"), "n1");
+}
+
+/* Of a burst none is decided on without those before it. */
+static void test_burst_keeps_apart(void **state)
+{
+    struct api *api = *state;
+    static const char apart[] =
+        ", 'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': "
+        "[{'topologyKey': 'host', 'labelSelector': {'matchExpressions': [{'key': 'app', "
+        "'operator': 'Exists'}]}}]}}";
+    make_node(api, "n1", "");
+    make_node(api, "n2", "");
+    make_pod(api, "a", 0, apart);
+    make_pod(api, "b", 0, apart);
+    make_pod(api, "c", 0, apart);
+    make_pod(api, "d", 0, "");
+    api_run(api, 1000);
+    assert_true(node_of(api, "a")[0] && node_of(api, "b")[0]);
+    assert_string_not_equal(node_of(api, "a"), node_of(api, "b"));
+    assert_string_equal(node_of(api, "c"), "");
+    assert_string_equal(pod_at(api, "d", "status.conditions.0.message"),
+                        "0/2 nodes are available: 2 node(s) didn't satisfy existing pods "
+                        "anti-affinity rules. preemption: 0/2 nodes are available: 2 No preemption "
+                        "victims found for incoming pod.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_preemption, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_order, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_no_execute, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_gates, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_overcommitment, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_neighbour_comes, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_burst_keeps_apart, setup, api_controlled_teardown),
+    };
+    for (api_seed = 1; api_seed <= API_SEEDS; api_seed++) {
+        int failed = cmocka_run_group_tests(tests, NULL, NULL);
+        if (failed)
+            return failed;
+    }
+    return 0;
+}
