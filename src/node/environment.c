@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { VALUE_MAX = 1024 * 1024, ENTRIES_MAX = 16 * 1024 };
@@ -88,6 +89,7 @@ int environment_field(struct arena *arena, const struct pod_facts *facts, const 
         {"status.podIP", facts->address},
         {"status.podIPs", facts->address},
         {"status.hostIP", facts->host_address},
+        {"status.hostIPs", facts->host_address},
     };
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         if (str_eq(path, fields[i].path)) {
@@ -123,7 +125,6 @@ static int key_value(struct arena *arena, const struct pod_facts *facts,
 {
     const char *name = json_get_string(reference, "name", "");
     const char *key = json_get_string(reference, "key", "");
-    const char *kind = secret ? "secret" : "configmap";
     const struct json *object = node_objects_get(objects, secret ? &KUBE_SECRETS : &KUBE_CONFIGMAPS,
                                                  kube_meta_namespace(facts->pod), name);
     const char *value = json_get_string(json_get(object, "data"), key, NULL);
@@ -132,23 +133,41 @@ static int key_value(struct arena *arena, const struct pod_facts *facts,
     *ret = value;
     if (value || json_get_bool(reference, "optional", false))
         return 0;
-    return object ? err_set(err, ERR_NOT_FOUND, "%s '%s' has no key '%s'", kind, name, key)
-                  : err_set(err, ERR_NOT_FOUND, "%s '%s' not found", kind, name);
+    return object ? err_set(err, ERR_NOT_FOUND, "couldn't find key %s in %s %s/%s", key,
+                            secret ? "Secret" : "ConfigMap", kube_meta_namespace(facts->pod), name)
+                  : err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found",
+                            secret ? "secret" : "configmap", name);
 }
 
 static int value_from(struct arena *arena, const struct pod_facts *facts,
-                      const struct node_objects *objects, const struct json *from, const char **ret,
-                      struct err *err)
+                      const struct node_objects *objects, const struct json *container,
+                      const struct json *from, const char **ret, struct err *err)
 {
     const struct json *field = json_get(from, "fieldRef");
     const struct json *config = json_get(from, "configMapKeyRef");
     const struct json *secret = json_get(from, "secretKeyRef");
+    const struct json *resource = json_get(from, "resourceFieldRef");
+    if (resource)
+        return environment_resource(arena, facts, container, resource, ret, err);
     if (field)
         return environment_field(arena, facts, json_get_string(field, "fieldPath", ""), ret, err);
     if (config || secret)
         return key_value(arena, facts, objects, config ? config : secret, secret && !config, ret,
                          err);
     return err_set(err, ERR_UNSUPPORTED, "valueFrom of this kind is not supported on this machine");
+}
+
+/* As Kubernetes names variables: letters, digits, '_', '-' and '.', and no digit first. */
+static bool is_variable_name(const char *prefix, const char *key)
+{
+    const char *first = prefix[0] ? prefix : key, *const parts[] = {prefix, key};
+    if (!first[0] || isdigit((unsigned char)first[0]))
+        return false;
+    for (size_t i = 0; i < 2; i++)
+        for (const char *at = parts[i]; *at; at++)
+            if (!isalnum((unsigned char)*at) && !strchr("_-.", *at))
+                return false;
+    return true;
 }
 
 static int add_from(struct arena *arena, const struct pod_facts *facts,
@@ -162,11 +181,14 @@ static int add_from(struct arena *arena, const struct pod_facts *facts,
     const struct json *object = node_objects_get(objects, config ? &KUBE_CONFIGMAPS : &KUBE_SECRETS,
                                                  kube_meta_namespace(facts->pod), name);
     if (!object && !json_get_bool(reference, "optional", false))
-        return err_set(err, ERR_NOT_FOUND, "%s '%s' not found", config ? "configmap" : "secret",
+        return err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found", config ? "configmap" : "secret",
                        name);
     JSON_EACH (entry, json_get(object, "data")) {
         const char *value = json_text(entry);
-        if (!value || (!config && decode(arena, value, &value, NULL) < 0))
+        if (ret->count > ENTRIES_MAX)
+            return err_set(err, ERR_TOO_MANY, "more than %d environment variables", ENTRIES_MAX);
+        if (!value || !is_variable_name(prefix, entry->name) ||
+            (!config && decode(arena, value, &value, NULL) < 0))
             continue;
         environment_set(arena, ret, arena_printf(arena, "%s%s", prefix, entry->name), value);
     }
@@ -189,7 +211,7 @@ int environment_build(struct arena *arena, const struct pod_facts *facts,
         if (ret->count > ENTRIES_MAX)
             return err_set(err, ERR_TOO_MANY, "more than %d environment variables", ENTRIES_MAX);
         if (from) {
-            int result = value_from(arena, facts, objects, from, &value, err);
+            int result = value_from(arena, facts, objects, container, from, &value, err);
             if (result < 0)
                 return err_wrap(err, "environment variable '%s'", name);
             if (!value)
@@ -200,4 +222,24 @@ int environment_build(struct arena *arena, const struct pod_facts *facts,
         environment_set(arena, ret, name, value);
     }
     return 0;
+}
+
+void environment_find_skipped(struct arena *arena, const struct json *pod,
+                              const struct node_objects *objects, const struct json *container,
+                              environment_skipped *tell, void *context)
+{
+    JSON_EACH (from, json_get(container, "envFrom")) {
+        const struct json *config = json_get(from, "configMapRef");
+        const char *name =
+            json_get_string(config ? config : json_get(from, "secretRef"), "name", "");
+        const struct json *object = node_objects_get(
+            objects, config ? &KUBE_CONFIGMAPS : &KUBE_SECRETS, kube_meta_namespace(pod), name);
+        const char *keys = "";
+        JSON_EACH (entry, json_get(object, "data")) {
+            if (!is_variable_name(json_get_string(from, "prefix", ""), entry->name))
+                keys = arena_printf(arena, "%s%s%s", keys, keys[0] ? ", " : "", entry->name);
+        }
+        if (keys[0])
+            tell(context, config ? "configMap" : "secret", name, keys);
+    }
 }

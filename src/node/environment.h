@@ -10,8 +10,9 @@
 struct pod_facts {
     const struct json *pod;
     const char *hostname;
-    const char *address;      /* status.podIP */
-    const char *host_address; /* status.hostIP */
+    const char *address;         /* status.podIP */
+    const char *host_address;    /* status.hostIP */
+    const struct json *capacity; /* what the node has, by resource; or NULL */
     int api_port; /* of the API on 127.0.0.1, for pods on the machine's network; else 0 */
 };
 
@@ -30,6 +31,16 @@ void environment_set(struct arena *arena, struct pod_strings *environment, const
 int environment_field(struct arena *arena, const struct pod_facts *facts, const char *path,
                       const char **ret, struct err *err);
 
+/* A resource of a container (the one named in the reference, else the one given), "limits.cpu". */
+int environment_resource(struct arena *arena, const struct pod_facts *facts,
+                         const struct json *container, const struct json *reference,
+                         const char **ret, struct err *err);
+
+/* Keys of envFrom that cannot be the name of a variable are left out; this is told of each source
+ * that has some. */
+typedef void environment_skipped(void *context, const char *kind, const char *name,
+                                 const char *keys);
+
 /* The variables of the namespace's services, unless the pod wants none, and of the API. */
 void environment_add_services(struct arena *arena, const struct pod_facts *facts,
                               const struct node_objects *objects, struct pod_strings *ret);
@@ -38,5 +49,10 @@ void environment_add_services(struct arena *arena, const struct pod_facts *facts
 int environment_build(struct arena *arena, const struct pod_facts *facts,
                       const struct node_objects *objects, const struct json *container,
                       struct pod_strings *ret, struct err *err);
+
+/* Tell of the keys that the container's envFrom leaves out. */
+void environment_find_skipped(struct arena *arena, const struct json *pod,
+                              const struct node_objects *objects, const struct json *container,
+                              environment_skipped *tell, void *context);
 
 #endif

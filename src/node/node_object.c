@@ -50,7 +50,7 @@ struct json *node_object_make(struct arena *arena, const char *name, int node)
     return object;
 }
 
-static struct json *make_capacity(struct arena *arena)
+struct json *node_object_capacity(struct arena *arena)
 {
     struct sysinfo machine;
     sysinfo(&machine);
@@ -142,8 +142,8 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
     moment_format(since_ms, since);
     moment_format(now_ms, now);
     struct json *status = json_object(arena);
-    json_set(arena, status, "capacity", make_capacity(arena));
-    json_set(arena, status, "allocatable", make_capacity(arena));
+    json_set(arena, status, "capacity", node_object_capacity(arena));
+    json_set(arena, status, "allocatable", node_object_capacity(arena));
     struct json *conditions = json_ensure_array(arena, status, "conditions");
     add_condition(arena, conditions, "MemoryPressure", "False", "KubeletHasSufficientMemory",
                   "memory is not watched on this machine", since, now);

@@ -14,6 +14,9 @@ struct json *node_object_make(struct arena *arena, const char *name, int node);
 struct json *node_object_status(struct arena *arena, const char *name, int node, int64_t since_ms,
                                 int64_t now_ms);
 
+/* What a node has, by resource: the whole machine. */
+struct json *node_object_capacity(struct arena *arena);
+
 /* Registers the nodes and keeps their heartbeat until it is freed. */
 struct node_registrar;
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,

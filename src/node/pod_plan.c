@@ -45,20 +45,25 @@ int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod
                                     .hostname = pod_hostname(arena, input->pod),
                                     .address = input->address,
                                     .host_address = input->host_address,
+                                    .capacity = input->capacity,
                                     .api_port = on_machine ? input->api_port : 0},
                           .refusal = ret_refusal,
                           .err = err};
-    p->spec->hostname = p->facts.hostname;
     p->spec->network = on_machine ? NULL : input->network;
     p->spec->address = input->address;
     p->spec->nested = input->nested;
     p->spec->hosts = planner_hosts(p);
     p->spec->resolv_conf = planner_resolv_conf(p);
     planner_add_masks(p);
-    int result = restart_policy_parse(json_get_string(spec, "restartPolicy", "Always"),
-                                      &p->spec->restart, err);
+    int result = planner_hostname(p);
+    if (result < 0)
+        return planner_refuse(p, "FailedCreatePodSandBox", NULL, result);
+    result = restart_policy_parse(json_get_string(spec, "restartPolicy", "Always"),
+                                  &p->spec->restart, err);
     if (result < 0)
         return planner_refuse(p, "CreateContainerConfigError", NULL, result);
+    if ((result = planner_pod_security(p)) < 0)
+        return planner_refuse(p, "SysctlForbidden", NULL, result);
     if ((result = planner_prepare_volumes(p)) < 0)
         return result;
     const struct json *lists[] = {json_get(spec, "initContainers"), json_get(spec, "containers")};

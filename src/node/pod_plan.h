@@ -13,7 +13,8 @@ struct pod_plan_input {
     bool nested;
     const char *address; /* the pod's own; equal to host_address with hostNetwork */
     const char *host_address;
-    int api_port; /* of the API on the machine's loopback */
+    const struct json *capacity; /* of the node, by resource */
+    int api_port;                /* of the API on the machine's loopback */
     const char *trainer_path;
     const char *step_path;
     const char *home;                /* of the machine's user, or NULL */

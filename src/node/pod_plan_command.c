@@ -23,7 +23,7 @@ void planner_default_environment(struct planner *p, const struct json *container
     environment_set(p->arena, environment, "PATH",
                     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
                     ":" IMAGE_TOOLS_DIRECTORY);
-    environment_set(p->arena, environment, "HOSTNAME", p->facts.hostname);
+    environment_set(p->arena, environment, "HOSTNAME", p->spec->hostname);
     environment_set(p->arena, environment, "HOME", home_of(container));
     /* The machine's home is not ours to write to, but packages installed there must be found. */
     if (p->input->home)

@@ -21,7 +21,8 @@ struct planner {
 /* Note the reason against it; the result is passed through. */
 int planner_refuse(struct planner *p, const char *reason, const char *container, int result);
 
-/* ---- pod_plan_names.c: /etc/hosts and /etc/resolv.conf */
+/* ---- pod_plan_names.c: its own name, /etc/hosts and /etc/resolv.conf */
+int planner_hostname(struct planner *p);
 const char *planner_hosts(struct planner *p);
 const char *planner_resolv_conf(struct planner *p);
 
@@ -33,6 +34,7 @@ int planner_prepare_volumes(struct planner *p);
 int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret);
 
 /* ---- pod_plan_security.c */
+int planner_pod_security(struct planner *p);
 int planner_security(struct planner *p, const struct json *container, struct pod_container *ret);
 
 /* ---- pod_plan_command.c: what runs, and the environment it finds before its own is added */

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { NAMES_MAX = 256 * 1024, HOSTNAME_MAX = 63 };
+enum { NAMES_MAX = 256 * 1024, HOSTNAME_MAX = 63, KERNEL_HOSTNAME_MAX = 64 };
 
 bool pod_uses_host_network(const struct json *pod)
 {
@@ -95,4 +95,23 @@ const char *planner_resolv_conf(struct planner *p)
     }
     buf_append_char(&text, '\n');
     return arena_strndup(p->arena, text.data, text.size);
+}
+
+int planner_hostname(struct planner *p)
+{
+    const struct json *spec = json_get(p->input->pod, "spec");
+    const char *subdomain = json_get_string(spec, "subdomain", "");
+    p->spec->hostname = p->facts.hostname;
+    if (!json_get_bool(spec, "setHostnameAsFQDN", false) || !subdomain[0])
+        return 0;
+    p->spec->hostname = arena_printf(p->arena, "%s.%s.%s.svc.cluster.local", p->facts.hostname,
+                                     subdomain, kube_meta_namespace(p->input->pod));
+    size_t size = strlen(p->spec->hostname);
+    return size <= KERNEL_HOSTNAME_MAX
+               ? 0
+               : err_set(
+                     p->err, ERR_INVALID,
+                     "Failed to construct FQDN from pod hostname and cluster domain, FQDN %s is "
+                     "too long (%d characters is the max, %zu characters requested)",
+                     p->spec->hostname, KERNEL_HOSTNAME_MAX, size);
 }

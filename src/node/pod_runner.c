@@ -3,7 +3,9 @@
 
 #include "node/cgroup_base.h"
 #include "node/image_table.h"
+#include "node/node_object.h"
 #include "node/peers.h"
+#include "node/pod_gaps.h"
 #include "node/pod_limits.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
@@ -198,6 +200,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .nested = host->nested,
         .address = runner->address,
         .host_address = runner->node_address,
+        .capacity = node_object_capacity(arena),
         .api_port = host->api_port,
         .trainer_path = host->trainer_path,
         .step_path = host->step_path,
@@ -236,6 +239,20 @@ static void announce_limits(struct pod_runner *runner)
                            PROBES[i], json_get_string(container, "name", ""));
 }
 
+static void tell_gap(void *context, const char *reason, const char *message)
+{
+    struct pod_runner *runner = context;
+    kube_event(runner->host->client, runner_pod(runner), COMPONENT, "Warning", reason, "%s",
+               message);
+}
+
+static void tell_gaps(struct pod_runner *runner)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    pod_gaps_tell(arena, runner_pod(runner), runner->host->nested, &runner->host->objects, tell_gap,
+                  runner);
+}
+
 static bool has_spec(const struct pod_runner *runner)
 {
     _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
@@ -260,6 +277,7 @@ static void start(struct pod_runner *runner)
             return;
         }
         announce_limits(runner);
+        tell_gaps(runner);
         pod_runner_forget_tokens(runner);
     }
     runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
@@ -443,7 +461,10 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
 
 void pod_runner_update(struct pod_runner *runner, struct kube_object *pod)
 {
+    struct kube_object *before = kube_object_ref(runner->object);
     pod_runner_see(runner, pod);
+    pod_runner_refresh_own(runner, before->json);
+    kube_object_unref(before);
     pod_runner_work(runner);
 }
 

@@ -57,6 +57,9 @@ void pod_runner_forget_tokens(struct pod_runner *runner);
 void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
                        const struct err *err);
 
+/* The pod is a newer one than `before`: what volumes show of it follows. */
+void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
+
 /* Take over a newer version; an informer may lag behind the answers to our own writes. */
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object);
 /* Write the status if it says something new; true if a call is under way for it. */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "node/capabilities.h"
 #include "node/record.h"
 
 #include <string.h>
@@ -37,7 +38,8 @@ struct pod_container *pod_spec_add_container(struct arena *arena, struct pod_spe
         grow(arena, spec->containers, spec->container_count, spec->container_count + 1,
              &spec->container_capacity, sizeof(*spec->containers));
     struct pod_container *container = &spec->containers[spec->container_count++];
-    *container = (struct pod_container){.name = name, .user = -1, .group = -1};
+    *container = (struct pod_container){
+        .name = name, .user = -1, .group = -1, .capabilities = pod_capabilities_default()};
     return container;
 }
 
@@ -55,6 +57,15 @@ struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_contai
     }
     container->mounts[position] = (struct pod_mount){.target = target, .source = source};
     return &container->mounts[position];
+}
+
+struct pod_memory *pod_spec_add_memory(struct arena *arena, struct pod_spec *spec, const char *path)
+{
+    spec->memories = grow(arena, spec->memories, spec->memory_count, spec->memory_count + 1,
+                          &spec->memory_capacity, sizeof(*spec->memories));
+    struct pod_memory *memory = &spec->memories[spec->memory_count++];
+    *memory = (struct pod_memory){.path = path, .group = -1};
+    return memory;
 }
 
 static void write_optional(struct buf *buf, const char *key, const char *value)
@@ -95,6 +106,9 @@ static void write_container(const struct pod_container *container, struct buf *b
     write_optional(buf, "directory", container->directory);
     record_write_int(buf, "user", container->user);
     record_write_int(buf, "group", container->group);
+    record_write_int(buf, "capabilities", (int64_t)container->capabilities);
+    record_write_int(buf, "unconfined", container->unconfined);
+    record_write_int(buf, "read-only-root", container->read_only);
     record_write_int(buf, "message-from-log", container->message_from_log);
     write_limits(&container->limits, buf);
     for (size_t i = 0; i < container->mount_count; i++) {
@@ -118,6 +132,15 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
     for (size_t i = 0; i < spec->masks.count; i++)
         record_write(buf, "mask", spec->masks.items[i]);
     write_limits(&spec->limits, buf);
+    for (size_t i = 0; i < spec->sysctls.count; i++)
+        record_write(buf, "sysctl", spec->sysctls.items[i]);
+    for (size_t i = 0; i < spec->extra_group_count; i++)
+        record_write_int(buf, "extra-group", spec->extra_groups[i]);
+    for (size_t i = 0; i < spec->memory_count; i++) {
+        record_write(buf, "volume-memory", spec->memories[i].path);
+        record_write_int(buf, "volume-memory-size", spec->memories[i].size);
+        record_write_int(buf, "volume-memory-group", spec->memories[i].group);
+    }
     for (size_t i = 0; i < spec->container_count; i++)
         write_container(&spec->containers[i], buf);
 }
@@ -169,6 +192,15 @@ static int parse_limit(struct parser *p, const char *key, const char *value)
     return 1;
 }
 
+static int parse_capabilities(struct parser *p, const char *value)
+{
+    int64_t bits;
+    int result = parse_int(p, "capabilities", value, 0, INT64_MAX, &bits);
+    if (result == 0)
+        p->container->capabilities = (uint64_t)bits;
+    return result;
+}
+
 /* Keys of a mount and of a container; 1 if the key is none of them. */
 static int parse_inner(struct parser *p, const char *key, const char *value)
 {
@@ -185,6 +217,12 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
         return parse_int(p, key, value, -1, UINT32_MAX - 1, &container->user);
     else if (str_eq(key, "group"))
         return parse_int(p, key, value, -1, UINT32_MAX - 1, &container->group);
+    else if (str_eq(key, "capabilities"))
+        return parse_capabilities(p, value);
+    else if (str_eq(key, "unconfined"))
+        return parse_bool(p, key, value, &container->unconfined);
+    else if (str_eq(key, "read-only-root"))
+        return parse_bool(p, key, value, &container->read_only);
     else if (str_eq(key, "message-from-log"))
         return parse_bool(p, key, value, &container->message_from_log);
     else if (str_eq(key, "mount"))
@@ -201,6 +239,30 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
     return 0;
 }
 
+static int parse_memory(struct parser *p, const char *key, const char *value)
+{
+    struct pod_spec *spec = p->spec;
+    if (str_eq(key, "volume-memory")) {
+        pod_spec_add_memory(p->arena, spec, value);
+        return 0;
+    }
+    struct pod_memory *memory = spec->memory_count ? &spec->memories[spec->memory_count - 1] : NULL;
+    if (memory && str_eq(key, "volume-memory-size"))
+        return parse_int(p, key, value, 0, INT64_MAX, &memory->size);
+    if (memory && str_eq(key, "volume-memory-group"))
+        return parse_int(p, key, value, -1, UINT32_MAX - 1, &memory->group);
+    return err_set(p->err, ERR_INVALID, "unknown key '%s'", key);
+}
+
+static int parse_group(struct parser *p, const char *value)
+{
+    struct pod_spec *spec = p->spec;
+    if (spec->extra_group_count == POD_GROUPS_MAX)
+        return err_set(p->err, ERR_TOO_MANY, "more than %d groups", POD_GROUPS_MAX);
+    return parse_int(p, "extra-group", value, 0, UINT32_MAX - 1,
+                     &spec->extra_groups[spec->extra_group_count++]);
+}
+
 static int parse_record(struct parser *p, const char *key, const char *value)
 {
     struct pod_spec *spec = p->spec;
@@ -211,8 +273,12 @@ static int parse_record(struct parser *p, const char *key, const char *value)
         return inner;
     if (str_eq(key, "container") || str_eq(key, "init"))
         return parse_container(p, value, str_eq(key, "init"));
+    if (str_has_prefix(key, "volume-memory"))
+        return parse_memory(p, key, value);
     if (str_eq(key, "nested"))
         return parse_bool(p, key, value, &spec->nested);
+    if (str_eq(key, "extra-group"))
+        return parse_group(p, value);
     if (str_eq(key, "restart"))
         return restart_policy_parse(value, &spec->restart, p->err);
     if (str_eq(key, "hostname"))
@@ -225,6 +291,8 @@ static int parse_record(struct parser *p, const char *key, const char *value)
         spec->hosts = value;
     else if (str_eq(key, "resolv-conf"))
         spec->resolv_conf = value;
+    else if (str_eq(key, "sysctl"))
+        pod_strings_add(p->arena, &spec->sysctls, value);
     else if (str_eq(key, "mask"))
         pod_strings_add(p->arena, &spec->masks, value);
     else
@@ -246,6 +314,10 @@ static int check(const struct pod_spec *spec, struct err *err)
         if (main && container->init)
             return err_set(err, ERR_INVALID, "init container '%s' stands behind a main one",
                            container->name);
+        for (size_t k = 0; k < container->mount_count; k++)
+            if (!container->mounts[k].source)
+                return err_set(err, ERR_INVALID, "mount '%s' has no source",
+                               container->mounts[k].target);
         main = main || !container->init;
     }
     return main ? 0 : err_set(err, ERR_INVALID, "no container is given");

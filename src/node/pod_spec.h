@@ -14,6 +14,7 @@
 enum {
     POD_SPEC_MAX = 16 * 1024 * 1024, /* bytes of the file; arguments and environment dominate */
     POD_CONTAINERS_MAX = 64,
+    POD_GROUPS_MAX = 64,
 };
 
 /* A list of strings that execve() can take: items[count] is NULL. */
@@ -24,9 +25,16 @@ struct pod_strings {
 
 struct pod_mount {
     const char *target;   /* absolute, inside the sandbox */
-    const char *source;   /* on the machine; NULL: memory of the pod's own */
-    const char *sub_path; /* below the source, made if missing, symbolic links refused; or NULL */
+    const char *source;   /* on the machine */
+    const char *sub_path; /* below the source and never out of it, made if missing; or NULL */
     bool read_only;
+};
+
+/* A volume of memory, which the supervisor mounts for all containers. */
+struct pod_memory {
+    const char *path; /* a directory of the pod's own */
+    int64_t size;     /* in bytes; 0: as much as the machine gives */
+    int64_t group;    /* or -1 */
 };
 
 struct pod_container {
@@ -36,6 +44,9 @@ struct pod_container {
     struct pod_strings environment;
     const char *directory; /* working directory; NULL: "/" */
     int64_t user, group;   /* -1: root of the sandbox */
+    uint64_t capabilities; /* a bit each; see capabilities.h */
+    bool unconfined;       /* its system calls are not filtered */
+    bool read_only;        /* also what it could scribble on: /tmp, /run */
     bool message_from_log; /* of one that failed and left no message */
     struct cgroup_limits limits;
     struct pod_mount *mounts; /* those with the shorter target first */
@@ -53,6 +64,11 @@ struct pod_spec {
     struct pod_strings masks;        /* paths whose content the pod must not see */
     struct cgroup_trees groups;  /* the pod's own, of <pod directory>/cgroups; not in the text */
     struct cgroup_limits limits; /* of the pod as a whole */
+    struct pod_strings sysctls;  /* "net.core.somaxconn=100" */
+    int64_t extra_groups[POD_GROUPS_MAX]; /* of every container, besides its own */
+    size_t extra_group_count;
+    struct pod_memory *memories;
+    size_t memory_count, memory_capacity;
     struct pod_container *containers;
     size_t container_count, container_capacity;
 };
@@ -62,6 +78,9 @@ struct pod_container *pod_spec_add_container(struct arena *arena, struct pod_spe
                                              const char *name);
 struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_container *container,
                                           const char *target, const char *source);
+
+struct pod_memory *pod_spec_add_memory(struct arena *arena, struct pod_spec *spec,
+                                       const char *path);
 
 void pod_spec_write(const struct pod_spec *spec, struct buf *buf);
 /* `text` is cut up in place and must live as long as the spec. */

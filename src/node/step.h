@@ -41,6 +41,12 @@ bool step_heard_hangup(void);
  */
 int step_network_enter(const struct pod_spec *spec, struct err *err);
 
+/* Set what the pod wants of the kernel, in the namespaces it has just been given. */
+int step_sysctls_set(const struct pod_spec *spec, struct err *err);
+
+/* Mount the pod's volumes of memory, where only this process and its children see them. */
+int step_memory_mount(const struct pod_spec *spec, struct err *err);
+
 /* Replace the view of the file system by the container's. The caller is alone in a new mount
  * namespace and the first process of a new PID namespace; `mount_point` is an empty directory. */
 int step_root_enter(const struct pod_spec *spec, const struct pod_container *container,
@@ -58,6 +64,9 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
 /* Nothing blocked, nothing ignored: what was inherited of the shell that once started trainyard in
  * its background (it ignores SIGINT there) is no affair of a container's. */
 void step_signals_default(void);
+
+/* Refuse what no container needs, for this process and all that come of it. Needs no_new_privs. */
+int step_seccomp_install(struct err *err);
 
 /* What the first process of a sandbox tells its supervisor, one message a write. */
 enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED };

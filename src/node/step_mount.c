@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* A directory with more entries is not opened for change: each costs a mount. */
-enum { LAYER_ENTRIES_MAX = 4096 };
+enum { LAYER_ENTRIES_MAX = 4096, OPEN_TRIES = 1000 };
 
 static int set_attributes(int fd, unsigned long long attributes, bool recursive)
 {
@@ -40,15 +40,15 @@ int mount_clone(int directory_fd, const char *path, bool read_only, int *ret_fd,
     return 0;
 }
 
-/* One component at a time and never through a link: the pod can write below the source, and must
- * not lead us out of it. */
-static int open_below(int base, const char *sub_path, int *ret_fd, struct err *err)
+/* What is missing is made one component at a time and never through a link: the pod can write
+ * below the source, and must not lead us out of it. */
+static int make_below(int base, const char *sub_path)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
                                  .resolve =
                                      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     _cleanup_free_ char *path = mem_strdup(sub_path);
-    _cleanup_fd_ int at = dup(base);
+    int at = dup(base);
     char *rest = path;
     for (char *name; at >= 0 && (name = strsep(&rest, "/"));) {
         if (!name[0] || str_eq(name, "."))
@@ -59,9 +59,25 @@ static int open_below(int base, const char *sub_path, int *ret_fd, struct err *e
         close(at);
         at = next;
     }
+    return at;
+}
+
+/* Links are followed as long as they stay below the source, as those of a config map's files do;
+ * the kernel sees to it while it walks, so nothing can be swapped in between. */
+static int open_below(int base, const char *sub_path, int *ret_fd, struct err *err)
+{
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    int at = -1, left = OPEN_TRIES;
+    do { /* with ".." on the way the kernel asks to try again when something was renamed meanwhile
+          */
+        at = (int)syscall(SYS_openat2, base, sub_path, &how, sizeof(how));
+    } while (at < 0 && errno == EAGAIN && --left > 0);
+    if (at < 0 && errno == ENOENT)
+        at = make_below(base, sub_path);
     if (at < 0)
         return err_set_errno(err, errno, "cannot use subPath '%s'", sub_path);
-    *ret_fd = TAKE_FD(at);
+    *ret_fd = at;
     return 0;
 }
 
@@ -204,6 +220,17 @@ int mount_make_target(struct mount_layers *layers, const char *target, bool dire
             return 0;
         *at = '/';
     }
+}
+
+int mount_layers_add(struct mount_layers *layers, const char *directory, struct err *err)
+{
+    int fd = layers->count == MOUNT_LAYERS_MAX
+                 ? -1
+                 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", directory);
+    layers->fds[layers->count++] = fd;
+    return 0;
 }
 
 int mount_layers_seal(struct mount_layers *layers, struct err *err)

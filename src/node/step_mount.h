@@ -10,7 +10,7 @@
 
 /* A detached clone of what lies at `path` (and everything mounted below it), nosuid and nodev. */
 int mount_clone(int directory_fd, const char *path, bool read_only, int *ret_fd, struct err *err);
-/* The same for <source>/<sub_path>, made if missing, followed through no symbolic link. */
+/* The same for <source>/<sub_path>, made if missing; no symbolic link leads out of the source. */
 int mount_clone_below(const char *source, const char *sub_path, bool read_only, int *ret_fd,
                       struct err *err);
 int mount_attach(int tree_fd, const char *target, struct err *err);
@@ -34,6 +34,8 @@ int mount_layer_over(struct mount_layers *layers, const char *directory, const c
  * made, on a layer where the file system is read-only. */
 int mount_make_target(struct mount_layers *layers, const char *target, bool directory,
                       struct err *err);
+/* `directory` is one that can be changed until then. */
+int mount_layers_add(struct mount_layers *layers, const char *directory, struct err *err);
 int mount_layers_seal(struct mount_layers *layers, struct err *err);
 
 #endif

@@ -297,8 +297,11 @@ static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
     restore_state(s);
     if (s->state.finished)
         return 0;
-    result = step_limits_begin_pod(&s->spec, err);
-    return result < 0 ? result : step_network_enter(&s->spec, err);
+    if ((result = step_limits_begin_pod(&s->spec, err)) < 0 ||
+        (result = step_network_enter(&s->spec, err)) < 0 ||
+        (result = step_sysctls_set(&s->spec, err)) < 0)
+        return result;
+    return step_memory_mount(&s->spec, err);
 }
 
 static int run_supervisor(const char *directory, int ready_fd)

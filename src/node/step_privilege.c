@@ -1,7 +1,8 @@
-/* The last thing before the command runs: giving up privilege. The capabilities kept are those
- * other container runtimes keep by default, less mknod; none can change a mount, so the read-only
- * machine stays read-only for the sandbox's root. An ordinary user's containers get a user
- * namespace of their own besides: it locks every mount and is what gives runAsUser. */
+/* The last thing before the command runs: giving up privilege. No capability that is kept can
+ * change a mount, so the read-only machine stays read-only for the sandbox's root. An ordinary
+ * user's containers get a user namespace of their own besides: it locks every mount and is what
+ * gives runAsUser. */
+#include "node/capabilities.h"
 #include "node/step.h"
 
 #include "base/cleanup.h"
@@ -16,10 +17,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-static const int KEPT[] = {CAP_CHOWN,   CAP_DAC_OVERRIDE, CAP_FOWNER,     CAP_FSETID,
-                           CAP_KILL,    CAP_SETGID,       CAP_SETUID,     CAP_SETPCAP,
-                           CAP_SETFCAP, CAP_NET_RAW,      CAP_SYS_CHROOT, CAP_NET_BIND_SERVICE};
 
 /* With its own mount namespace, or the mounts would not be locked. */
 static int nest(int64_t user, int64_t group, struct err *err)
@@ -37,25 +34,33 @@ static int nest(int64_t user, int64_t group, struct err *err)
     return result;
 }
 
-static int become(int64_t user, int64_t group, struct err *err)
+static int become(const struct pod_spec *spec, const struct pod_container *container,
+                  struct err *err)
 {
-    gid_t gid = group < 0 ? 0 : (gid_t)group;
-    uid_t uid = user < 0 ? 0 : (uid_t)user;
-    if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
-        return err_set_errno(err, errno, "cannot become user %lld", (long long)user);
+    gid_t gid = container->group < 0 ? 0 : (gid_t)container->group;
+    uid_t uid = container->user < 0 ? 0 : (uid_t)container->user;
+    gid_t groups[POD_GROUPS_MAX];
+    for (size_t i = 0; i < spec->extra_group_count; i++)
+        groups[i] = (gid_t)spec->extra_groups[i];
+    if (setgroups(spec->extra_group_count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
+        setresuid(uid, uid, uid) < 0)
+        return err_set_errno(err, errno, "cannot become user %lld", (long long)container->user);
     return 0;
 }
 
-static int bound_capabilities(struct err *err)
+/* Nothing run from here on can have more; what we have now is still ours. */
+static int bound_capabilities(uint64_t kept, struct err *err)
 {
-    uint64_t kept = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(KEPT); i++)
-        kept |= UINT64_C(1) << KEPT[i];
     for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++)
         if (!(kept & UINT64_C(1) << capability) && prctl(PR_CAPBSET_DROP, capability) < 0)
             return err_set_errno(err, errno, "cannot give up capability %d", capability);
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
         return err_set_errno(err, errno, "cannot give up ambient capabilities");
+    return 0;
+}
+
+static int keep_capabilities(uint64_t kept, struct err *err)
+{
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2], now[2];
     /* Only what is there can be kept: we may run in a container that has less. */
@@ -73,11 +78,17 @@ static int bound_capabilities(struct err *err)
 int step_privilege_bound(const struct pod_spec *spec, const struct pod_container *container,
                          struct err *err)
 {
-    int result = bound_capabilities(err);
+    uint64_t kept =
+        container->capabilities & pod_capabilities_most(spec->nested, spec->network != NULL);
+    int result = bound_capabilities(kept, err);
     if (result == 0 && !spec->nested)
-        result = become(container->user, container->group, err);
+        result = become(spec, container, err);
+    if (result == 0)
+        result = keep_capabilities(kept, err);
     if (result == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         result = err_set_errno(err, errno, "cannot renounce new privileges");
+    if (result == 0 && !container->unconfined)
+        result = step_seccomp_install(err);
     return result;
 }
 

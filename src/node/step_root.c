@@ -240,15 +240,23 @@ static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, s
     return write_names(spec, "/etc", err);
 }
 
-static int mount_scratch(struct err *err)
+/* What a container may scribble on; one with a read-only root finds it there, and closed once its
+ * mount paths are made. */
+static int mount_scratch(bool read_only, struct mount_layers *layers, struct err *err)
 {
-    int result;
-    if ((result = mount_memory("/run", 0, "mode=0755", err)) < 0 ||
-        (result = mount_memory("/tmp", 0, "mode=1777", err)) < 0)
-        return result;
-    if (mkdir("/run/lock", 01777) < 0)
-        return err_set_errno(err, errno, "cannot make '/run/lock'");
-    return access("/var/tmp", F_OK) == 0 ? mount_memory("/var/tmp", 0, "mode=1777", err) : 0;
+    static const struct {
+        const char *path, *options;
+    } PLACES[] = {{"/run", "mode=0755"}, {"/tmp", "mode=1777"}, {"/var/tmp", "mode=1777"}};
+    for (size_t i = 0; i < ARRAY_SIZE(PLACES); i++) {
+        if (access(PLACES[i].path, F_OK) < 0)
+            continue;
+        int result = mount_memory(PLACES[i].path, 0, PLACES[i].options, err);
+        if (result == 0 && read_only)
+            result = mount_layers_add(layers, PLACES[i].path, err);
+        if (result < 0)
+            return result;
+    }
+    return mkdir("/run/lock", 01777) < 0 ? err_set_errno(err, errno, "cannot make '/run/lock'") : 0;
 }
 
 static int mask(const char *path, struct err *err)
@@ -266,15 +274,30 @@ static int mask(const char *path, struct err *err)
 static int place_volume(const struct pod_mount *mount, int tree, struct mount_layers *layers,
                         struct err *err)
 {
-    struct stat info = {.st_mode = S_IFDIR};
-    if (tree >= 0 && fstat(tree, &info) < 0)
+    struct stat info;
+    if (fstat(tree, &info) < 0)
         return err_set_errno(err, errno, "cannot look at volume '%s'", mount->source);
     int result = mount_make_target(layers, mount->target, S_ISDIR(info.st_mode), err);
-    if (result < 0)
-        return result;
-    return tree >= 0
-               ? mount_attach(tree, mount->target, err)
-               : mount_memory(mount->target, mount->read_only ? MS_RDONLY : 0, "mode=1777", err);
+    return result < 0 ? result : mount_attach(tree, mount->target, err);
+}
+
+/* What is covered on the machine is covered in a volume that holds it, too. A volume that is itself
+ * such a place shows it: that is what it was asked for. */
+static int mask_inside(const struct pod_spec *spec, const struct pod_mount *mount, struct err *err)
+{
+    _cleanup_free_ char *root =
+        mem_printf("%s%s%s", str_eq(mount->source, "/") ? "" : mount->source,
+                   mount->sub_path ? "/" : "", mount->sub_path ? mount->sub_path : "");
+    size_t size = strlen(root);
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < spec->masks.count; i++) {
+        const char *hidden = spec->masks.items[i];
+        if (!str_has_prefix(hidden, root) || hidden[size] != '/')
+            continue;
+        _cleanup_free_ char *path = mem_printf("%s%s", mount->target, hidden + size);
+        result = mask(path, err);
+    }
+    return result;
 }
 
 static int arrange(const struct pod_spec *spec, const struct pod_container *container,
@@ -283,11 +306,14 @@ static int arrange(const struct pod_spec *spec, const struct pod_container *cont
     struct mount_layers layers = {0};
     int result = mount_etc(spec, &layers, err);
     if (result == 0)
-        result = mount_scratch(err);
+        result = mount_scratch(container->read_only, &layers, err);
     for (size_t i = 0; result == 0 && i < spec->masks.count; i++)
         result = mask(spec->masks.items[i], err);
-    for (size_t i = 0; result == 0 && i < container->mount_count; i++)
+    for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
         result = place_volume(&container->mounts[i], trees[i], &layers, err);
+        if (result == 0)
+            result = mask_inside(spec, &container->mounts[i], err);
+    }
     /* A working directory that the machine lacks is made where that is easy; elsewhere the command
      * says that it is missing. */
     if (result == 0 && container->directory && file_make_dirs(container->directory, 0755, NULL) < 0)
@@ -311,10 +337,8 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
     int result = gather_entries(entries, &count, err);
     for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
         const struct pod_mount *mount = &container->mounts[i];
-        trees[i] = -1;
-        if (mount->source)
-            result =
-                mount_clone_below(mount->source, mount->sub_path, mount->read_only, &trees[i], err);
+        result =
+            mount_clone_below(mount->source, mount->sub_path, mount->read_only, &trees[i], err);
     }
     if (result == 0)
         result = build_root(mount_point, entries, count, err);

@@ -42,7 +42,7 @@ check() {
         '    volumeMounts: [{name: c, mountPath: /config}]
     env: [{name: WORD, valueFrom: {configMapKeyRef: {name: words, key: word}}}]'
     wait_until "the pod to say what it waits for" waits_for needs ContainerCreating
-    assert_contains "what it waits for" "configmap 'words' not found" \
+    assert_contains "what it waits for" 'configmap "words" not found' \
         "$(field needs .status.containerStatuses[0].state.waiting.message)"
     kubectl create configmap words --from-literal=word=found
     wait_for_phase needs Succeeded

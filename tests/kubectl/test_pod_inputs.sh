@@ -1,11 +1,125 @@
 #!/bin/bash
 # What a pod is given: a node it asks for, facts about itself, config maps and secrets as variables and as files that follow their
-# objects. As root and as an ordinary user.
+# objects, volumes of all kinds, its user, groups and rights; and what it is not given, told in events. As root and as an ordinary user.
 # shellcheck disable=SC2016 # what stands in single quotes is for the pods' shells
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
 waits_for_node() { kubectl describe pod facts | grep -c "didn't match Pod's node affinity/selector" >/dev/null; }
+
+events_of() { kubectl get events --field-selector involvedObject.name="$1" -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}'; }
+has_event() { events_of "$1" | grep -qF "$2"; }
+
+# Two containers share memory of a limited size; files change all at once, links and all; labels are followed.
+check_volumes() {
+    kubectl create configmap pair --from-literal=one=1 --from-literal=two=1 --from-literal=9bad=x
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: volumes, labels: {state: first}}
+spec:
+  restartPolicy: Never
+  hostname: here
+  subdomain: there
+  setHostnameAsFQDN: true
+  securityContext:
+    fsGroup: 4242
+    supplementalGroups: [4343]
+    sysctls: [{name: net.core.somaxconn, value: "99"}]
+  volumes:
+  - {name: memory, emptyDir: {medium: Memory, sizeLimit: 1Mi}}
+  - {name: disk, emptyDir: {sizeLimit: 1Gi}}
+  - {name: pair, configMap: {name: pair, defaultMode: 0440}}
+  - name: me
+    downwardAPI:
+      items:
+      - {path: labels, fieldRef: {fieldPath: metadata.labels}}
+      - {path: cpu, resourceFieldRef: {containerName: reader, resource: limits.cpu, divisor: 1m}}
+  containers:
+  - name: reader
+    image: trainyard/tools
+    resources: {limits: {cpu: 250m}}
+    env:
+    - {name: CPU, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: 1m}}}
+    - {name: MEMORY, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Gi}}}
+    - {name: WHERE, value: "deep/$(CPU)"}
+    - {name: LITERAL, value: "$$(CPU)"}
+    envFrom: [{configMapRef: {name: pair}, prefix: A_}, {configMapRef: {name: pair}}]
+    securityContext:
+      readOnlyRootFilesystem: true
+      capabilities: {drop: [CHOWN], add: [SYS_ADMIN]}
+    command: [bash, -c]
+    args:
+    - |
+      echo "cpu $CPU $(cat /me/cpu), memory $MEMORY, $LITERAL, $A_one$one$A_9bad, $(hostname)"
+      echo "somaxconn $(cat /proc/sys/net/core/somaxconn), groups $(id -G), disk $(stat -c %g /disk) $(stat -Lc %a /pair/one)"
+      touch /tmp/x 2>/dev/null && echo "BAD: written"
+      until [ -e /memory/full ]; do read -rt 0.1 <> <(:) || true; done
+      echo "memory $(stat -f -c %T /memory), $(cat /memory/full), sub $(cat /disk/deep/250/file)"
+      echo "data $(readlink /pair/one), file $(cat /file)"
+      until [ "$(cat /pair/one)" = 2 ]; do read -rt 0.1 <> <(:) || true; done
+      echo "pair $(cat /pair/one) $(cat /pair/two), file $(cat /file)"
+      until grep -q second /me/labels; do read -rt 0.1 <> <(:) || true; done
+      cat /me/labels
+    volumeMounts:
+    - {name: memory, mountPath: /memory}
+    - {name: disk, mountPath: /disk}
+    - {name: pair, mountPath: /pair}
+    - {name: pair, mountPath: /file, subPath: two}
+    - {name: me, mountPath: /me}
+  - name: writer
+    image: trainyard/tools
+    env: [{name: PART, value: "250"}]
+    command: [sh, -c]
+    args:
+    - |
+      echo sub >/sub/file
+      head -c 2000000 /dev/zero >/memory/more 2>/dev/null && word=endless || word=limited
+      rm /memory/more; echo $word >/memory/full
+    volumeMounts:
+    - {name: memory, mountPath: /memory}
+    - {name: disk, mountPath: /sub, subPathExpr: deep/$(PART)}
+YAML
+    local group
+    log() { kubectl logs volumes -c reader; }
+    said() { log | grep -qF "$1"; }
+    wait_until "the volumes to be seen" said "data ..data/one, file 1"
+    assert_contains "resources" "cpu 250 250, memory $(($(awk '/MemTotal/ {print $2}' /proc/meminfo) / 1048576 + 1)), \$(CPU), 11x, here.there.default.svc.cluster.local" "$(log)"
+    assert_contains "memory" "memory tmpfs, limited, sub sub" "$(log)"
+    group=$([ "$(as_user id -u)" = 0 ] && echo "groups 0 4242 4343, disk 4242 440" || echo "groups 0, disk 0 440")
+    assert_contains "groups and settings" "somaxconn 99, $group" "$(log)"
+    kubectl patch configmap pair --type merge -p '{"data":{"one":"2","two":"2"}}'
+    wait_until "the pair to change" said "pair 2 2, file 1"
+    kubectl label pod volumes --overwrite state=second
+    wait_until "the labels to follow" said 'state="second"'
+    wait_for_phase volumes Succeeded
+    wait_until "skipped keys to be told" has_event volumes \
+        "InvalidEnvironmentVariableNames: Keys [9bad] from the EnvFrom configMap default/pair were skipped"
+    wait_until "rights to be told" has_event volumes "container reader does not get the capabilities it adds (SYS_ADMIN)"
+    [ "$(as_user id -u)" = 0 ] || wait_until "the group to be told" has_event volumes "fsGroup 4242 is not given"
+}
+
+# A volume that cannot be made says why, in the kubelet's words, and is healed when the cause is gone.
+check_failures() {
+    local place
+    place=$(as_user mktemp -d)
+    kubectl apply -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: heals}
+spec:
+  restartPolicy: Never
+  volumes: [{name: v, hostPath: {path: $place/word, type: File}}]
+  containers:
+  - {name: main, image: trainyard/tools, command: [cat, /word], volumeMounts: [{name: v, mountPath: /word, readOnly: true}]}
+YAML
+    wait_until "the failed mount to be told" has_event heals \
+        "FailedMount: MountVolume.SetUp failed for volume \"v\" : hostPath type check failed: $place/word is not a file"
+    as_user tee "$place/word" <<<healed >/dev/null
+    wait_for_phase heals Succeeded
+    assert_eq "its file" "healed" "$(kubectl logs heals)"
+    rm -r "$place"
+}
 
 check() {
     cluster_up --nodes docker-desktop
@@ -72,6 +186,8 @@ YAML
     kubectl patch secret keys -p '{"stringData":{"token":"changed"}}'
     wait_for_phase facts Succeeded
     assert_contains "variables stay" "still fast and hush" "$(kubectl logs facts)"
+    check_volumes
+    check_failures
     cluster_wipe
 }
 

@@ -4,7 +4,7 @@
 
 /* clang-format off */
 
-#define NO_LABELS "security labels and filters of system calls are not applied"
+#define NO_LABELS "security labels are not applied"
 
 LOCAL_TYPE(CAPABILITIES, CORE "Capabilities", "rights of root, one by one",
     TEXTS(1, "add", "rights it gets besides"),
@@ -34,8 +34,7 @@ LOCAL_TYPE(APP_ARMOR_PROFILE, CORE "AppArmorProfile", "what AppArmor allows",
     TEXT(2, "localhostProfile", "the name of a profile of the node, of type Localhost", IF_SET));
 
 TYPE(TYPE_SECURITY_CONTEXT, CORE "SecurityContext", "users and rights of a container",
-    OBJECT(1, "capabilities", CAPABILITIES, "rights of root it gets or loses",
-        UNSUPPORTED("a container never has more than its sandbox")),
+    OBJECT(1, "capabilities", CAPABILITIES, "rights of root it gets or loses"),
     BOOL(2, "privileged", "true: it may do what root of the node may do", IF_SET),
     OBJECT(3, "seLinuxOptions", SE_LINUX_OPTIONS, "its SELinux labels", UNSUPPORTED(NO_LABELS)),
     OBJECT(10, "windowsOptions", WINDOWS_SECURITY_CONTEXT_OPTIONS, "settings of Windows"),
@@ -46,8 +45,7 @@ TYPE(TYPE_SECURITY_CONTEXT, CORE "SecurityContext", "users and rights of a conta
     BOOL(7, "allowPrivilegeEscalation", "false: it cannot get more rights than it was started with",
         IF_SET),
     TEXT(9, "procMount", "how much it sees in /proc", IF_SET, WORDS("Default", "Unmasked")),
-    OBJECT(11, "seccompProfile", SECCOMP_PROFILE, "which system calls it may make",
-        UNSUPPORTED(NO_LABELS)),
+    OBJECT(11, "seccompProfile", SECCOMP_PROFILE, "which system calls it may make"),
     OBJECT(12, "appArmorProfile", APP_ARMOR_PROFILE, "what AppArmor allows it",
         UNSUPPORTED(NO_LABELS)));
 
@@ -62,17 +60,13 @@ TYPE(TYPE_POD_SECURITY_CONTEXT, CORE "PodSecurityContext",
     INT64(2, "runAsUser", "the number of the user it runs as", IF_SET),
     INT64(6, "runAsGroup", "the number of the group it runs as", IF_SET),
     BOOL(3, "runAsNonRoot", "true: it is not started as root", IF_SET),
-    LIST_OF(4, "supplementalGroups", TYPE_INT64, "further groups of each container's first process",
-        UNSUPPORTED("a container has no further groups")),
+    LIST_OF(4, "supplementalGroups", TYPE_INT64, "further groups of each container's first process"),
     TEXT(12, "supplementalGroupsPolicy", "whether the groups of the image count, too", IF_SET),
-    INT64(5, "fsGroup", "the group that files of its volumes get", IF_SET,
-        UNSUPPORTED("volumes keep their owner and group")),
-    LIST(7, "sysctls", SYSCTL, "settings of the kernel for its namespaces",
-        UNSUPPORTED("the kernel's settings are left alone")),
+    INT64(5, "fsGroup", "the group that files of its volumes get", IF_SET),
+    LIST(7, "sysctls", SYSCTL, "settings of the kernel for its namespaces"),
     TEXT(9, "fsGroupChangePolicy", "when the files of a volume are given to fsGroup", IF_SET,
         WORDS("Always", "OnRootMismatch")),
-    OBJECT(10, "seccompProfile", SECCOMP_PROFILE, "which system calls it may make",
-        UNSUPPORTED(NO_LABELS)),
+    OBJECT(10, "seccompProfile", SECCOMP_PROFILE, "which system calls it may make"),
     OBJECT(11, "appArmorProfile", APP_ARMOR_PROFILE, "what AppArmor allows it",
         UNSUPPORTED(NO_LABELS)),
     TEXT(13, "seLinuxChangePolicy", "how the files of volumes get their SELinux label", IF_SET));

@@ -12,8 +12,7 @@ TYPE(TYPE_HOST_PATH_VOLUME_SOURCE, CORE "HostPathVolumeSource", "a file or direc
 LOCAL_TYPE(EMPTY_DIR_VOLUME_SOURCE, CORE "EmptyDirVolumeSource",
         "a directory that begins empty and ends with its pod",
     TEXT(1, "medium", "Memory: kept in memory; otherwise on the disk of the node"),
-    QUANTITY(2, "sizeLimit", "how large it may grow", IF_SET,
-        UNSUPPORTED("only the disk limits a volume")));
+    QUANTITY(2, "sizeLimit", "how large it may grow", IF_SET));
 
 LOCAL_TYPE(KEY_TO_PATH, CORE "KeyToPath", "one key that becomes a file",
     TEXT(1, "key", "which key", REQUIRED, ALWAYS),

@@ -48,10 +48,12 @@ static int build(struct fixture *f, const char *container, struct pod_strings *r
                          "'v'},'annotations':{'note':'a b'}},'spec':{'nodeName':'node-0'}}"),
         .hostname = "p",
         .address = "10.244.1.2",
-        .host_address = "127.0.0.1"};
+        .host_address = "127.0.0.1",
+        .capacity = read_json(f->arena, "{'cpu':'4','memory':'1000Ki'}")};
     f->objects = (struct node_objects){
         get_object,
-        read_json(f->arena, "{'configmaps':{'c':{'data':{'K':'from map','L':'l'}}},"
+        read_json(f->arena, "{'configmaps':{'c':{'data':{'K':'from map','L':'l','1st':'no','a "
+                            "b':'no','x-y.z':'yes'}}},"
                             " 'secrets':{'s':{'data':{'P':'aHVzaA==','BIN':'AAA='}}}}")};
     *ret = (struct pod_strings){0};
     environment_set(f->arena, ret, "PATH", "/bin");
@@ -94,6 +96,61 @@ static void references(void **state)
     assert_null(environment_get(&e, "BIN"));
 }
 
+static void note(void *context, const char *kind, const char *name, const char *keys)
+{
+    struct buf *text = context;
+    buf_printf(text, "%s %s: %s;", kind, name, keys);
+}
+
+static void names_that_cannot_be_are_left_out(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const char container[] =
+        "{'envFrom':[{'configMapRef':{'name':'c'}},{'prefix':'P_','configMapRef':{'name':'c'}},"
+        "{'secretRef':{'name':'s'}}]}";
+    struct fixture f = {.arena = arena};
+    struct pod_strings e;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 1024);
+    assert_int_equal(build(&f, container, &e, NULL), 0);
+    assert_null(environment_get(&e, "1st"));
+    assert_string_equal(environment_get(&e, "x-y.z"), "yes");
+    assert_string_equal(environment_get(&e, "P_1st"), "no");
+    assert_null(environment_get(&e, "P_a b"));
+    environment_find_skipped(arena, f.facts.pod, &f.objects, read_json(arena, container), note,
+                             &text);
+    assert_string_equal(text.data, "configMap c: 1st, a b;configMap c: a b;");
+}
+
+static void resources(void **state)
+{
+    static const struct {
+        const char *reference, *value;
+    } CASES[] = {
+        {"{'resource':'limits.cpu'}", "2"}, /* 1500m, rounded up */
+        {"{'resource':'limits.cpu','divisor':'1m'}", "1500"},
+        {"{'resource':'requests.cpu','divisor':'1m'}", "250"},
+        {"{'resource':'requests.memory'}", "0"},
+        {"{'resource':'limits.memory','divisor':'1Ki'}", "1000"}, /* the node's */
+        {"{'resource':'limits.memory','divisor':'1Mi'}", "1"},
+        {"{'resource':'limits.memory','divisor':'0'}", "1024000"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct fixture f = {.arena = arena};
+        struct pod_strings e;
+        const char *container =
+            arena_printf(arena,
+                         "{'resources':{'limits':{'cpu':'1500m'},'requests':{'cpu':'250m'}},"
+                         "'env':[{'name':'A','valueFrom':{'resourceFieldRef':%s}}]}",
+                         CASES[i].reference);
+        struct err err = ERR_INIT;
+        if (build(&f, container, &e, &err) < 0)
+            fail_msg("%s", err.message);
+        assert_string_equal(environment_get(&e, "A"), CASES[i].value);
+    }
+}
+
 static void missing_ones_are_named(void **state)
 {
     static const struct {
@@ -101,10 +158,10 @@ static void missing_ones_are_named(void **state)
         int result;
     } CASES[] = {
         {"{'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'z','key':'k'}}}]}",
-         "environment variable 'A': configmap 'z' not found", -ERR_NOT_FOUND},
+         "environment variable 'A': configmap \"z\" not found", -ERR_NOT_FOUND},
         {"{'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'c','key':'k'}}}]}",
-         "environment variable 'A': configmap 'c' has no key 'k'", -ERR_NOT_FOUND},
-        {"{'envFrom':[{'secretRef':{'name':'z'}}]}", "secret 'z' not found", -ERR_NOT_FOUND},
+         "environment variable 'A': couldn't find key k in ConfigMap n/c", -ERR_NOT_FOUND},
+        {"{'envFrom':[{'secretRef':{'name':'z'}}]}", "secret \"z\" not found", -ERR_NOT_FOUND},
         {"{'env':[{'name':'A','valueFrom':{'fieldRef':{'fieldPath':'spec.none'}}}]}",
          "environment variable 'A': field 'spec.none' cannot be referred to", -ERR_UNSUPPORTED},
         {"{'env':[{'name':'A','valueFrom':{'secretKeyRef':{'name':'s','key':'BIN'}}}]}",
@@ -178,6 +235,8 @@ int main(void)
         cmocka_unit_test(expansion),
         cmocka_unit_test(references),
         cmocka_unit_test(missing_ones_are_named),
+        cmocka_unit_test(resources),
+        cmocka_unit_test(names_that_cannot_be_are_left_out),
         cmocka_unit_test(services),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,10 @@
 #include "node_test.h"
 
 #include "base/file.h"
+#include "node/capabilities.h"
 #include "node/image_table.h"
 #include "node/peers.h"
+#include "node/pod_gaps.h"
 #include "node/pod_plan.h"
 
 #include <stdlib.h>
@@ -184,10 +186,35 @@ static void refusals(void **state)
         {"{'containers':[{'name':'m','command':['a'],'securityContext':{'privileged':true}}]}",
          "CreateContainerConfigError", "m", "privileged containers are not supported", false},
         {"{'containers':[{'name':'m','command':['a'],'securityContext':{'runAsNonRoot':true}}]}",
-         "CreateContainerConfigError", "m", "give it a runAsUser", false},
+         "CreateContainerConfigError", "m",
+         "container has runAsNonRoot and image will run as root (pod: \"w-0_n(u)\", container: m)",
+         false},
+        {"{'containers':[{'name':'m','command':['a'],'securityContext':{'runAsNonRoot':true,"
+         "'runAsUser':0}}]}",
+         "CreateContainerConfigError", "m", "container's runAsUser breaks non-root policy", false},
+        {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'volumeMounts':[{"
+         "'name':'v','mountPath':'/x','subPathExpr':'$(NONE)/y'}]}]}",
+         "CreateContainerConfigError", "m", "failed to expand subPath for volumeMount \"v\"",
+         false},
+        {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'env':[{'name':'UP',"
+         "'value':'..'}],'volumeMounts':[{'name':'v','mountPath':'/x','subPathExpr':'$(UP)/y'}]}]}",
+         "CreateContainerConfigError", "m", "subPath '../y' is no path inside the volume", false},
+        {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'volumeMounts':[{"
+         "'name':'v','mountPath':'/proc/'}]}]}",
+         "CreateContainerConfigError", "m", "belongs to the sandbox", false},
+        {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'volumeMounts':[{"
+         "'name':'v','mountPath':'/x/../etc'}]}]}",
+         "CreateContainerConfigError", "m", "is no path below '/'", false},
+        {"{'securityContext':{'sysctls':[{'name':'kernel.core_pattern','value':'x'}]},'containers':"
+         "[{'name':'m','command':['a']}]}",
+         "SysctlForbidden", NULL, "forbidden sysctl: \"kernel.core_pattern\" not allowlisted",
+         false},
+        {"{'hostname':'a-rather-long-name-for-a-pod','subdomain':'and-a-long-subdomain-too',"
+         "'setHostnameAsFQDN':true,'containers':[{'name':'m','command':['a']}]}",
+         "FailedCreatePodSandBox", NULL, "is too long (64 characters is the max, ", false},
         {"{'volumes':[{'name':'v','configMap':{'name':'none'}}],'containers':[{'name':'m',"
          "'command':['a']}]}",
-         "FailedMount", NULL, "configmap 'none' not found", true},
+         "FailedMount", NULL, "MountVolume.SetUp failed for volume", true},
         {"{'restartPolicy':'x','containers':[]}", "CreateContainerConfigError", NULL,
          "restart policy 'x'", false},
     };
@@ -203,6 +230,73 @@ static void refusals(void **state)
         if (!strstr(err.message, CASES[i].message))
             fail_msg("'%s'", err.message);
     }
+}
+
+static void securities(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_spec spec;
+    struct pod_plan_refusal refusal;
+    struct err err = ERR_INIT;
+    if (plan(arena,
+             "{'subdomain':'ring','setHostnameAsFQDN':true,"
+             " 'securityContext':{'fsGroup':7,'supplementalGroups':[8],'seccompProfile':{'type':"
+             "'Unconfined'},'sysctls':[{'name':'net/core/somaxconn','value':'9'}]},"
+             " 'volumes':[{'name':'m','emptyDir':{'medium':'Memory','sizeLimit':'4Ki'}}],"
+             " 'containers':[{'name':'a','command':['a'],'env':[{'name':'WHO','value':'me'}],"
+             "'securityContext':{'readOnlyRootFilesystem':true,"
+             "'capabilities':{'drop':['ALL'],'add':['CHOWN','SYS_ADMIN']}},"
+             "'volumeMounts':[{'name':'m','mountPath':'/m','subPathExpr':'of/$(WHO)'}]},"
+             " {'name':'b','command':['b'],'securityContext':{'seccompProfile':{'type':"
+             "'RuntimeDefault'},'capabilities':{'drop':['CAP_KILL']}}}]}",
+             &spec, &refusal, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(spec.hostname, "w-0.ring.n.svc.cluster.local");
+    assert_string_equal(spec.sysctls.items[0], "net.core.somaxconn=9");
+    assert_int_equal(spec.extra_group_count, 0); /* an ordinary user has none to give */
+    assert_int_equal(spec.memory_count, 1);
+    assert_int_equal(spec.memories[0].size, 4096);
+    const struct pod_container *a = &spec.containers[0], *b = &spec.containers[1];
+    assert_int_equal(a->capabilities, pod_capabilities_named("CHOWN"));
+    assert_int_equal(b->capabilities, pod_capabilities_default() & ~pod_capabilities_named("KILL"));
+    assert_true(a->unconfined && a->read_only);
+    assert_false(b->unconfined || b->read_only);
+    assert_string_equal(a->mounts[0].target, "/m");
+    assert_string_equal(a->mounts[0].sub_path, "of/me");
+    assert_string_equal(environment_get(&a->environment, "HOSTNAME"), spec.hostname);
+}
+
+static void note(void *context, const char *reason, const char *message)
+{
+    buf_printf(context, "%s: %s\n", reason, message);
+}
+
+static void what_is_not_given_is_told(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf text;
+    const struct node_objects objects = {get_object, NULL};
+    const struct json *pod = read_json(
+        arena,
+        "{'metadata':{'namespace':'n'},'spec':{'hostPID':true,'securityContext':{'fsGroup':"
+        "5},'volumes':[{'name':'e','emptyDir':{'sizeLimit':'1Gi'}},{'name':'m','emptyDir':{"
+        "'medium':'Memory','sizeLimit':'1Gi'}}],'containers':[{'name':'c',"
+        "'securityContext':{'capabilities':{'add':['NET_RAW','NET_ADMIN','SYS_ADMIN']}}}]}}");
+    buf_init(&text, 4096);
+    pod_gaps_tell(arena, pod, true, &objects, note, &text);
+    assert_string_equal(
+        text.data,
+        "Unsupported: hostPID has no effect: a container sees its own processes only\n"
+        "Unsupported: fsGroup 5 is not given: pods run as an ordinary user, who has one group; "
+        "volumes can be written by every container all the same\n"
+        "Unsupported: sizeLimit of emptyDir volume \"e\" is not enforced: only the disk limits it "
+        "(medium Memory is limited)\n"
+        "Unsupported: container c does not get the capabilities it adds (NET_ADMIN, SYS_ADMIN): a "
+        "container never has more than its sandbox\n");
+    buf_clear(&text);
+    pod_gaps_tell(arena, pod, false, &objects, note, &text);
+    assert_null(strstr(text.data, "fsGroup"));
+    assert_non_null(strstr(text.data, "(SYS_ADMIN)"));
 }
 
 static void long_names_are_cut(void **state)
@@ -222,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_pod),        cmocka_unit_test(home_follows_mounts),
         cmocka_unit_test(host_network),       cmocka_unit_test(refusals),
+        cmocka_unit_test(securities),         cmocka_unit_test(what_is_not_given_is_told),
         cmocka_unit_test(long_names_are_cut), cmocka_unit_test(peers_of_a_job),
     };
     if (!mkdtemp(root))

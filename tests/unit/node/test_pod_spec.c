@@ -31,10 +31,16 @@ static void spec_round_trip(void **state)
     pod_strings_add(arena, &main->environment, "A=b c");
     main->user = 1000;
     pod_container_add_mount(arena, main, "/data/deep", "/x");
-    pod_container_add_mount(arena, main, "/data", NULL)->read_only = true;
+    pod_container_add_mount(arena, main, "/data", "/srv")->read_only = true;
     pod_container_add_mount(arena, main, "/data/mid", "/y")->sub_path = "a/b";
     spec.limits = (struct cgroup_limits){1, 2, 3, 4};
     main->limits.memory_bytes = 5;
+    main->capabilities = 5;
+    main->unconfined = main->read_only = true;
+    pod_strings_add(arena, &spec.sysctls, "net.a=b c");
+    spec.extra_groups[spec.extra_group_count++] = 42;
+    pod_spec_add_memory(arena, &spec, "/m/1")->size = 4096;
+    pod_spec_add_memory(arena, &spec, "/m/2")->group = 7;
     pod_spec_write(&spec, &text);
 
     struct pod_spec read;
@@ -54,10 +60,18 @@ static void spec_round_trip(void **state)
     assert_null(read.containers[1].arguments.items[40]);
     assert_int_equal(read.containers[1].user, 1000);
     assert_int_equal(read.containers[1].group, -1);
+    assert_int_equal(read.containers[1].capabilities, 5);
+    assert_true(read.containers[1].unconfined && read.containers[1].read_only);
+    assert_false(read.containers[0].unconfined || read.containers[0].read_only);
+    assert_string_equal(read.sysctls.items[0], "net.a=b c");
+    assert_true(read.extra_group_count == 1 && read.extra_groups[0] == 42);
+    assert_int_equal(read.memory_count, 2);
+    assert_true(read.memories[0].size == 4096 && read.memories[0].group == -1);
+    assert_true(read.memories[1].size == 0 && read.memories[1].group == 7);
     const struct pod_mount *mounts = read.containers[1].mounts;
     assert_int_equal(read.containers[1].mount_count, 3);
     assert_string_equal(mounts[0].target, "/data"); /* what holds the others comes first */
-    assert_null(mounts[0].source);
+    assert_string_equal(mounts[0].source, "/srv");
     assert_true(mounts[0].read_only);
     assert_string_equal(mounts[1].target, "/data/mid");
     assert_string_equal(mounts[1].sub_path, "a/b");

@@ -2,7 +2,9 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/volumes.h"
+#include "node/volume_files.h"
+#include "node/volume_group.h"
+#include "node/volume_set.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -19,15 +21,18 @@ static const struct json *get_object(void *context, const struct kube_resource *
 static int prepare(struct arena *arena, const char *volume, struct volume *ret, struct err *err)
 {
     const struct pod_facts facts = {
-        .pod = read_json(arena, "{'metadata':{'name':'p','namespace':'n','labels':{'a':'1','b':"
-                                "'2'}},'spec':{'containers':[{}]}}"),
+        .pod = read_json(arena, "{'metadata':{'name':'p','namespace':'n','labels':{'b':'2','a':"
+                                "'say\\n1'}},'spec':{'containers':[{'name':'m','resources':"
+                                "{'limits':{'memory':'1500Ki'}}}]}}"),
         .hostname = "p",
         .address = "10.244.1.2",
-        .host_address = "127.0.0.1"};
+        .host_address = "127.0.0.1",
+        .capacity = read_json(arena, "{'cpu':'8'}")};
     const struct node_objects objects = {
         get_object,
         read_json(arena,
-                  "{'configmaps':{'c':{'data':{'a.txt':'A','b.txt':'B'},'binaryData':{'z':"
+                  "{'configmaps':{'c':{'metadata':{'name':'c'},'data':{'a.txt':'A','b.txt':'B'},'"
+                  "binaryData':{'z':"
                   "'AQI='}}},"
                   " 'secrets':{'s':{'data':{'p':'aHVzaA=='}}},"
                   " 'persistentvolumeclaims':{"
@@ -35,6 +40,7 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
                   "   'by-hand':{'spec':{'volumeName':'v'},'status':{'phase':'Bound'}},"
                   "   'remote':{'spec':{'volumeName':'far'},'status':{'phase':'Bound'}},"
                   "   'early':{'spec':{'volumeName':'later'},'status':{'phase':'Bound'}},"
+                  "   'raw':{'spec':{'volumeMode':'Block'},'status':{'phase':'Bound'}},"
                   "   'waiting':{'spec':{'volumeName':'v'},'status':{'phase':'Pending'}}},"
                   " 'persistentvolumes':{'v':{'spec':{'hostPath':{'path':'/usr/share'}}},"
                   "   'made':{'metadata':{'annotations':{'trainyard.dev/volume':'n/claim'}}},"
@@ -46,7 +52,8 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
                                            .pod_dir = arena_printf(arena, "%s/pod", root),
                                            .facts = &facts,
                                            .objects = &objects,
-                                           .tokens = &tokens};
+                                           .tokens = &tokens,
+                                           .group = -1};
     int result = volume_prepare(arena, &context, read_json(arena, volume), ret, err);
     map_release(&tokens);
     return result;
@@ -61,6 +68,15 @@ static void has_file(const struct volume *volume, const char *name, const char *
     if (file_read(path, &text, &err) < 0)
         fail_msg("%s", err.message);
     assert_string_equal(text.data, content);
+}
+
+/* As the runner of a pod does when the config map "c" has changed. */
+static int refresh(struct arena *arena, const struct volume_context *context,
+                   const struct json *volume, struct err *err)
+{
+    return volume_files_show(volume, &KUBE_CONFIGMAPS, "c")
+               ? volume_refresh(arena, context, volume, err)
+               : 0;
 }
 
 /* A config map that changes while a pod shows it: whole, in part, and among others. */
@@ -78,7 +94,8 @@ static void refreshing(void **state)
                                            .pod_dir = arena_printf(arena, "%s/fresh", root),
                                            .facts = &facts,
                                            .objects = &objects,
-                                           .tokens = &tokens};
+                                           .tokens = &tokens,
+                                           .group = -1};
     static const char *const volumes[] = {
         "{'name':'whole','configMap':{'name':'c'}}",
         "{'name':'part','configMap':{'name':'c','items':[{'key':'a','path':'x/y'}]}}",
@@ -94,8 +111,7 @@ static void refreshing(void **state)
     json_set(arena, json_at(world, "configmaps", "c", NULL), "data",
              read_json(arena, "{'a':'3','b':'4','n':'5'}"));
     for (size_t i = 0; i < 4; i++)
-        if (volume_refresh(arena, &context, read_json(arena, volumes[i]), &KUBE_CONFIGMAPS, "c",
-                           &err) < 0)
+        if (refresh(arena, &context, read_json(arena, volumes[i]), &err) < 0)
             fail_msg("%s", err.message);
     has_file(&made[0], "a", "3");
     has_file(&made[0], "n", "5");
@@ -105,14 +121,11 @@ static void refreshing(void **state)
     has_file(&made[3], "a", "hush");
     /* A key goes; one that is asked for by name is missed, and what is there stays. */
     json_set(arena, json_at(world, "configmaps", "c", NULL), "data", read_json(arena, "{'b':'6'}"));
-    assert_int_equal(
-        volume_refresh(arena, &context, read_json(arena, volumes[0]), &KUBE_CONFIGMAPS, "c", &err),
-        0);
+    assert_int_equal(refresh(arena, &context, read_json(arena, volumes[0]), &err), 0);
     _cleanup_free_ char *gone = mem_printf("%s/a", made[0].source);
     assert_int_not_equal(access(gone, F_OK), 0);
     has_file(&made[0], "b", "6");
-    assert_true(volume_refresh(arena, &context, read_json(arena, volumes[1]), &KUBE_CONFIGMAPS, "c",
-                               &err) < 0);
+    assert_true(refresh(arena, &context, read_json(arena, volumes[1]), &err) < 0);
     has_file(&made[1], "x/y", "3");
 }
 
@@ -126,8 +139,12 @@ static void contents(void **state)
     assert_int_equal(stat(v.source, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0777);
     assert_false(v.read_only);
-    assert_int_equal(prepare(arena, "{'name':'m','emptyDir':{'medium':'Memory'}}", &v, &err), 0);
-    assert_null(v.source);
+    assert_false(v.memory);
+    assert_int_equal(
+        prepare(arena, "{'name':'m','emptyDir':{'medium':'Memory','sizeLimit':'1Mi'}}", &v, &err),
+        0);
+    assert_true(v.memory && str_has_suffix(v.source, "/volumes/m"));
+    assert_int_equal(v.size, 1024 * 1024);
     assert_int_equal(prepare(arena, "{'name':'c','configMap':{'name':'c'}}", &v, &err), 0);
     assert_true(v.read_only);
     has_file(&v, "a.txt", "A");
@@ -145,11 +162,16 @@ static void contents(void **state)
     assert_int_equal(
         prepare(arena,
                 "{'name':'d','downwardAPI':{'items':[{'path':'labels','fieldRef':{'fieldPath':"
-                "'metadata.labels'}},{'path':'name','fieldRef':{'fieldPath':'metadata.name'}}]}}",
+                "'metadata.labels'}},{'path':'name','fieldRef':{'fieldPath':'metadata.name'}},"
+                "{'path':'m','resourceFieldRef':{'containerName':'m','resource':'limits.memory',"
+                "'divisor':'1Mi'}},{'path':'cpu','resourceFieldRef':{'containerName':'m',"
+                "'resource':'limits.cpu','divisor':'1m'}}]}}",
                 &v, &err),
         0);
-    has_file(&v, "labels", "a=\"1\"\nb=\"2\"\n");
+    has_file(&v, "labels", "a=\"say\\n1\"\nb=\"2\"");
     has_file(&v, "name", "p");
+    has_file(&v, "m", "2");      /* rounded up */
+    has_file(&v, "cpu", "8000"); /* no limit: all that the node has */
     assert_int_equal(prepare(arena,
                              "{'name':'p','projected':{'sources':[{'configMap':{'name':'c'}},{'"
                              "secret':{'name':'s'}},{'serviceAccountToken':{'path':'t'}},"
@@ -171,46 +193,150 @@ static void contents(void **state)
     assert_string_equal(v.source, "/usr");
 }
 
+static struct volume_set make_set(struct arena *arena, const char *value)
+{
+    struct volume_set set = {.arena = arena};
+    assert_int_equal(volume_set_add(&set, "one", value, strlen(value), 0644, NULL), 0);
+    assert_int_equal(volume_set_add(&set, "deep/two", value, strlen(value), 0400, NULL), 0);
+    return set;
+}
+
+/* Both files of a set change in the same moment: whoever keeps the directory behind "..data" open
+ * sees one state, and who comes anew sees the other. */
+static void a_set_changes_at_once(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct volume v = {.source = arena_printf(arena, "%s/set", root)};
+    char *data = arena_printf(arena, "%s/..data", v.source), before[256], after[256];
+    struct volume_set first = make_set(arena, "1"), second = make_set(arena, "2");
+    struct stat info;
+    assert_int_equal(volume_set_publish(&first, v.source, -1, NULL), 0);
+    has_file(&v, "one", "1");
+    has_file(&v, "deep/two", "1");
+    assert_int_equal(stat(arena_printf(arena, "%s/deep/two", v.source), &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0400);
+    ssize_t size = readlink(data, before, sizeof(before));
+    assert_true(size > 0 && strncmp(before, "..2", 3) == 0);
+    /* The same again touches nothing: programs that watch must not be woken for nothing. */
+    assert_int_equal(volume_set_publish(&first, v.source, -1, NULL), 0);
+    assert_int_equal(readlink(data, after, sizeof(after)), size);
+    assert_memory_equal(before, after, (size_t)size);
+
+    assert_int_equal(volume_set_publish(&second, v.source, -1, NULL), 0);
+    has_file(&v, "one", "2");
+    has_file(&v, "deep/two", "2");
+    char *old = arena_printf(arena, "%s/%.*s", v.source, (int)size, before);
+    assert_false(file_exists(old));
+    /* What is in the set no more is gone, and what cannot be written leaves all as it was. */
+    second.count = 1;
+    assert_int_equal(volume_set_publish(&second, v.source, -1, NULL), 0);
+    assert_false(file_exists(arena_printf(arena, "%s/deep", v.source)));
+    struct volume_set bad = make_set(arena, "3");
+    assert_int_equal(volume_set_add(&bad, "one/below", "x", 1, 0644, NULL), 0);
+    assert_true(volume_set_publish(&bad, v.source, -1, NULL) < 0);
+    has_file(&v, "one", "2");
+}
+
+/* The group of a volume: what may be read may be read by it, what is made inherits it. */
+static void a_group_owns_the_volume(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char *volume = arena_printf(arena, "%s/group", root), *inner, *file;
+    struct stat info;
+    int64_t group = geteuid() == 0 ? 4242 : getegid(); /* an ordinary user has one only */
+    inner = arena_printf(arena, "%s/in", volume);
+    file = arena_printf(arena, "%s/f", inner);
+    assert_int_equal(file_make_dirs(inner, 0700, NULL), 0);
+    assert_int_equal(file_write_atomic(file, "x", 1, 0600, NULL), 0);
+    assert_int_equal(symlink("/etc", arena_printf(arena, "%s/out", volume)), 0);
+    assert_int_equal(mkfifo(arena_printf(arena, "%s/fifo", volume), 0600), 0);
+    assert_int_equal(volume_group_give(volume, group, false, NULL), 0);
+    assert_true(volume_group_is(volume, group));
+    assert_true(stat(inner, &info) == 0 && info.st_gid == group);
+    assert_int_equal(info.st_mode & 07777, 02770);
+    assert_true(stat(file, &info) == 0 && info.st_gid == group);
+    assert_int_equal(info.st_mode & 07777, 0660);
+    assert_true(stat("/etc", &info) == 0 && !(info.st_mode & S_ISGID));
+}
+
 static void refusals(void **state)
 {
     static const struct {
         const char *volume, *message;
         int result;
     } CASES[] = {
-        {"{'name':'x','configMap':{'name':'none'}}", "volume 'x': configmap 'none' not found",
+        {"{'name':'x','configMap':{'name':'none'}}",
+         "MountVolume.SetUp failed for volume \"x\" : configmap \"none\" not found",
          -ERR_NOT_FOUND},
         {"{'name':'x','configMap':{'name':'c','items':[{'key':'none','path':'p'}]}}",
-         "volume 'x': configmap 'c' has no key 'none'", -ERR_NOT_FOUND},
+         "MountVolume.SetUp failed for volume \"x\" : configmap \"c\" references non-existent "
+         "config key: none",
+         -ERR_NOT_FOUND},
         {"{'name':'x','projected':{'sources':[{'serviceAccountToken':{'path':'t','audience':"
          "'unknown'}}]}}",
-         "volume 'x': the token of the service account is not there yet", -ERR_NOT_FOUND},
+         "MountVolume.SetUp failed for volume \"x\" : the token of the service account is not "
+         "there yet",
+         -ERR_NOT_FOUND},
         {"{'name':'x','projected':{'sources':[{'serviceAccountToken':{'path':'../t'}}]}}",
-         "volume 'x': '../t' is no path inside a volume", -ERR_INVALID},
+         "MountVolume.SetUp failed for volume \"x\" : '../t' is no path inside a volume",
+         -ERR_INVALID},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'none'}}",
-         "volume 'x': persistentvolumeclaim 'none' not found", -ERR_NOT_FOUND},
+         "MountVolume.SetUp failed for volume \"x\" : persistentvolumeclaim \"none\" not found",
+         -ERR_NOT_FOUND},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'waiting'}}",
-         "volume 'x': persistentvolumeclaim 'waiting' is not bound: 'kubectl describe pvc waiting' "
+         "MountVolume.SetUp failed for volume \"x\" : persistentvolumeclaim \"waiting\" is not "
+         "bound: 'kubectl describe pvc waiting' "
          "says what it waits for",
          -ERR_NOT_FOUND},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'early'}}",
-         "volume 'x': persistentvolume 'later' not found", -ERR_NOT_FOUND},
+         "MountVolume.SetUp failed for volume \"x\" : persistentvolume \"later\" not found",
+         -ERR_NOT_FOUND},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'remote'}}",
-         "volume 'x': persistentvolume 'far' is no directory of this machine: only hostPath and "
+         "MountVolume.SetUp failed for volume \"x\" : persistentvolume \"far\" is no directory of "
+         "this machine: only hostPath and "
          "local are supported",
          -ERR_INVALID},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'../up'}}",
-         "volume 'x': '../up' is no name of a claim", -ERR_INVALID},
+         "MountVolume.SetUp failed for volume \"x\" : '../up' is no name of a claim", -ERR_INVALID},
         {"{'name':'x','nfs':{'server':'s'}}",
-         "volume 'x': a volume of type nfs is not supported on this machine", -ERR_UNSUPPORTED},
+         "MountVolume.SetUp failed for volume \"x\" : a volume of type nfs is not supported on "
+         "this machine: mount it on this machine and use hostPath, or copy the data into a "
+         "persistentVolumeClaim",
+         -ERR_UNSUPPORTED},
         {"{'name':'x','hostPath':{'path':'/nowhere/at/all'}}",
-         "volume 'x': hostPath '/nowhere/at/all': No such file or directory", -ERR_NOT_FOUND},
+         "MountVolume.SetUp failed for volume \"x\" : hostPath '/nowhere/at/all' is not there (its "
+         "type DirectoryOrCreate or FileOrCreate makes it)",
+         -ERR_NOT_FOUND},
         {"{'name':'x','hostPath':{'path':'/usr','type':'File'}}",
-         "volume 'x': hostPath '/usr' is no File", -ERR_INVALID},
-        {"{'name':'x','hostPath':{'path':'usr'}}", "volume 'x': hostPath 'usr' is not absolute",
+         "MountVolume.SetUp failed for volume \"x\" : hostPath type check failed: /usr is not a "
+         "file",
+         -ERR_NOT_FOUND},
+        {"{'name':'x','hostPath':{'path':'usr'}}",
+         "MountVolume.SetUp failed for volume \"x\" : hostPath 'usr' is not absolute",
+         -ERR_INVALID},
+        {"{'name':'x','hostPath':{'path':'/dev/null','type':'BlockDevice'}}",
+         "MountVolume.SetUp failed for volume \"x\" : hostPath type check failed: /dev/null is not "
+         "a block device",
+         -ERR_NOT_FOUND},
+        {"{'name':'x','hostPath':{'path':'/usr','type':'Socket'}}",
+         "MountVolume.SetUp failed for volume \"x\" : hostPath type check failed: /usr is not a "
+         "socket file",
+         -ERR_NOT_FOUND},
+        {"{'name':'x','persistentVolumeClaim':{'claimName':'raw'}}",
+         "MountVolume.SetUp failed for volume \"x\" : persistentvolumeclaim \"raw\" has volumeMode "
+         "Block, and volumes are directories on this machine: use volumeMode Filesystem",
+         -ERR_UNSUPPORTED},
+        {"{'name':'x','gitRepo':{'repository':'r'}}",
+         "MountVolume.SetUp failed for volume \"x\" : a volume of type gitRepo is not supported on "
+         "this machine: clone it into an emptyDir in an init container",
+         -ERR_UNSUPPORTED},
+        {"{'name':'x','configMap':{'name':'c','items':[{'key':'a.txt','path':'..data'}]}}",
+         "MountVolume.SetUp failed for volume \"x\" : '..data' is no path inside a volume",
          -ERR_INVALID},
         {"{'name':'../x','emptyDir':{}}", "'../x' is no name of a volume", -ERR_INVALID},
         {"{'name':'x','configMap':{'name':'c','items':[{'key':'a.txt','path':'../out'}]}}",
-         "volume 'x': '../out' is no path inside a volume", -ERR_INVALID},
+         "MountVolume.SetUp failed for volume \"x\" : '../out' is no path inside a volume",
+         -ERR_INVALID},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -224,6 +350,8 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(contents), cmocka_unit_test(refreshing),
+                                       cmocka_unit_test(a_set_changes_at_once),
+                                       cmocka_unit_test(a_group_owns_the_volume),
                                        cmocka_unit_test(refusals)};
     if (!mkdtemp(root))
         return 1;

@@ -1,0 +1,152 @@
+/* Pods for the tests of sandboxes; see sandbox_pod.h. */
+#include "sandbox_pod.h"
+
+#include "base/file.h"
+#include "base/moment.h"
+#include "node/log_read.h"
+#include "node/process_lock.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOG_MAX = 1024 * 1024 };
+
+char scratch[] = "/tmp/trainyard-sandbox.XXXXXX";
+char *state_dir, *step_path;
+struct node_space *space;
+
+int sandbox_enter(struct err *err)
+{
+    static const char *const names[] = {"node", NULL};
+    const struct node_options options = {
+        .state_dir = state_dir, .node_names = names, .step_path = step_path};
+    return node_space_enter(&options, &space, err);
+}
+
+/* ---- A pod under test ---- */
+
+struct pod pod_make(const char *name, const char *address, const char *script)
+{
+    struct pod pod = {.arena = arena_new()};
+    pod.directory = arena_printf(pod.arena, "%s/pods/%s", state_dir, name);
+    file_make_dirs(pod.directory, 0700, NULL);
+    pod.spec = (struct pod_spec){
+        .hostname = name,
+        .network = arena_strdup(pod.arena, node_space_network(space)),
+        .address = address,
+        .nested = node_space_is_nested(space),
+        .restart = RESTART_NEVER,
+        .hosts = arena_printf(pod.arena, "127.0.0.1 localhost\n%s %s\n", address, name),
+        .resolv_conf = "nameserver 10.244.0.1\n",
+    };
+    pod_strings_add(pod.arena, &pod.spec.masks, state_dir);
+    pod.main = pod_spec_add_container(pod.arena, &pod.spec, "main");
+    pod_strings_add(pod.arena, &pod.main->arguments, "/bin/sh");
+    pod_strings_add(pod.arena, &pod.main->arguments, "-c");
+    pod_strings_add(pod.arena, &pod.main->arguments, script);
+    pod_strings_add(pod.arena, &pod.main->environment, "PATH=/usr/bin:/bin:/usr/sbin:/sbin");
+    return pod;
+}
+
+int pod_try_supervisor(const struct pod *pod)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl(step_path, step_path, "pod", pod->directory, (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+void pod_start_supervisor(const struct pod *pod)
+{
+    if (pod_try_supervisor(pod) != 0)
+        fail_msg("the supervisor of %s did not start", pod->directory);
+}
+
+void pod_write_spec(const struct pod *pod)
+{
+    _cleanup_free_ char *path = mem_printf("%s/spec", pod->directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_SPEC_MAX);
+    pod_spec_write(&pod->spec, &text);
+    assert_int_equal(file_write_atomic(path, text.data, text.size, 0600, NULL), 0);
+}
+
+void pod_start(const struct pod *pod)
+{
+    pod_write_spec(pod);
+    pod_start_supervisor(pod);
+}
+
+int pod_find_supervisor(const struct pod *pod)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/lock", pod->directory);
+    int pidfd;
+    pid_t pid;
+    return process_lock_holder(lock, &pidfd, &pid, NULL) == 0 ? pidfd : -1;
+}
+
+struct pod_state *pod_state_now(const struct pod *pod)
+{
+    static struct pod_state state;
+    pod_state_release(&state);
+    (void)pod_state_load(pod->directory, &state, NULL);
+    return &state;
+}
+
+/* Wait for the supervisor's end and give the pod's last word. */
+struct container_end *pod_finish(const struct pod *pod)
+{
+    int pidfd = pod_find_supervisor(pod);
+    if (pidfd >= 0) {
+        if (!process_wait_end(pidfd, DEADLINE_MS))
+            fail_msg("%s does not end", pod->directory);
+        close(pidfd);
+    }
+    struct pod_state *state = pod_state_now(pod);
+    assert_true(state->finished);
+    return &state->containers[state->count - 1].end;
+}
+
+char *pod_log(const struct pod *pod, int64_t run)
+{
+    _cleanup_free_ char *path = pod_log_path(pod->directory, "main", run);
+    _cleanup_buf_ struct buf records, text;
+    buf_init(&records, LOG_MAX);
+    buf_init(&text, LOG_MAX);
+    struct err err = ERR_INIT;
+    if (file_read(path, &records, &err) < 0)
+        fail_msg("%s", err.message);
+    node_log_render(records.data, records.size, false, 0, &text);
+    return arena_strdup(pod->arena, text.data);
+}
+
+/* Until the pod has written the word; the deadline is reached by a defect only. */
+void pod_wait_for_word(const struct pod *pod, const char *word)
+{
+    int64_t deadline = moment_wall_ms() + DEADLINE_MS;
+    _cleanup_free_ char *path = pod_log_path(pod->directory, "main", 0);
+    while (!file_exists(path) || !strstr(pod_log(pod, 0), word)) {
+        if (moment_wall_ms() > deadline)
+            fail_msg("%s does not say '%s': %s", pod->directory, word,
+                     file_exists(path) ? pod_log(pod, 0) : "nothing");
+        poll(NULL, 0, 5);
+    }
+}
+
+void pod_expect_log(const struct pod *pod, const char *expected)
+{
+    assert_string_equal(pod_log(pod, 0), expected);
+}
+
+void pod_drop(struct pod *pod)
+{
+    node_pod_end(pod->directory, 0, NULL);
+    file_remove_tree(pod->directory, NULL);
+    arena_free(pod->arena);
+}

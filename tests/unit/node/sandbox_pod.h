@@ -1,0 +1,55 @@
+/* Pods as processes of this machine for tests: made from a script, started, waited for, read. They
+ * live in one cluster space below a scratch directory, as root's or as an ordinary user's. */
+#ifndef TRAINYARD_TESTS_SANDBOX_POD_H
+#define TRAINYARD_TESTS_SANDBOX_POD_H
+
+#include "node_test.h"
+
+#include "node/pod_state.h"
+#include "node/space.h"
+
+enum { DEADLINE_MS = 60 * 1000 };
+
+extern char scratch[];
+extern char *state_dir, *step_path;
+extern struct node_space *space;
+
+int sandbox_enter(struct err *err);
+
+struct pod {
+    struct arena *arena;
+    struct pod_spec spec;
+    struct pod_container *main;
+    char *directory;
+};
+
+struct pod pod_make(const char *name, const char *address, const char *script);
+void pod_write_spec(const struct pod *pod);
+/* The exit status of the supervisor's starter. */
+int pod_try_supervisor(const struct pod *pod);
+void pod_start_supervisor(const struct pod *pod);
+void pod_start(const struct pod *pod);
+/* A pidfd, or -1. */
+int pod_find_supervisor(const struct pod *pod);
+struct pod_state *pod_state_now(const struct pod *pod);
+/* Wait for the supervisor's end and give the pod's last word. */
+struct container_end *pod_finish(const struct pod *pod);
+char *pod_log(const struct pod *pod, int64_t run);
+/* Until the pod has written the word; the deadline is reached by a defect only. */
+void pod_wait_for_word(const struct pod *pod, const char *word);
+void pod_expect_log(const struct pod *pod, const char *expected);
+void pod_drop(struct pod *pod);
+
+/* test_sandbox_volumes.c */
+void volumes_lie_where_they_are_mounted(void **state);
+void memory_is_shared_and_limited(void **state);
+void sub_paths_stay_inside(void **state);
+void volumes_cover_secrets(void **state);
+void groups_and_capabilities(void **state);
+void a_read_only_root(void **state);
+
+/* test_sandbox_walls.c */
+void the_machine_is_read_only_and_hidden(void **state);
+void every_way_out_is_closed(void **state);
+
+#endif

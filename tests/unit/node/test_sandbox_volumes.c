@@ -1,0 +1,218 @@
+/* Volumes in a sandbox: where they lie, what of them is shared, and that no link in them leads out.
+ * Also whose they are, and what the container's root may do with them. */
+#include "sandbox_pod.h"
+
+#include "base/file.h"
+#include "node/capabilities.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void volumes_lie_where_they_are_mounted(void **state)
+{
+    struct pod pod = pod_make(
+        "volumes", "10.244.1.1",
+        "cat /data/in && echo out >/data/out && echo deep >/usr/share/doc/here/x && ls "
+        "/usr/share/doc "
+        "| grep -q base-files && touch /usr/share/doc/y 2>/dev/null || echo sealed\n"
+        "touch /closed/x 2>/dev/null || echo closed; cat /etc/one; echo m >/mem/m && cat /mem/m\n"
+        "echo nested >/data/below/n; echo sub >/sub/file; mkdir -p /else/x 2>/dev/null; pwd\n");
+    _cleanup_free_ char *volume = mem_printf("%s/volume", scratch);
+    file_make_dirs(arena_printf(pod.arena, "%s/below", volume), 0777, NULL);
+    file_write_atomic(arena_printf(pod.arena, "%s/in", volume), "in\n", 3, 0644, NULL);
+    struct pod_mount *mount = pod_container_add_mount(pod.arena, pod.main, "/etc/one", volume);
+    mount->sub_path = "in";
+    mount->read_only = true;
+    pod_container_add_mount(pod.arena, pod.main, "/data", volume);
+    pod_container_add_mount(pod.arena, pod.main, "/data/below", volume)->sub_path = "below";
+    pod_container_add_mount(pod.arena, pod.main, "/sub", volume)->sub_path = "made/on/the/way";
+    pod_container_add_mount(pod.arena, pod.main, "/usr/share/doc/here", volume);
+    pod_container_add_mount(pod.arena, pod.main, "/closed", volume)->read_only = true;
+    char *memory = arena_printf(pod.arena, "%s/memory", pod.directory);
+    file_make_dirs(memory, 0777, NULL);
+    pod_spec_add_memory(pod.arena, &pod.spec, memory);
+    pod_container_add_mount(pod.arena, pod.main, "/mem", memory);
+    pod.main->directory = "/workspace";
+    pod_start(&pod);
+    const struct container_end *end = pod_finish(&pod);
+    if (end->exit_code)
+        fail_msg("%d %s: %s", end->exit_code, end->message, pod_log(&pod, 0));
+    pod_expect_log(&pod, "in\nsealed\nclosed\nin\nm\n/workspace\n");
+    assert_true(file_exists(arena_printf(pod.arena, "%s/out", volume)));
+    assert_true(file_exists(arena_printf(pod.arena, "%s/x", volume)));
+    assert_true(file_exists(arena_printf(pod.arena, "%s/below/n", volume)));
+    assert_true(file_exists(arena_printf(pod.arena, "%s/made/on/the/way/file", volume)));
+    pod_drop(&pod);
+
+    /* A link that the pod may have left in its volume leads nowhere. */
+    pod = pod_make("volumes", "10.244.1.1", "ls /out");
+    assert_int_equal(symlink("/", arena_printf(pod.arena, "%s/link", volume)), 0);
+    pod_container_add_mount(pod.arena, pod.main, "/out", volume)->sub_path = "link/etc";
+    pod_start(&pod);
+    assert_string_equal(pod_finish(&pod)->reason, "StartError");
+    pod_drop(&pod);
+}
+
+static struct pod_container *add_container(struct pod *pod, const char *name, const char *script)
+{
+    struct pod_container like = *pod->main;
+    struct pod_container *added = pod_spec_add_container(pod->arena, &pod->spec, name);
+    *added = like;
+    added->name = name;
+    added->arguments = (struct pod_strings){0};
+    const char *const words[] = {"/bin/sh", "-c", script};
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        pod_strings_add(pod->arena, &added->arguments, words[i]);
+    return added;
+}
+
+/* One container fills it, the other reads it; neither can have more than its size, and on the
+ * machine's disk there is nothing of it. */
+void memory_is_shared_and_limited(void **state)
+{
+    struct pod pod = pod_make("memory", "10.244.1.1",
+                              "until test -e /m/full; do sleep 0.01; done; stat -f -c %T /m\n"
+                              "wc -c </m/data; cat /m/full");
+    char *memory = arena_printf(pod.arena, "%s/memory", pod.directory);
+    file_make_dirs(memory, 0777, NULL);
+    struct pod_memory *row = pod_spec_add_memory(pod.arena, &pod.spec, memory);
+    row->size = 1024 * 1024;
+    pod_container_add_mount(pod.arena, pod.main, "/m", memory);
+    add_container(&pod, "side",
+                  "head -c 524288 /dev/zero >/m/data\n"
+                  "head -c 1048576 /dev/zero >/m/more 2>/dev/null && echo endless >/m/word\n"
+                  "rm /m/more; test -e /m/word || echo limited >/m/word; mv /m/word /m/full");
+    pod_start(&pod);
+    pod_finish(&pod);
+    pod_expect_log(&pod, "tmpfs\n524288\nlimited\n");
+    assert_false(file_exists(arena_printf(pod.arena, "%s/data", memory)));
+    pod_drop(&pod);
+}
+
+/* While one pod swaps a directory and a link to the machine's root as fast as it can, others mount
+ * the place as a sub path: whatever they get, it is never the machine's. */
+static void race(const char *volume)
+{
+    struct pod swapper =
+        pod_make("swapper", "10.244.1.9",
+                 "cd /v && mkdir -p a/etc && ln -s / b && echo up; while :; do mv -T "
+                 "--exchange a b 2>/dev/null; done");
+    pod_container_add_mount(swapper.arena, swapper.main, "/v", volume);
+    pod_start(&swapper);
+    pod_wait_for_word(&swapper, "up");
+    for (int i = 0; i < 25; i++) {
+        struct pod pod = pod_make("raced", "10.244.1.1", "ls -A /s");
+        pod_container_add_mount(pod.arena, pod.main, "/s", volume)->sub_path = "a/etc";
+        pod_start(&pod);
+        const struct container_end *end = pod_finish(&pod);
+        if (str_eq(end->reason, "Completed"))
+            pod_expect_log(&pod, "");
+        pod_drop(&pod);
+    }
+    pod_drop(&swapper);
+}
+
+void sub_paths_stay_inside(void **state)
+{
+    struct pod pod = pod_make("sub", "10.244.1.1", "cat /inside/file; ls /up");
+    _cleanup_free_ char *volume = mem_printf("%s/sub", scratch);
+    file_make_dirs(arena_printf(pod.arena, "%s/..1/deep", volume), 0777, NULL);
+    chmod(volume, 0777);
+    file_write_atomic(arena_printf(pod.arena, "%s/..1/deep/file", volume), "linked\n", 7, 0644,
+                      NULL);
+    /* As the files of a config map are laid out. */
+    assert_int_equal(symlink("..1", arena_printf(pod.arena, "%s/..data", volume)), 0);
+    assert_int_equal(symlink("..data/deep", arena_printf(pod.arena, "%s/deep", volume)), 0);
+    pod_container_add_mount(pod.arena, pod.main, "/inside", volume)->sub_path = "deep";
+    pod_container_add_mount(pod.arena, pod.main, "/up", volume)->sub_path = "deep/../../..1/deep";
+    pod_start(&pod);
+    assert_string_equal(pod_finish(&pod)->reason, "Completed");
+    pod_expect_log(&pod, "linked\nfile\n");
+    pod_drop(&pod);
+
+    static const char *const WAYS_OUT[] = {"../..", "deep/../../..", "absolute/etc", "upward"};
+    for (size_t i = 0; i < ARRAY_SIZE(WAYS_OUT); i++) {
+        pod = pod_make("sub", "10.244.1.1", "ls /out");
+        (void)!symlink("/", arena_printf(pod.arena, "%s/absolute", volume));
+        (void)!symlink("../../../../etc", arena_printf(pod.arena, "%s/upward", volume));
+        pod_container_add_mount(pod.arena, pod.main, "/out", volume)->sub_path = WAYS_OUT[i];
+        pod_start(&pod);
+        assert_string_equal(pod_finish(&pod)->reason, "StartError");
+        pod_drop(&pod);
+    }
+    race(volume);
+}
+
+/* A volume that holds the state directory shows it empty, wherever it is mounted. */
+void volumes_cover_secrets(void **state)
+{
+    struct pod pod = pod_make("cover", "10.244.1.1",
+                              "ls -A /host/state; ls -A /part; test -e /host/seen && echo seen");
+    file_write_atomic(arena_printf(pod.arena, "%s/seen", scratch), "", 0, 0644, NULL);
+    pod_container_add_mount(pod.arena, pod.main, "/host", scratch);
+    pod_container_add_mount(pod.arena, pod.main, "/part", scratch)->sub_path = "state";
+    pod_strings_add(pod.arena, &pod.spec.masks, arena_printf(pod.arena, "%s/pods", state_dir));
+    pod_start(&pod);
+    pod_finish(&pod);
+    char *log = pod_log(&pod, 0);
+    assert_true(str_has_suffix(log, "seen\n"));
+    /* What is asked for by its own path is shown, but for what is covered below it. */
+    assert_non_null(strstr(log, "pods\n"));
+    assert_true(str_has_prefix(log, "pods\n"));
+    pod_drop(&pod);
+}
+
+void groups_and_capabilities(void **state)
+{
+    static const char script[] = "id -G; grep CapBnd /proc/self/status; chown 1:1 /tmp 2>/dev/null "
+                                 "&& echo BAD; test -e /sys/class/net && cat "
+                                 "/proc/sys/net/core/somaxconn /proc/sys/kernel/msgmni";
+    struct pod pod = pod_make("drop", "10.244.1.1", script);
+    pod.main->capabilities = pod_capabilities_default() & ~pod_capabilities_named("CHOWN");
+    pod.main->capabilities |= pod_capabilities_named("SYS_ADMIN"); /* never given */
+    pod_strings_add(pod.arena, &pod.spec.sysctls, "net.core.somaxconn=123");
+    pod_strings_add(pod.arena, &pod.spec.sysctls, "kernel.msgmni=45");
+    pod.spec.extra_groups[0] = 4242;
+    pod.spec.extra_groups[1] = 4343;
+    pod.spec.extra_group_count = 2;
+    pod_start(&pod);
+    const struct container_end *end = pod_finish(&pod);
+    if (end->exit_code)
+        fail_msg("%s: %s", end->message, pod_log(&pod, 0));
+    char *wanted = arena_printf(
+        pod.arena, "%s\nCapBnd:\t%016llx\n123\n45\n", pod.spec.nested ? "0" : "0 4242 4343",
+        (unsigned long long)(pod_capabilities_default() & ~pod_capabilities_named("cap_chown")));
+    pod_expect_log(&pod, wanted);
+    pod_drop(&pod);
+
+    pod = pod_make("none", "10.244.1.1", "id -u; grep CapEff /proc/self/status");
+    pod.main->capabilities = 0;
+    pod.main->user = 1000;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    pod_expect_log(&pod, "1000\nCapEff:\t0000000000000000\n");
+    pod_drop(&pod);
+
+    pod = pod_make("sysctl", "10.244.1.1", "true");
+    pod_strings_add(pod.arena, &pod.spec.sysctls, "kernel.core_pattern=|/tmp/x");
+    pod_write_spec(&pod);
+    assert_int_not_equal(pod_try_supervisor(&pod), 0);
+    pod_drop(&pod);
+}
+
+void a_read_only_root(void **state)
+{
+    struct pod pod =
+        pod_make("closed", "10.244.1.1",
+                 "for d in /tmp /run /var/tmp /usr /; do touch $d/x 2>/dev/null && echo "
+                 "BAD $d; done; touch /tmp/mine/x && echo mine");
+    char *volume = arena_printf(pod.arena, "%s/mine", scratch);
+    file_make_dirs(volume, 0777, NULL);
+    pod.main->read_only = true;
+    pod_container_add_mount(pod.arena, pod.main, "/tmp/mine", volume);
+    pod_start(&pod);
+    pod_finish(&pod);
+    pod_expect_log(&pod, "mine\n");
+    pod_drop(&pod);
+}
