@@ -67,6 +67,13 @@ int64_t node_usage_extra(const struct node_usage *usage, const char *name)
     return found ? found->amount : 0;
 }
 
+bool node_usage_has_extra(const struct json *node, const struct node_usage *used, const char *name,
+                          int64_t more)
+{
+    const struct json *has = json_at(node, "status", "allocatable", NULL);
+    return node_usage_extra(used, name) + more <= amount(has, name, false);
+}
+
 /* ---- Of a pod -------------------------------------------------------------------------------- */
 
 static void add_container(struct node_usage *usage, const struct json *container)
@@ -179,9 +186,9 @@ bool node_usage_fits(struct arena *arena, const struct json *node, const struct 
         lack(ret, "Insufficient memory", pod->memory_bytes > amount(has, "memory", false));
     for (size_t i = 0; i < pod->extras.count; i++) {
         const struct node_extra *asked = &pod->extras.items[i];
-        int64_t there = amount(has, asked->name, false);
-        if (asked->amount > 0 && node_usage_extra(used, asked->name) + asked->amount > there)
-            lack(ret, arena_printf(arena, "Insufficient %s", asked->name), asked->amount > there);
+        if (asked->amount > 0 && !node_usage_has_extra(node, used, asked->name, asked->amount))
+            lack(ret, arena_printf(arena, "Insufficient %s", asked->name),
+                 asked->amount > amount(has, asked->name, false));
     }
     return ret->count == 0;
 }

@@ -31,6 +31,9 @@ void node_usage_release(struct node_usage *usage);
 void node_usage_add(struct node_usage *total, const struct node_usage *pod);
 void node_usage_subtract(struct node_usage *total, const struct node_usage *pod);
 int64_t node_usage_extra(const struct node_usage *usage, const char *name);
+/* Whether the node has so much more of it than is used. */
+bool node_usage_has_extra(const struct json *node, const struct node_usage *used, const char *name,
+                          int64_t more);
 
 /* What a node lacks for a pod, in Kubernetes' words. */
 struct node_shortage {

@@ -46,6 +46,8 @@ static int bind(struct rest *rest, struct json *pod, const struct json *binding,
                        ".spec.schedulingGates",
                        name, name);
     json_set_string(rest->arena, spec, "nodeName", node);
+    JSON_EACH (annotation, json_at(binding, "metadata", "annotations", NULL))
+        kube_meta_set_annotation(rest->arena, pod, annotation->name, json_text(annotation));
     json_remove(json_get(pod, "status"), "nominatedNodeName");
     set_scheduled(rest->arena, pod, loop_wall_ms(engine_loop(rest->engine)));
     return 0;

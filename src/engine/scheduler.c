@@ -5,10 +5,12 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/node_affinity.h"
+#include "engine/overcommit.h"
 #include "engine/pod_affinity.h"
 #include "engine/scheduler_score.h"
 #include "engine/taints.h"
 #include "engine/topology_spread.h"
+#include "kube/devices.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -69,9 +71,18 @@ bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *vi
 {
     const struct scheduler_node *at = &view->nodes[node];
     struct node_shortage shortage = {0};
+    int64_t gpus = node_usage_extra(asked, KUBE_DEVICES_RESOURCE);
     if (!node_usage_fits(arena, at->node, at->used, asked, &shortage))
         for (size_t i = 0; i < shortage.count; i++)
             scheduler_object(ret, shortage.reasons[i], shortage.hopeless);
+    /* Unlike time on its cpus a machine's devices cannot be shared by its nodes. */
+    if (ret->count == 0 && gpus > 0) {
+        for (size_t i = 0; i < view->count; i++)
+            if (i != node && overcommit_is_one_machine(view->nodes[i].node, at->node))
+                gpus += node_usage_extra(view->nodes[i].used, KUBE_DEVICES_RESOURCE);
+        if (!node_usage_has_extra(at->node, at->used, KUBE_DEVICES_RESOURCE, gpus))
+            scheduler_object(ret, "Insufficient " KUBE_DEVICES_RESOURCE, false);
+    }
     return ret->count > 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/pod_affinity.h"
+#include "kube/devices.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static void assumption_free(struct scheduler_assumption *assumption)
 {
     node_usage_release(&assumption->usage);
     free(assumption->node);
+    free(assumption->devices);
     free(assumption);
 }
 
@@ -58,6 +60,11 @@ void scheduler_assume(struct scheduler *scheduler, const char *key, const struct
     scheduler_forget(scheduler, key);
     assumption->node = mem_strdup(node);
     node_usage_of_pod(pod, &assumption->usage);
+    if (node_usage_extra(&assumption->usage, KUBE_DEVICES_RESOURCE) > 0) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        const char *devices = scheduler_devices(scheduler, arena, pod, node);
+        assumption->devices = devices ? mem_strdup(devices) : NULL;
+    }
     scheduler_mind_overcommit(scheduler, pod, &assumption->usage, node);
     node_usage_add(scheduler_used_on(scheduler, node), &assumption->usage);
     assumption->particular = pod_affinity_is_given(pod);
@@ -193,6 +200,8 @@ void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_ob
     };
     struct json *body = kube_object_make(arena, &binding, pod->namespace_, pod->name);
     json_set_string(arena, json_get(body, "metadata"), "uid", pod->uid);
+    if (assumption->devices)
+        kube_meta_set_annotation(arena, body, KUBE_DEVICES_ANNOTATION, assumption->devices);
     struct json *target = json_ensure_object(arena, body, "target");
     json_set_string(arena, target, "apiVersion", "v1");
     json_set_string(arena, target, "kind", "Node");

@@ -26,6 +26,7 @@ struct scheduler {
 struct scheduler_assumption {
     char *node;
     struct node_usage usage;
+    char *devices; /* of the machine, as devices.h writes them; NULL: none */
     bool particular;
     bool sent; /* its binding is under way, or has been answered well */
 };
@@ -82,6 +83,10 @@ struct scheduler_gathered {
 void scheduler_gather(struct scheduler *scheduler, struct arena *arena, const char *key,
                       const struct json *pod, bool with_pods, struct scheduler_gathered *ret);
 void scheduler_gathered_release(struct scheduler_gathered *gathered);
+
+/* The devices for a pod on its way to the node, as devices.h writes them; NULL: it needs none. */
+const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
+                              const struct json *pod, const char *node);
 
 /* The pod is about to be counted on the node: if the machine behind it has not what all its pods
  * ask for then, the pod says so, and the first time the node. */

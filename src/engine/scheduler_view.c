@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "engine/overcommit.h"
 #include "engine/scheduler_preempt.h"
+#include "kube/devices.h"
 #include "kube/object.h"
 
 static void gather_nodes(struct scheduler *scheduler, struct arena *arena,
@@ -117,6 +118,40 @@ void scheduler_gathered_release(struct scheduler_gathered *gathered)
     for (size_t i = 0; i < gathered->copy_count; i++)
         node_usage_release(&gathered->copies[i]);
     gathered->copy_count = 0;
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static const struct json *find_node(struct scheduler *scheduler, const char *name)
+{
+    const struct kube_object *node =
+        kube_informer_get(hub_informer(scheduler->hub, "nodes"), "", name);
+    return node ? node->json : NULL;
+}
+
+/* What pods of the same machine have is taken, by those that are there and those on their way. */
+const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
+                              const struct json *pod, const char *node)
+{
+    struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
+    const struct json *here = find_node(scheduler, node), *there;
+    struct kube_devices devices = {0};
+    struct kube_object *other;
+    const char *key;
+    void *value;
+    for (size_t at = 0; (other = kube_informer_next(pods, NULL, &at));) {
+        const char *held = kube_meta_annotation(other->json, KUBE_DEVICES_ANNOTATION);
+        const char *on = held ? scheduler_occupied_node(other) : NULL;
+        if (on && (there = find_node(scheduler, on)) && overcommit_is_one_machine(here, there))
+            kube_devices_take(&devices, held);
+    }
+    for (size_t at = 0; map_next(&scheduler->assumed, &at, &key, &value);) {
+        const struct scheduler_assumption *assumption = value;
+        if ((there = find_node(scheduler, assumption->node)) &&
+            overcommit_is_one_machine(here, there))
+            kube_devices_take(&devices, assumption->devices);
+    }
+    return kube_devices_assign(arena, pod, &devices);
 }
 
 /* ---- More than there is ---------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ struct node_options {
     int api_port;                  /* on the machine's loopback */
     const char *step_path;         /* the trainyard-step binary */
     const char *trainer_path;      /* what trainyard/trainer stands for */
+    int fake_gpus;                 /* told besides those of the machine, for tests */
     const char *resolv_conf;       /* names the machine's name servers; NULL: /etc/resolv.conf */
 };
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/devices.h"
 #include "kube/object.h"
 #include "node/pod_network.h"
 
@@ -135,15 +136,18 @@ static void add_address(struct arena *arena, struct json *status, const char *ty
     json_append(json_ensure_array(arena, status, "addresses"), entry);
 }
 
-struct json *node_object_status(struct arena *arena, const char *name, int node, int64_t since_ms,
-                                int64_t now_ms)
+struct json *node_object_status(struct arena *arena, const char *name, int node, int gpus,
+                                int64_t since_ms, int64_t now_ms)
 {
     char since[MOMENT_TEXT_MAX], now[MOMENT_TEXT_MAX];
     moment_format(since_ms, since);
     moment_format(now_ms, now);
     struct json *status = json_object(arena);
-    json_set(arena, status, "capacity", node_object_capacity(arena));
-    json_set(arena, status, "allocatable", node_object_capacity(arena));
+    struct json *capacity = node_object_capacity(arena);
+    if (gpus > 0)
+        json_set(arena, capacity, KUBE_DEVICES_RESOURCE, json_stringf(arena, "%d", gpus));
+    json_set(arena, status, "capacity", capacity);
+    json_set(arena, status, "allocatable", json_clone(arena, capacity));
     struct json *conditions = json_ensure_array(arena, status, "conditions");
     add_condition(arena, conditions, "MemoryPressure", "False", "KubeletHasSufficientMemory",
                   "memory is not watched on this machine", since, now);
@@ -170,7 +174,7 @@ struct node_registrar {
     struct loop *loop;
     struct kube_client *client;
     struct registered_node *nodes;
-    int count;
+    int count, gpus;
     int64_t since_ms;
     struct loop_timer beat;
     /* The client is freed before us, so that none of its answers comes to freed memory. */
@@ -196,8 +200,8 @@ static void send_status(struct registered_node *node)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *patch = json_object(arena);
     json_set(arena, patch, "status",
-             node_object_status(arena, node->name, node->number, registrar->since_ms,
-                                loop_wall_ms(registrar->loop)));
+             node_object_status(arena, node->name, node->number, registrar->gpus,
+                                registrar->since_ms, loop_wall_ms(registrar->loop)));
     kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch, on_status, node);
 }
 
@@ -247,12 +251,13 @@ static void on_beat(struct loop_timer *timer)
 }
 
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
-                                          const char *const *names)
+                                          const char *const *names, int gpus)
 {
     struct node_registrar *registrar = mem_zalloc(sizeof(*registrar));
     registrar->loop = loop;
     registrar->client = client;
     registrar->since_ms = loop_wall_ms(loop);
+    registrar->gpus = gpus;
     while (names[registrar->count])
         registrar->count++;
     registrar->nodes = mem_calloc((size_t)registrar->count + 1, sizeof(*registrar->nodes));

@@ -24,7 +24,8 @@ static int plan_container(struct planner *p, const struct json *container, bool 
     planner_default_environment(p, container, &ret->environment);
     environment_add_services(p->arena, &p->facts, p->input->objects, &ret->environment);
     int result;
-    if ((result = environment_build(p->arena, &p->facts, p->input->objects, container,
+    if ((result = planner_gpus(p, container, ret)) < 0 ||
+        (result = environment_build(p->arena, &p->facts, p->input->objects, container,
                                     &ret->environment, p->err)) < 0 ||
         (result = planner_security(p, container, ret)) < 0 ||
         (result = planner_mounts(p, container, ret)) < 0)

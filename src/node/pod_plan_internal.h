@@ -37,6 +37,9 @@ int planner_mounts(struct planner *p, const struct json *container, struct pod_c
 int planner_pod_security(struct planner *p);
 int planner_security(struct planner *p, const struct json *container, struct pod_container *ret);
 
+/* ---- pod_plan_gpus.c */
+int planner_gpus(struct planner *p, const struct json *container, struct pod_container *ret);
+
 /* ---- pod_plan_command.c: what runs, and the environment it finds before its own is added */
 void planner_default_environment(struct planner *p, const struct json *container,
                                  struct pod_strings *environment);

@@ -111,6 +111,8 @@ static void write_container(const struct pod_container *container, struct buf *b
     record_write_int(buf, "read-only-root", container->read_only);
     record_write_int(buf, "message-from-log", container->message_from_log);
     write_limits(&container->limits, buf);
+    for (size_t i = 0; i < container->devices.count; i++)
+        record_write(buf, "device", container->devices.items[i]);
     for (size_t i = 0; i < container->mount_count; i++) {
         const struct pod_mount *mount = &container->mounts[i];
         record_write(buf, "mount", mount->target);
@@ -211,6 +213,8 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
         pod_strings_add(p->arena, &container->arguments, value);
     else if (str_eq(key, "env"))
         pod_strings_add(p->arena, &container->environment, value);
+    else if (str_eq(key, "device"))
+        pod_strings_add(p->arena, &container->devices, value);
     else if (str_eq(key, "directory"))
         container->directory = value;
     else if (str_eq(key, "user"))

@@ -49,6 +49,8 @@ struct pod_container {
     bool read_only;        /* also what it could scribble on: /tmp, /run */
     bool message_from_log; /* of one that failed and left no message */
     struct cgroup_limits limits;
+    struct pod_strings
+        devices;              /* files of the machine's /dev that it sees besides the common ones */
     struct pod_mount *mounts; /* those with the shorter target first */
     size_t mount_count, mount_capacity;
 };

@@ -1,5 +1,6 @@
 /* The node runtime: informers, one runner a pod, the cluster's names, logs. It holds the parts
  * together and decides nothing itself. */
+#include "node/gpus.h"
 #include "node/runtime_internal.h"
 
 #include "node/api_service.h"
@@ -249,7 +250,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
         return result;
     }
     node_api_service_make(runtime->client); /* before the nodes: who finds them finds it */
-    runtime->registrar = node_registrar_new(loop, runtime->client, options->node_names);
+    runtime->registrar = node_registrar_new(loop, runtime->client, options->node_names,
+                                            gpus_count("/dev") + options->fake_gpus);
     loop_timer_start(&runtime->sync, 0);
     *ret = runtime;
     return 0;

@@ -86,7 +86,14 @@ static int place_entry(const struct root_entry *entry, struct err *err)
     return mount_attach(entry->tree, entry->name, err);
 }
 
-static int mount_devices(struct err *err)
+static int bind_device(const char *from, struct err *err)
+{
+    if (mknod(from + 1, S_IFREG | 0666, 0) < 0 || mount(from, from + 1, NULL, MS_BIND, NULL) < 0)
+        return err_set_errno(err, errno, "cannot give the pod '%s'", from);
+    return 0;
+}
+
+static int mount_devices(const struct pod_container *container, struct err *err)
 {
     static const char *const DEVICES[] = {"null", "zero", "full", "random", "urandom", "tty"};
     static const char *const LINKS[][2] = {{"/proc/self/fd", "dev/fd"},
@@ -98,12 +105,14 @@ static int mount_devices(struct err *err)
     if (result < 0)
         return result;
     for (size_t i = 0; i < ARRAY_SIZE(DEVICES); i++) {
-        char from[32], to[32];
+        char from[32];
         snprintf(from, sizeof(from), "/dev/%s", DEVICES[i]);
-        snprintf(to, sizeof(to), "dev/%s", DEVICES[i]);
-        if (mknod(to, S_IFREG | 0666, 0) < 0 || mount(from, to, NULL, MS_BIND, NULL) < 0)
-            return err_set_errno(err, errno, "cannot give the pod '%s'", from);
+        if ((result = bind_device(from, err)) < 0)
+            return result;
     }
+    for (size_t i = 0; i < container->devices.count; i++)
+        if ((result = bind_device(container->devices.items[i], err)) < 0)
+            return result;
     for (size_t i = 0; i < ARRAY_SIZE(LINKS); i++)
         if (symlink(LINKS[i][0], LINKS[i][1]) < 0)
             return err_set_errno(err, errno, "cannot link '/%s'", LINKS[i][1]);
@@ -155,8 +164,8 @@ static int mount_sys(struct err *err)
     return mount_attach(tree, "sys", err);
 }
 
-static int build_root(const char *mount_point, const struct root_entry *entries, size_t count,
-                      struct err *err)
+static int build_root(const struct pod_container *container, const char *mount_point,
+                      const struct root_entry *entries, size_t count, struct err *err)
 {
     int result = mount_memory(mount_point, 0, "mode=0755", err);
     if (result < 0)
@@ -172,7 +181,7 @@ static int build_root(const char *mount_point, const struct root_entry *entries,
     /* While the machine's are still in sight: the kernel gives an ordinary user a fresh /proc and
      * /sys only where he sees one already. */
     if ((result = mount_proc(err)) < 0 || (result = mount_sys(err)) < 0 ||
-        (result = mount_devices(err)) < 0)
+        (result = mount_devices(container, err)) < 0)
         return result;
     if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
         return err_set_errno(err, errno, "cannot change the root");
@@ -341,7 +350,7 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
             mount_clone_below(mount->source, mount->sub_path, mount->read_only, &trees[i], err);
     }
     if (result == 0)
-        result = build_root(mount_point, entries, count, err);
+        result = build_root(container, mount_point, entries, count, err);
     if (result == 0)
         result = arrange(spec, container, trees, err);
     return result;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What kubectl asks of the API besides everyday use: its own create commands (in protobuf from 1.32 on), dry runs,
-# diffs, patches of each kind, misspelt fields, waiting, deletion in every way, cordons, drains, taints and priorities.
+# diffs, patches of each kind, misspelt fields, waiting, deletion in every way, cordons, drains, taints, priorities and GPUs.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -87,6 +87,30 @@ YAML
     kubectl delete pod urgent
     kubectl delete priorityclass urgent
 
+    # GPUs are whole, and nobody's twice.
+    for name in one two three; do
+        kubectl apply -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: gpu-$name}
+spec:
+  restartPolicy: Never
+  containers:
+  - {name: main, image: trainyard/tools, command: [sh, -c, 'echo "$name has <\$CUDA_VISIBLE_DEVICES>"; sleep 100000'], resources: {limits: {nvidia.com/gpu: 1}}}
+  - {name: side, image: trainyard/tools, command: [sh, -c, 'echo "$name has <\$CUDA_VISIBLE_DEVICES>"; sleep 100000']}
+YAML
+    done
+    kubectl wait --for=condition=Ready pod/gpu-one pod/gpu-two --timeout 60s
+    told() { kubectl logs gpu-one -c main && kubectl logs gpu-two -c main && kubectl logs gpu-one -c side; }
+    has_told() { [ "$(told | grep -c has)" = 3 ]; }
+    wait_until "them to tell" has_told
+    assert_eq "whose is which" "one has <0> two has <1> one has <>" "$(told | paste -sd ' ')"
+    short() { kubectl describe pod gpu-three | grep -q 'Insufficient nvidia.com/gpu'; }
+    wait_until "the third to wait" short
+    kubectl delete pod gpu-one --grace-period 0 --force
+    kubectl wait --for=condition=Ready pod/gpu-three --timeout 60s
+    kubectl delete pod gpu-two gpu-three --grace-period 0 --force
+
     # Owners take their own with them, or not, as asked.
     owner_uid=$(kubectl get cm settings -o jsonpath='{.metadata.uid}')
     for name in one two; do
@@ -101,7 +125,7 @@ YAML
     kubectl config set-context --current --namespace default >/dev/null
 }
 
-cluster_up
+cluster_up --fake-gpus 2
 # Each version there is: the user's own cache is asked, since HOME is the test's.
 versions=$(HOME=$(getent passwd "$(id -u)" | cut -d : -f 6) "$ROOT/tools/get-kubectl" 2>/dev/null | cut -d ' ' -f 2) || true
 for KUBECTL in ${versions:-$(type -P "$KUBECTL")}; do

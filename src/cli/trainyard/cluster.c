@@ -308,6 +308,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .step_path = beside_me(cluster.arena, "trainyard-step"),
         .trainer_path = beside_me(cluster.arena, "trainer"),
         .resolv_conf = options->resolv_conf,
+        .fake_gpus = options->fake_gpus,
     };
     int result = check_programs(&cluster.node_options, err);
     if (result == 0)

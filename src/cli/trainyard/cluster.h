@@ -14,6 +14,7 @@ struct cluster_options {
     int listen_fd;                 /* the API's socket, taken over */
     int port;
     const char *resolv_conf; /* the machine's name servers; NULL: as the machine has them */
+    int fake_gpus;           /* that the nodes tell of and the machine has not */
     bool no_operator;        /* TFJobs and PyTorchJobs are for somebody else to run */
 };
 

@@ -8,6 +8,7 @@
 #include "base/json_file.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "kube/devices.h"
 #include "net/http_server.h"
 #include "node/port_holder.h"
 
@@ -22,6 +23,7 @@
 
 enum {
     NODES_MAX = 64,
+    FAKE_GPUS_MAX = 16,
     NODE_NAME_MAX = 63, /* it is the value of a label, too */
 };
 
@@ -31,6 +33,7 @@ struct up_values {
     const char *kubeconfig;
     const char *nodes;
     const char *resolv_conf;
+    int64_t fake_gpus;
     bool foreground;
     bool no_operator;
 };
@@ -257,6 +260,7 @@ static int up(const struct up_values *wanted, struct err *err)
     if (result < 0)
         return result;
     options.no_operator = wanted->no_operator;
+    options.fake_gpus = (int)wanted->fake_gpus;
     options.kubeconfig = state.kubeconfig;
     if (!str_is_empty(wanted->kubeconfig))
         options.kubeconfig = absolute(arena, wanted->kubeconfig);
@@ -301,6 +305,15 @@ static const struct option OPTIONS[] = {
      .value = "FILE",
      .help = "names the name servers that know the names outside of the cluster (default: "
              "/etc/resolv.conf)"},
+    {.name = "fake-gpus",
+     .type = OPTION_INT,
+     .offset = offsetof(struct up_values, fake_gpus),
+     .fallback = "0",
+     .min = 0,
+     .max = FAKE_GPUS_MAX,
+     .value = "N",
+     .help =
+         "count N GPUs that are not there, to try out jobs that ask for " KUBE_DEVICES_RESOURCE},
     {.name = "foreground",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),

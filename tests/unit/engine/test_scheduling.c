@@ -258,6 +258,53 @@ static void test_burst_keeps_apart(void **state)
                         "victims found for incoming pod.");
 }
 
+/* Of two nodes that are one machine with two devices. */
+static void test_gpus(void **state)
+{
+    struct api *api = *state;
+    static const char *const names[] = {"n1", "n2"};
+    for (size_t i = 0; i < 2; i++) {
+        make_node(api, names[i], "m");
+        api_merge(api, arena_printf(api->arena, "/api/v1/nodes/%s/status", names[i]),
+                  "{\"status\":{\"allocatable\":{\"nvidia.com/gpu\":\"2\"}}}");
+    }
+#define GPU_POD(name, init, count)                                                                 \
+    "{'metadata': {'name': '" name "'}, 'spec': {" init "'containers': [{'name': 'm', 'image': "   \
+    "'i', 'resources': {'limits': {'nvidia.com/gpu': '" count "'}}}, {'name': 'side', 'image': "   \
+    "'i'}]}}"
+    post(api, PODS, GPU_POD("a", "", "1"));
+    post(api, PODS,
+         GPU_POD("b",
+                 "'initContainers': [{'name': 'first', 'image': 'i', 'resources': {'limits': "
+                 "{'nvidia.com/gpu': '1'}}}], ",
+                 "1"));
+    post(api, PODS, GPU_POD("c", "", "1"));
+    api_run(api, 1000);
+    assert_string_not_equal(node_of(api, "a"), node_of(api, "b"));
+    const char *held[] = {
+        json_get_string(json_at(api_get(api, PODS "/a").json, "metadata", "annotations", NULL),
+                        "trainyard.dev/gpus", ""),
+        json_get_string(json_at(api_get(api, PODS "/b").json, "metadata", "annotations", NULL),
+                        "trainyard.dev/gpus", ""),
+    };
+    assert_string_equal(held[0], "{\"m\":[0]}");
+    assert_string_equal(held[1], "{\"m\":[1],\"first\":[1]}");
+    assert_string_equal(pod_at(api, "c", "status.conditions.0.message"),
+                        "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. preemption: 0/2 "
+                        "nodes are available: 2 No preemption victims found for incoming pod.");
+    /* What is free again is what the next one gets, also of a scheduler that knows of the others
+     * only from what is written. */
+    remove_pod(api, "a");
+    api_run(api, 1000);
+    assert_string_equal(
+        json_get_string(json_at(api_get(api, PODS "/c").json, "metadata", "annotations", NULL),
+                        "trainyard.dev/gpus", ""),
+        "{\"m\":[0]}");
+    struct answer half = api_post(api, PODS, quoted(api->arena, GPU_POD("d", "", "500m")));
+    assert_int_equal(half.status, 422);
+    assert_non_null(strstr(half.body, "must be an integer"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +315,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_overcommitment, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_neighbour_comes, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_burst_keeps_apart, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_gpus, setup, api_controlled_teardown),
     };
     for (api_seed = 1; api_seed <= API_SEEDS; api_seed++) {
         int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,8 @@
 
 #include "base/file.h"
 #include "node/capabilities.h"
+#include "node/environment.h"
+#include "node/gpus.h"
 #include "node/image_table.h"
 #include "node/peers.h"
 #include "node/pod_gaps.h"
@@ -311,6 +313,50 @@ static void long_names_are_cut(void **state)
     assert_int_equal(strlen(pod_hostname(arena, pod)), 62);
 }
 
+/* A container that was given GPUs hears which; one that asked for none hears nothing. */
+static void gpus_are_told(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_spec spec;
+    struct pod_plan_refusal refusal;
+    struct err err = ERR_INIT;
+    struct json *pod = read_json(
+        arena, "{'metadata':{'name':'w-0','namespace':'n','uid':'u','annotations':{"
+               "'trainyard.dev/gpus':''}},'spec':{'containers':["
+               "{'name':'main','image':'known','resources':{'requests':{'nvidia.com/gpu':'2'}}},"
+               "{'name':'side','image':'known'}]}}");
+    struct json *annotations = json_at(pod, "metadata", "annotations", NULL);
+    assert_true(plan_pod(arena, pod, &spec, &refusal, &err) < 0);
+    assert_int_equal(err.code, ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "put on its node by hand"));
+    json_set_string(arena, annotations, "trainyard.dev/gpus", "{\"main\":[1,3]}");
+    if (plan_pod(arena, pod, &spec, &refusal, &err) < 0)
+        fail_msg("%s", err.message);
+    const struct pod_strings *main = &spec.containers[0].environment;
+    const struct pod_strings *side = &spec.containers[1].environment;
+    assert_string_equal(environment_get(main, "CUDA_VISIBLE_DEVICES"), "1,3");
+    assert_string_equal(environment_get(main, "NVIDIA_VISIBLE_DEVICES"), "1,3");
+    assert_null(environment_get(side, "CUDA_VISIBLE_DEVICES"));
+    assert_int_equal(spec.containers[1].devices.count, 0);
+}
+
+static void gpus_are_counted(void **state)
+{
+    static const char *const files[] = {"nvidia0",    "nvidia12", "nvidiactl", "nvidia-uvm",
+                                        "nvidia-cap", "nvidia1x", "nvidia",    "null"};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_strings devices = {0};
+    const char *dev = arena_printf(arena, "%s/dev", root);
+    assert_int_equal(gpus_count(dev), 0);
+    assert_int_equal(file_make_dirs(dev, 0700, NULL), 0);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        assert_int_equal(
+            file_write_atomic(arena_printf(arena, "%s/%s", dev, files[i]), "", 0, 0600, NULL), 0);
+    assert_int_equal(gpus_count(dev), 2);
+    gpus_devices(arena, dev, &devices);
+    assert_int_equal(devices.count, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +364,7 @@ int main(void)
         cmocka_unit_test(host_network),       cmocka_unit_test(refusals),
         cmocka_unit_test(securities),         cmocka_unit_test(what_is_not_given_is_told),
         cmocka_unit_test(long_names_are_cut), cmocka_unit_test(peers_of_a_job),
+        cmocka_unit_test(gpus_are_told),      cmocka_unit_test(gpus_are_counted),
     };
     if (!mkdtemp(root))
         return 1;

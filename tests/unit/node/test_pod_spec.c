@@ -41,6 +41,7 @@ static void spec_round_trip(void **state)
     spec.extra_groups[spec.extra_group_count++] = 42;
     pod_spec_add_memory(arena, &spec, "/m/1")->size = 4096;
     pod_spec_add_memory(arena, &spec, "/m/2")->group = 7;
+    pod_strings_add(arena, &main->devices, "/dev/nvidia0");
     pod_spec_write(&spec, &text);
 
     struct pod_spec read;
@@ -59,6 +60,8 @@ static void spec_round_trip(void **state)
     assert_string_equal(read.containers[1].arguments.items[39], "");
     assert_null(read.containers[1].arguments.items[40]);
     assert_int_equal(read.containers[1].user, 1000);
+    assert_int_equal(read.containers[1].devices.count, 1);
+    assert_string_equal(read.containers[1].devices.items[0], "/dev/nvidia0");
     assert_int_equal(read.containers[1].group, -1);
     assert_int_equal(read.containers[1].capabilities, 5);
     assert_true(read.containers[1].unconfined && read.containers[1].read_only);
