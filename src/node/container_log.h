@@ -12,7 +12,9 @@
 
 enum {
     LOG_LINE_MAX = 16 * 1024, /* of text in one record; longer lines are cut into P records */
-    LOG_FILE_MAX = 64 * 1024 * 1024, /* then the file is set aside as <file>.1 and begun anew */
+    /* As the kubelet's containerLogMaxSize and containerLogMaxFiles. */
+    LOG_FILE_MAX = 10 * 1024 * 1024,
+    LOG_FILES_MAX = 5,
 };
 
 /* What one stream (stdout or stderr) has said since its last line end. */

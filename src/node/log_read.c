@@ -65,8 +65,9 @@ static bool ends_line(int fd, int64_t record)
 }
 
 /* Walking back over records: a line ends at each F record, and at the last one whatever it is. */
-int64_t node_log_tail_offset(int fd, int64_t size, int64_t lines)
+int64_t node_log_tail_offset(int fd, int64_t size, bool is_newest, int64_t *lines)
 {
+    const int64_t wanted = *lines;
     char data[4096];
     int64_t later = size, seen = 0; /* `later`: where the record behind the current one begins */
     for (int64_t block_end = size; block_end > 0;) {
@@ -78,14 +79,17 @@ int64_t node_log_tail_offset(int fd, int64_t size, int64_t lines)
             if (!is_start)
                 continue;
             int64_t record = at == 0 ? 0 : at + 1;
-            if (ends_line(fd, record) || later == size)
+            if (ends_line(fd, record) || (later == size && is_newest))
                 seen++;
-            if (seen > lines)
+            if (seen > wanted) {
+                *lines = 0;
                 return later;
+            }
             later = record;
         }
         block_end = block;
     }
+    *lines = wanted - seen;
     return 0;
 }
 

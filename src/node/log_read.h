@@ -17,8 +17,10 @@ int node_log_choose_container(struct arena *arena, const struct json *pod, const
 int node_log_choose_run(const struct container_state *state, const char *pod, const char *container,
                         bool previous, int64_t *ret_run, struct err *err);
 
-/* Where the last `lines` lines of a log file of that size begin. */
-int64_t node_log_tail_offset(int fd, int64_t size, int64_t lines);
+/* Where the last *lines lines of a log file of that size begin; in *lines stays how many it lacks.
+ * A line that is unfinished at its end counts in the newest file only: of others the next has the
+ * rest. */
+int64_t node_log_tail_offset(int fd, int64_t size, bool is_newest, int64_t *lines);
 
 /* The text of whole records as the reader sees it; returns the bytes consumed. */
 size_t node_log_render(const char *data, size_t size, bool timestamps, int64_t since_ms,

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "node/log_files.h"
 #include "node/log_read.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ struct node_log_stream {
     int64_t run;
     bool follow, timestamps;
     int64_t since_ms, left; /* bytes that may still be sent; -1: any */
-    int fd;
+    int fd, last_fd;        /* read now; and the newest when it was asked for */
     int64_t offset;
     bool run_ended;
     struct loop_task again;
@@ -64,7 +65,9 @@ static void drop(struct node_log_stream *stream)
     loop_defer_cancel(stream->owner->loop, &stream->again);
     if (stream->fd >= 0)
         close(stream->fd);
-    stream->fd = -1;
+    if (stream->last_fd >= 0)
+        close(stream->last_fd);
+    stream->fd = stream->last_fd = -1;
     uv_close((uv_handle_t *)&stream->log_watch, on_handle_closed);
     uv_close((uv_handle_t *)&stream->state_watch, on_handle_closed);
 }
@@ -96,21 +99,28 @@ static bool has_run_ended(const struct node_log_stream *stream)
            container->phase == CONTAINER_TERMINATED;
 }
 
-/* The file was set aside because it had grown too large, and is read to its end: go on with the new
- * one. */
-static bool reopen(struct node_log_stream *stream)
+static void watch_newest(struct node_log_stream *stream)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
-    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat fresh, old;
-    if (fd < 0 || fstat(fd, &fresh) < 0 || fstat(stream->fd, &old) < 0 ||
-        fresh.st_ino == old.st_ino)
-        return false;
     uv_fs_event_stop(&stream->log_watch);
     (void)uv_fs_event_start(&stream->log_watch, on_log_change, path, 0);
+}
+
+/* The file is read to its end: go on with the next one, if there is one. Who does not follow stops
+ * at the file that was the newest when he asked. */
+static bool go_on(struct node_log_stream *stream)
+{
+    _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
+    if (!stream->follow && node_log_files_same(stream->fd, stream->last_fd))
+        return false;
+    int next = node_log_files_next(path, stream->fd);
+    if (next < 0)
+        return false;
     close(stream->fd);
-    stream->fd = TAKE_FD(fd);
+    stream->fd = next;
     stream->offset = 0;
+    if (stream->follow)
+        watch_newest(stream);
     return true;
 }
 
@@ -141,7 +151,7 @@ static void pump(struct node_log_stream *stream)
         return; /* on_drain brings us back */
     /* Asked before the last read: what a container writes before its end is in the file then. */
     bool ended = stream->run_ended || !stream->follow;
-    bool more = send_piece(stream) || (stream->follow && reopen(stream));
+    bool more = send_piece(stream) || go_on(stream);
     if (stream->left == 0 || (!more && ended))
         finish(stream);
     else if (more)
@@ -180,13 +190,11 @@ static void on_drain(struct http_exchange *exchange)
 static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct err *err)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
-    struct stat info;
-    stream->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (stream->fd < 0 || fstat(stream->fd, &info) < 0)
+    stream->last_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (stream->last_fd < 0 ||
+        node_log_files_open(path, tail_lines, &stream->fd, &stream->offset, err) < 0)
         return err_set_errno(err, errno, "cannot open the log of container '%s'",
                              stream->container);
-    if (tail_lines >= 0)
-        stream->offset = node_log_tail_offset(stream->fd, info.st_size, tail_lines);
     if (!stream->follow)
         return 0;
     /* Both are watched before anything is read, so that no news is missed. */
@@ -217,6 +225,7 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
         .since_ms = options->since_ms,
         .left = options->limit_bytes > 0 ? options->limit_bytes : -1,
         .fd = -1,
+        .last_fd = -1,
         .again.callback = on_again,
         .open_handles = 2,
     };

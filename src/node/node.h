@@ -23,6 +23,9 @@ struct node_options {
 struct node_space;
 int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err);
 struct node_space *node_space_free(struct node_space *space);
+/* Free it after a start that failed: what was started for a new one ends, a found one is left to
+ * its pods. */
+struct node_space *node_space_abandon(struct node_space *space, const char *state_dir);
 /* A listening TCP socket on the gateway of the pod network, non-blocking: where pods find the API.
  */
 int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err);

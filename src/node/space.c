@@ -38,6 +38,7 @@ enum {
 };
 
 struct node_space {
+    bool is_new; /* made by this process, not found */
     bool nested;
     int network_fd; /* the holder's network namespace */
     char *lock;
@@ -194,6 +195,7 @@ static int find_holder(struct node_space *space, const char *state_dir, const ch
     if (process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0) {
         result = space->nested ? join_user_namespace(pidfd, pid, err) : 0;
     } else {
+        space->is_new = true;
         /* Pods that outlived their network can reach nobody: they go on in the new one. */
         result = end_pods(state_dir, err);
         if (result == 0)
@@ -285,7 +287,7 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
     if (result == 0)
         result = find_helpers(space, options, err);
     if (result < 0) {
-        node_space_free(space);
+        node_space_abandon(space, options->state_dir);
         return result;
     }
     *ret = space;
@@ -351,4 +353,11 @@ int node_space_destroy(const char *state_dir, struct err *err)
     if (result == 0)
         result = end_holder(state_dir, err);
     return result < 0 ? result : cgroup_base_destroy(state_dir, err);
+}
+
+struct node_space *node_space_abandon(struct node_space *space, const char *state_dir)
+{
+    if (space && space->is_new)
+        (void)node_space_destroy(state_dir, NULL);
+    return node_space_free(space);
 }

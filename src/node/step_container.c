@@ -37,9 +37,9 @@ void container_run_init(struct container_run *run, const char *directory,
         .spec = spec,
         .state = state,
         .report_fd = -1,
-        .log_fd = -1,
         .output_fds = {-1, -1},
     };
+    step_log_init(&run->log);
     node_log_writer_init(&run->writers[0], "stdout");
     node_log_writer_init(&run->writers[1], "stderr");
 }
@@ -49,28 +49,6 @@ static int64_t wall_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int open_log(struct container_run *run, struct err *err)
-{
-    _cleanup_free_ char *path = pod_log_path(run->directory, run->spec->name, run->state->restarts);
-    run->log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    if (run->log_fd < 0)
-        return err_set_errno(err, errno, "cannot open log '%s'", path);
-    run->log_size = lseek(run->log_fd, 0, SEEK_END);
-    return 0;
-}
-
-/* The log of the run before is kept, older ones go. */
-static void remove_old_logs(const struct container_run *run)
-{
-    if (run->state->restarts < 2)
-        return;
-    _cleanup_free_ char *old =
-        pod_log_path(run->directory, run->spec->name, run->state->restarts - 2);
-    _cleanup_free_ char *aside = mem_printf("%s.1", old);
-    unlink(old);
-    unlink(aside);
 }
 
 /* A pipe whose end on our side does not block and whose other end does. */
@@ -137,7 +115,7 @@ static int spawn(struct container_run *run, struct err *err)
 static void close_run(struct container_run *run)
 {
     close_all(&run->report_fd, 1);
-    close_all(&run->log_fd, 1);
+    step_log_close(&run->log);
     close_all(run->output_fds, 2);
     run->pid = 0;
     run->has_report = false;
@@ -152,8 +130,9 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     state->next_start_ms = 0;
     state->started_ms = now_ms;
     state->end = (struct container_end){0};
-    remove_old_logs(run);
-    int result = open_log(run, err);
+    if (state->restarts >= 2) /* the log of the run before is kept, older ones go */
+        step_log_remove(run->directory, run->spec->name, state->restarts - 2);
+    int result = step_log_open(&run->log, run->directory, run->spec->name, state->restarts, err);
     if (result == 0)
         result = step_message_prepare(run->directory, run->spec->name, err);
     if (result == 0)
@@ -167,28 +146,6 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     }
     state->pid = run->pid;
     return 0;
-}
-
-/* A container that never stops talking must not fill the disk. */
-static void set_log_aside(struct container_run *run)
-{
-    _cleanup_free_ char *path = pod_log_path(run->directory, run->spec->name, run->state->restarts);
-    _cleanup_free_ char *aside = mem_printf("%s.1", path);
-    if (rename(path, aside) < 0)
-        return;
-    close_all(&run->log_fd, 1);
-    (void)open_log(run, NULL);
-}
-
-static void write_records(struct container_run *run, const struct buf *records)
-{
-    if (!records->size)
-        return;
-    if (run->log_size > LOG_FILE_MAX)
-        set_log_aside(run);
-    /* A full disk loses log lines, not the container. */
-    if (run->log_fd >= 0 && file_write_all(run->log_fd, records->data, records->size, NULL) == 0)
-        run->log_size += (int64_t)records->size;
 }
 
 static void read_output(struct container_run *run, int stream)
@@ -208,7 +165,7 @@ static void read_output(struct container_run *run, int stream)
             node_log_writer_finish(&run->writers[stream], wall_ns(), &records);
             close_all(&run->output_fds[stream], 1);
         }
-        write_records(run, &records);
+        step_log_write(&run->log, &records);
         buf_clear(&records);
         if (got < (ssize_t)sizeof(data))
             return;
@@ -249,7 +206,7 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
         _cleanup_buf_ struct buf records;
         buf_init(&records, RECORDS_MAX);
         node_log_writer_finish(&run->writers[stream], wall_ns(), &records);
-        write_records(run, &records);
+        step_log_write(&run->log, &records);
     }
     close_run(run);
     bool out_of_memory = step_limits_end(run->pod, run->spec);

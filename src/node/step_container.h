@@ -6,6 +6,7 @@
 #include "node/container_log.h"
 #include "node/pod_state.h"
 #include "node/step.h"
+#include "node/step_log.h"
 
 struct container_run {
     const char *directory; /* of the pod */
@@ -13,8 +14,8 @@ struct container_run {
     const struct pod_container *spec;
     struct container_state *state;
     pid_t pid; /* of the sandbox's first process; 0: not running */
-    int report_fd, log_fd;
-    int64_t log_size;
+    int report_fd;
+    struct step_log log;
     int output_fds[2]; /* stdout, stderr; -1 when closed */
     struct node_log_writer writers[2];
     bool has_report;

@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GRACE_DEFAULT_MS = 30 * 1000, FDS_EACH = 3 };
+enum { GRACE_DEFAULT_MS = 30 * 1000, STORE_AGAIN_MS = 1000, FDS_EACH = 3 };
 
 struct supervisor {
     const char *directory;
@@ -41,11 +41,18 @@ struct supervisor {
     int64_t kill_at_ms; /* while stopping: wall time when patience ends */
 };
 
-static void store_state(struct supervisor *s)
+/* What cannot be written now, because the disk is full or there are no descriptors, is written
+ * later: then `wake` is brought forward. Only of a pod whose directory is gone nobody wants to
+ * know. */
+static void store_state(struct supervisor *s, int64_t *wake)
 {
-    struct err err;
-    if (s->dirty && pod_state_store(s->directory, &s->state, &err) < 0)
-        fprintf(stderr, "%s\n", err.message);
+    struct err err = ERR_INIT;
+    if (s->dirty && pod_state_store(s->directory, &s->state, &err) < 0 &&
+        err.code != ERR_NOT_FOUND) {
+        int64_t again = moment_wall_ms() + STORE_AGAIN_MS;
+        *wake = again < *wake ? again : *wake;
+        return;
+    }
     s->dirty = false;
 }
 
@@ -213,10 +220,10 @@ static void supervise(struct supervisor *s)
             s->state.finished = !(s->pausing && is_waiting(s));
             s->dirty = true;
             step_limits_end_pod(&s->spec); /* before anybody hears of the end */
-            store_state(s);
-            return;
         }
-        store_state(s);
+        store_state(s, &wake);
+        if (ended && !s->dirty)
+            return;
         wait_for_events(s, wake);
     }
 }

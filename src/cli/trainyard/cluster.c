@@ -260,7 +260,7 @@ static void on_closed(void *context)
 }
 
 /* In the reverse order of opening. The store is last to end: it commits what is queued. */
-static void close_cluster(struct cluster *cluster)
+static void close_cluster(struct cluster *cluster, bool failed)
 {
     unlink(cluster->options->state->server); /* nobody may count on this server any more */
     if (cluster->loop) {
@@ -292,7 +292,10 @@ static void close_cluster(struct cluster *cluster)
         tls_server_free(cluster->tls);
         loop_free(cluster->loop);
     }
-    node_space_free(cluster->space);
+    if (failed)
+        node_space_abandon(cluster->space, cluster->options->state->path);
+    else
+        node_space_free(cluster->space);
     arena_free(cluster->arena);
 }
 
@@ -337,6 +340,6 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
             result = -(int)err->code;
         }
     }
-    close_cluster(&cluster);
+    close_cluster(&cluster, result < 0);
     return result;
 }

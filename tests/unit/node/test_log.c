@@ -128,7 +128,7 @@ static void tail_of(const char *content, int64_t lines, const char *expected)
     unlink(path);
     assert_true(fd >= 0);
     assert_int_equal(file_write_all(fd, content, strlen(content), NULL), 0);
-    int64_t offset = node_log_tail_offset(fd, (int64_t)strlen(content), lines);
+    int64_t offset = node_log_tail_offset(fd, (int64_t)strlen(content), true, &lines);
     _cleanup_buf_ struct buf text;
     buf_init(&text, RECORDS_MAX);
     node_log_render(content + offset, strlen(content) - (size_t)offset, false, 0, &text);

@@ -1,0 +1,152 @@
+#!/bin/bash
+# Pods and what may befall them: the server killed, a full disk, no file descriptors, programs that do not end, supervisors killed, logs
+# without end. Each ends in a clear status and nothing else suffers; and nothing at all is left behind. As root and as an ordinary user.
+# shellcheck disable=SC2016,SC2119 # what stands in single quotes is for the pods' shells
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+PODS=${TRAINYARD_TEST_PODS:-20}
+
+pod() { # NAME POLICY SCRIPT [MORE-OF-THE-SPEC]
+    jq -n --arg name "$1" --arg policy "$2" --arg script "$3" --argjson more "${4:-{\}}" '{apiVersion: "v1", kind: "Pod", metadata: {name: $name},
+        spec: ({restartPolicy: $policy, containers: [{name: "main", image: "trainyard/tools", command: ["bash", "-c", $script]}]} + $more)}' |
+        kubectl apply -f - >/dev/null
+}
+field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
+is_field() { [ "$(field "$1" "$2")" = "$3" ]; }
+all_phases() { kubectl get pods -o jsonpath='{.items[*].status.phase}'; }
+all_run() { [ "$(all_phases | tr ' ' '\n' | grep -c Running)" -ge "$1" ]; }
+
+# ---- What is there before and after
+
+own_processes() { pgrep -f "$TRAINYARD_STATE" || true; }
+# The namespaces and control groups in which ours live now, to be looked for when they are gone.
+note_places() {
+    local pid
+    for pid in $(own_processes); do readlink /proc/"$pid"/ns/{net,ipc,uts,mnt,user,pid} 2>/dev/null || true; done |
+        grep -vFf <(readlink /proc/self/ns/*) | grep -o '[0-9]*' | sort -u >"$SCRATCH/namespaces"
+    [ -s "$SCRATCH/namespaces" ] || fail "pods live in no namespaces of their own"
+    as_user cat "$TRAINYARD_STATE/run/cgroups" >"$SCRATCH/groups" 2>/dev/null || true
+}
+check_nothing_left() { # WHEN
+    local group
+    assert_eq "processes $1" "" "$(own_processes | xargs -r ps -o pid,args -p)"
+    assert_eq "mounts $1" "" "$(grep -F "$SCRATCH" /proc/self/mountinfo || true)"
+    assert_eq "files $1" "" "$(find "$TRAINYARD_STATE" "$HOME/.kube/config" 2>/dev/null)"
+    wait_until "namespaces to be gone $1" namespaces_gone # the kernel takes them apart in its own time
+    while read -r group; do
+        [ ! -e "$group" ] || fail "control group $group is left $1"
+    done < <(grep -o '/[^ ]*' "$SCRATCH/groups")
+}
+namespaces_gone() { ! lsns -n -o NS 2>/dev/null | tr -d ' ' | grep -qxFf "$SCRATCH/namespaces"; }
+
+# ---- The server is killed
+
+numbered_without_gap() { # FILE: 1, 2, 3, …
+    awk '$1 != NR { print "line " NR " is " $0; exit 1 }' "$1"
+}
+count_on() { local had; had=$(kubectl logs "$1" --tail=1); [ "$had" -gt "$2" ]; } # POD NUMBER
+
+# Of the pods whose uid matches: the first process of a sandbox has the same words.
+supervisors() { # UID
+    local pid
+    for pid in $(pgrep -f "trainyard-step pod $TRAINYARD_STATE/pods/$1\$"); do
+        [ "$(cat "/proc/$pid/comm")" != trainyard-pod ] || echo "$pid"
+    done
+}
+
+check_killed_server() {
+    local i pids before last
+    for ((i = 0; i < PODS; i++)); do pod "count-$i" Always 'i=0; while :; do echo $((i += 1)); read -rt 0.01 <> <(:); done'; done
+    wait_until "the pods to run" all_run "$PODS"
+    before=$(kubectl get pods -o jsonpath='{range .items[*]}{.metadata.uid} {.status.podIP} {.status.containerStatuses[0].restartCount}{"\n"}{end}')
+    pids=$(supervisors '.*' | sort)
+    kill -9 "$(server_pid)"
+    last=$(kubectl logs count-0 --tail=1 2>/dev/null || echo 0)
+    cluster_up
+    assert_eq "supervisors after the server was killed" "$pids" "$(supervisors '.*' | sort)"
+    assert_eq "pods after the server was killed" "$before" \
+        "$(kubectl get pods -o jsonpath='{range .items[*]}{.metadata.uid} {.status.podIP} {.status.containerStatuses[0].restartCount}{"\n"}{end}')"
+    for ((i = 0; i < PODS; i++)); do
+        wait_until "count-$i to go on" count_on "count-$i" "$last"
+        kubectl logs "count-$i" >"$SCRATCH/count.out"
+        numbered_without_gap "$SCRATCH/count.out" || fail "the log of count-$i has a gap"
+    done
+    kubectl delete pods --all --grace-period=0 --force >/dev/null 2>&1
+}
+
+# ---- Programs that do not end, supervisors that do
+
+check_ends() {
+    pod stubborn Never 'trap "" TERM; echo up; while :; do read -rt 1 <> <(:); done' '{"terminationGracePeriodSeconds": 1}'
+    pod other Never 'echo up; exec sleep 100000'
+    wait_for_log stubborn up
+    wait_for_log other up
+    kubectl delete pod stubborn --wait=false >/dev/null
+    wait_until "the stubborn pod to be gone" is_gone pod stubborn
+
+    kill -9 "$(supervisors "$(uid_of other)")"
+    wait_for_phase other Failed
+    assert_eq "why it failed" "ContainerStatusUnknown 137" "$(field other '.status.containerStatuses[0].state.terminated.reason') $(
+        field other '.status.containerStatuses[0].state.terminated.exitCode')"
+    kubectl delete pod other >/dev/null
+}
+
+# ---- Logs without end
+
+check_rotation() {
+    local lines=60000
+    pod talker OnFailure true '{"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"name": "main",
+        "image": "trainyard/tools", "command": ["bash", "-c", "if [ -e /v/been ]; then echo second; exec sleep 100000; fi; until [ -e /v/go ]; do read -rt 0.1 <> <(:); done; touch /v/been; seq -f %1000.0f 1 '$lines'; exit 1"],
+        "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}'
+    wait_for_phase talker Running
+    kubectl logs -f talker >"$SCRATCH/followed.out" &
+    local follower=$! uid
+    uid=$(uid_of talker)
+    as_user touch "$TRAINYARD_STATE/pods/$uid/volumes/v/go"
+    wait_for_log talker second
+    wait "$follower"
+    numbered_without_gap "$SCRATCH/followed.out" || fail "the log that was followed has a gap"
+    assert_eq "lines that were followed" $lines "$(wc -l <"$SCRATCH/followed.out")"
+    kubectl logs talker --previous --tail=20000 >"$SCRATCH/tail.out"
+    assert_eq "the last lines of the run before" "$((lines - 19999)) $lines" \
+        "$(head -n 1 "$SCRATCH/tail.out" | tr -d ' ') $(tail -n 1 "$SCRATCH/tail.out" | tr -d ' ')"
+    assert_eq "how many" 20000 "$(wc -l <"$SCRATCH/tail.out")"
+    [ "$(du -sm "$TRAINYARD_STATE/pods/$uid/logs" | cut -f 1)" -le 60 ] || fail "the logs are not limited"
+    assert_eq "the log of this run" second "$(kubectl logs talker --since=1h)"
+    kubectl delete pod talker --grace-period=0 --force >/dev/null 2>&1
+}
+
+check() {
+    cluster_up
+    check_killed_server
+    check_ends
+    check_rotation
+    pod one Always 'exec sleep 100000' '{"volumes": [{"name": "m", "emptyDir": {"medium": "Memory"}}]}'
+    wait_for_phase one Running
+    note_places
+    cluster_wipe
+    check_nothing_left "after down --wipe"
+
+    # Everything killed in the middle: what is left is found all the same.
+    cluster_up
+    pod one Always 'exec sleep 100000'
+    wait_for_phase one Running
+    note_places
+    own_processes | xargs -r kill -9 2>/dev/null || true
+    cluster_wipe
+    check_nothing_left "after all was killed"
+
+    # A start that fails leaves nothing that runs, either.
+    as_user mkdir -p "$TRAINYARD_STATE"
+    as_user dd if=/dev/urandom of="$TRAINYARD_STATE/store.db" bs=64k count=4 status=none
+    if as_user "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1; then fail "a damaged store was taken"; fi
+    assert_contains "why it failed" "store.db" "$(cat "$SCRATCH/up.log")"
+    assert_eq "processes after a start that failed" "" "$(own_processes | xargs -r ps -o pid,args -p)"
+    cluster_wipe
+    check_nothing_left "after a start that failed"
+}
+
+check
+become_ordinary_user
+check

@@ -1,0 +1,159 @@
+/* Log files that are set aside while they are read: a reader gets every line once, and the last
+ * lines and a full disk are what they should be. */
+#include "node_test.h"
+
+#include "base/file.h"
+#include "node/container_log.h"
+#include "node/log_files.h"
+#include "node/log_read.h"
+#include "node/pod_state.h"
+#include "node/step_log.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LINES = 60 * 1000, LINE_SIZE = 1000, PIECE = 64 * 1024 };
+
+static char root[] = "/tmp/trainyard-logs.XXXXXX";
+
+static void write_line(struct step_log *log, int number)
+{
+    _cleanup_buf_ struct buf record;
+    buf_init(&record, 2 * LINE_SIZE);
+    buf_printf(&record, "2026-11-15T12:00:00.000000000Z stdout F %0*d\n", LINE_SIZE, number);
+    step_log_write(log, &record);
+}
+
+static struct step_log open_run(int64_t run)
+{
+    struct step_log log;
+    struct err err = ERR_INIT;
+    step_log_init(&log);
+    if (step_log_open(&log, root, "main", run, &err) < 0)
+        fail_msg("%s", err.message);
+    return log;
+}
+
+/* All lines from where the reader stands to the end of the last file; true if there were any. */
+static bool read_on(const char *path, int *fd, int64_t *offset, int *expected)
+{
+    static char data[PIECE];
+    bool any = false;
+    for (;;) {
+        ssize_t got = pread(*fd, data, sizeof(data), *offset);
+        _cleanup_buf_ struct buf text;
+        buf_init(&text, PIECE);
+        size_t used = got > 0 ? node_log_render(data, (size_t)got, false, 0, &text) : 0;
+        *offset += (int64_t)used;
+        for (char *line = text.data, *end; text.size && (end = strchr(line, '\n')); line = end + 1)
+            assert_int_equal(strtol(line, NULL, 10), (*expected)++);
+        any = any || used > 0;
+        if (used > 0)
+            continue;
+        int next = node_log_files_next(path, *fd);
+        if (next < 0)
+            return any;
+        close(*fd);
+        *fd = next;
+        *offset = 0;
+    }
+}
+
+static void a_reader_follows(void **state)
+{
+    _cleanup_free_ char *path = pod_log_path(root, "main", 0);
+    struct step_log log = open_run(0);
+    struct err err = ERR_INIT;
+    int fd, expected = 0, status;
+    int64_t offset;
+    assert_int_equal(node_log_files_open(path, -1, &fd, &offset, &err), 0);
+    pid_t writer = fork();
+    if (writer == 0) {
+        for (int i = 0; i < LINES; i++)
+            write_line(&log, i);
+        _exit(0);
+    }
+    while (waitpid(writer, &status, WNOHANG) == 0)
+        if (!read_on(path, &fd, &offset, &expected))
+            poll(NULL, 0, 1);
+    read_on(path, &fd, &offset, &expected);
+    assert_int_equal(expected, LINES);
+    close(fd);
+    step_log_close(&log);
+
+    /* Not all are kept; what is kept goes on to the end without a gap. */
+    _cleanup_free_ char *gone = mem_printf("%s.1", path);
+    assert_false(file_exists(gone));
+    assert_int_equal(node_log_files_open(path, -1, &fd, &offset, &err), 0);
+    char first[LINE_SIZE + 1] = "";
+    assert_int_equal(pread(fd, first, LINE_SIZE, 40), LINE_SIZE);
+    expected = (int)strtol(first, NULL, 10);
+    assert_true(expected > 0 && expected < LINES - 4 * (LOG_FILE_MAX / (LINE_SIZE + 41)));
+    read_on(path, &fd, &offset, &expected);
+    assert_int_equal(expected, LINES);
+    close(fd);
+
+    /* The last lines, also where they begin in an older file. */
+    static const int TAILS[] = {1, 7, 9000, 15000, 30000};
+    for (size_t i = 0; i < ARRAY_SIZE(TAILS); i++) {
+        assert_int_equal(node_log_files_open(path, TAILS[i], &fd, &offset, &err), 0);
+        expected = LINES - TAILS[i];
+        read_on(path, &fd, &offset, &expected);
+        assert_int_equal(expected, LINES);
+        close(fd);
+    }
+    struct step_log next = open_run(1);
+    write_line(&next, 0);
+    step_log_close(&next);
+    step_log_remove(root, "main", 0);
+    assert_false(file_exists(path));
+    _cleanup_free_ char *part = mem_printf("%s.5", path), *other = pod_log_path(root, "main", 1);
+    assert_false(file_exists(part));
+    assert_true(file_exists(other));
+}
+
+/* A file that may not grow is what a full disk is: the record that did not fit leaves no half, and
+ * the next that does says what is missing. */
+static void a_full_disk(void **state)
+{
+    struct step_log log = open_run(2);
+    _cleanup_free_ char *path = pod_log_path(root, "main", 2);
+    _cleanup_buf_ struct buf records, text;
+    const struct rlimit none = {1100, RLIM_INFINITY}, any = {RLIM_INFINITY, RLIM_INFINITY};
+    buf_init(&records, PIECE);
+    buf_init(&text, PIECE);
+    signal(SIGXFSZ, SIG_IGN);
+    write_line(&log, 1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    write_line(&log, 2);
+    write_line(&log, 3);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &any), 0);
+    write_line(&log, 4);
+    step_log_close(&log);
+    assert_int_equal(file_read(path, &records, NULL), 0);
+    assert_int_equal(node_log_render(records.data, records.size, false, 0, &text), records.size);
+    assert_int_equal(strtol(text.data, NULL, 10), 1);
+    char *second = strchr(text.data, '\n') + 1;
+    assert_true(str_has_prefix(
+        second, "trainyard: 2082 bytes of the log are missing here, the disk was full\n"));
+    assert_int_equal(strtol(strchr(second, '\n') + 1, NULL, 10), 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_reader_follows),
+                                       cmocka_unit_test(a_full_disk)};
+    _cleanup_free_ char *logs = NULL;
+    if (!mkdtemp(root) || file_make_dirs(logs = mem_printf("%s/logs", root), 0700, NULL) < 0)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    file_remove_tree(root, NULL);
+    return failed;
+}
