@@ -40,6 +40,7 @@ static const struct rule VIEW[] = {
     {"batch", "cronjobs cronjobs/status jobs jobs/status", READ, NULL},
     {"discovery.k8s.io", "endpointslices", READ, NULL},
     {"networking.k8s.io", "ingresses ingresses/status networkpolicies", READ, NULL},
+    {"metrics.k8s.io", "nodes pods", READ, NULL},
     {"argoproj.io kubeflow.org", "*", READ, NULL},
     {"scheduling.volcano.sh scheduling.x-k8s.io", "podgroups podgroups/status", READ, NULL},
     {0},

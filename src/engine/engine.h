@@ -23,6 +23,30 @@ struct engine_pod_logs {
  * says why. */
 struct stream;
 typedef void engine_connect_done(void *context, struct stream *stream, const struct err *err);
+
+/* What pods and the machine use, measured over the time window before `taken_ms`. */
+struct engine_usage {
+    int64_t cpu_nano; /* billionths of a processor, in the mean */
+    int64_t memory_bytes;
+};
+struct engine_container_usage {
+    const char *name;
+    struct engine_usage usage;
+};
+struct engine_pod_usage {
+    const char *uid;
+    const struct engine_container_usage *containers; /* those that run; at least one */
+    size_t count;
+};
+struct engine_usage_report {
+    int64_t taken_ms, window_ms;
+    struct engine_usage machine; /* of which every node is the whole */
+    const struct engine_pod_usage *pods;
+    size_t count;
+};
+/* `report` is NULL when nobody can tell any more. */
+typedef void engine_usage_done(void *context, const struct engine_usage_report *report);
+
 struct engine_pod_backend {
     /* Stream the log as text/plain into the exchange and end it; an error is answered as a Status.
      */
@@ -33,6 +57,9 @@ struct engine_pod_backend {
     void *(*connect)(void *context, const struct json *pod, int port, engine_connect_done *done,
                      void *done_context);
     void (*connect_cancel)(void *connect); /* `done` is not called */
+    /* Measure, which may take a moment; `done` and what is returned as for connect. */
+    void *(*usage)(void *context, engine_usage_done *done, void *done_context);
+    void (*usage_cancel)(void *usage);
     void *context;
 };
 

@@ -159,7 +159,7 @@ static void clear_out(struct sweep *sweep)
     sweep->terminating = true;
     sweep->waiting = 1;
     for (size_t i = 0; (resource = registry_at(hub_registry(hub), i)); i++) {
-        if (!resource->id.namespaced)
+        if (!resource->id.namespaced || resource->transient)
             continue;
         struct listing *listing = mem_zalloc(sizeof(*listing));
         hub_task_begin(hub, &listing->task, listing_release);

@@ -372,6 +372,20 @@ static const struct registry_resource RESOURCES[] = {
         .hooks = {.create = kind_training_job_create, .validate = kind_tfjob_validate},
     },
     {
+        GROUPED("metrics.k8s.io", "v1beta1", "nodes", "NodeMetrics", false),
+        .schema = &TYPE_NODE_METRICS,
+        .singular = "",
+        .verbs = VERB_GET | VERB_LIST,
+        .transient = true,
+    },
+    {
+        GROUPED("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", true),
+        .schema = &TYPE_POD_METRICS,
+        .singular = "",
+        .verbs = VERB_GET | VERB_LIST,
+        .transient = true,
+    },
+    {
         GROUPED("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding",
                 false),
         .schema = &TYPE_CLUSTER_ROLE_BINDING,

@@ -111,7 +111,7 @@ struct registry_resource {
     const struct registry_subresource *subresources; /* ends with id SUB_NONE */
     enum registry_name_rule name_rule;
     bool generation; /* metadata.generation counts the changes of everything but metadata, status */
-    bool transient;  /* a question: answered, never stored */
+    bool transient;  /* answered, never stored: a question, or what is measured */
     bool graceful;   /* a node must confirm the end: deletion waits for a delete with grace 0 */
     const char *list_kind;   /* "PodList" */
     const char *storage;     /* "pods", "tfjobs.kubeflow.org": the first piece of its keys */

@@ -135,6 +135,10 @@ static void dispatch(struct rest *rest)
     case SUB_FINALIZE:
         break;
     }
+    if (rest->route.resource->transient && rest->route.verb != VERB_CREATE) {
+        rest_metrics(rest);
+        return;
+    }
     switch (rest->route.verb) {
     case VERB_GET:
         rest_get(rest);

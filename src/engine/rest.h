@@ -186,6 +186,9 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
 int rest_check_identity(struct rest *rest, struct json *object, const struct json *old,
                         struct err *err);
 
+/* ---- rest_metrics.c: what is measured when it is asked for */
+void rest_metrics(struct rest *rest);
+
 /* ---- rest_patch.c */
 
 /* `present` with the request's patch; `type` as kube_patch_apply() wants it. Sets rest->patched. */

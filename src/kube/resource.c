@@ -82,6 +82,22 @@ const struct kube_resource KUBE_SCALES = {
     .namespaced = true,
 };
 
+/* Measured, not stored. */
+const struct kube_resource KUBE_NODE_METRICS = {
+    .group = "metrics.k8s.io",
+    .version = "v1beta1",
+    .plural = "nodes",
+    .kind = "NodeMetrics",
+};
+
+const struct kube_resource KUBE_POD_METRICS = {
+    .group = "metrics.k8s.io",
+    .version = "v1beta1",
+    .plural = "pods",
+    .kind = "PodMetrics",
+    .namespaced = true,
+};
+
 const struct kube_resource KUBE_DEFINITIONS = {
     .group = "apiextensions.k8s.io",
     .version = "v1",

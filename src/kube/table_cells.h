@@ -41,6 +41,7 @@ table_cell table_slice_type, table_slice_ports, table_slice_endpoints;
 table_cell table_class_name, table_class_provisioner, table_class_reclaim, table_class_binding,
     table_class_expansion;
 table_cell table_quota_requests, table_quota_limits;
+table_cell table_usage_cpu, table_usage_memory, table_usage_window;
 table_cell table_priority_value, table_priority_global;
 table_cell table_phase, table_status_message, table_data_count, table_secret_type,
     table_last_condition, table_progress, table_lease_holder;

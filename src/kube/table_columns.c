@@ -256,6 +256,13 @@ static const struct kube_column WORKFLOWS[] = {
     TEXT("Message", "Why it is so.", table_status_message),
 };
 
+static const struct kube_column METRICS[] = {
+    {"Name", "string", "name", "Name of the resource", 0, table_name},
+    {"cpu", "string", "quantity", "", 0, table_usage_cpu},
+    {"memory", "string", "quantity", "", 0, table_usage_memory},
+    {"Window", "string", "duration", "", 0, table_usage_window},
+};
+
 #define COLUMNS(array)                                                                             \
     {                                                                                              \
         array, ARRAY_SIZE(array)                                                                   \
@@ -298,6 +305,8 @@ static const struct {
     {&KUBE_CLUSTERROLEBINDINGS, COLUMNS(BINDINGS)},
     {&KUBE_WORKFLOWS, COLUMNS(WORKFLOWS)},
     {&KUBE_DEFINITIONS, COLUMNS(ROLES)},
+    {&KUBE_NODE_METRICS, COLUMNS(METRICS)},
+    {&KUBE_POD_METRICS, COLUMNS(METRICS)},
 };
 
 const struct kube_columns *kube_columns_of(const struct kube_resource *resource)

@@ -137,7 +137,8 @@ static void add_address(struct arena *arena, struct json *status, const char *ty
 }
 
 struct json *node_object_status(struct arena *arena, const char *name, int node, int gpus,
-                                int64_t since_ms, int64_t now_ms)
+                                const struct node_pressure *pressure, int64_t since_ms,
+                                int64_t now_ms)
 {
     char since[MOMENT_TEXT_MAX], now[MOMENT_TEXT_MAX];
     moment_format(since_ms, since);
@@ -149,10 +150,13 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
     json_set(arena, status, "capacity", capacity);
     json_set(arena, status, "allocatable", json_clone(arena, capacity));
     struct json *conditions = json_ensure_array(arena, status, "conditions");
-    add_condition(arena, conditions, "MemoryPressure", "False", "KubeletHasSufficientMemory",
-                  "memory is not watched on this machine", since, now);
-    add_condition(arena, conditions, "DiskPressure", "False", "KubeletHasNoDiskPressure",
-                  "the disk is not watched on this machine", since, now);
+    for (int kind = 0; kind < PRESSURE_KINDS; kind++) {
+        struct node_pressure_words words = node_pressure_words(pressure, kind);
+        char changed[MOMENT_TEXT_MAX];
+        moment_format(pressure->since_ms[kind], changed);
+        add_condition(arena, conditions, words.type, words.status, words.reason, words.message,
+                      changed, now);
+    }
     add_condition(arena, conditions, "Ready", "True", "KubeletReady",
                   "trainyard runs pods on this machine", since, now);
     add_address(arena, status, "InternalIP", node_object_address(arena, node));
@@ -176,6 +180,8 @@ struct node_registrar {
     struct registered_node *nodes;
     int count, gpus;
     int64_t since_ms;
+    const char *state_dir; /* whose disk is looked at */
+    struct node_pressure pressure;
     struct loop_timer beat;
     /* The client is freed before us, so that none of its answers comes to freed memory. */
 };
@@ -201,7 +207,8 @@ static void send_status(struct registered_node *node)
     struct json *patch = json_object(arena);
     json_set(arena, patch, "status",
              node_object_status(arena, node->name, node->number, registrar->gpus,
-                                registrar->since_ms, loop_wall_ms(registrar->loop)));
+                                &registrar->pressure, registrar->since_ms,
+                                loop_wall_ms(registrar->loop)));
     kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch, on_status, node);
 }
 
@@ -238,6 +245,9 @@ static void on_beat(struct loop_timer *timer)
 {
     struct node_registrar *registrar = CONTAINER_OF(timer, struct node_registrar, beat);
     loop_timer_start(timer, HEARTBEAT_MS);
+    struct node_room room;
+    node_room_read(registrar->state_dir, &room);
+    node_pressure_update(&registrar->pressure, &room, loop_wall_ms(registrar->loop));
     for (int i = 0; i < registrar->count; i++) {
         struct registered_node *node = &registrar->nodes[i];
         if (node->created) {
@@ -251,13 +261,15 @@ static void on_beat(struct loop_timer *timer)
 }
 
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
-                                          const char *const *names, int gpus)
+                                          const char *state_dir, const char *const *names, int gpus)
 {
     struct node_registrar *registrar = mem_zalloc(sizeof(*registrar));
     registrar->loop = loop;
     registrar->client = client;
     registrar->since_ms = loop_wall_ms(loop);
     registrar->gpus = gpus;
+    registrar->state_dir = state_dir;
+    node_pressure_init(&registrar->pressure, registrar->since_ms);
     while (names[registrar->count])
         registrar->count++;
     registrar->nodes = mem_calloc((size_t)registrar->count + 1, sizeof(*registrar->nodes));

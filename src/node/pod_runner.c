@@ -9,6 +9,7 @@
 #include "node/pod_limits.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
+#include "node/usage.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -46,6 +47,19 @@ const struct container_state *pod_runner_container(const struct pod_runner *runn
 const char *pod_runner_directory(const struct pod_runner *runner)
 {
     return runner->directory;
+}
+
+void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_sample *sample)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct cgroup_trees groups;
+    (void)cgroup_trees_load(arena, runner->directory, &groups, NULL);
+    for (size_t i = 0; i < runner->state.count; i++) {
+        const struct container_state *container = &runner->state.containers[i];
+        if (container->phase == CONTAINER_RUNNING)
+            usage_sample_add(sample, runner->uid, container->name, container->restarts,
+                             container->pid, &groups);
+    }
 }
 
 const char *pod_runner_peers(const struct pod_runner *runner)

@@ -55,6 +55,9 @@ void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *r
 const struct container_state *pod_runner_container(const struct pod_runner *runner,
                                                    const char *name);
 const char *pod_runner_directory(const struct pod_runner *runner);
+/* Add its containers that run. */
+struct usage_sample;
+void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_sample *sample);
 /* The name of the directory it shares with the pods of its job (peers.h), or NULL. */
 const char *pod_runner_peers(const struct pod_runner *runner);
 

@@ -223,6 +223,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     runtime->client = kube_client_new(loop, transport, "trainyard-node");
     map_init(&runtime->runners);
     node_log_streams_init(&runtime->logs, loop);
+    runtime->usage = usage_meter_new(loop, runtime_collect_usage, runtime);
     loop_timer_init(loop, &runtime->sync, on_sync);
     fill_host(runtime, space, options);
     runtime->host.host_names = name_services(runtime);
@@ -250,8 +251,9 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
         return result;
     }
     node_api_service_make(runtime->client); /* before the nodes: who finds them finds it */
-    runtime->registrar = node_registrar_new(loop, runtime->client, options->node_names,
-                                            gpus_count("/dev") + options->fake_gpus);
+    runtime->registrar =
+        node_registrar_new(loop, runtime->client, runtime->host.state_dir, options->node_names,
+                           gpus_count("/dev") + options->fake_gpus);
     loop_timer_start(&runtime->sync, 0);
     *ret = runtime;
     return 0;
@@ -266,6 +268,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     service_proxy_free(runtime->proxy);
     host_names_free(runtime->host.host_names);
     node_log_streams_release(&runtime->logs);
+    usage_meter_free(runtime->usage);
     const char *uid;
     void *runner;
     for (size_t i = 0; map_next(&runtime->runners, &i, &uid, &runner);)

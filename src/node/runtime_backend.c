@@ -1,4 +1,4 @@
-/* What the API asks of whoever runs the pods: their logs and their ports. */
+/* What the API asks of whoever runs the pods: their logs, their ports and what they use. */
 #include "node/runtime_internal.h"
 
 #include "kube/object.h"
@@ -43,12 +43,20 @@ static void cancel_connect(void *connect)
     node_connect_cancel(connect);
 }
 
+static void *measure_usage(void *context, engine_usage_done *done, void *done_context)
+{
+    const struct node_runtime *runtime = context;
+    return usage_meter_ask(runtime->usage, done, done_context);
+}
+
 struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
 {
     return (struct engine_pod_backend){
         .logs = send_logs,
         .connect = connect_port,
         .connect_cancel = cancel_connect,
+        .usage = measure_usage,
+        .usage_cancel = usage_meter_cancel,
         .context = runtime,
     };
 }

@@ -7,6 +7,7 @@
 #include "node/name_service.h"
 #include "node/pod_runner.h"
 #include "node/service_proxy.h"
+#include "node/usage.h"
 
 #include "base/map.h"
 
@@ -22,6 +23,7 @@ struct node_runtime {
     struct pod_host host;
     struct map runners; /* by uid */
     struct node_log_streams logs;
+    struct usage_meter *usage;
     struct loop_timer sync; /* until every informer has its first list */
 };
 
@@ -37,5 +39,7 @@ void runtime_on_runner_done(void *context, const char *uid);
 void runtime_reserve_addresses(struct node_runtime *runtime);
 /* Every informer has its first list: find the pods, end those that nobody knows any more. */
 void runtime_find_pods(struct node_runtime *runtime);
+/* What runs now, for what it uses: a usage_collect. */
+void runtime_collect_usage(void *context, struct usage_sample *sample);
 
 #endif

@@ -123,6 +123,15 @@ static void sweep(struct node_runtime *runtime, const char *uid, const char *dir
         log_warning(uid, "%s", err.message);
 }
 
+void runtime_collect_usage(void *context, struct usage_sample *sample)
+{
+    struct node_runtime *runtime = context;
+    const char *uid;
+    void *runner;
+    for (size_t at = 0; map_next(&runtime->runners, &at, &uid, &runner);)
+        pod_runner_collect_usage(runner, sample);
+}
+
 static bool has_runner(void *context, const char *uid)
 {
     struct node_runtime *runtime = context;

@@ -160,8 +160,10 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     if (keep_pipes(report_fd, stdout_fd, stderr_fd) < 0)
         _exit(1);
     if (step_limits_enter(spec, container, &err) < 0 ||
-        step_root_enter(spec, container, mount_point, &err) < 0 ||
-        step_privilege_drop(spec, container, &err) < 0 ||
+        step_root_enter(spec, container, mount_point, &err) < 0)
+        fail(&err);
+    step_limits_shrink_memory_files(spec, container);
+    if (step_privilege_drop(spec, container, &err) < 0 ||
         step_limits_count_processes(spec, &err) < 0)
         fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);

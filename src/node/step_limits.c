@@ -1,10 +1,15 @@
 /* Limits of a pod and its containers; see step_limits.h. */
 #include "node/step_limits.h"
 
+#include "base/mem.h"
+
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 
 int step_limits_begin_pod(const struct pod_spec *spec, struct err *err)
 {
@@ -44,6 +49,26 @@ int step_limits_enter(const struct pod_spec *spec, const struct pod_container *c
                       struct err *err)
 {
     return cgroup_enter(&spec->groups, container->name, err);
+}
+
+void step_limits_shrink_memory_files(const struct pod_spec *spec,
+                                     const struct pod_container *container)
+{
+    static const struct {
+        const char *path;
+        unsigned long flags;
+    } PLACES[] = {{"/tmp", 0}, {"/var/tmp", 0}, {"/run", 0}, {"/dev/shm", MS_NOEXEC}};
+    if (!container->limits.memory_bytes || cgroup_controllers(&spec->groups) & CGROUP_MEMORY)
+        return;
+    char options[48];
+    snprintf(options, sizeof(options), "size=%lld", (long long)container->limits.memory_bytes);
+    /* What is no memory here, a volume at that path say, refuses the option or is left alone. */
+    for (size_t i = 0; i < ARRAY_SIZE(PLACES); i++) {
+        struct statfs file_system;
+        if (statfs(PLACES[i].path, &file_system) == 0 && file_system.f_type == TMPFS_MAGIC)
+            (void)mount(NULL, PLACES[i].path, NULL,
+                        MS_REMOUNT | MS_NOSUID | MS_NODEV | PLACES[i].flags, options);
+    }
 }
 
 static bool kernel_is_at_least(int major, int minor)

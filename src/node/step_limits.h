@@ -20,6 +20,10 @@ bool step_limits_end(const struct pod_spec *spec, const struct pod_container *co
  * while the machine's /sys/fs/cgroup is still in sight … */
 int step_limits_enter(const struct pod_spec *spec, const struct pod_container *container,
                       struct err *err);
+/* … then, for the first one, in the sandbox that is built: where no group counts memory, files kept
+ * in memory are limited at least. */
+void step_limits_shrink_memory_files(const struct pod_spec *spec,
+                                     const struct pod_container *container);
 /* … and this in the container's user namespace, before the command: where no group counts the
  * processes, the kernel counts those of the namespace. */
 int step_limits_count_processes(const struct pod_spec *spec, struct err *err);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Limits hold, and only for whom they are meant: memory (OOMKilled, restarted by policy), processes (a fork bomb), processor (counted by
-# the kernel's throttling, not by time). As root, as an ordinary user with control groups of its own, and as one without, who is told.
+# the kernel's throttling, not by time), and kubectl top shows what is used. As root, as an ordinary user with control groups of its own, and as one without, who is told.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
@@ -60,6 +60,30 @@ check_bomb() {
     wait_for_phase later Succeeded
 }
 
+# kubectl top, with these versions of kubectl; as root, for whom the server runs does not matter to it.
+check_top() { # FILE
+    local version top
+    pod spins Always 'while :; do :; done' ''
+    pod holds Always 'exec python3 -c "kept = bytearray(64 << 20); import signal; signal.pause()"' ''
+    wait_for_phase spins Running
+    wait_for_phase holds Running
+    while read -r version top; do
+        works() { # COLUMN-OF-POD MINIMUM POD: the pod uses at least that
+            "$top" top pods --no-headers | awk -v c="$1" -v m="$2" -v p="$3" '$1 == p && $c + 0 >= m { found = 1 } END { exit !found }'
+        }
+        wait_until "kubectl $version to show the time of a pod" works 2 1 spins
+        wait_until "kubectl $version to show the memory of a pod" works 3 64 holds
+        assert_eq "top pods, the largest first, with kubectl $version" holds "$("$top" top pods --sort-by=memory --no-headers | awk 'NR == 1 { print $1 }')"
+        assert_eq "top pods -A --containers with kubectl $version" "default holds main" \
+            "$("$top" top pods -A --containers --no-headers | awk '$2 == "holds" { print $1, $2, $3 }')"
+        assert_contains "top nodes with kubectl $version" "%" "$("$top" top nodes --no-headers)"
+        assert_contains "top node NAME with kubectl $version" node-1 "$("$top" top node node-1)"
+        assert_eq "top pods of a label nobody has, with kubectl $version" "" "$("$top" top pods -l no=body --no-headers 2>/dev/null)"
+    done <"$1"
+    assert_eq "the columns" "NAME CPU MEMORY WINDOW" "$(kubectl get pods.metrics.k8s.io | awk 'NR == 1 { print $1, $2, $3, $4 }')"
+    kubectl delete pod spins holds
+}
+
 check_enforced() {
     cluster_up
 
@@ -84,6 +108,7 @@ check_enforced() {
     # A tenth of a processor: the kernel counts how often it had to wait.
     pod busy Always 'while :; do :; done' 'cpu: 100m'
     wait_until "the busy pod to be throttled" throttled busy
+    [ ${#AS_USER[@]} -gt 0 ] || check_top "$SCRATCH/versions"
     assert_eq "events of limits that do not hold" "" "$(kubectl get events --field-selector reason=LimitsNotEnforced -o name)"
 
     # Groups go with their pod.
@@ -129,10 +154,15 @@ check_told() {
     cluster_up
     pod eater Never 'python3 -c "bytearray(200 << 20)" && echo enough' 'memory: 32Mi, cpu: 1'
     wait_for_phase eater Succeeded
+    # shellcheck disable=SC2016 # the pod's shell expands it
+    pod files Never 'for d in /tmp /dev/shm; do dd if=/dev/zero of=$d/f bs=1M count=64; done; true' 'memory: 32Mi'
+    wait_for_phase files Succeeded
+    assert_contains "files in memory over the limit" "No space left" "$(kubectl logs files)"
     assert_contains "the event" "limits of cpu and memory are not enforced here" "$(kubectl describe pod eater)"
     assert_contains "its advice" "systemd-run --user --scope -p Delegate=yes trainyard up" "$(kubectl describe pod eater)"
-    assert_eq "how often it is said" 1 "$(kubectl get events --field-selector reason=LimitsNotEnforced -o name | wc -l)"
+    assert_eq "how often it is said" 1 "$(kubectl get events --field-selector reason=LimitsNotEnforced,involvedObject.name=eater -o name | wc -l)"
     check_bomb
+    check_top <(sed 1q "$SCRATCH/versions")
     cluster_wipe
 }
 
@@ -158,6 +188,8 @@ delegate() {
         "${#DELEGATED[@]}" "${DELEGATED[@]}" "${AS_USER[@]}")
 }
 
+HOME=$USER_HOME "$ROOT/tools/get-kubectl" >"$SCRATCH/versions" 2>/dev/null || true
+[ -s "$SCRATCH/versions" ] || echo "any $KUBECTL" >"$SCRATCH/versions"
 check_enforced
 become_ordinary_user
 check_told

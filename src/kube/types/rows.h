@@ -40,6 +40,7 @@
 #define COORDINATION   "io.k8s.api.coordination.v1."
 #define DISCOVERY      "io.k8s.api.discovery.v1."
 #define EXTENSIONS     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+#define METRICS        "io.k8s.metrics.pkg.apis.metrics.v1beta1."
 #define POLICY         "io.k8s.api.policy.v1."
 #define RBAC           "io.k8s.api.rbac.v1."
 #define SCHEDULING     "io.k8s.api.scheduling.v1."

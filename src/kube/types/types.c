@@ -42,6 +42,8 @@ static const struct type_kind KINDS[] = {
     {"kubeflow.org", "v1", "PyTorchJob", &TYPE_PYTORCHJOB},
     {"kubeflow.org", "v1", "TFJob", &TYPE_TFJOB},
     {"meta.k8s.io", "v1", "DeleteOptions", &TYPE_DELETE_OPTIONS},
+    {"metrics.k8s.io", "v1beta1", "NodeMetrics", &TYPE_NODE_METRICS},
+    {"metrics.k8s.io", "v1beta1", "PodMetrics", &TYPE_POD_METRICS},
     {"policy", "v1", "Eviction", &TYPE_EVICTION},
     {"rbac.authorization.k8s.io", "v1", "ClusterRole", &TYPE_CLUSTER_ROLE},
     {"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", &TYPE_CLUSTER_ROLE_BINDING},

@@ -1,0 +1,22 @@
+/* The kernel's texts about what is used, whatever they hold: no number below 0 of memory. */
+#include "base/mem.h"
+#include "node/usage_read.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = memcpy(mem_zalloc(size + 1), data, size);
+    int64_t number;
+    struct machine_memory memory;
+    (void)usage_read_process_time(text, &number);
+    (void)usage_read_machine_time(text, &number);
+    if (usage_read_process_memory(text, &number) && number < 0)
+        mem_panic("a process with less than no memory");
+    if (usage_read_machine_memory(text, &memory) && memory.working_set_bytes < 0)
+        mem_panic("a machine with less than no memory");
+    free(text);
+    return 0;
+}
