@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_TLS_TLS_H
 #define TRAINYARD_TLS_TLS_H
 
+#include "base/cleanup.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -37,6 +38,15 @@ int tls_hmac(const void *key, size_t key_size, const void *data, size_t size,
 /* SHA-1, where a protocol asks for it; it protects nothing any more. */
 enum { TLS_SHA1_SIZE = 20 };
 int tls_sha1(const void *data, size_t size, unsigned char ret[TLS_SHA1_SIZE], struct err *err);
+
+/* SHA-256 of a stream, as images name their parts by it. `ret` is in small hexadecimal letters. */
+enum { TLS_SHA256_TEXT = 64 + 1 };
+struct tls_sha256;
+struct tls_sha256 *tls_sha256_new(void);
+void tls_sha256_add(struct tls_sha256 *sum, const void *data, size_t size);
+void tls_sha256_end(struct tls_sha256 *sum, char ret[TLS_SHA256_TEXT]); /* once */
+struct tls_sha256 *tls_sha256_free(struct tls_sha256 *sum);             /* NULL-safe */
+DEFINE_CLEANUP(tls_sha256)
 
 /* HKDF-SHA256: a key out of a secret, for what `salt` and `info` say. */
 enum { TLS_KEY_SIZE = 32 };
