@@ -1,4 +1,4 @@
-/* Images as names for commands; see image_table.h. */
+/* What images stand for; see image_table.h. */
 #include "node/image_table.h"
 
 #include "base/cleanup.h"
@@ -6,11 +6,17 @@
 #include "base/json_file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/node.h"
+#include "node/image_name.h"
 
 #include <string.h>
 
-enum { NAME_MAX_SIZE = 512 };
+static const struct {
+    const char *name, *program; /* NULL: whatever the container says */
+} BUILT_IN[] = {
+    {"trainyard/trainer", IMAGE_TRAINER_PATH},
+    {"trainyard/step", IMAGE_STEP_PATH},
+    {"trainyard/tools", NULL},
+};
 
 int image_table_load(struct arena *arena, const char *state_dir, struct json **ret, struct err *err)
 {
@@ -21,82 +27,109 @@ int image_table_load(struct arena *arena, const char *state_dir, struct json **r
     return 0;
 }
 
-/* The name without registry default, tag and digest. */
-static const char *bare_name(struct arena *arena, const char *image)
-{
-    if (str_has_prefix(image, "docker.io/"))
-        image += strlen("docker.io/");
-    size_t size = strcspn(image, "@");
-    const char *slash = memrchr(image, '/', size);
-    const char *colon =
-        memchr(slash ? slash : image, ':', size - (size_t)(slash ? slash - image : 0));
-    if (colon) /* one before the last slash is a registry's port */
-        size = (size_t)(colon - image);
-    return arena_strndup(arena, image, size);
-}
-
-int image_table_lookup(struct arena *arena, const struct json *table, const char *image,
-                       struct pod_strings *ret, struct err *err)
-{
-    const char *name = bare_name(arena, image);
-    struct pod_strings command = {0};
-    const struct json *row = json_get(table, image);
-    if (!row)
-        row = json_get(table, name);
-    JSON_EACH (argument, row) {
-        if (json_text(argument))
-            pod_strings_add(arena, &command, json_text(argument));
-    }
-    if (!command.count && str_eq(name, "trainyard/trainer"))
-        pod_strings_add(arena, &command, IMAGE_TRAINER_PATH);
-    if (!command.count && str_eq(name, "trainyard/step"))
-        pod_strings_add(arena, &command, IMAGE_STEP_PATH);
-    if (!command.count && str_eq(name, "trainyard/tools"))
-        return err_set(err, ERR_NOT_FOUND,
-                       "image '%s' is a plain shell environment: give the container a command",
-                       image);
-    if (!command.count)
-        return err_set(err, ERR_NOT_FOUND,
-                       "image '%s' is not known here: run 'trainyard image add %s -- COMMAND' or "
-                       "give the container a command",
-                       image, name);
-    *ret = command;
-    return 0;
-}
-
-static int store(const char *state_dir, const struct json *table, struct err *err)
+int image_table_store(const char *state_dir, const struct json *table, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/images.json", state_dir);
     return json_file_write(path, table, err);
 }
 
-int node_image_add(const char *state_dir, const char *name, const char *const *command,
-                   struct err *err)
+const char *image_directory(struct arena *arena, const char *state_dir, const char *digest)
 {
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *table = NULL;
-    if (str_is_empty(name) || strlen(name) > NAME_MAX_SIZE || strpbrk(name, " \t\n"))
-        return err_set(err, ERR_INVALID, "'%s' is no name of an image", name ? name : "");
-    if (!command[0])
-        return err_set(err, ERR_INVALID, "image '%s' needs a command", name);
-    int result = image_table_load(arena, state_dir, &table, err);
-    if (result < 0)
-        return result;
-    struct json *row = json_array(arena);
-    for (; *command; command++)
-        json_append(row, json_string(arena, *command));
-    json_set(arena, table, name, row);
-    return store(state_dir, table, err);
+    const char *colon = strchr(digest, ':');
+    return arena_printf(arena, "%s/images/%s", state_dir, colon ? colon + 1 : digest);
 }
 
-int node_image_remove(const char *state_dir, const char *name, struct err *err)
+const char *image_root(struct arena *arena, const char *state_dir, const char *digest)
 {
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *table = NULL;
-    int result = image_table_load(arena, state_dir, &table, err);
-    if (result < 0)
-        return result;
-    if (!json_remove(table, name))
-        return err_set(err, ERR_NOT_FOUND, "image '%s' is not known here", name);
-    return store(state_dir, table, err);
+    return arena_printf(arena, "%s/rootfs", image_directory(arena, state_dir, digest));
+}
+
+static void add_all(struct arena *arena, struct pod_strings *list, const struct json *words)
+{
+    JSON_EACH (word, words) {
+        if (json_text(word))
+            pod_strings_add(arena, list, json_text(word));
+    }
+}
+
+static void fill(struct arena *arena, const char *state_dir, const struct json *row,
+                 struct image *ret)
+{
+    if (row->type == JSON_ARRAY) { /* as earlier versions wrote it */
+        add_all(arena, &ret->command, row);
+        return;
+    }
+    add_all(arena, &ret->command, json_get(row, "command"));
+    add_all(arena, &ret->args, json_get(row, "args"));
+    add_all(arena, &ret->environment, json_get(row, "env"));
+    ret->directory = json_get_string(row, "workdir", "");
+    ret->user = json_get_string(row, "user", "");
+    ret->stop_signal = json_get_string(row, "stopSignal", "");
+    ret->digest = json_get_string(row, "digest", "");
+    ret->root = json_get_string(row, "rootfs", NULL);
+    if (!ret->root && ret->digest[0])
+        ret->root = image_root(arena, state_dir, ret->digest);
+}
+
+static const struct json *best_row(struct arena *arena, const struct json *table,
+                                   const struct image_name *wanted)
+{
+    const struct json *best = NULL;
+    int best_match = 0;
+    JSON_EACH (row, table) {
+        struct image_name have;
+        if (image_name_parse(arena, row->name, &have, NULL) < 0)
+            continue;
+        int match = image_name_match(wanted, &have, json_get_string(row, "manifest", ""));
+        if (match > best_match) {
+            best = row;
+            best_match = match;
+        }
+    }
+    return best;
+}
+
+bool image_table_find(struct arena *arena, const char *state_dir, const struct json *table,
+                      const char *image, struct image *ret)
+{
+    struct image_name wanted;
+    *ret = (struct image){.directory = "", .user = "", .stop_signal = "", .digest = ""};
+    if (image_name_parse(arena, image, &wanted, NULL) < 0)
+        return false;
+    const struct json *row = best_row(arena, table, &wanted);
+    if (row) {
+        fill(arena, state_dir, row, ret);
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(BUILT_IN); i++) {
+        if (!str_eq(wanted.name, BUILT_IN[i].name))
+            continue;
+        if (BUILT_IN[i].program)
+            pod_strings_add(arena, &ret->command, BUILT_IN[i].program);
+        return true;
+    }
+    return false;
+}
+
+int image_table_advise(struct arena *arena, const char *image, const char *pull_policy,
+                       struct err *err)
+{
+    struct image_name name;
+    if (image_name_parse(arena, image, &name, err) < 0)
+        return err_set(err, ERR_NOT_FOUND,
+                       "'%s' is no name of an image: give the container a command", image);
+    if (str_eq(name.name, "trainyard/tools"))
+        return err_set(err, ERR_NOT_FOUND,
+                       "image '%s' is a plain shell environment: give the container a command",
+                       image);
+    const char *pulling =
+        str_eq(pull_policy, "Never") || !pull_policy[0]
+            ? ""
+            : arena_printf(arena, ", and nothing is pulled (imagePullPolicy %s)", pull_policy);
+    return err_set(
+        err, ERR_NOT_FOUND,
+        "image '%s' is not known here%s: run 'trainyard image add %s -- COMMAND' to name "
+        "a program of this machine, 'trainyard image import FILE.tar' to take a saved "
+        "image, or give the container a command",
+        image, pulling, name.name);
 }

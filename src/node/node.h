@@ -41,10 +41,32 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime);
 
 struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime);
 
-/* Images are names for commands: `trainyard image add NAME -- COMMAND ARG…` writes
- * <state>/images.json. */
-int node_image_add(const char *state_dir, const char *name, const char *const *command,
-                   struct err *err);
+/* What the name of an image stands for: a command, in the machine's root or in a directory that is
+ * the root, or what an archive holds. `trainyard image` writes it to <state>/images.json. */
+struct node_image {
+    const char *state_dir, *name;
+    const char *const *command; /* the entrypoint; none only with a root */
+    size_t command_count;
+    const char *const *env; /* "NAME=value" */
+    size_t env_count;
+    const char *workdir, *rootfs; /* or NULL */
+};
+int node_image_add(const struct node_image *image, struct err *err);
 int node_image_remove(const char *state_dir, const char *name, struct err *err);
+/* An array: the rows of the table, each with its name. */
+int node_image_list(struct arena *arena, const char *state_dir, struct json **ret, struct err *err);
+/* Why pods will not find the program of an image, as a sentence; NULL if they will. `home` is the
+ * user's, or NULL. */
+const char *node_image_warning(struct arena *arena, const struct node_image *image,
+                               const char *home);
+
+struct node_image_import {
+    const char *state_dir, *file; /* "-": standard input */
+    const char *name;             /* NULL: the names the archive gives */
+    uint64_t bytes_max, files_max;
+};
+/* The rows that were made, as node_image_list() has them. */
+int node_image_import(struct arena *arena, const struct node_image_import *wanted,
+                      struct json **ret, struct err *err);
 
 #endif

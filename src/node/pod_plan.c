@@ -19,11 +19,11 @@ static int plan_container(struct planner *p, const struct json *container, bool 
             err_set(p->err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX));
     struct pod_container *ret = pod_spec_add_container(p->arena, p->spec, name);
     ret->init = init;
-    const char *directory = json_get_string(container, "workingDir", "");
-    ret->directory = directory[0] ? directory : NULL;
+    int result = planner_image(p, container, ret);
+    if (result < 0)
+        return planner_refuse(p, "CreateContainerConfigError", name, result);
     planner_default_environment(p, container, &ret->environment);
     environment_add_services(p->arena, &p->facts, p->input->objects, &ret->environment);
-    int result;
     if ((result = planner_gpus(p, container, ret)) < 0 ||
         (result = environment_build(p->arena, &p->facts, p->input->objects, container,
                                     &ret->environment, p->err)) < 0 ||

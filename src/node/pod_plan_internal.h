@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_NODE_POD_PLAN_INTERNAL_H
 #define TRAINYARD_NODE_POD_PLAN_INTERNAL_H
 
+#include "node/image_table.h"
 #include "node/pod_plan.h"
 
 enum { PLANNER_VOLUMES_MAX = 256 };
@@ -14,6 +15,9 @@ struct planner {
     struct pod_facts facts;
     struct volume volumes[PLANNER_VOLUMES_MAX];
     size_t volume_count;
+    struct image image; /* of the container at hand */
+    bool image_known;
+    const char *home; /* of its user, in an image with a root of its own; else NULL */
     struct pod_plan_refusal *refusal;
     struct err *err;
 };
@@ -32,6 +36,9 @@ void planner_add_masks(struct planner *p);
 /* ---- pod_plan_mounts.c */
 int planner_prepare_volumes(struct planner *p);
 int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret);
+
+/* ---- pod_plan_image.c: what the image gives, before anything else is known of the container */
+int planner_image(struct planner *p, const struct json *container, struct pod_container *ret);
 
 /* ---- pod_plan_security.c */
 int planner_pod_security(struct planner *p);

@@ -160,10 +160,11 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
 
 int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    if (p->input->trainer_path)
+    /* The trainer needs the machine's libraries; an image with files of its own has others. */
+    if (p->input->trainer_path && !ret->root)
         pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH, p->input->trainer_path)
             ->read_only = true;
-    if (p->input->step_path && is_step_image(json_get_string(container, "image", "")))
+    if (p->input->step_path && !ret->root && is_step_image(json_get_string(container, "image", "")))
         pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH, p->input->step_path)->read_only =
             true;
     plan_hosts(p, ret);

@@ -47,8 +47,9 @@ int planner_security(struct planner *p, const struct json *container, struct pod
 {
     const struct json *own = json_get(container, "securityContext");
     const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
-    ret->user = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", -1));
-    ret->group = json_get_int(own, "runAsGroup", json_get_int(pod, "runAsGroup", -1));
+    /* What the image says stands until here. */
+    ret->user = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", ret->user));
+    ret->group = json_get_int(own, "runAsGroup", json_get_int(pod, "runAsGroup", ret->group));
     const char *filter = json_get_string(json_get(pod, "seccompProfile"), "type", "");
     filter = json_get_string(json_get(own, "seccompProfile"), "type", filter);
     ret->unconfined = str_eq(filter, "Unconfined");

@@ -110,6 +110,10 @@ static void write_container(const struct pod_container *container, struct buf *b
     record_write_int(buf, "unconfined", container->unconfined);
     record_write_int(buf, "read-only-root", container->read_only);
     record_write_int(buf, "message-from-log", container->message_from_log);
+    write_optional(buf, "root", container->root);
+    write_optional(buf, "layer", container->layer);
+    write_optional(buf, "image-id", container->image_id);
+    record_write_int(buf, "stop-signal", container->stop_signal);
     write_limits(&container->limits, buf);
     for (size_t i = 0; i < container->devices.count; i++)
         record_write(buf, "device", container->devices.items[i]);
@@ -229,6 +233,14 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
         return parse_bool(p, key, value, &container->read_only);
     else if (str_eq(key, "message-from-log"))
         return parse_bool(p, key, value, &container->message_from_log);
+    else if (str_eq(key, "root"))
+        container->root = value;
+    else if (str_eq(key, "layer"))
+        container->layer = value;
+    else if (str_eq(key, "image-id"))
+        container->image_id = value;
+    else if (str_eq(key, "stop-signal"))
+        return parse_int(p, key, value, 0, 64, &container->stop_signal);
     else if (str_eq(key, "mount"))
         p->mount =
             value[0] == '/' ? pod_container_add_mount(p->arena, container, value, NULL) : NULL;
@@ -315,6 +327,9 @@ static int check(const struct pod_spec *spec, struct err *err)
         const struct pod_container *container = &spec->containers[i];
         if (container->arguments.count == 0)
             return err_set(err, ERR_INVALID, "container '%s' has no command", container->name);
+        if (container->root && !container->layer)
+            return err_set(err, ERR_INVALID, "container '%s' has a root, but no layer over it",
+                           container->name);
         if (main && container->init)
             return err_set(err, ERR_INVALID, "init container '%s' stands behind a main one",
                            container->name);

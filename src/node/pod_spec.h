@@ -48,6 +48,10 @@ struct pod_container {
     bool unconfined;       /* its system calls are not filtered */
     bool read_only;        /* also what it could scribble on: /tmp, /run */
     bool message_from_log; /* of one that failed and left no message */
+    const char *root;      /* the directory that is its root; NULL: the machine's own */
+    const char *layer;     /* where what it writes over that root is kept for its run */
+    const char *image_id;  /* as its status tells, or NULL */
+    int64_t stop_signal;   /* what SIGTERM becomes, or 0 */
     struct cgroup_limits limits;
     struct pod_strings
         devices;              /* files of the machine's /dev that it sees besides the common ones */

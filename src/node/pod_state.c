@@ -61,6 +61,7 @@ void pod_state_write(const struct pod_state *state, struct buf *buf)
     for (size_t i = 0; i < state->count; i++) {
         const struct container_state *container = &state->containers[i];
         record_write(buf, "container", container->name);
+        record_write(buf, "image-id", container->image_id);
         record_write(buf, "phase", PHASES[container->phase]);
         record_write(buf, "reason", container->reason);
         record_write(buf, "message", container->message);
@@ -143,6 +144,8 @@ static int parse_container(struct parser *p, const char *key, const char *value)
         return parse_small(p, value, &container->level);
     if (str_eq(key, "reason"))
         str_copy(container->reason, sizeof(container->reason), value);
+    else if (str_eq(key, "image-id"))
+        str_copy(container->image_id, sizeof(container->image_id), value);
     else if (str_eq(key, "message"))
         str_copy(container->message, sizeof(container->message), value);
     else

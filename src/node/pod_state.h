@@ -31,6 +31,7 @@ struct container_end {
 
 struct container_state {
     char name[64];
+    char image_id[POD_REASON_MAX * 2]; /* "sha256:…" of an image that has one */
     enum container_phase phase;
     char reason[POD_REASON_MAX]; /* of waiting: "CrashLoopBackOff" */
     char message[POD_MESSAGE_MAX];

@@ -115,7 +115,7 @@ static struct json *container_status(struct builder *b, const struct json *conta
     json_set_bool(arena, status, "ready", ready);
     json_set_int(arena, status, "restartCount", state ? newest_run(state) : 0);
     json_set_string(arena, status, "image", image);
-    json_set_string(arena, status, "imageID", "");
+    json_set_string(arena, status, "imageID", state ? state->image_id : "");
     bool started = state && (running || state->end.known || state->last.known);
     if (started)
         json_set_string(arena, status, "containerID", container_id(b, name, newest_run(state)));

@@ -77,6 +77,22 @@ static void explain_too_long(const struct pod_container *container, struct err *
                       container->arguments.items[0]);
 }
 
+/* People keep programs where pods do not look, and programs that need what an image lacks. */
+static void explain_missing(const struct pod_container *container, struct err *err)
+{
+    static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
+    const char *program = container->arguments.items[0], *advice = "";
+    if (strchr(program, '/') && access(program, F_OK) == 0)
+        advice = ": it is there, but its interpreter or loader is not";
+    else if (container->root)
+        advice = " in the image";
+    for (size_t i = 0; !container->root && i < ARRAY_SIZE(OWN); i++)
+        if (!advice[0] && str_has_prefix(program, OWN[i]))
+            advice = ": pods do not see this directory of the machine, keep the program elsewhere, "
+                     "in your home or in /opt";
+    err_set(err, ERR_NOT_FOUND, "cannot run '%s': %s%s", program, strerror(ENOENT), advice);
+}
+
 /* In the child: become the command, or say through the pipe why not. */
 static void run_command(const struct pod_container *container, int error_fd)
     __attribute__((noreturn));
@@ -94,6 +110,8 @@ static void run_command(const struct pod_container *container, int error_fd)
         execvp(arguments[0], (char *const *)arguments);
         if (errno == E2BIG)
             explain_too_long(container, &err);
+        else if (errno == ENOENT)
+            explain_missing(container, &err);
         else
             err_set_errno(&err, errno, "cannot run '%s'", arguments[0]);
     }
@@ -187,7 +205,8 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
                 if (ended == command)
                     report_exit(status);
         } else if (number > 0) {
-            kill(command, number);
+            bool is_stop = number == SIGTERM && container->stop_signal;
+            kill(command, is_stop ? (int)container->stop_signal : number);
         }
     }
 }

@@ -244,6 +244,8 @@ static void restore_state(struct supervisor *s)
             *state = *old;
         else
             set_waiting(state, "ContainerCreating", "");
+        if (spec->image_id)
+            str_copy(state->image_id, sizeof(state->image_id), spec->image_id);
         container_run_init(&s->runs[i], s->directory, &s->spec, spec, state);
         if (state->pid) { /* it was running, or about to */
             state->phase = CONTAINER_TERMINATED;

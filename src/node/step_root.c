@@ -1,8 +1,10 @@
 /* The container's view of the file system: the machine's own tree, read-only, in which /proc, /sys,
  * /dev, /run and /tmp are fresh, the names in /etc are the pod's, secrets of the machine's user are
  * covered, and volumes lie at their mount paths. It runs in the sandbox's first process and never
- * touches the machine's mounts. */
+ * touches the machine's mounts. A container of an image with files of its own sees those instead of
+ * the machine's. */
 #include "node/step.h"
+#include "node/step_image.h"
 #include "node/step_mount.h"
 
 #include "base/cleanup.h"
@@ -164,10 +166,15 @@ static int mount_sys(struct err *err)
     return mount_attach(tree, "sys", err);
 }
 
-static int build_root(const struct pod_container *container, const char *mount_point,
-                      const struct root_entry *entries, size_t count, struct err *err)
+/* The machine's entries, in memory, at the mount point, which becomes the working directory. */
+static int show_machine(const char *mount_point, struct err *err)
 {
-    int result = mount_memory(mount_point, 0, "mode=0755", err);
+    /* The process has one life: what is allocated here goes when it runs the command. */
+    struct root_entry *entries = mem_calloc(ROOT_ENTRIES_MAX, sizeof(*entries));
+    size_t count;
+    int result = gather_entries(entries, &count, err);
+    if (result == 0)
+        result = mount_memory(mount_point, 0, "mode=0755", err);
     if (result < 0)
         return result;
     if (chdir(mount_point) < 0)
@@ -178,6 +185,24 @@ static int build_root(const struct pod_container *container, const char *mount_p
     for (size_t i = 0; i < ARRAY_SIZE(FRESH); i++)
         if (mkdir(FRESH[i], 0755) < 0)
             return err_set_errno(err, errno, "cannot make '/%s'", FRESH[i]);
+    return 0;
+}
+
+static int show_image(const struct pod_spec *spec, const struct pod_container *container,
+                      const char *mount_point, bool *ret_writable, struct err *err)
+{
+    int result = step_image_mount(spec, container, mount_point, ret_writable, err);
+    if (result < 0)
+        return result;
+    if (chdir(mount_point) < 0)
+        return err_set_errno(err, errno, "cannot change to '%s'", mount_point);
+    return step_image_prepare(*ret_writable, err);
+}
+
+/* The working directory becomes the root. */
+static int enter_root(const struct pod_container *container, struct err *err)
+{
+    int result;
     /* While the machine's are still in sight: the kernel gives an ordinary user a fresh /proc and
      * /sys only where he sees one already. */
     if ((result = mount_proc(err)) < 0 || (result = mount_sys(err)) < 0 ||
@@ -309,14 +334,15 @@ static int mask_inside(const struct pod_spec *spec, const struct pod_mount *moun
     return result;
 }
 
+/* `writable`: the root is an image's, over which can be written. */
 static int arrange(const struct pod_spec *spec, const struct pod_container *container,
-                   const int *trees, struct err *err)
+                   const int *trees, bool writable, struct err *err)
 {
     struct mount_layers layers = {0};
-    int result = mount_etc(spec, &layers, err);
-    if (result == 0)
+    int result = writable ? step_image_write_names(spec, err) : mount_etc(spec, &layers, err);
+    if (result == 0 && !writable)
         result = mount_scratch(container->read_only, &layers, err);
-    for (size_t i = 0; result == 0 && i < spec->masks.count; i++)
+    for (size_t i = 0; result == 0 && !container->root && i < spec->masks.count; i++)
         result = mask(spec->masks.items[i], err);
     for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
         result = place_volume(&container->mounts[i], trees[i], &layers, err);
@@ -331,7 +357,7 @@ static int arrange(const struct pod_spec *spec, const struct pod_container *cont
         result = mount_layers_seal(&layers, err);
     if (result == 0)
         result = mount_read_only("/dev", err);
-    return result == 0 ? mount_read_only("/", err) : result;
+    return result == 0 && (!writable || container->read_only) ? mount_read_only("/", err) : result;
 }
 
 int step_root_enter(const struct pod_spec *spec, const struct pod_container *container,
@@ -339,19 +365,20 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return err_set_errno(err, errno, "cannot part from the machine's mounts");
-    /* The process has one life: what is allocated here goes when it runs the command. */
-    struct root_entry *entries = mem_calloc(ROOT_ENTRIES_MAX, sizeof(*entries));
     int *trees = mem_calloc(container->mount_count + 1, sizeof(*trees));
-    size_t count;
-    int result = gather_entries(entries, &count, err);
+    bool writable = false;
+    int result = 0;
     for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
         const struct pod_mount *mount = &container->mounts[i];
         result =
             mount_clone_below(mount->source, mount->sub_path, mount->read_only, &trees[i], err);
     }
     if (result == 0)
-        result = build_root(container, mount_point, entries, count, err);
+        result = container->root ? show_image(spec, container, mount_point, &writable, err)
+                                 : show_machine(mount_point, err);
     if (result == 0)
-        result = arrange(spec, container, trees, err);
+        result = enter_root(container, err);
+    if (result == 0)
+        result = arrange(spec, container, trees, writable, err);
     return result;
 }

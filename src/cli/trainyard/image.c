@@ -1,45 +1,70 @@
-/* trainyard image: names of images that stand for commands of this machine. */
+/* trainyard image: what the names of images stand for on this machine. Here: add and remove. */
+#include "cli/trainyard/image.h"
+
 #include "cli/trainyard/commands.h"
-#include "cli/trainyard/state_dir.h"
 
 #include "node/node.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-struct image_values {
+struct image_add_values {
+    const char *state;
+    struct option_list env;
+    const char *rootfs;
+    const char *workdir;
+};
+
+struct image_remove_values {
     const char *state;
 };
 
-static int open_state(struct arena *arena, const void *values, struct state_dir *ret,
-                      struct err *err)
+int image_command_state(struct arena *arena, const char *given, struct state_dir *ret,
+                        struct err *err)
 {
-    const struct image_values *wanted = values;
-    int result = state_dir_resolve(arena, wanted->state, ret, err);
+    int result = state_dir_resolve(arena, given, ret, err);
     return result < 0 ? result : state_dir_make(ret, err);
 }
 
 static int run_add(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
+    const struct image_add_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_dir state;
-    (void)count;
-    int result = open_state(arena, values, &state, err);
-    if (result == 0)
-        result = node_image_add(state.path, arguments[0], arguments + 1, err);
+    int result = image_command_state(arena, wanted->state, &state, err);
     if (result < 0)
         return result;
-    printf("image %s runs %s\n", arguments[0], arguments[1]);
+    const struct node_image image = {
+        .state_dir = state.path,
+        .name = arguments[0],
+        .command = arguments + 1,
+        .command_count = count - 1,
+        .env = wanted->env.items,
+        .env_count = wanted->env.count,
+        .rootfs = wanted->rootfs,
+        .workdir = wanted->workdir,
+    };
+    if ((result = node_image_add(&image, err)) < 0)
+        return result;
+    const char *warning = node_image_warning(arena, &image, getenv("HOME"));
+    if (warning)
+        fprintf(stderr, "warning: %s\n", warning);
+    if (count > 1)
+        printf("image %s runs %s\n", arguments[0], arguments[1]);
+    else
+        printf("image %s has its root in %s\n", arguments[0], wanted->rootfs);
     return 0;
 }
 
 static int run_remove(const void *values, size_t count, const char *const *arguments,
                       struct err *err)
 {
+    const struct image_remove_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_dir state;
     (void)count;
-    int result = open_state(arena, values, &state, err);
+    int result = image_command_state(arena, wanted->state, &state, err);
     if (result == 0)
         result = node_image_remove(state.path, arguments[0], err);
     if (result < 0)
@@ -48,22 +73,45 @@ static int run_remove(const void *values, size_t count, const char *const *argum
     return 0;
 }
 
-static const struct option OPTIONS[] = {
-    OPTION_STATE(struct image_values),
+static const struct option ADD_OPTIONS[] = {
+    OPTION_STATE(struct image_add_values),
+    {.name = "env",
+     .type = OPTION_LIST,
+     .offset = offsetof(struct image_add_values, env),
+     .value = "NAME=VALUE",
+     .help = "a variable for its containers, which they may set otherwise; may be repeated"},
+    {.name = "rootfs",
+     .type = OPTION_PATH,
+     .offset = offsetof(struct image_add_values, rootfs),
+     .value = "DIR",
+     .help = "the directory that its containers have as '/'; it is never written to"},
+    {.name = "workdir",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct image_add_values, workdir),
+     .value = "DIR",
+     .help = "where its containers start, unless they say otherwise"},
+    {0},
+};
+
+static const struct option REMOVE_OPTIONS[] = {
+    OPTION_STATE(struct image_remove_values),
     {0},
 };
 
 static const struct command COMMAND_IMAGE_ADD = {
     .name = "add",
-    .arguments = "NAME -- COMMAND [ARG…]",
+    .arguments = "NAME [-- COMMAND [ARG…]]",
     .summary = "let an image name stand for a command",
-    .description = "A container whose image has this name, and which gives no command of its own, "
-                   "runs this one, "
-                   "followed by its args. Running pods are not touched.",
-    .examples = "trainyard image add tensorflow/tensorflow:2.12 -- /usr/bin/python3",
-    .options = OPTIONS,
-    .values_size = sizeof(struct image_values),
-    .arguments_min = 2,
+    .description =
+        "A container whose image has this name, and which gives no command of its own, runs this "
+        "one, followed by its args. With --rootfs it runs in that directory as its root, and sees "
+        "nothing else of the machine. Running pods are not touched.\n\n"
+        "A name without a tag stands for all tags.",
+    .examples = "trainyard image add tensorflow/tensorflow:2.12 -- /usr/bin/python3\n"
+                "trainyard image add tools --rootfs /srv/debian --env LANG=C.UTF-8 -- /bin/bash",
+    .options = ADD_OPTIONS,
+    .values_size = sizeof(struct image_add_values),
+    .arguments_min = 1,
     .arguments_max = SIZE_MAX,
     .run = run_add,
 };
@@ -71,22 +119,27 @@ static const struct command COMMAND_IMAGE_ADD = {
 static const struct command COMMAND_IMAGE_REMOVE = {
     .name = "remove",
     .arguments = "NAME",
-    .summary = "forget an image name",
-    .options = OPTIONS,
-    .values_size = sizeof(struct image_values),
+    .summary = "forget an image, and delete its files",
+    .description = "Files of an imported image go with the last of its names. One that a pod still "
+                   "uses stays, and a message names the pod.",
+    .options = REMOVE_OPTIONS,
+    .values_size = sizeof(struct image_remove_values),
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_remove,
 };
 
-static const struct command *const SUBCOMMANDS[] = {&COMMAND_IMAGE_ADD, &COMMAND_IMAGE_REMOVE,
-                                                    NULL};
+static const struct command *const SUBCOMMANDS[] = {
+    &COMMAND_IMAGE_ADD, &COMMAND_IMAGE_IMPORT, &COMMAND_IMAGE_LIST, &COMMAND_IMAGE_REMOVE, NULL,
+};
 
 const struct command COMMAND_IMAGE = {
     .name = "image",
     .summary = "say what the names of images stand for on this machine",
-    .description = "Pods are ordinary processes here, so an image is a name. trainyard/trainer and "
-                   "trainyard/tools "
-                   "are built in; any other needs a command, on the container or here.",
+    .description =
+        "Nothing is pulled on this machine: an image is a name for one of its programs, or for the "
+        "files of an image that was saved elsewhere. trainyard/trainer, trainyard/tools and "
+        "trainyard/step are built in; any other needs a command, on the container or here, or an "
+        "import.",
     .subcommands = SUBCOMMANDS,
 };

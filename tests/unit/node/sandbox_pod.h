@@ -48,6 +48,11 @@ void volumes_cover_secrets(void **state);
 void groups_and_capabilities(void **state);
 void a_read_only_root(void **state);
 
+/* test_sandbox_image.c */
+void an_image_is_the_root(void **state);
+void images_without_a_program_say_so(void **state);
+void a_stop_signal(void **state);
+
 /* test_sandbox_walls.c */
 void the_machine_is_read_only_and_hidden(void **state);
 void every_way_out_is_closed(void **state);

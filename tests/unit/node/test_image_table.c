@@ -1,20 +1,36 @@
-/* Images are names for commands: built in, added, removed, unknown. */
+/* What images stand for: built in, added, removed, unknown; and the users of their files. */
 #include "node_test.h"
 
 #include "base/file.h"
 #include "node/image_table.h"
+#include "node/image_user.h"
 #include "node/node.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static char directory[] = "/tmp/trainyard-images.XXXXXX";
 
-static int lookup(struct arena *arena, const char *image, struct pod_strings *ret, struct err *err)
+static bool find(struct arena *arena, const char *name, struct image *ret)
 {
     struct json *table;
-    *ret = (struct pod_strings){0};
-    assert_int_equal(image_table_load(arena, directory, &table, err), 0);
-    return image_table_lookup(arena, table, image, ret, err);
+    assert_int_equal(image_table_load(arena, directory, &table, NULL), 0);
+    return image_table_find(arena, directory, table, name, ret);
+}
+
+static void write_text(struct arena *arena, const char *name, const char *text)
+{
+    file_write_atomic(arena_printf(arena, "%s/%s", directory, name), text, strlen(text), 0644,
+                      NULL);
+}
+
+static int add(const char *name, const char *program)
+{
+    const struct node_image image = {.state_dir = directory,
+                                     .name = name,
+                                     .command = (const char *const[]){program, "train.py"},
+                                     .command_count = program ? 2 : 0};
+    return node_image_add(&image, NULL);
 }
 
 static void built_in(void **state)
@@ -23,45 +39,172 @@ static void built_in(void **state)
     static const char *const NAMES[] = {"trainyard/trainer", "trainyard/trainer:latest",
                                         "docker.io/trainyard/trainer",
                                         "trainyard/trainer:v1@sha256:00"};
-    struct pod_strings command;
+    struct image image;
     struct err err = ERR_INIT;
     for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
-        if (lookup(arena, NAMES[i], &command, &err) < 0)
-            fail_msg("%s: %s", NAMES[i], err.message);
-        assert_string_equal(command.items[0], IMAGE_TRAINER_PATH);
+        assert_true(find(arena, NAMES[i], &image));
+        assert_string_equal(image.command.items[0], IMAGE_TRAINER_PATH);
+        assert_null(image.root);
     }
-    assert_int_equal(lookup(arena, "trainyard/tools", &command, &err), -ERR_NOT_FOUND);
+    assert_true(find(arena, "trainyard/tools", &image));
+    assert_int_equal(image.command.count, 0);
+    assert_int_equal(image_table_advise(arena, "trainyard/tools", "", &err), -ERR_NOT_FOUND);
     assert_non_null(strstr(err.message, "give the container a command"));
 }
 
 static void unknown_ones_come_with_advice(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct pod_strings command;
+    struct image image;
     struct err err = ERR_INIT;
-    assert_int_equal(lookup(arena, "registry:5000/x/y:1", &command, &err), -ERR_NOT_FOUND);
-    assert_string_equal(err.message,
-                        "image 'registry:5000/x/y:1' is not known here: run 'trainyard image add "
-                        "registry:5000/x/y -- COMMAND' or give the container a command");
+    assert_false(find(arena, "registry:5000/x/y:1", &image));
+    assert_int_equal(image_table_advise(arena, "registry:5000/x/y:1", "Always", &err),
+                     -ERR_NOT_FOUND);
+    assert_string_equal(
+        err.message,
+        "image 'registry:5000/x/y:1' is not known here, and nothing is pulled (imagePullPolicy "
+        "Always): run 'trainyard image add registry:5000/x/y -- COMMAND' to name a program of "
+        "this machine, 'trainyard image import FILE.tar' to take a saved image, or give the "
+        "container a command");
 }
 
 static void added_ones(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *const python[] = {"/usr/bin/python3", "train.py", NULL};
-    const char *const none[] = {NULL};
-    struct pod_strings command;
+    struct image image;
+    assert_int_equal(add("docker.io/tf/tf", "/usr/bin/python3"), 0);
+    assert_int_equal(add("tf/tf:2", "/usr/bin/python2"), 0);
+    assert_true(find(arena, "tf/tf:2.1", &image));
+    assert_int_equal(image.command.count, 2);
+    assert_string_equal(image.command.items[0], "/usr/bin/python3");
+    assert_true(find(arena, "tf/tf:2", &image));
+    assert_string_equal(image.command.items[0], "/usr/bin/python2");
+    assert_int_equal(add("tf/tf", NULL), -ERR_INVALID);
+    assert_int_equal(add("", "/x"), -ERR_INVALID);
+    assert_int_equal(add("a b", "/x"), -ERR_INVALID);
+    assert_int_equal(node_image_remove(directory, "tf/tf", NULL), 0);
+    assert_int_equal(node_image_remove(directory, "tf/tf", NULL), -ERR_NOT_FOUND);
+    assert_int_equal(node_image_remove(directory, "tf/tf:2", NULL), 0);
+    assert_false(find(arena, "tf/tf", &image));
+}
+
+static void rows_of_earlier_versions(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct image image;
+    struct json *list;
+    write_text(arena, "images.json", "{\"old/one\": [\"/bin/old\", \"-x\"]}");
+    assert_true(find(arena, "old/one:1", &image));
+    assert_string_equal(image.command.items[1], "-x");
+    assert_int_equal(node_image_list(arena, directory, &list, NULL), 0);
+    assert_string_equal(json_to_string(arena, list),
+                        "[{\"name\":\"old/one\",\"command\":[\"/bin/old\",\"-x\"]}]");
+    assert_int_equal(add("new", "/bin/new"), 0); /* and they stay when others come */
+    assert_true(find(arena, "old/one", &image));
+    assert_int_equal(node_image_remove(directory, "old/one", NULL), 0);
+    assert_int_equal(node_image_remove(directory, "new", NULL), 0);
+}
+
+static void whole_rows(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *root = arena_printf(arena, "%s/a-root", directory);
+    const char *const env[] = {"A=1", "B=x=y"}, *const wrong[] = {"=1"};
+    struct node_image image = {.state_dir = directory,
+                               .name = "rooted",
+                               .env = env,
+                               .env_count = 2,
+                               .rootfs = root,
+                               .workdir = "/w"};
+    struct image found;
     struct err err = ERR_INIT;
-    assert_int_equal(node_image_add(directory, "tf/tf", python, &err), 0);
-    assert_int_equal(lookup(arena, "tf/tf:2.1", &command, &err), 0);
-    assert_int_equal(command.count, 2);
-    assert_string_equal(command.items[1], "train.py");
-    assert_int_equal(node_image_add(directory, "tf/tf", none, &err), -ERR_INVALID);
-    assert_int_equal(node_image_add(directory, "", python, &err), -ERR_INVALID);
-    assert_int_equal(node_image_add(directory, "a b", python, &err), -ERR_INVALID);
-    assert_int_equal(node_image_remove(directory, "tf/tf", &err), 0);
-    assert_int_equal(node_image_remove(directory, "tf/tf", &err), -ERR_NOT_FOUND);
-    assert_int_equal(lookup(arena, "tf/tf", &command, &err), -ERR_NOT_FOUND);
+    assert_true(node_image_add(&image, &err) < 0); /* there is no such directory */
+    file_make_dirs(root, 0755, NULL);
+    assert_int_equal(node_image_add(&image, NULL), 0);
+    assert_true(find(arena, "rooted", &found));
+    assert_string_equal(found.root, root);
+    assert_string_equal(found.directory, "/w");
+    assert_string_equal(found.environment.items[1], "B=x=y");
+    assert_int_equal(found.command.count, 0);
+    image.env = wrong;
+    image.env_count = 1;
+    assert_int_equal(node_image_add(&image, NULL), -ERR_INVALID);
+    image.env_count = 0;
+    image.workdir = "w";
+    assert_int_equal(node_image_add(&image, NULL), -ERR_INVALID);
+    image.workdir = NULL;
+    image.rootfs = "/";
+    assert_int_equal(node_image_add(&image, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "holds this cluster's state"));
+    assert_int_equal(node_image_remove(directory, "rooted", NULL), 0);
+    assert_true(file_exists(root)); /* it is not ours to remove */
+}
+
+static void programs_that_pods_do_not_see(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const struct {
+        const char *program, *part; /* NULL: fine */
+    } CASES[] = {
+        {"/bin/sh", NULL},
+        {"sh", NULL},
+        {"./sh", "begins with '/'"},
+        {"/tmp/x", "'/tmp' of their own"},
+        {"/tmpx", "there is no '/tmpx' now"},
+        {"/var/tmp/x", "'/var/tmp' of their own"},
+        {"/state/x", "do not see '/state'"},
+        {"/root/x", "do not see '/root'"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        const struct node_image image = {
+            .state_dir = "/state", .command = &CASES[i].program, .command_count = 1};
+        const char *said = node_image_warning(arena, &image, "/home/me");
+        if (!CASES[i].part)
+            assert_null(said);
+        else if (!said || !strstr(said, CASES[i].part))
+            fail_msg("%s: %s", CASES[i].program, said ? said : "nothing");
+    }
+}
+
+static void users(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const struct {
+        const char *text;
+        int64_t user, group;
+        const char *home; /* NULL: refused */
+    } CASES[] = {
+        {"", 0, 0, "/root"},
+        {"app", 1234, 567, "/home/app"},
+        {"1234", 1234, 567, "/home/app"},
+        {"77", 77, 0, "/"},
+        {"app:staff", 1234, 50, "/home/app"},
+        {"77:88", 77, 88, "/"},
+        {"app:", 1234, 567, "/home/app"},
+        {"nobody", 0, 0, NULL},
+        {"app:nobody", 0, 0, NULL},
+        {"-1", 0, 0, NULL},
+        {"99999999999", 0, 0, NULL},
+    };
+    struct image_user user;
+    file_make_dirs(arena_printf(arena, "%s/etc", directory), 0755, NULL);
+    write_text(arena, "etc/passwd",
+               "broken\n::\nroot:x:0:0:root:/root:/bin/sh\napp:x:1234:567::/home/app:/bin/sh");
+    write_text(arena, "etc/group", "staff:x:50:\n");
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        int result = image_user_find(arena, directory, CASES[i].text, &user, NULL);
+        assert_int_equal(result, CASES[i].home ? 0 : -ERR_INVALID);
+        if (result < 0)
+            continue;
+        assert_int_equal(user.user, CASES[i].user);
+        assert_int_equal(user.group, CASES[i].group);
+        assert_string_equal(user.home, CASES[i].home);
+    }
+    /* The file of an image is not one of the machine. */
+    char *passwd = arena_printf(arena, "%s/etc/passwd", directory);
+    unlink(passwd);
+    assert_int_equal(symlink("/etc/passwd", passwd), 0);
+    assert_int_equal(image_user_find(arena, directory, "daemon", &user, NULL), -ERR_INVALID);
 }
 
 static void a_broken_table_is_named(void **state)
@@ -70,7 +213,7 @@ static void a_broken_table_is_named(void **state)
     char *path = arena_printf(arena, "%s/images.json", directory);
     struct json *table;
     struct err err = ERR_INIT;
-    assert_int_equal(file_write_atomic(path, "[]", 2, 0600, &err), 0);
+    write_text(arena, "images.json", "[]");
     assert_int_equal(image_table_load(arena, directory, &table, &err), -ERR_INVALID);
     assert_non_null(strstr(err.message, path));
 }
@@ -78,10 +221,10 @@ static void a_broken_table_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_in),
-        cmocka_unit_test(unknown_ones_come_with_advice),
-        cmocka_unit_test(added_ones),
-        cmocka_unit_test(a_broken_table_is_named),
+        cmocka_unit_test(built_in),   cmocka_unit_test(unknown_ones_come_with_advice),
+        cmocka_unit_test(added_ones), cmocka_unit_test(rows_of_earlier_versions),
+        cmocka_unit_test(whole_rows), cmocka_unit_test(programs_that_pods_do_not_see),
+        cmocka_unit_test(users),      cmocka_unit_test(a_broken_table_is_named),
     };
     if (!mkdtemp(directory))
         return 1;

@@ -35,7 +35,15 @@ static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec
         .trainer_path = "/opt/trainer",
         .home = "/home/me",
         .machine_resolv_conf = "nameserver 9.9.9.9\n",
-        .images = read_json(arena, "{'known':['/bin/known','--flag']}"),
+        .images = read_json(
+            arena, arena_printf(arena,
+                                "{'known':['/bin/known','--flag'],"
+                                " 'rooted':{'command':['/entry'],'args':['cmd'],'rootfs':'%s',"
+                                "  'env':['PATH=/image','MODE=image'],'workdir':'/there',"
+                                "  'user':'12:34','stopSignal':'SIGQUIT','digest':'sha256:ab'},"
+                                " 'empty':{'rootfs':'%s'},"
+                                " 'gone':{'digest':'sha256:cd','command':['x']}}",
+                                root, root)),
         .objects = &objects,
     };
     return pod_plan(arena, &input, ret, refusal, err);
@@ -125,6 +133,97 @@ static const struct pod_mount *mount_at(const struct pod_container *container, c
         if (str_eq(container->mounts[i].target, target))
             return &container->mounts[i];
     return NULL;
+}
+
+static const struct pod_container *plan_one(struct arena *arena, const char *container)
+{
+    struct pod_spec *spec = ARENA_NEW(arena, struct pod_spec);
+    struct pod_plan_refusal refusal;
+    struct err err = ERR_INIT;
+    if (plan(arena, arena_printf(arena, "{'containers':[{'name':'m',%s}]}", container), spec,
+             &refusal, &err) < 0)
+        fail_msg("%s", err.message);
+    return &spec->containers[0];
+}
+
+/* As Kubernetes: a command replaces entrypoint and arguments of the image, arguments only those. */
+static void commands_of_images(void **state)
+{
+    static const struct {
+        const char *container, *words;
+    } CASES[] = {
+        {"'image':'rooted'", "/entry cmd"},
+        {"'image':'rooted','args':['a','b']", "/entry a b"},
+        {"'image':'rooted','command':['c']", "c"},
+        {"'image':'rooted','command':['c'],'args':['a']", "c a"},
+        {"'image':'empty','args':['a']", "a"},
+        {"'image':'known:7','args':['a']", "/bin/known --flag a"},
+        {"'image':'unknown','command':['c']", "c"},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        const struct pod_container *container = plan_one(arena, CASES[i].container);
+        const char *words = "";
+        for (size_t k = 0; k < container->arguments.count; k++)
+            words =
+                arena_printf(arena, "%s%s%s", words, k ? " " : "", container->arguments.items[k]);
+        assert_string_equal(words, CASES[i].words);
+    }
+}
+
+static void roots_of_images(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct pod_container *container =
+        plan_one(arena, "'image':'rooted','env':[{'name':'MODE','value':'own'}],"
+                        "'securityContext':{'readOnlyRootFilesystem':true}");
+    assert_string_equal(container->root, root);
+    assert_non_null(strstr(container->layer, "/pod/layers/m"));
+    assert_true(container->read_only);
+    assert_int_equal(container->user, 12);
+    assert_int_equal(container->group, 34);
+    assert_int_equal(container->stop_signal, 3);
+    assert_string_equal(container->image_id, "sha256:ab");
+    assert_string_equal(container->directory, "/there");
+    assert_string_equal(environment_get(&container->environment, "PATH"), "/image");
+    assert_string_equal(environment_get(&container->environment, "MODE"), "own");
+    assert_string_equal(environment_get(&container->environment, "HOME"), "/");
+    assert_null(environment_get(&container->environment, "PYTHONUSERBASE"));
+    assert_null(mount_at(container, IMAGE_TRAINER_PATH)); /* it needs the machine's libraries */
+    container = plan_one(arena, "'image':'rooted','workingDir':'/own',"
+                                "'securityContext':{'runAsUser':77}");
+    assert_int_equal(container->user, 77);
+    assert_int_equal(container->group, 0);
+    assert_string_equal(container->directory, "/own");
+}
+
+static void images_that_do_not_run(void **state)
+{
+    static const struct {
+        const char *container, *reason, *message;
+        bool heals;
+    } CASES[] = {
+        {"'image':'empty'", "CreateContainerError", "no command specified", false},
+        {"'image':'gone'", "CreateContainerConfigError", "import or add it again", true},
+        {"'image':'new:1','imagePullPolicy':'IfNotPresent'", "ErrImageNeverPull",
+         "'trainyard image import FILE.tar'", true},
+        {"'image':'new:1','args':['x']", "ErrImageNeverPull", "trainyard image add new -- COMMAND",
+         true},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        struct pod_spec spec;
+        struct pod_plan_refusal refusal;
+        struct err err = ERR_INIT;
+        assert_true(
+            plan(arena, arena_printf(arena, "{'containers':[{'name':'m',%s}]}", CASES[i].container),
+                 &spec, &refusal, &err) < 0);
+        assert_string_equal(refusal.reason, CASES[i].reason);
+        assert_string_equal(refusal.container, "m");
+        assert_int_equal(refusal.may_heal, CASES[i].heals);
+        if (!strstr(err.message, CASES[i].message))
+            fail_msg("no '%s' in '%s'", CASES[i].message, err.message);
+    }
 }
 
 static void host_network(void **state)
@@ -360,11 +459,19 @@ static void gpus_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_pod),        cmocka_unit_test(home_follows_mounts),
-        cmocka_unit_test(host_network),       cmocka_unit_test(refusals),
-        cmocka_unit_test(securities),         cmocka_unit_test(what_is_not_given_is_told),
-        cmocka_unit_test(long_names_are_cut), cmocka_unit_test(peers_of_a_job),
-        cmocka_unit_test(gpus_are_told),      cmocka_unit_test(gpus_are_counted),
+        cmocka_unit_test(a_whole_pod),
+        cmocka_unit_test(home_follows_mounts),
+        cmocka_unit_test(commands_of_images),
+        cmocka_unit_test(roots_of_images),
+        cmocka_unit_test(images_that_do_not_run),
+        cmocka_unit_test(host_network),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(securities),
+        cmocka_unit_test(what_is_not_given_is_told),
+        cmocka_unit_test(long_names_are_cut),
+        cmocka_unit_test(peers_of_a_job),
+        cmocka_unit_test(gpus_are_told),
+        cmocka_unit_test(gpus_are_counted),
     };
     if (!mkdtemp(root))
         return 1;

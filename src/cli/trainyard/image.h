@@ -1,0 +1,20 @@
+/* What the subcommands of `trainyard image` share. */
+#ifndef TRAINYARD_CLI_TRAINYARD_IMAGE_H
+#define TRAINYARD_CLI_TRAINYARD_IMAGE_H
+
+#include "base/options.h"
+#include "cli/trainyard/state_dir.h"
+
+#include <stdint.h>
+
+extern const struct command COMMAND_IMAGE_IMPORT, COMMAND_IMAGE_LIST;
+
+enum { IMAGE_SIZE_TEXT = 32 };
+
+/* The state directory, made if missing. */
+int image_command_state(struct arena *arena, const char *given, struct state_dir *ret,
+                        struct err *err);
+/* "12.3MB", as other tools for images count. */
+void image_command_size(int64_t bytes, char ret[IMAGE_SIZE_TEXT]);
+
+#endif

@@ -1,0 +1,137 @@
+#!/bin/bash
+# Saved images: imported, run with their own root file system, removed; as root and as an ordinary user. What is in them is written by
+# this test, in both formats, with layers that take away what others brought.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+# --- a root with a shell and little else
+IMAGE_ROOT=$SCRATCH/image-root
+mkdir "$IMAGE_ROOT"
+for program in sh cat ls touch id sleep; do
+    path=$(type -P $program)
+    # shellcheck disable=SC2046 # a word each
+    (cd "$IMAGE_ROOT" && cp -L --parents "$path" $(ldd "$path" | grep -o '/[^ ]*') .)
+done
+PACKINGS="plain gzip"
+if type -P zstd >/dev/null; then PACKINGS="$PACKINGS zstd"; else echo "without zstd: install the package to test that, too"; fi
+make_image() { python3 "$ROOT/tests/lib/make_image.py" "$@"; }
+make_image docker "$SCRATCH/docker.tar" test/docker:1 "$IMAGE_ROOT"
+for packing in $PACKINGS; do make_image oci "$SCRATCH/$packing.tar" "docker.io/library/$packing" "$IMAGE_ROOT" "$packing"; done
+"$ROOT/tools/image" --name test/operator:1 --output "$SCRATCH/operator.tar" --cmd --version "$TRAINYARD" >/dev/null
+chmod 644 "$SCRATCH"/*.tar
+
+image() { as_user "$TRAINYARD" image "$@"; }
+field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
+waits_for() { [ "$(field "$1" .status.containerStatuses[0].state.waiting.reason)" = "$2" ]; }
+image_files() { find "$TRAINYARD_STATE/images" -mindepth 1 -maxdepth 1 ! -name lock | wc -l; }
+pod() { # NAME IMAGE SCRIPT [MORE-OF-THE-CONTAINER [MORE-OF-THE-SPEC]]
+    kubectl apply -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 1
+${5:-}
+  containers:
+  - name: main
+    image: $2
+    args: ['$3']
+${4:-}
+YAML
+}
+says() { # POD WORDS
+    wait_until "pod $1 to end" pod_ended "$1"
+    assert_eq "what pod $1 says" "$2" "$(kubectl logs "$1")"
+}
+pod_ended() { pod_phase_is "$1" Succeeded || pod_phase_is "$1" Failed; }
+
+check() {
+    cluster_up
+
+    # A pod that waits for its image starts once it is there, and runs what the image says as whom it says.
+    kubectl run waits --image=test/docker:1 --restart=Never
+    wait_until "the unknown image to be refused" waits_for waits ErrImageNeverPull
+    assert_contains "the advice" "trainyard image import FILE.tar" "$(field waits .status.containerStatuses[0].state.waiting.message)"
+    assert_contains "its import" "image test/docker:1 imported" "$(image import "$SCRATCH/docker.tar")"
+    says waits "default yes 1234 567 /srv/here /home/app"
+    local id
+    id=$(image list -o json | jq -r '.[] | select(.name == "test/docker:1").digest')
+    assert_eq "the image's identity" "$id" "$(field waits .status.containerStatuses[0].imageID)"
+    assert_contains "the list" "test/docker:1 " "$(image list)"
+
+    # The same image in other wrappings: one set of files, several names.
+    for packing in $PACKINGS; do image import "$SCRATCH/$packing.tar"; done
+    gzip -c "$SCRATCH/docker.tar" | image import - piped:2
+    assert_eq "identities" "$id" "$(image list -o json | jq -r '.[].digest' | sort -u)"
+    assert_eq "sets of files" 1 "$(image_files)"
+
+    # What the layers make, and nothing of the machine.
+    # shellcheck disable=SC2016 # the pod's shell expands it
+    pod layers gzip 'cd /; cat data/kept data/hard hidden/new link/through opt/*/*/*/*/*/*/*/*/file closed/file; ls data; ls hidden;
+        for x in /home/* /root /boot /usr/bin/python3 /usr/share "$STATE"; do [ "$x" = /home/app ] || [ ! -e "$x" ] || echo "BAD: $x"; done;
+        [ ! -u /etc/setuid ] || echo "BAD: setuid";
+        touch /data/x 2>/dev/null; cat /volume/word /etc/hostname; cat /etc/resolv.conf >/dev/null || echo BAD' \
+        "    env: [{name: STATE, value: $TRAINYARD_STATE}]
+    volumeMounts: [{name: v, mountPath: /volume}]" \
+        '  volumes: [{name: v, configMap: {name: words}}]'
+    kubectl create configmap words --from-literal=word=word
+    says layers "keptkeptnewthroughlongclosedhard
+kept
+new
+wordlayers"
+
+    # A container's root can be written to unless it says otherwise; the image stays as it is.
+    local writes='touch /tmp/x 2>/dev/null && echo yes || echo no'
+    pod writes gzip "$writes" '    securityContext: {runAsUser: 0}'
+    says writes yes
+    pod closed gzip "$writes" '    securityContext: {runAsUser: 0, readOnlyRootFilesystem: true}'
+    says closed no
+    [ ! -e "$TRAINYARD_STATE/images/${id#sha256:}/rootfs/tmp/x" ] || fail "a pod wrote into its image"
+
+    # A directory as the root.
+    assert_contains "an image of a directory" "has its root in" "$(image add rooted --rootfs "$IMAGE_ROOT" --env WORD=here --workdir /usr)"
+    # shellcheck disable=SC2016
+    pod rooted rooted:any 'x' '    command: [sh, -c, "echo $WORD $PWD; touch /written; ls -d /usr /written"]'
+    says rooted "here /usr
+/usr
+/written"
+    [ ! -e "$IMAGE_ROOT/written" ] || fail "a pod wrote into its directory"
+    assert_contains "a program that pods do not see" "pods have a '/tmp' of their own" "$(image add mine -- /tmp/mine 2>&1)"
+
+    # What this project makes is an image, too.
+    image import "$SCRATCH/operator.tar"
+    kubectl run operator --image=test/operator:1 --restart=Never
+    says operator "$("$TRAINYARD" --version)"
+
+    # Whoever is killed leaves nothing that the next does not remove.
+    mkfifo "$SCRATCH/fifo"
+    "${AS_USER[@]}" "$TRAINYARD" image import - killed <"$SCRATCH/fifo" &
+    local killed=$!
+    exec 7>"$SCRATCH/fifo"
+    has_begun() { ls "$TRAINYARD_STATE"/images/import.*; }
+    wait_until "the import to begin" has_begun
+    kill -9 $killed
+    wait $killed 2>/dev/null || true
+    has_begun >/dev/null || fail "a killed import left nothing to remove"
+    exec 7>&-
+    rm "$SCRATCH/fifo"
+
+    # In use, then not.
+    pod uses piped:2 'sleep 100000'
+    wait_for_phase uses Running
+    for name in test/docker:1 $PACKINGS test/operator:1; do image remove "$name"; done
+    ! has_begun 2>/dev/null || fail "a killed import is still there"
+    ! image remove piped:2 2>"$SCRATCH/said" || fail "an image in use was removed"
+    assert_contains "who uses it" "in use by pod 'uses'" "$(cat "$SCRATCH/said")"
+    kubectl delete pod uses --wait=true
+    wait_until "the image to be free" image remove piped:2
+    assert_eq "files of images" 0 "$(image_files)"
+    image import "$SCRATCH/docker.tar"
+    cluster_wipe
+    [ ! -e "$TRAINYARD_STATE" ] || fail "down --wipe left something: $(find "$TRAINYARD_STATE")"
+}
+
+check
+become_ordinary_user
+check
