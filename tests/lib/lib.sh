@@ -146,8 +146,8 @@ has_condition() { # KIND/NAME CONDITION
 pod_phase_is() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 wait_for_phase() { wait_until "pod $1 to be $2" pod_phase_is "$1" "$2"; }
 
-log_has() { kubectl logs "$1" | finds -F -- "$2"; }
-wait_for_log() { wait_until "pod $1 to say '$2'" log_has "$1" "$2"; }
+log_has() { kubectl logs "$1" "${@:3}" | finds -F -- "$2"; }
+wait_for_log() { wait_until "pod $1 to say '$2'" log_has "$@"; } # POD TEXT [KUBECTL-OPTION…]
 
 tfjob_has_condition() { has_condition "tfjob/$1" "$2"; }
 wait_for_tfjob() { wait_until "tfjob $1 to be $2" tfjob_has_condition "$1" "$2"; }

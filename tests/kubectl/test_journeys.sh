@@ -1,0 +1,196 @@
+#!/bin/bash
+# What people type who come from a tutorial, with kubectl 1.20, 1.32 and 1.36: label nodes and place pods on them, services by label
+# found by name, one host port on three nodes at once, a page behind 'port-forward', logs over a restart. As root, and with the first
+# kubectl as an ordinary user.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+NAMESPACE=kubeflow-user-example-com
+MEGABYTES=100
+FORWARD_PID=
+
+# A worker says its name on port 3000 of its node and of its pod.
+worker() { # NUMBER
+    cat <<YAML
+apiVersion: v1
+kind: Service
+metadata: {name: pipeline-worker-$1, namespace: $NAMESPACE}
+spec:
+  type: NodePort
+  selector: {pod-name: worker-$1}
+  ports: [{port: 3000, targetPort: 3000, nodePort: $((30389 + $1))}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: worker-$1, namespace: $NAMESPACE, labels: {pod-name: worker-$1}}
+spec:
+  nodeSelector: {disktype: worker-$1}
+  terminationGracePeriodSeconds: 0
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [python3, -uc]
+    args:
+    - |
+      import socket
+      listener = socket.create_server(("0.0.0.0", 3000))
+      print("listening")
+      while True:
+          line, _ = listener.accept()
+          with line: line.sendall(b"worker-$1")
+    ports: [{containerPort: 3000, hostPort: 3000}]
+YAML
+}
+
+# Who answers there.
+cat >"$SCRATCH/ask.py" <<'PY'
+import socket, sys
+for place in sys.argv[1:]:
+    host, port = place.split(":")
+    with socket.create_connection((host, int(port))) as line:
+        print(b"".join(iter(lambda: line.recv(100), b"")).decode())
+PY
+
+# Serves bytes that nobody guesses, where only port-forward comes: at 127.0.0.1 of the pod.
+cat >"$SCRATCH/page.yaml" <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: page, namespace: $NAMESPACE}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [python3, -uc]
+    args:
+    - |
+      import hashlib, http.server, os
+      data = os.urandom($MEGABYTES << 20)
+      class Page(http.server.BaseHTTPRequestHandler):
+          def do_GET(self):
+              body = hashlib.sha256(data).hexdigest().encode() if self.path == "/digest" else data
+              self.send_response(200)
+              self.send_header("Content-Length", str(len(body)))
+              self.end_headers()
+              self.wfile.write(body)
+      server = http.server.HTTPServer(("127.0.0.1", 8987), Page)
+      print("serving")
+      server.serve_forever()
+YAML
+
+forwards() { grep -q '^Forwarding from 127.0.0.1:8987 -> 8987$' "$SCRATCH/forward.log"; }
+on_node() { kubectl get pod "$1" -n "$NAMESPACE" -o jsonpath='{.spec.nodeName}'; }
+runs_again() { [ "$(kubectl get pod twice -o jsonpath='{.status.containerStatuses[0].restartCount}')" = 1 ]; }
+waits_in_second_run() { runs_again && kubectl logs twice | grep -qx 'waits'; }
+clean_up() { [ -z "$FORWARD_PID" ] || kill "$FORWARD_PID" 2>/dev/null || true; }
+
+place_workers() {
+    local number
+    for number in 1 2 3; do
+        kubectl label nodes "node-$number" "disktype=worker-$number"
+        worker "$number" | kubectl create -f -
+    done
+    assert_contains "the labels of the nodes" disktype=worker-2 "$(kubectl get nodes --show-labels=true)"
+    for number in 1 2 3; do
+        wait_for_log "worker-$number" listening -n "$NAMESPACE"
+        assert_eq "the node of worker-$number" "node-$number" "$(on_node "worker-$number")"
+    done
+    assert_eq "pods and their nodes, as wide as it gets" "node-1 node-2 node-3 " \
+        "$(kubectl get pods --all-namespaces -o wide | awk '$2 ~ /^worker-/ { print $8 }' | sort | tr '\n' ' ')"
+    assert_contains "the services" 3000:30391/TCP "$(kubectl get svc -n "$NAMESPACE")"
+}
+
+reach_workers() {
+    # By the names of their services, from a pod, and in another namespace.
+    kubectl run ask --image=trainyard/tools --restart=Never --command -- python3 -c "$(cat "$SCRATCH/ask.py")" \
+        pipeline-worker-{1,2,3}."$NAMESPACE":3000 >/dev/null
+    wait_for_phase ask Succeeded
+    assert_eq "who answers by name" "worker-1 worker-2 worker-3" "$(kubectl logs ask | paste -sd ' ')"
+    # From the machine: each at port 3000 of its own node, and at its node port.
+    local addresses places=()
+    mapfile -t addresses < <(kubectl get nodes -o jsonpath='{range .items[*]}{.status.addresses[?(@.type=="InternalIP")].address}{"\n"}{end}')
+    for address in "${addresses[@]}"; do places+=("$address:3000"); done
+    answers_everywhere() { python3 "$SCRATCH/ask.py" "${places[@]}" 127.0.0.1:3039{0,1,2}; }
+    wait_until "the ports of the machine to be open" answers_everywhere
+    assert_eq "who answers on the machine" "worker-1 worker-2 worker-3 worker-1 worker-2 worker-3" "$(answers_everywhere | paste -sd ' ')"
+    kubectl delete pod ask
+}
+
+look_at_page() {
+    kubectl create -f "$SCRATCH/page.yaml"
+    wait_for_log page serving -n "$NAMESPACE"
+    : >"$SCRATCH/forward.log"
+    as_user "$KUBECTL" port-forward pod/page -n "$NAMESPACE" 8987:8987 >"$SCRATCH/forward.log" 2>&1 &
+    FORWARD_PID=$!
+    wait_until "port-forward" forwards
+    assert_eq "the digest of $MEGABYTES MB through port-forward" "$(curl -sS http://127.0.0.1:8987/digest)" \
+        "$(curl -sS http://localhost:8987/data | sha256sum | cut -d ' ' -f 1)"
+    kill "$FORWARD_PID"
+    wait "$FORWARD_PID" || true
+    FORWARD_PID=
+}
+
+# A follower sees a whole run and its end; the next run has a log of its own, and the one before is kept.
+follow_logs() {
+    kubectl create -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: twice}
+spec:
+  restartPolicy: OnFailure
+  terminationGracePeriodSeconds: 0
+  volumes: [{name: state, emptyDir: {}}]
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [sh, -c]
+    args:
+    - |
+      if [ -e /state/second ]; then echo waits; until [ -e /state/go ]; do sleep 0.05; done; fi
+      seq 1 1000
+      [ -e /state/second ] || { touch /state/second; until [ -e /state/end ]; do sleep 0.05; done; exit 1; }
+    volumeMounts: [{name: state, mountPath: /state}]
+YAML
+    wait_for_log twice 1000
+    local state first second
+    state=$TRAINYARD_STATE/pods/$(uid_of twice)/volumes/state
+    : >"$SCRATCH/first" # an earlier kubectl's
+    as_user "$KUBECTL" logs -f twice >>"$SCRATCH/first" 2>&1 &
+    first=$!
+    has_begun() { [ -s "$SCRATCH/first" ]; }
+    wait_until "the follower to follow" has_begun # it might meet the second run only
+    as_user touch "$state/end"
+    wait $first || fail "a follower did not end well: $(cat "$SCRATCH/first")"
+    wait_until "the second run" waits_in_second_run
+    as_user "$KUBECTL" logs -f twice >"$SCRATCH/second" 2>&1 &
+    second=$!
+    as_user touch "$state/go"
+    wait $second || fail "a follower of the second run did not end well: $(cat "$SCRATCH/second")"
+    cmp "$SCRATCH/first" <(seq 1 1000) || fail "the log of the first run"
+    cmp "$SCRATCH/second" <(echo waits && seq 1 1000) || fail "the log of the second run"
+    cmp <(kubectl logs twice --previous) <(seq 1 1000) || fail "the log of the run before"
+    assert_eq "the end of the log" "1000" "$(kubectl logs twice --tail=1)"
+    assert_contains "times in the log" "T" "$(kubectl logs twice --tail=1 --timestamps)"
+    kubectl delete pod twice
+}
+
+journey() { # with the kubectl of $KUBECTL
+    cluster_up --nodes 3
+    place_workers
+    reach_workers
+    look_at_page
+    follow_logs
+    cluster_wipe
+}
+
+HOME=$USER_HOME "$ROOT/tools/get-kubectl" >"$SCRATCH/versions" 2>"$SCRATCH/missing" || true
+sed -n 's/^get-kubectl: no \(kubectl .*\)/skipped: \1/p' "$SCRATCH/missing"
+[ -s "$SCRATCH/versions" ] || fail 'not one kubectl could be had'
+while read -r version KUBECTL; do
+    echo "with kubectl $version"
+    journey </dev/null
+done <"$SCRATCH/versions"
+read -r _ KUBECTL <"$SCRATCH/versions"
+become_ordinary_user
+echo "as an ordinary user"
+journey
