@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { RESPAWN_MS = 200 };
+enum { RESPAWN_MS = 200, RESPAWN_MAX_MS = 30 * 1000 };
 
 struct helper_keeper {
     struct loop *loop;
@@ -18,6 +18,7 @@ struct helper_keeper {
     uv_poll_t life;
     bool watching, closing, freed; /* freed: waits for the watch to be closed */
     struct loop_timer respawn;
+    int64_t delay_ms, started_ms;
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -38,6 +39,15 @@ static void unwatch(struct helper_keeper *keeper)
     uv_close((uv_handle_t *)&keeper->life, on_closed);
 }
 
+/* What dies again and again is started ever more rarely. */
+static void try_later(struct helper_keeper *keeper)
+{
+    loop_timer_start(&keeper->respawn, keeper->delay_ms);
+    keeper->delay_ms *= 2;
+    if (keeper->delay_ms > RESPAWN_MAX_MS)
+        keeper->delay_ms = RESPAWN_MAX_MS;
+}
+
 static void on_life(uv_poll_t *poll, int status, int events)
 {
     struct helper_keeper *keeper = poll->data;
@@ -45,7 +55,9 @@ static void on_life(uv_poll_t *poll, int status, int events)
     (void)events;
     log_warning("network", "%s has ended: starting another", keeper->kind->what);
     unwatch(keeper);
-    loop_timer_start(&keeper->respawn, RESPAWN_MS); /* the watch has closed by then */
+    if (loop_now_ms(keeper->loop) - keeper->started_ms > RESPAWN_MAX_MS)
+        keeper->delay_ms = RESPAWN_MS;
+    try_later(keeper); /* the watch has closed by then */
 }
 
 static void find_or_start(struct helper_keeper *keeper)
@@ -60,9 +72,10 @@ static void find_or_start(struct helper_keeper *keeper)
         if (keeper->pidfd >= 0)
             close(keeper->pidfd);
         keeper->pidfd = -1;
-        loop_timer_start(&keeper->respawn, RESPAWN_MS);
+        try_later(keeper);
         return;
     }
+    keeper->started_ms = loop_now_ms(keeper->loop);
     keeper->life.data = keeper;
     keeper->watching = true;
     uv_poll_start(&keeper->life, UV_READABLE, on_life);
@@ -81,6 +94,7 @@ struct helper_keeper *helper_keeper_new(struct loop *loop, const struct helper_k
     keeper->kind = kind;
     keeper->options = *options;
     keeper->pidfd = -1;
+    keeper->delay_ms = RESPAWN_MS;
     loop_timer_init(loop, &keeper->respawn, on_respawn);
     find_or_start(keeper);
     return keeper;

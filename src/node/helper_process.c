@@ -17,6 +17,8 @@ enum { END_MS = 3 * 1000 };
 
 const struct helper_kind HELPER_PROXY = {"proxy", "proxy", "services", "the proxy of services"};
 const struct helper_kind HELPER_NAMES = {"names", "responder", "names", "the name server of pods"};
+const struct helper_kind HELPER_WAY_OUT = {"way-out", "way-out.lock", "way-out.network",
+                                           "the way out of the pod network"};
 
 int helper_process_find(const struct helper_kind *kind, const char *state_dir, int *ret_pidfd,
                         struct err *err)

@@ -13,8 +13,9 @@ struct helper_kind {
     const char *what;         /* for people */
 };
 
-extern const struct helper_kind HELPER_PROXY; /* answers at the addresses of services */
-extern const struct helper_kind HELPER_NAMES; /* answers names */
+extern const struct helper_kind HELPER_PROXY;   /* answers at the addresses of services */
+extern const struct helper_kind HELPER_NAMES;   /* answers names */
+extern const struct helper_kind HELPER_WAY_OUT; /* runs the program that leads out (way_out.h) */
 
 struct helper_options {
     const char *state_dir;

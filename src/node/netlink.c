@@ -182,8 +182,8 @@ int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], str
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
                      const unsigned char peer_mac[6], struct err *err)
 {
-    int master;
-    int result = link_index(fd, bridge, &master, err);
+    int master = 0;
+    int result = bridge ? link_index(fd, bridge, &master, err) : 0;
     if (result < 0)
         return result;
     struct netlink_message message;
@@ -191,14 +191,16 @@ int netlink_veth_add(int fd, const char *name, const char *bridge, const char *p
     struct ifinfomsg peer_info = {.ifi_family = AF_UNSPEC};
     netlink_begin(&message, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr_str(&message, IFLA_IFNAME, name);
-    netlink_attr_u32(&message, IFLA_MASTER, (uint32_t)master);
+    if (bridge)
+        netlink_attr_u32(&message, IFLA_MASTER, (uint32_t)master);
     size_t link = netlink_nest(&message, IFLA_LINKINFO);
     netlink_attr_str(&message, IFLA_INFO_KIND, "veth");
     size_t data = netlink_nest(&message, IFLA_INFO_DATA);
     size_t end = netlink_nest(&message, VETH_INFO_PEER);
     append(&message, &peer_info, sizeof(peer_info));
     netlink_attr_str(&message, IFLA_IFNAME, peer);
-    netlink_attr(&message, IFLA_ADDRESS, peer_mac, 6);
+    if (peer_mac)
+        netlink_attr(&message, IFLA_ADDRESS, peer_mac, 6);
     netlink_attr_u32(&message, IFLA_NET_NS_FD, (uint32_t)peer_netns);
     netlink_nest_end(&message, end);
     netlink_nest_end(&message, data);
@@ -257,4 +259,27 @@ int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err)
     netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, RTA_GATEWAY, &gateway, sizeof(gateway));
     return finish(fd, &message, err, "add", "default route");
+}
+
+int netlink_prohibit_add(int fd, struct in_addr address, struct err *err)
+{
+    struct netlink_message message;
+    struct rtmsg info = {.rtm_family = AF_INET,
+                         .rtm_dst_len = 32,
+                         .rtm_table = RT_TABLE_MAIN,
+                         .rtm_protocol = RTPROT_STATIC,
+                         .rtm_scope = RT_SCOPE_UNIVERSE,
+                         .rtm_type = RTN_PROHIBIT};
+    netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
+    netlink_attr(&message, RTA_DST, &address, sizeof(address));
+    int result = talk(fd, &message);
+    return result < 0 && result != -EEXIST
+               ? err_set_errno(err, -result, "cannot keep pods from an address of the machine")
+               : 0;
+}
+
+bool netlink_link_exists(int fd, const char *name)
+{
+    int index;
+    return link_index(fd, name, &index, NULL) == 0;
 }

@@ -1,6 +1,6 @@
 /* The pod network's links, addresses and routes by rtnetlink: a message builder with a fixed size,
- * and the six requests the network is made of. Used by the static trainyard-step only, which is
- * why no library stands behind it. */
+ * and the requests the network is made of. The static trainyard-step uses it, which is why no
+ * library stands behind it. */
 #ifndef TRAINYARD_NODE_NETLINK_H
 #define TRAINYARD_NODE_NETLINK_H
 
@@ -38,7 +38,7 @@ int netlink_open(int *ret_fd, struct err *err);
 int netlink_link_up(int fd, const char *name, struct err *err);
 int netlink_link_delete(int fd, const char *name, struct err *err); /* a missing one is fine */
 int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err);
-/* A pair: `name` here, on the bridge and up; its peer as `peer` in another namespace. */
+/* A pair: `name` here, on the bridge (if any) and up; its peer as `peer` in another namespace. */
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
                      const unsigned char peer_mac[6], struct err *err);
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
@@ -47,5 +47,8 @@ int netlink_address_add(int fd, const char *name, struct in_addr address, int pr
 int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix,
                             struct err *err);
 int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err);
+/* Nobody here reaches this address; that may be so already. */
+int netlink_prohibit_add(int fd, struct in_addr address, struct err *err);
+bool netlink_link_exists(int fd, const char *name);
 
 #endif

@@ -15,6 +15,7 @@ struct node_options {
     const char *step_path;         /* the trainyard-step binary */
     const char *trainer_path;      /* what trainyard/trainer stands for */
     int fake_gpus;                 /* told besides those of the machine, for tests */
+    bool isolated;                 /* pods are to reach nothing beyond the cluster */
     const char *resolv_conf;       /* names the machine's name servers; NULL: /etc/resolv.conf */
 };
 

@@ -8,6 +8,7 @@
 #include "node/node_object.h"
 #include "node/pod_network.h"
 #include "node/space.h"
+#include "node/way_out.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -168,6 +169,21 @@ static struct name_service *serve_names(struct node_runtime *runtime,
     return name_service_new(runtime->loop, &names);
 }
 
+static struct helper_keeper *keep_way_out(struct node_runtime *runtime)
+{
+    struct way_out way;
+    struct helper_options helper = {.state_dir = runtime->host.state_dir,
+                                    .step_path = runtime->host.step_path,
+                                    .holder = runtime->host.network};
+    if (way_out_load(runtime->host.state_dir, &way, NULL) < 0)
+        return NULL;
+    bool wanted = way.kind == WAY_OUT_PROGRAM;
+    if (wanted)
+        helper.argument = arena_strdup(runtime->arena, way.program);
+    way_out_release(&way);
+    return wanted ? helper_keeper_new(runtime->loop, &HELPER_WAY_OUT, &helper) : NULL;
+}
+
 /* ---- The whole ---- */
 
 static int check_names(const char *const *names, struct err *err)
@@ -245,6 +261,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     runtime->pods = kube_informer_new_of_fields(runtime->client, &KUBE_PODS, NULL, NULL,
                                                 "spec.nodeName!=", runtime_on_pod_change, runtime);
     runtime->names = serve_names(runtime, options);
+    runtime->way_out = keep_way_out(runtime);
     result = serve_services(runtime, err);
     if (result < 0) {
         node_runtime_free(runtime);
@@ -265,6 +282,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
         return NULL;
     loop_timer_stop(&runtime->sync);
     name_service_free(runtime->names);
+    helper_keeper_free(runtime->way_out);
     service_proxy_free(runtime->proxy);
     host_names_free(runtime->host.host_names);
     node_log_streams_release(&runtime->logs);

@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_NODE_RUNTIME_INTERNAL_H
 #define TRAINYARD_NODE_RUNTIME_INTERNAL_H
 
+#include "node/helper_keeper.h"
 #include "node/log_stream.h"
 #include "node/name_service.h"
 #include "node/pod_runner.h"
@@ -17,6 +18,7 @@ struct node_runtime {
     struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
     struct name_service *names;
+    struct helper_keeper *way_out; /* of the program that leads out, where there is one */
     struct service_proxy *proxy;
     struct arena *arena; /* what lives as long as we do */
     const char *const *node_names;

@@ -11,9 +11,11 @@
 #include "node/pod_state.h"
 #include "node/process_lock.h"
 #include "node/step_start.h"
+#include "node/way_out.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -182,8 +184,11 @@ static int end_pods(const char *state_dir, struct err *err)
 
 static int end_helpers(const char *state_dir, struct err *err)
 {
-    int result = helper_process_end(&HELPER_PROXY, state_dir, err);
-    return result < 0 ? result : helper_process_end(&HELPER_NAMES, state_dir, err);
+    const struct helper_kind *const all[] = {&HELPER_PROXY, &HELPER_NAMES, &HELPER_WAY_OUT};
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(all); i++)
+        result = helper_process_end(all[i], state_dir, err);
+    return result;
 }
 
 static int find_holder(struct node_space *space, const char *state_dir, const char *step_path,
@@ -238,6 +243,19 @@ static int find_helpers(const struct node_space *space, const struct node_option
     return result;
 }
 
+/* A cluster works without one, so whatever goes wrong is told, and nothing more. */
+static void open_way_out(const struct node_space *space, const struct node_options *options)
+{
+    const struct helper_options helper = {
+        .state_dir = options->state_dir, .step_path = options->step_path, .holder = space->lock};
+    struct err err = ERR_INIT;
+    if (!options->isolated)
+        way_out_open(&helper, space->network_fd, space->nested);
+    else if (helper_process_end(&HELPER_WAY_OUT, options->state_dir, &err) < 0 ||
+             way_out_close(options->state_dir, &err) < 0)
+        log_warning("network", "%s", err.message);
+}
+
 /* Each pod takes descriptors here; the usual soft limit is for programs that use select(). */
 static void raise_descriptor_limit(void)
 {
@@ -290,6 +308,7 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
         node_space_abandon(space, options->state_dir);
         return result;
     }
+    open_way_out(space, options);
     *ret = space;
     return 0;
 }
@@ -352,6 +371,8 @@ int node_space_destroy(const char *state_dir, struct err *err)
         result = end_helpers(state_dir, err);
     if (result == 0)
         result = end_holder(state_dir, err);
+    if (result == 0)
+        result = way_out_close(state_dir, err);
     return result < 0 ? result : cgroup_base_destroy(state_dir, err);
 }
 

@@ -7,6 +7,8 @@
 #include "node/pod_network.h"
 #include "node/process_lock.h"
 
+#include "base/file.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <sched.h>
@@ -35,6 +37,8 @@ static int lay_network(struct err *err)
             0)
         result = netlink_link_up(fd, POD_NETWORK_BRIDGE, err);
     close(fd);
+    /* Where there is a way out, pods go it through here. */
+    (void)file_write_into("/proc/sys/net/ipv4/ip_forward", "1\n", NULL);
     return result;
 }
 

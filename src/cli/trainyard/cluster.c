@@ -310,6 +310,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .api_port = options->port,
         .step_path = beside_me(cluster.arena, "trainyard-step"),
         .trainer_path = beside_me(cluster.arena, "trainer"),
+        .isolated = options->isolated,
         .resolv_conf = options->resolv_conf,
         .fake_gpus = options->fake_gpus,
     };

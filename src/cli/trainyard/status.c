@@ -3,6 +3,7 @@
 #include "cli/trainyard/state_dir.h"
 
 #include "base/str.h"
+#include "node/way_out.h"
 
 #include <stdio.h>
 
@@ -22,11 +23,14 @@ static void print_json(struct arena *arena, const struct state_dir *state,
         json_set_int(arena, json, "port", server->port);
         json_set_string(arena, json, "kubeconfig", server->kubeconfig);
         json_set_string(arena, json, "version", server->version);
+        if (way_out_complaint(arena, state->path))
+            json_set_string(arena, json, "note", way_out_complaint(arena, state->path));
     }
     puts(json_to_string(arena, json));
 }
 
-static void print_text(const struct state_dir *state, const struct state_server *server)
+static void print_text(struct arena *arena, const struct state_dir *state,
+                       const struct state_server *server)
 {
     if (!server->running) {
         printf("no cluster runs in '%s': start one with 'trainyard up'\n", state->path);
@@ -35,6 +39,9 @@ static void print_text(const struct state_dir *state, const struct state_server 
     printf("running     yes\npid         %d\nserver      https://127.0.0.1:%d\nkubeconfig  %s\n"
            "state       %s\nversion     %s\n",
            (int)server->pid, server->port, server->kubeconfig, state->path, server->version);
+    const char *complaint = way_out_complaint(arena, state->path);
+    if (complaint)
+        printf("note        %s\n", complaint);
 }
 
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
@@ -52,7 +59,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     if (str_eq(wanted->output, "json"))
         print_json(arena, &state, &server);
     else
-        print_text(&state, &server);
+        print_text(arena, &state, &server);
     return server.running ? 0 : 1;
 }
 

@@ -11,6 +11,7 @@
 #include "kube/devices.h"
 #include "net/http_server.h"
 #include "node/port_holder.h"
+#include "node/way_out.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,6 +36,7 @@ struct up_values {
     const char *resolv_conf;
     int64_t fake_gpus;
     bool foreground;
+    bool isolated;
     bool no_operator;
 };
 
@@ -112,6 +114,10 @@ static void print_ready(void *context)
            "stop it with: trainyard down%s%s\n",
            options->port, quote, options->kubeconfig, quote, kept ? "" : " --state ",
            kept ? "" : options->state->path);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *complaint = way_out_complaint(arena, options->state->path);
+    if (complaint)
+        printf("\nnote: %s\n", complaint);
     fflush(stdout);
 }
 
@@ -261,6 +267,7 @@ static int up(const struct up_values *wanted, struct err *err)
         return result;
     options.no_operator = wanted->no_operator;
     options.fake_gpus = (int)wanted->fake_gpus;
+    options.isolated = wanted->isolated;
     options.kubeconfig = state.kubeconfig;
     if (!str_is_empty(wanted->kubeconfig))
         options.kubeconfig = absolute(arena, wanted->kubeconfig);
@@ -318,6 +325,10 @@ static const struct option OPTIONS[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),
      .help = "stay in the foreground until Ctrl-C"},
+    {.name = "isolated",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct up_values, isolated),
+     .help = "leave pods without a way beyond the cluster"},
     {.name = "no-operator",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, no_operator),
