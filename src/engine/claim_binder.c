@@ -132,6 +132,17 @@ static enum claim_step seek_volume(struct arena *arena, const struct claim_view 
         return wait_with(
             ret_event, "Normal", "FailedBinding",
             "no persistent volumes available for this claim and no storage class is set");
+    if (str_eq(provisioner, "kubernetes.io/no-provisioner"))
+        return wait_with(ret_event, "Warning", "ProvisioningFailed",
+                         "no volume plugin matched name: kubernetes.io/no-provisioner");
+    if (view->overdue && !str_eq(provisioner, CLAIM_PROVISIONER)) {
+        wait_with(ret_event, "Normal", "ProvisionedHere",
+                  arena_printf(arena,
+                               "nobody here makes volumes of class \"%s\": it gets a directory of "
+                               "this machine, as those of class \"" CLAIM_CLASS "\" do",
+                               class_));
+        return CLAIM_MAKE_VOLUME;
+    }
     if (!view->class_)
         return wait_with(
             ret_event, "Warning", "ProvisioningFailed",
@@ -159,6 +170,19 @@ static enum claim_step take_volume(struct arena *arena, const struct claim_view 
     return CLAIM_PATCH_VOLUME;
 }
 
+/* Its class has it wait until a pod is about to use it. */
+static bool is_early(const struct claim_view *view, const char *owner)
+{
+    return !view->used && !owner[0] && !named_volume(view->claim)[0] &&
+           str_eq(json_get_string(view->class_, "volumeBindingMode", ""), "WaitForFirstConsumer");
+}
+
+static bool was_made_for_it(const struct json *volume)
+{
+    return str_eq(kube_meta_annotation(volume, "pv.kubernetes.io/provisioned-by"),
+                  CLAIM_PROVISIONER);
+}
+
 enum claim_step claim_next_step(struct arena *arena, const struct claim_view *view,
                                 struct json **ret_patch, struct claim_event *ret_event)
 {
@@ -171,6 +195,9 @@ enum claim_step claim_next_step(struct arena *arena, const struct claim_view *vi
             *ret_patch = garbage_finalizer_patch(arena, claim, CLAIM_PROTECTION);
         return *ret_patch ? CLAIM_UNPROTECT : CLAIM_DONE;
     }
+    if (is_early(view, owner))
+        return wait_with(ret_event, "Normal", "WaitForFirstConsumer",
+                         "waiting for first consumer to be created before binding");
     if (!volume)
         return seek_volume(arena, view, ret_patch, ret_event);
     if (!owner[0])
@@ -183,6 +210,10 @@ enum claim_step claim_next_step(struct arena *arena, const struct claim_view *vi
         *ret_patch = json_object(arena);
         json_set_string(arena, json_ensure_object(arena, *ret_patch, "spec"), "volumeName",
                         kube_meta_name(volume));
+        if (was_made_for_it(volume))
+            wait_with(
+                ret_event, "Normal", "ProvisioningSucceeded",
+                arena_printf(arena, "Successfully provisioned volume %s", kube_meta_name(volume)));
         return CLAIM_PATCH_CLAIM;
     }
     if (!str_eq(phase_of(volume), "Bound")) {

@@ -1,8 +1,9 @@
 /* How a claim gets its volume, and what becomes of both. A claim takes a volume that somebody made
- * and that suits it; where there is none, and its class is one of ours, a volume is made for it: a
- * directory of this machine below <state>/volumes/<namespace>/<claim>, made by the node when a pod
- * first uses it. A claim stays as long as a pod uses it, a volume as long as it is bound. Pure;
- * claim_controller.c writes it down. */
+ * and that suits it; where there is none, a volume is made for it, at once if its class is one of
+ * ours, else after a moment in which somebody else could have done it: a directory of this machine
+ * below <state>/volumes/<namespace>/<claim>, made by the node when a pod first uses it. A claim
+ * stays as long as a pod uses it, a volume as long as it is bound. Pure; claim_controller.c writes
+ * it down. */
 #ifndef TRAINYARD_ENGINE_CLAIM_BINDER_H
 #define TRAINYARD_ENGINE_CLAIM_BINDER_H
 
@@ -14,6 +15,9 @@
 
 /* Where the data of a volume is: the node reads it, `kubectl describe pv` shows it. */
 #define CLAIM_WHERE "trainyard.dev/volume"
+
+/* How long a claim whose class is none of ours waits for a volume of somebody else. */
+enum { CLAIM_PATIENCE_MS = 3000 };
 
 /* What keeps a claim, or a volume, that somebody still needs. */
 #define CLAIM_PROTECTION        "kubernetes.io/pvc-protection"
@@ -40,7 +44,8 @@ struct claim_view {
     const struct json *claim;
     const struct json *class_; /* the one it names; NULL: it is not there */
     const struct json *volume; /* the one it names, or would have; NULL: none */
-    bool used;                 /* by a pod */
+    bool used;                 /* by a pod that has a node */
+    bool overdue;              /* nobody has made it a volume for CLAIM_PATIENCE_MS */
 };
 
 enum claim_step {

@@ -87,11 +87,14 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = hub_client(claims->hub);
     bool deleting = kube_meta_is_deleting(claim->json);
+    bool bound = str_eq(json_get_string(json_get(claim->json, "status"), "phase", ""), "Bound");
+    int64_t age_ms = loop_wall_ms(hub_loop(claims->hub)) - kube_meta_created_ms(claim->json);
     const struct claim_view view = {
         .claim = claim->json,
         .class_ = class_of(claims, claim->json),
         .volume = deleting ? NULL : volume_of(claims, arena, claim->json),
-        .used = deleting && is_used(claims, claim),
+        .used = (deleting || !bound) && is_used(claims, claim),
+        .overdue = age_ms >= CLAIM_PATIENCE_MS,
     };
     const char *volume_name = view.volume ? kube_meta_name(view.volume) : NULL;
     struct claim_event event;
@@ -102,8 +105,12 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
                    "%s", event.message);
     switch (next) {
     case CLAIM_DONE:
+        workqueue_done(claims->queue, key, false);
+        return;
     case CLAIM_WAIT:
         workqueue_done(claims->queue, key, false);
+        if (!view.overdue)
+            workqueue_add_after(claims->queue, key, CLAIM_PATIENCE_MS - age_ms);
         return;
     case CLAIM_MAKE_VOLUME:
         kube_create(client, &KUBE_PVS, NULL, claim_make_volume(arena, claim->json, view.class_),
@@ -213,8 +220,9 @@ static void volume_changed(struct claims *claims, const struct kube_object *volu
         recheck_waiting(claims);
 }
 
-/* A claim that it used may go now. */
-static void pod_gone(struct claims *claims, const struct kube_object *pod)
+/* The claims of a pod that is gone may go now; those of one that has got its node are waited for.
+ */
+static void pod_matters(struct claims *claims, const struct kube_object *pod)
 {
     JSON_EACH (volume, json_at(pod->json, "spec", "volumes", NULL)) {
         const char *name =
@@ -222,6 +230,11 @@ static void pod_gone(struct claims *claims, const struct kube_object *pod)
         if (name[0])
             enqueue(claims, pod->namespace_, name);
     }
+}
+
+static const char *node_of(const struct kube_object *pod)
+{
+    return pod ? json_get_string(json_get(pod->json, "spec"), "nodeName", "") : NULL;
 }
 
 static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
@@ -233,8 +246,8 @@ static void changed(void *self, const struct registry_resource *resource, struct
         volume_changed(self, new_ ? new_ : old);
     else if (str_eq(resource->storage, "storageclasses.storage.k8s.io"))
         recheck_waiting(self);
-    else if (str_eq(resource->storage, "pods") && !new_)
-        pod_gone(self, old);
+    else if (str_eq(resource->storage, "pods") && !str_eq(node_of(old), node_of(new_)))
+        pod_matters(self, new_ ? new_ : old);
 }
 
 static void *start(struct hub *hub)

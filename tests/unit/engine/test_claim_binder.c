@@ -42,10 +42,13 @@ static const struct json *ours(void)
 static struct json *patch;
 static struct claim_event event;
 
+static bool used, overdue;
+
 static enum claim_step next(const struct json *claim, const struct json *class_,
                             const struct json *volume)
 {
-    const struct claim_view view = {.claim = claim, .class_ = class_, .volume = volume};
+    const struct claim_view view = {
+        .claim = claim, .class_ = class_, .volume = volume, .used = used, .overdue = overdue};
     return claim_next_step(arena, &view, &patch, &event);
 }
 
@@ -118,6 +121,45 @@ static void test_waits(void **state)
         assert_string_equal(event.reason, rows[i].reason);
         assert_string_equal(event.message, rows[i].message);
     }
+}
+
+/* A class that nobody serves is served like ours, but not before somebody else could have. */
+static void test_other_classes(void **state)
+{
+    overdue = true;
+    assert_int_equal(next(claim_of("{'storageClassName':'gp2'}"), NULL, NULL), CLAIM_MAKE_VOLUME);
+    assert_string_equal(event.reason, "ProvisionedHere");
+    assert_string_equal(event.message,
+                        "nobody here makes volumes of class \"gp2\": it gets a directory of this "
+                        "machine, as those of class \"standard\" do");
+    assert_int_equal(next(claim_of("{}"), parse("{'provisioner':'example.com/nfs'}"), NULL),
+                     CLAIM_MAKE_VOLUME);
+    assert_int_equal(next(claim_of("{}"), ours(), NULL), CLAIM_MAKE_VOLUME);
+    assert_null(event.message);
+    /* These are made by hand, and no class is no class. */
+    assert_int_equal(
+        next(claim_of("{}"), parse("{'provisioner':'kubernetes.io/no-provisioner'}"), NULL),
+        CLAIM_WAIT);
+    assert_int_equal(next(claim_of("{'storageClassName':''}"), NULL, NULL), CLAIM_WAIT);
+    overdue = false;
+}
+
+static void test_first_consumer(void **state)
+{
+    struct json *class_ = with(ours(), "{'volumeBindingMode':'WaitForFirstConsumer'}");
+    struct json *claim = claim_of("{}");
+    assert_int_equal(next(claim, class_, NULL), CLAIM_WAIT);
+    assert_string_equal(event.reason, "WaitForFirstConsumer");
+    assert_string_equal(event.message, "waiting for first consumer to be created before binding");
+    assert_int_equal(next(claim, class_, volume_of("free", "1Gi")), CLAIM_WAIT);
+    used = true;
+    assert_int_equal(next(claim, class_, volume_of("free", "1Gi")), CLAIM_PATCH_VOLUME);
+    assert_int_equal(next(claim, class_, NULL), CLAIM_MAKE_VOLUME);
+    struct json *volume = claim_make_volume(arena, claim, class_);
+    used = false; /* what was begun is ended */
+    assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_CLAIM);
+    assert_string_equal(event.reason, "ProvisioningSucceeded");
+    assert_string_equal(event.message, "Successfully provisioned volume pvc-u");
 }
 
 static void test_prefers(void **state)
@@ -213,9 +255,10 @@ static void test_volume_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_for_it), cmocka_unit_test(test_made_by_hand),
-        cmocka_unit_test(test_waits),       cmocka_unit_test(test_prefers),
-        cmocka_unit_test(test_claim_goes),  cmocka_unit_test(test_volume_goes),
+        cmocka_unit_test(test_made_for_it),    cmocka_unit_test(test_made_by_hand),
+        cmocka_unit_test(test_waits),          cmocka_unit_test(test_other_classes),
+        cmocka_unit_test(test_first_consumer), cmocka_unit_test(test_prefers),
+        cmocka_unit_test(test_claim_goes),     cmocka_unit_test(test_volume_goes),
         cmocka_unit_test(test_volume_kept),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

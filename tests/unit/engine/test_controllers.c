@@ -382,6 +382,35 @@ static void test_claim(void **state)
     assert_int_equal(api_get(api, volume).status, 404);
 }
 
+/* One class waits for a pod, of another there is nothing but the name. */
+static void test_claims_of_other_classes(void **state)
+{
+#define CLAIMS "/api/v1/namespaces/default/persistentvolumeclaims"
+    struct api *api = *state;
+    static const char *const names[] = {"late", "gp2"};
+    make_node(api, "n1");
+    api_post(api, "/apis/storage.k8s.io/v1/storageclasses",
+             "{\"metadata\":{\"name\":\"late\"},\"provisioner\":\"trainyard.dev/directory\","
+             "\"volumeBindingMode\":\"WaitForFirstConsumer\"}");
+    for (size_t i = 0; i < 2; i++)
+        api_post(api, CLAIMS,
+                 arena_printf(api->arena,
+                              "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"accessModes\":["
+                              "\"ReadWriteOnce\"],\"storageClassName\":\"%s\",\"resources\":{"
+                              "\"requests\":{\"storage\":\"1Gi\"}}}}",
+                              names[i], names[i]));
+    assert_string_equal(api_at(api, CLAIMS "/gp2", "status.phase"), "Pending");
+    api_run(api, 5000);
+    assert_string_equal(api_at(api, CLAIMS "/gp2", "status.phase"), "Bound");
+    assert_string_equal(api_at(api, CLAIMS "/late", "status.phase"), "Pending");
+    make_pod(api, "user",
+             ",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":"
+             "\"late\"}}]");
+    api_run(api, 1000);
+    assert_string_equal(api_at(api, PODS "/user", "spec.nodeName"), "n1");
+    assert_string_equal(api_at(api, CLAIMS "/late", "status.phase"), "Bound");
+}
+
 static void test_old_events_go(void **state)
 {
     struct api *api = *state;
@@ -398,13 +427,21 @@ int main(void)
 #define FIXTURE_TEST(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_schedules),       FIXTURE_TEST(test_says_why_not),
-        FIXTURE_TEST(test_waits_for_room),  FIXTURE_TEST(test_node_taints),
-        FIXTURE_TEST(test_node_gone),       FIXTURE_TEST(test_background),
-        FIXTURE_TEST(test_foreground),      FIXTURE_TEST(test_orphan),
-        FIXTURE_TEST(test_absent_owner),    FIXTURE_TEST(test_circle_of_owners),
-        FIXTURE_TEST(test_owner_elsewhere), FIXTURE_TEST(test_namespace),
-        FIXTURE_TEST(test_service),         FIXTURE_TEST(test_claim),
+        FIXTURE_TEST(test_schedules),
+        FIXTURE_TEST(test_says_why_not),
+        FIXTURE_TEST(test_waits_for_room),
+        FIXTURE_TEST(test_node_taints),
+        FIXTURE_TEST(test_node_gone),
+        FIXTURE_TEST(test_background),
+        FIXTURE_TEST(test_foreground),
+        FIXTURE_TEST(test_orphan),
+        FIXTURE_TEST(test_absent_owner),
+        FIXTURE_TEST(test_circle_of_owners),
+        FIXTURE_TEST(test_owner_elsewhere),
+        FIXTURE_TEST(test_namespace),
+        FIXTURE_TEST(test_service),
+        FIXTURE_TEST(test_claim),
+        FIXTURE_TEST(test_claims_of_other_classes),
         FIXTURE_TEST(test_old_events_go),
     };
     int failed = 0;
