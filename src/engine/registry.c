@@ -198,7 +198,9 @@ static const struct registry_resource RESOURCES[] = {
         .short_names = NAMES("quota"),
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("ResourceQuota"),
-        .hooks = {.validate = kind_resource_quota_validate, .admit = rest_admit_quota},
+        .hooks = {.validate = kind_resource_quota_validate,
+                  .admit = rest_admit_quota,
+                  .status = rest_recount_quota},
     },
     {
         CORE("secrets", "Secret", true),

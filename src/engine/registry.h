@@ -84,6 +84,8 @@ struct registry_hooks {
     void (*delete_)(struct arena *arena, struct json *object, int64_t now_ms);
     /* After validation, with the store and who asks at hand: may complete or refuse. */
     int (*admit)(struct rest *rest, struct json *object, const struct json *old, struct err *err);
+    /* A status was written that the server knows better. */
+    int (*status)(struct rest *rest, struct json *object, struct err *err);
 };
 
 /* Another version in which clients may see and write a kind. What is stored, and what all of this

@@ -1,5 +1,4 @@
-/* ResourceQuotas: kept and checked; nothing is counted against them here, and who makes one is told
- * so (rest_admit_limits.c). */
+/* ResourceQuotas as they may be written; what they count and refuse: quota.h. */
 #include "engine/kinds.h"
 
 #include "base/str.h"

@@ -258,8 +258,15 @@ int rest_admit_namespace(struct rest *rest, struct json *namespace_, const struc
  */
 int rest_admit_pod_limits(struct rest *rest, struct json *pod, struct err *err);
 int rest_admit_claim_limits(struct rest *rest, const struct json *claim, struct err *err);
+
+/* ---- rest_quota.c: what the quotas of the namespace allow. The first is a hook of the registry;
+ * the second answers a write of the status of a quota, with what is true; the third is asked by
+ * every create and update, last of all. */
 int rest_admit_quota(struct rest *rest, struct json *quota, const struct json *old,
                      struct err *err);
+int rest_recount_quota(struct rest *rest, struct json *quota, struct err *err);
+int rest_charge_quotas(struct rest *rest, const struct json *object, const struct json *old,
+                       struct err *err);
 
 /* ---- rest_definition.c: names, conditions and warnings; a hook of the registry */
 int rest_admit_definition(struct rest *rest, struct json *definition, const struct json *old,

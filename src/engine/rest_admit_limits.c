@@ -69,10 +69,3 @@ int rest_admit_claim_limits(struct rest *rest, const struct json *claim, struct 
     }
     return 0;
 }
-
-int rest_admit_quota(struct rest *rest, struct json *quota, const struct json *old, struct err *err)
-{
-    rest_warn(rest, "a ResourceQuota is kept but not enforced on this machine: nothing is counted, "
-                    "and nothing refused");
-    return 0;
-}

@@ -302,9 +302,9 @@ int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
     if (r < 0)
         return r;
     r = check_free(rest, rest->about_name, err);
-    if (r < 0 || !resource->hooks.admit)
-        return r;
-    return resource->hooks.admit(rest, object, NULL, err);
+    if (r == 0 && resource->hooks.admit)
+        r = resource->hooks.admit(rest, object, NULL, err);
+    return r == 0 ? rest_charge_quotas(rest, object, NULL, err) : r;
 }
 
 void rest_create(struct rest *rest)
@@ -406,6 +406,8 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
         return r;
     if (rest->route.sub != SUB_NONE) {
         take_part(rest, object, old);
+        if (resource->hooks.status && (r = resource->hooks.status(rest, object, err)) < 0)
+            return r;
         if (resource->whole)
             validate(rest, object, old);
         if (rest->invalid.count > 0)
@@ -424,7 +426,8 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
     validate(rest, object, old);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-    return resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
+    r = resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
+    return r == 0 ? rest_charge_quotas(rest, object, old, err) : r;
 }
 
 /* What is wrong with the request itself is told before the object is looked for, as upstream. */

@@ -87,6 +87,17 @@ YAML
     kubectl delete pod urgent
     kubectl delete priorityclass urgent
 
+    # What a namespace may have.
+    kubectl create quota little --hard=pods=1,count/configmaps=10
+    kubectl run first --image trainyard/tools --restart Never --command -- sleep 100000
+    if kubectl run second --image trainyard/tools --restart Never --command -- sleep 1 2>"$SCRATCH/quota"; then fail "two pods of one"; fi
+    assert_contains "the refusal" "exceeded quota: little, requested: pods=1, used: pods=1, limited: pods=1" "$(cat "$SCRATCH/quota")"
+    kubectl describe quota little | grep -Eq '^pods +1 +1$' || fail "the quota: $(kubectl describe quota little)"
+    kubectl delete pod first --grace-period 0 --force
+    freed() { [ "$(kubectl get quota little -o jsonpath='{.status.used.pods}')" = 0 ]; }
+    wait_until "the place to be free" freed
+    kubectl delete quota little
+
     # GPUs are whole, and nobody's twice.
     for name in one two three; do
         kubectl apply -f - <<YAML
