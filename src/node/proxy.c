@@ -1,4 +1,4 @@
-/* The TCP proxy: its table as listening sockets, and its turns; see proxy.h. */
+/* The proxy: its table as listening sockets, and its turns; see proxy.h. */
 #include "node/proxy_internal.h"
 
 #include "base/cleanup.h"
@@ -6,6 +6,7 @@
 #include "node/relay.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -20,21 +21,7 @@ enum {
     ACCEPT_RETRY_MS = 100,  /* after the system ran out of descriptors */
 };
 
-struct listener {
-    struct watched watched;
-    struct proxy *proxy;
-    struct proxy_place place;
-    char *owner;
-    int fd;           /* -1: not listening yet */
-    int64_t retry_ms; /* when to try again; 0: no need */
-    bool complained;  /* that it cannot listen was told */
-    bool wanted;      /* while a table is taken over */
-    struct proxy_place *to;
-    size_t count, next;
-    bool sticky;
-};
-
-static void wake_at(struct proxy *proxy, int64_t at_ms)
+void proxy_wake_at(struct proxy *proxy, int64_t at_ms)
 {
     if (!proxy->wake_ms || at_ms < proxy->wake_ms)
         proxy->wake_ms = at_ms;
@@ -49,7 +36,7 @@ struct sockaddr_in proxy_place_address(const struct proxy_place *place)
 /* ---- listening ------------------------------------------------------------------------------- */
 
 /* Where to begin: with the next in turn, or for all callers of one address with the same. */
-static size_t choose_first(struct listener *listener, const struct sockaddr_in *caller)
+size_t proxy_listener_choose(struct proxy_listener *listener, const struct sockaddr_in *caller)
 {
     size_t next = listener->next;
     if (listener->sticky)
@@ -58,15 +45,15 @@ static size_t choose_first(struct listener *listener, const struct sockaddr_in *
     return next;
 }
 
-static void retry_at(struct listener *listener, int delay_ms)
+static void retry_at(struct proxy_listener *listener, int delay_ms)
 {
     listener->retry_ms = watched_now_ms() + delay_ms;
-    wake_at(listener->proxy, listener->retry_ms);
+    proxy_wake_at(listener->proxy, listener->retry_ms);
 }
 
 static void on_caller(struct watched *watched, uint32_t events)
 {
-    struct listener *listener = CONTAINER_OF(watched, struct listener, watched);
+    struct proxy_listener *listener = CONTAINER_OF(watched, struct proxy_listener, watched);
     struct proxy *proxy = listener->proxy;
     for (int i = 0; i < ACCEPTS_A_TURN; i++) {
         struct sockaddr_in caller = {0};
@@ -77,7 +64,7 @@ static void on_caller(struct watched *watched, uint32_t events)
                      : -1;
         if (fd >= 0) {
             proxy_pair_new(proxy, fd, listener->to, listener->count,
-                           choose_first(listener, &caller));
+                           proxy_listener_choose(listener, &caller));
         } else if (proxy->connections < CONNECTIONS_MAX &&
                    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
             return;
@@ -90,23 +77,26 @@ static void on_caller(struct watched *watched, uint32_t events)
     }
 }
 
-static int try_to_listen(struct listener *listener, struct err *err)
+static int try_to_listen(struct proxy_listener *listener, struct err *err)
 {
     const int on = 1;
     struct sockaddr_in address = proxy_place_address(&listener->place);
     char text[PROXY_PLACE_MAX];
     proxy_place_text(&listener->place, text);
-    _cleanup_fd_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int type = listener->udp ? SOCK_DGRAM : SOCK_STREAM;
+    _cleanup_fd_ int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, BACKLOG) < 0)
+    if (!listener->udp) /* of datagrams, two could have one port then */
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        (!listener->udp && listen(fd, BACKLOG) < 0))
         return err_set_errno(err, errno, "cannot listen on %s", text);
     listener->fd = TAKE_FD(fd);
     return 0;
 }
 
-static void begin_to_listen(struct listener *listener)
+static void begin_to_listen(struct proxy_listener *listener)
 {
     struct proxy *proxy = listener->proxy;
     struct err err = ERR_INIT;
@@ -120,8 +110,11 @@ static void begin_to_listen(struct listener *listener)
     listener->complained = failed;
 }
 
-static void listener_free(struct listener *listener)
+static void listener_free(struct proxy_listener *listener)
 {
+    listener->count = 0;
+    proxy_sessions_check(listener);
+    map_release(&listener->sessions);
     if (listener->fd >= 0) {
         watched_unset(listener->proxy->epoll_fd, listener->fd, &listener->watched);
         close(listener->fd);
@@ -133,13 +126,16 @@ static void listener_free(struct listener *listener)
 
 static void take_route(struct proxy *proxy, const struct proxy_route *route)
 {
-    char key[PROXY_PLACE_MAX];
-    proxy_place_text(&route->listen, key);
-    struct listener *listener = map_get(&proxy->listeners, key);
+    char place[PROXY_PLACE_MAX], key[PROXY_PLACE_MAX + sizeof("/udp")];
+    proxy_place_text(&route->listen, place);
+    snprintf(key, sizeof(key), "%s%s", place, route->udp ? "/udp" : "");
+    struct proxy_listener *listener = map_get(&proxy->listeners, key);
     bool is_new = !listener;
     if (is_new) {
         listener = mem_zalloc(sizeof(*listener));
-        listener->watched.on_event = on_caller;
+        listener->watched.on_event = route->udp ? proxy_on_datagram : on_caller;
+        listener->udp = route->udp;
+        map_init(&listener->sessions);
         listener->proxy = proxy;
         listener->place = route->listen;
         listener->fd = -1;
@@ -154,16 +150,17 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
     listener->next %= route->count;
     listener->sticky = route->sticky;
     listener->wanted = true;
+    proxy_sessions_check(listener);
     if (is_new)
         begin_to_listen(listener);
 }
 
 /* Visits a listener at a time, since what is removed changes the map. */
-static struct listener *find_unwanted(const struct proxy *proxy, const char **ret_key)
+static struct proxy_listener *find_unwanted(const struct proxy *proxy, const char **ret_key)
 {
     void *value;
     for (size_t i = 0; map_next(&proxy->listeners, &i, ret_key, &value);)
-        if (!((struct listener *)value)->wanted)
+        if (!((struct proxy_listener *)value)->wanted)
             return value;
     return NULL;
 }
@@ -173,11 +170,11 @@ void proxy_set(struct proxy *proxy, const struct proxy_table *table)
     const char *key;
     void *value;
     for (size_t i = 0; map_next(&proxy->listeners, &i, &key, &value);)
-        ((struct listener *)value)->wanted = false;
+        ((struct proxy_listener *)value)->wanted = false;
     for (size_t i = 0; i < table->count; i++)
         if (table->routes[i].count > 0)
             take_route(proxy, &table->routes[i]);
-    for (struct listener *listener; (listener = find_unwanted(proxy, &key));) {
+    for (struct proxy_listener *listener; (listener = find_unwanted(proxy, &key));) {
         map_remove(&proxy->listeners, key);
         listener_free(listener);
     }
@@ -196,6 +193,8 @@ int proxy_new(const struct proxy_options *options, struct proxy **ret, struct er
     proxy->epoll_fd = fd;
     proxy->piece = mem_alloc(RELAY_PIECE);
     proxy_pairs_init(proxy);
+    ring_init(&proxy->sessions);
+    ring_init(&proxy->dead_sessions);
     map_init(&proxy->listeners);
     *ret = proxy;
     return 0;
@@ -207,6 +206,7 @@ struct proxy *proxy_free(struct proxy *proxy)
         return NULL;
     proxy_set(proxy, &(struct proxy_table){0});
     proxy_pairs_end(proxy);
+    proxy_sessions_bury(proxy);
     map_release(&proxy->listeners);
     close(proxy->epoll_fd);
     free(proxy->piece);
@@ -231,12 +231,13 @@ static void retry(struct proxy *proxy)
     void *value;
     proxy->wake_ms = 0;
     for (size_t i = 0; map_next(&proxy->listeners, &i, &key, &value);) {
-        struct listener *listener = value;
+        struct proxy_listener *listener = value;
         if (listener->retry_ms && listener->retry_ms <= now)
             begin_to_listen(listener);
         else if (listener->retry_ms)
-            wake_at(proxy, listener->retry_ms);
+            proxy_wake_at(proxy, listener->retry_ms);
     }
+    proxy_sessions_expire(proxy, now);
 }
 
 static int until_wake(const struct proxy *proxy)
@@ -252,6 +253,7 @@ int proxy_run(struct proxy *proxy, int timeout_ms, const sigset_t *mask)
         timeout_ms = wake;
     watched_turn(proxy->epoll_fd, timeout_ms, mask);
     proxy_pairs_bury(proxy);
+    proxy_sessions_bury(proxy);
     if (until_wake(proxy) == 0)
         retry(proxy);
     return until_wake(proxy);

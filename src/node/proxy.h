@@ -1,7 +1,7 @@
-/* A TCP proxy on epoll: listens where its table says, connects each caller to one of the places
- * behind, in turn and past those that do not answer, and relays until both have ended. Where a
- * route leads nowhere nothing listens, so that callers are refused at once. Connections go on when
- * the table changes.
+/* A proxy for TCP and UDP on epoll: listens where its table says, connects each caller to one of
+ * the places behind, in turn and past those that do not answer, and relays until both have ended.
+ * Where a route leads nowhere nothing listens, so that callers are refused at once. Connections go
+ * on when the table changes.
  *
  * It runs in two processes: in trainyard-step for the addresses of services, where it outlives the
  * control process, and inside the control process for ports of the machine. So it knows neither
@@ -16,8 +16,9 @@
 struct proxy;
 
 struct proxy_options {
-    /* A socket that can reach `to`, not blocking; NULL: the process's own network. */
-    int (*make_socket)(void *context, const struct proxy_place *to, int *ret_fd, struct err *err);
+    /* A socket of this type that can reach `to`, not blocking; NULL: the process's own network. */
+    int (*make_socket)(void *context, const struct proxy_place *to, int type, int *ret_fd,
+                       struct err *err);
     /* The route cannot be served (told once; it is tried again and again) or can now (err NULL).
      * Must not call back. May be NULL. */
     void (*news)(void *context, const char *owner, const struct proxy_place *listen,

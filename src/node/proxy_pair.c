@@ -82,12 +82,12 @@ static void set_options(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
 }
 
-static int make_socket(struct proxy *proxy, const struct proxy_place *to)
+int proxy_make_socket(struct proxy *proxy, const struct proxy_place *to, int type)
 {
     int fd = -1;
     if (!proxy->options.make_socket)
-        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    else if (proxy->options.make_socket(proxy->options.context, to, &fd, NULL) < 0)
+        fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    else if (proxy->options.make_socket(proxy->options.context, to, type, &fd, NULL) < 0)
         fd = -1;
     return fd;
 }
@@ -99,7 +99,7 @@ static void connect_next(struct pair *pair)
     while (pair->tried < pair->try_count) {
         const struct proxy_place *to = &pair->tries[pair->tried++];
         struct sockaddr_in address = proxy_place_address(to);
-        int fd = make_socket(pair->proxy, to);
+        int fd = proxy_make_socket(pair->proxy, to, SOCK_STREAM);
         if (fd < 0)
             break;
         pair->relay.fds[1] = fd;

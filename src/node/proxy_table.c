@@ -64,6 +64,8 @@ void proxy_table_write(const struct proxy_table *table, struct buf *buf)
         const struct proxy_route *route = &table->routes[i];
         proxy_place_text(&route->listen, text);
         record_write(buf, "listen", text);
+        if (route->udp)
+            record_write(buf, "udp", "yes");
         if (route->sticky)
             record_write(buf, "sticky", "yes");
         for (size_t j = 0; j < route->count; j++) {
@@ -85,8 +87,12 @@ int proxy_table_parse(struct arena *arena, char *text, size_t size, struct proxy
     record_reader_init(&reader, text, size);
     while ((result = record_next(&reader, &key, &value, err)) > 0) {
         struct proxy_place place;
-        if (str_eq(key, "sticky") && str_eq(value, "yes") && route) {
-            route->sticky = true;
+        bool *flag = !route                  ? NULL
+                     : str_eq(key, "sticky") ? &route->sticky
+                     : str_eq(key, "udp")    ? &route->udp
+                                             : NULL;
+        if (flag && str_eq(value, "yes")) {
+            *flag = true;
             continue;
         }
         if (proxy_place_parse(value, &place, err) < 0)

@@ -1,6 +1,7 @@
 /* Where a proxy listens and where it leads: the text the control process writes for the service
- * proxy, one "listen ADDRESS:PORT" for each port of a service, each followed by "sticky
- * yes" where callers are to stay with one place, and its "to ADDRESS:PORT" lines. The reader trusts
+ * proxy, one "listen ADDRESS:PORT" for each port of a service, each followed by "udp yes" where it
+ * is one for datagrams, "sticky yes" where callers are to stay with one place, and its "to
+ * ADDRESS:PORT" lines. The reader trusts
  * nothing about its input. */
 #ifndef TRAINYARD_NODE_PROXY_TABLE_H
 #define TRAINYARD_NODE_PROXY_TABLE_H
@@ -28,6 +29,7 @@ struct proxy_route {
     struct proxy_place listen;
     struct proxy_place *to;
     size_t count, capacity;
+    bool udp;
     bool sticky;       /* who comes from one address is led to one place, as long as it is there */
     const char *owner; /* who wants it, for the maker of the table; not written, may be NULL */
 };

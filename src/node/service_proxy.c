@@ -64,12 +64,13 @@ static void on_wake(struct loop_timer *timer)
 }
 
 /* Pods are in their network; those with hostNetwork, and all others, are reached from here. */
-static int make_socket(void *context, const struct proxy_place *to, int *ret_fd, struct err *err)
+static int make_socket(void *context, const struct proxy_place *to, int type, int *ret_fd,
+                       struct err *err)
 {
     const struct service_proxy *self = context;
     if (pod_network_has(to->address))
-        return node_space_socket(self->options.host->space, AF_INET, SOCK_STREAM, 0, ret_fd, err);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        return node_space_socket(self->options.host->space, AF_INET, type, 0, ret_fd, err);
+    int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
     *ret_fd = fd;
@@ -125,11 +126,12 @@ void service_proxy_announce(struct service_proxy *self, const struct json *servi
         return; /* its pods are reached directly, with whatever protocol */
     JSON_EACH (port, json_get(spec, "ports")) {
         const char *protocol = json_get_string(port, "protocol", "TCP");
-        if (!str_eq(protocol, "TCP"))
-            kube_event(self->options.host->client, service, COMPONENT, "Warning", "Unsupported",
-                       "port %lld/%s leads nowhere: services carry TCP here; with clusterIP: None "
-                       "the name leads to the pods themselves",
-                       (long long)json_get_int(port, "port", 0), protocol);
+        if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP"))
+            kube_event(
+                self->options.host->client, service, COMPONENT, "Warning", "Unsupported",
+                "port %lld/%s leads nowhere: services carry TCP and UDP here; with clusterIP: None "
+                "the name leads to the pods themselves",
+                (long long)json_get_int(port, "port", 0), protocol);
     }
 }
 

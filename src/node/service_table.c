@@ -11,9 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_tcp(const struct json *port)
+static bool is_udp(const struct json *port)
 {
-    return str_eq(json_get_string(port, "protocol", "TCP"), "TCP");
+    return str_eq(json_get_string(port, "protocol", "TCP"), "UDP");
+}
+
+static bool is_carried(const struct json *port)
+{
+    return is_udp(port) || str_eq(json_get_string(port, "protocol", "TCP"), "TCP");
 }
 
 static bool make_place(const char *address, int64_t port, struct proxy_place *ret)
@@ -30,7 +35,8 @@ static void add_places(struct arena *arena, struct proxy_route *route, const str
     const char *name = json_get_string(port, "name", "");
     JSON_EACH (subset, json_get(endpoints, "subsets")) {
         JSON_EACH (target, json_get(subset, "ports")) {
-            if (!is_tcp(target) || !str_eq(json_get_string(target, "name", ""), name))
+            if (is_udp(target) != is_udp(port) || !is_carried(target) ||
+                !str_eq(json_get_string(target, "name", ""), name))
                 continue;
             JSON_EACH (address, json_get(subset, "addresses")) {
                 struct proxy_place place;
@@ -61,7 +67,8 @@ static int compare_places(const void *a, const void *b)
 static int compare_routes(const void *a, const void *b)
 {
     const struct proxy_route *one = a, *two = b;
-    return compare_places(&one->listen, &two->listen);
+    int order = compare_places(&one->listen, &two->listen);
+    return order ? order : (int)one->udp - (int)two->udp;
 }
 
 static void sort(struct proxy_table *table)
@@ -85,13 +92,14 @@ void service_table_inside(struct arena *arena, const struct service_table_source
         JSON_EACH (port, json_get(spec, "ports")) {
             struct proxy_place listen;
             /* "None" is no address: a headless service is reached at its pods. */
-            if (!is_tcp(port) || !make_place(json_get_string(spec, "clusterIP", ""),
-                                             json_get_int(port, "port", 0), &listen))
+            if (!is_carried(port) || !make_place(json_get_string(spec, "clusterIP", ""),
+                                                 json_get_int(port, "port", 0), &listen))
                 continue;
             if (!endpoints)
                 endpoints = source->endpoints(source->context, kube_meta_namespace(service),
                                               kube_meta_name(service));
             struct proxy_route *route = proxy_table_add(arena, ret, listen);
+            route->udp = is_udp(port);
             route->sticky = is_sticky(spec);
             add_places(arena, route, port, endpoints, true);
         }
@@ -112,12 +120,13 @@ static void add_node_ports(struct arena *arena, const struct service_table_sourc
     const char *owner =
         arena_printf(arena, "Service/%s/%s", kube_meta_namespace(service), kube_meta_name(service));
     JSON_EACH (port, json_get(spec, "ports")) {
-        for (int node = 0; node_names[node] && is_tcp(port); node++) {
+        for (int node = 0; node_names[node] && is_carried(port); node++) {
             struct proxy_place listen;
             if (!make_place(node_object_address(arena, node), json_get_int(port, "nodePort", 0),
                             &listen))
                 continue;
             struct proxy_route *route = proxy_table_add(arena, ret, listen);
+            route->udp = is_udp(port);
             route->owner = owner;
             route->sticky = is_sticky(spec);
             add_places(arena, route, port, endpoints, false);
@@ -139,13 +148,14 @@ static void add_host_ports(struct arena *arena, const struct json *pod,
     JSON_EACH (container, json_get(spec, "containers")) {
         JSON_EACH (port, json_get(container, "ports")) {
             struct proxy_place listen, to;
-            if (!is_tcp(port) ||
+            if (!is_carried(port) ||
                 !make_place(node_object_address(arena, node), json_get_int(port, "hostPort", 0),
                             &listen) ||
                 !make_place(json_get_string(status, "podIP", ""),
                             json_get_int(port, "containerPort", 0), &to))
                 continue;
             struct proxy_route *route = proxy_table_add(arena, ret, listen);
+            route->udp = is_udp(port);
             route->owner =
                 arena_printf(arena, "Pod/%s/%s", kube_meta_namespace(pod), kube_meta_name(pod));
             proxy_route_add(arena, route, to);

@@ -1,5 +1,5 @@
 /* From Services, Endpoints and Pods to the tables of the proxies: pure, so that every shape of a
- * service can be tested without a socket. TCP only. */
+ * service can be tested without a socket. TCP and UDP. */
 #ifndef TRAINYARD_NODE_SERVICE_TABLE_H
 #define TRAINYARD_NODE_SERVICE_TABLE_H
 

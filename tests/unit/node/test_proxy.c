@@ -374,13 +374,122 @@ static void out_of_descriptors(void **state)
     close(server);
 }
 
+/* ---- datagrams ---- */
+
+static int make_udp(struct proxy_place *ret)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    *ret = (struct proxy_place){address.sin_addr, ntohs(address.sin_port)};
+    return fd;
+}
+
+static void serve_udp(struct fixture *fixture, struct proxy_place listen,
+                      const struct proxy_place *to, size_t count)
+{
+    fixture->table = (struct proxy_table){0};
+    struct proxy_route *route = proxy_table_add(fixture->arena, &fixture->table, listen);
+    route->udp = true;
+    for (size_t i = 0; i < count; i++)
+        proxy_route_add(fixture->arena, route, to[i]);
+    proxy_set(fixture->proxy, &fixture->table);
+}
+
+static int call_udp(struct proxy_place place)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(place.port), .sin_addr = place.address};
+    struct proxy_place own;
+    int fd = make_udp(&own);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    return fd;
+}
+
+/* What the place hears, answered with a word of its own; the number of the place, or -1. */
+static int answer_one(const int servers[], int count, const char *expected)
+{
+    for (int i = 0; i < count; i++) {
+        char text[64];
+        struct sockaddr_in peer;
+        socklen_t size = sizeof(peer);
+        ssize_t got =
+            recvfrom(servers[i], text, sizeof(text) - 1, 0, (struct sockaddr *)&peer, &size);
+        if (got < 0)
+            continue;
+        text[got] = '\0';
+        assert_string_equal(text, expected);
+        assert_true(sendto(servers[i], "answer", 6, 0, (struct sockaddr *)&peer, size) == 6);
+        return i;
+    }
+    return -1;
+}
+
+static void datagrams(void **state)
+{
+    enum { PLACES = 2, CALLERS = 4 };
+    struct fixture *fixture = *state;
+    struct proxy_place places[PLACES], listen;
+    int servers[PLACES], callers[CALLERS], chosen[CALLERS], counts[PLACES] = {0};
+    close(make_udp(&listen));
+    for (int i = 0; i < PLACES; i++)
+        servers[i] = make_udp(&places[i]);
+    serve_udp(fixture, listen, places, PLACES);
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = call_udp(listen);
+        say(callers[i], "question");
+        run(fixture);
+        chosen[i] = answer_one(servers, PLACES, "question");
+        assert_true(chosen[i] >= 0);
+        counts[chosen[i]]++;
+        run(fixture);
+        /* Connected: only what comes from the address that was called is heard. */
+        assert_string_equal(hear(callers[i]), "answer");
+    }
+    assert_int_equal(counts[0], CALLERS / PLACES);
+    /* A caller stays where it is, while its place is there. */
+    say(callers[0], "again");
+    run(fixture);
+    assert_int_equal(answer_one(servers, PLACES, "again"), chosen[0]);
+    run(fixture);
+    assert_string_equal(hear(callers[0]), "answer");
+    serve_udp(fixture, listen, &places[!chosen[0]], 1);
+    say(callers[0], "moved");
+    run(fixture);
+    assert_int_equal(answer_one(servers, PLACES, "moved"), !chosen[0]);
+    run(fixture);
+    assert_string_equal(hear(callers[0]), "answer");
+    /* A place that is gone: the datagram is lost, the next one goes elsewhere. */
+    int gone = !chosen[0];
+    close(servers[gone]);
+    servers[gone] = -1;
+    say(callers[0], "lost");
+    run(fixture);
+    serve_udp(fixture, listen, &places[!gone], 1);
+    say(callers[0], "found");
+    run(fixture);
+    assert_int_equal(answer_one(servers, PLACES, "found"), !gone);
+    for (int i = 0; i < CALLERS; i++)
+        close(callers[i]);
+    close(servers[!gone]);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(half_ends),     TEST(resets),         TEST(in_turn_and_past_the_dead),
-        TEST(nobody_behind), TEST(stays_with_one), TEST(table_changes),
-        TEST(slow_reader),   TEST(taken_port),     TEST(out_of_descriptors),
+        cmocka_unit_test_setup_teardown(datagrams, set_up, tear_down),
+        TEST(half_ends),
+        TEST(resets),
+        TEST(in_turn_and_past_the_dead),
+        TEST(nobody_behind),
+        TEST(stays_with_one),
+        TEST(table_changes),
+        TEST(slow_reader),
+        TEST(taken_port),
+        TEST(out_of_descriptors),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

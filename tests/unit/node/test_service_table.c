@@ -89,6 +89,10 @@ static void inside(void **state)
     service_table_inside(arena, &SOURCE, &table);
     assert_string_equal(text_of(arena, &table), "listen 10.96.0.3:1\n"
                                                 "sticky yes\n"
+                                                "listen 10.96.0.7:53\n"
+                                                "udp yes\n"
+                                                "to 10.244.1.9:5353\n"
+                                                "to 10.244.2.1:5353\n"
                                                 "listen 10.96.0.7:80\n"
                                                 "to 10.244.1.9:8080\n"
                                                 "to 10.244.2.1:8080\n"
@@ -106,15 +110,28 @@ static void outside(void **state)
                                                 "to 10.244.1.9:3001\n"
                                                 "listen 127.0.0.1:30001\n"
                                                 "sticky yes\n"
+                                                "listen 127.0.0.1:30053\n"
+                                                "udp yes\n"
+                                                "to 10.244.1.9:5353\n"
+                                                "to 10.244.2.1:5353\n"
+                                                "to 127.0.0.2:5353\n"
                                                 "listen 127.0.0.1:30080\n"
                                                 "to 10.244.1.9:8080\n"
                                                 "to 10.244.2.1:8080\n"
                                                 "to 10.244.3.1:9090\n"
                                                 "to 127.0.0.2:8080\n"
+                                                "listen 127.0.0.2:9\n"
+                                                "udp yes\n"
+                                                "to 10.244.2.1:8\n"
                                                 "listen 127.0.0.2:3000\n"
                                                 "to 10.244.2.1:3000\n"
                                                 "listen 127.0.0.2:30001\n"
                                                 "sticky yes\n"
+                                                "listen 127.0.0.2:30053\n"
+                                                "udp yes\n"
+                                                "to 10.244.1.9:5353\n"
+                                                "to 10.244.2.1:5353\n"
+                                                "to 127.0.0.2:5353\n"
                                                 "listen 127.0.0.2:30080\n"
                                                 "to 10.244.1.9:8080\n"
                                                 "to 10.244.2.1:8080\n"
@@ -133,6 +150,7 @@ static void as_text(void **state)
         {"", NULL},
         {"listen 10.96.0.1:443\nto 10.244.0.1:6443\nto 1.2.3.4:1\nlisten 10.96.0.2:65535\n", NULL},
         {"listen 10.96.0.1:443\nsticky yes\nto 10.244.0.1:6443\n", NULL},
+        {"listen 10.96.0.1:53\nudp yes\nto 10.244.0.1:53\n", NULL},
         {"listen 10.96.0.1:443\nsticky no\n", "line 2: 'no' is no ADDRESS:PORT"},
         {"sticky yes\n", "line 1: 'yes' is no ADDRESS:PORT"},
         {"to 10.244.0.1:1\n", "line 1: 'to' is not expected here"},
