@@ -24,6 +24,8 @@ struct kube_client {
     struct kube_event_budget event_budget;
     struct kube_event_entry *first_in_line, *last_in_line; /* to be written */
     size_t line_length, events_under_way;
+    int64_t event_ms;     /* when the newest was made … */
+    uint64_t event_place; /* … and how many in that millisecond before it */
 };
 
 /* A piece of a long list. */

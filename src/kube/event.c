@@ -260,6 +260,17 @@ static void raise_count(struct kube_event_entry *entry)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
+/* In the order in which things happened, as events of one object are listed by their names: the
+ * time, the place within its millisecond, and what tells it from the events of others. */
+static unsigned long long event_number(struct kube_client *client)
+{
+    int64_t now = loop_wall_ms(client->loop);
+    client->event_place = now == client->event_ms ? client->event_place + 1 : 0;
+    client->event_ms = now;
+    return (unsigned long long)now << 22 | (client->event_place & 63ULL) << 16 |
+           (rand_next(&client->rand) & 0xffff);
+}
+
 /* The texts of the news and the event's name, in memory of exactly their size. */
 static void copy_texts(struct kube_event_entry *entry, const struct news *news)
 {
@@ -272,7 +283,7 @@ static void copy_texts(struct kube_event_entry *entry, const struct news *news)
     char name[NAME_BASE_MAX + 32];
     size_t size = 0;
     snprintf(name, sizeof(name), "%.*s.%016llx", (int)NAME_BASE_MAX, news->name,
-             (unsigned long long)rand_next(&entry->client->rand));
+             event_number(entry->client));
     entry->news = *news;
     entry->name = name;
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)

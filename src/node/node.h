@@ -13,6 +13,7 @@ struct node_options {
     const char *const *node_names; /* NULL-terminated */
     int api_port;                  /* on the machine's loopback */
     const char *step_path;         /* the trainyard-step binary */
+    const char *prober_path;       /* this program, as it is started for probes with TLS */
     const char *trainer_path;      /* what trainyard/trainer stands for */
     int fake_gpus;                 /* told besides those of the machine, for tests */
     bool isolated;                 /* pods are to reach nothing beyond the cluster */

@@ -28,7 +28,8 @@ static int plan_container(struct planner *p, const struct json *container, bool 
         (result = environment_build(p->arena, &p->facts, p->input->objects, container,
                                     &ret->environment, p->err)) < 0 ||
         (result = planner_security(p, container, ret)) < 0 ||
-        (result = planner_mounts(p, container, ret)) < 0)
+        (result = planner_mounts(p, container, ret)) < 0 ||
+        (result = planner_life(p, container, ret)) < 0)
         return planner_refuse(p, "CreateContainerConfigError", name, result);
     return planner_command(p, container, ret);
 }
@@ -65,6 +66,7 @@ int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod
         return planner_refuse(p, "CreateContainerConfigError", NULL, result);
     if ((result = planner_pod_security(p)) < 0)
         return planner_refuse(p, "SysctlForbidden", NULL, result);
+    planner_pod_life(p);
     if ((result = planner_prepare_volumes(p)) < 0)
         return result;
     const struct json *lists[] = {json_get(spec, "initContainers"), json_get(spec, "containers")};

@@ -17,7 +17,9 @@ struct pod_plan_input {
     int api_port;                /* of the API on the machine's loopback */
     const char *trainer_path;
     const char *step_path;
-    const char *home;                /* of the machine's user, or NULL */
+    const char *prober; /* this program, which speaks TLS for probes */
+    int64_t started_ms; /* wall time when the node took the pod: its deadline counts from there */
+    const char *home;   /* of the machine's user, or NULL */
     const char *machine_resolv_conf; /* content of the machine's /etc/resolv.conf */
     const struct json *images;
     const struct node_objects *objects;

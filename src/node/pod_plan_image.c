@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* "SIGQUIT", "QUIT" or "3"; 0 for what is none. */
-static int signal_named(const char *text)
+int planner_signal_named(const char *text)
 {
     int64_t number = 0;
     if (str_to_int64(text, 1, SIGRTMAX, &number, NULL) == 0)
@@ -49,7 +49,7 @@ int planner_image(struct planner *p, const struct json *container, struct pod_co
     if (!directory[0])
         directory = p->image.directory;
     ret->directory = directory[0] ? directory : NULL;
-    ret->stop_signal = signal_named(p->image.stop_signal);
+    ret->stop_signal = planner_signal_named(p->image.stop_signal);
     ret->image_id = p->image.digest[0] ? p->image.digest : NULL;
     if (!p->image.root)
         return 0;

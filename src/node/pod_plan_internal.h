@@ -39,6 +39,7 @@ int planner_mounts(struct planner *p, const struct json *container, struct pod_c
 
 /* ---- pod_plan_image.c: what the image gives, before anything else is known of the container */
 int planner_image(struct planner *p, const struct json *container, struct pod_container *ret);
+int planner_signal_named(const char *text); /* 0 for what is none */
 
 /* ---- pod_plan_security.c */
 int planner_pod_security(struct planner *p);
@@ -51,5 +52,9 @@ int planner_gpus(struct planner *p, const struct json *container, struct pod_con
 void planner_default_environment(struct planner *p, const struct json *container,
                                  struct pod_strings *environment);
 int planner_command(struct planner *p, const struct json *container, struct pod_container *ret);
+
+/* ---- pod_plan_life.c: probes, hooks, sidecars, deadlines */
+void planner_pod_life(struct planner *p);
+int planner_life(struct planner *p, const struct json *container, struct pod_container *ret);
 
 #endif

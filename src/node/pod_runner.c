@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPONENT "trainyard-node"
+#define COMPONENT "kubelet" /* as clusters everywhere call who runs pods */
 
 enum {
     REFUSED_RETRY_MS = 2 * 1000, /* what is missing may have come */
@@ -75,44 +75,27 @@ static void keep_peers(struct pod_runner *runner, const char *name)
 
 /* ---- What the supervisor wrote ---- */
 
-/* How the last run that came to an end did so. */
-static const struct container_end *newest_end(const struct container_state *state)
+/* Tell what happened since the state we know. */
+static void announce(struct pod_runner *runner, const struct pod_state *fresh)
 {
-    return state->end.known ? &state->end : &state->last;
-}
-
-/* Tell what happened between two states; a short run may have begun and ended in between. */
-static void announce_container(struct pod_runner *runner, const struct container_state *old,
-                               const struct container_state *now)
-{
-    struct kube_client *client = runner->host->client;
-    const struct json *pod = runner_pod(runner);
-    const struct container_end *end = newest_end(now);
-    bool was_running = old && old->phase == CONTAINER_RUNNING;
-    bool has_ended = end->known && (!old || !newest_end(old)->known ||
-                                    newest_end(old)->finished_ms != end->finished_ms);
-    bool never_ran = has_ended && str_eq(end->reason, "StartError");
-    bool ran_unseen = has_ended && !never_ran && !was_running;
-    bool runs_anew = now->phase == CONTAINER_RUNNING && (!was_running || has_ended);
-    if (never_ran)
-        kube_event(client, pod, COMPONENT, "Warning", "Failed", "Error: %s", end->message);
-    if (ran_unseen || runs_anew)
-        kube_event(client, pod, COMPONENT, "Normal", "Started", "Started container %s", now->name);
-    if (has_ended && str_eq(now->reason, "CrashLoopBackOff"))
-        kube_event(client, pod, COMPONENT, "Warning", "BackOff",
-                   "Back-off restarting failed container %s in pod %s", now->name,
-                   kube_meta_name(pod));
+    const struct pod_news *news;
+    int64_t number = runner->state.told + 1;
+    if (number <= fresh->told - POD_NEWS_MAX)
+        number = fresh->told - POD_NEWS_MAX + 1;
+    for (; number <= fresh->told; number++)
+        if ((news = pod_state_news(fresh, number)))
+            kube_event(runner->host->client, runner_pod(runner), COMPONENT,
+                       news->is_warning ? "Warning" : "Normal", news->reason, "%s", news->message);
 }
 
 /* Read the state again; true if there is one. */
-static bool load_state(struct pod_runner *runner, bool announce)
+static bool load_state(struct pod_runner *runner, bool tell)
 {
     struct pod_state fresh;
     if (pod_state_load(runner->directory, &fresh, NULL) < 0)
         return runner->has_state;
-    for (size_t i = 0; announce && i < fresh.count; i++)
-        announce_container(runner, pod_runner_container(runner, fresh.containers[i].name),
-                           &fresh.containers[i]);
+    if (tell)
+        announce(runner, &fresh);
     pod_state_release(&runner->state);
     runner->state = fresh;
     runner->has_state = true;
@@ -218,6 +201,8 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .api_port = host->api_port,
         .trainer_path = host->trainer_path,
         .step_path = host->step_path,
+        .prober = host->prober,
+        .started_ms = runner->started_ms,
         .home = host->home,
         .machine_resolv_conf = host->resolv_conf,
         .images = images,
@@ -237,20 +222,12 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
 /* What a manifest asks for and does not get is said on the object. */
 static void announce_limits(struct pod_runner *runner)
 {
-    static const char *const PROBES[] = {"livenessProbe", "readinessProbe", "startupProbe"};
     const struct json *pod = runner_pod(runner);
     const struct cgroup_base *groups = runner->host->groups;
     const char *not_held = pod_limits_not_held(pod, cgroup_controllers(&groups->trees));
     if (not_held)
         kube_event(runner->host->client, pod, COMPONENT, "Warning", "LimitsNotEnforced",
                    "limits of %s are not enforced here: %s", not_held, cgroup_base_advice(groups));
-    JSON_EACH (container, json_at(pod, "spec", "containers", NULL))
-        for (size_t i = 0; i < ARRAY_SIZE(PROBES); i++)
-            if (json_get(container, PROBES[i]))
-                kube_event(runner->host->client, pod, COMPONENT, "Warning", "Unsupported",
-                           "%s of container %s is not run on this machine: a container is ready "
-                           "while it runs",
-                           PROBES[i], json_get_string(container, "name", ""));
 }
 
 static void tell_gap(void *context, const char *reason, const char *message)
@@ -349,11 +326,6 @@ static void stop(struct pod_runner *runner, int64_t grace_ms)
 {
     if (runner->stopped_with_ms >= 0 && runner->stopped_with_ms <= grace_ms)
         return;
-    if (runner->stopped_with_ms < 0 && !runner->forgotten)
-        for (size_t i = 0; i < runner->state.count; i++)
-            if (runner->state.containers[i].phase == CONTAINER_RUNNING)
-                kube_event(runner->host->client, runner_pod(runner), COMPONENT, "Normal", "Killing",
-                           "Stopping container %s", runner->state.containers[i].name);
     runner->stopped_with_ms = grace_ms;
     supervisor_link_stop(runner->link, grace_ms);
 }

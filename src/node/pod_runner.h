@@ -20,6 +20,7 @@ struct pod_host {
     const char *state_dir;
     int api_port; /* on the machine's loopback */
     const char *step_path;
+    const char *prober; /* this program itself */
     const char *trainer_path;
     const char *network; /* lock of the pod network's holder */
     bool nested;

@@ -38,8 +38,11 @@ struct pod_container *pod_spec_add_container(struct arena *arena, struct pod_spe
         grow(arena, spec->containers, spec->container_count, spec->container_count + 1,
              &spec->container_capacity, sizeof(*spec->containers));
     struct pod_container *container = &spec->containers[spec->container_count++];
-    *container = (struct pod_container){
-        .name = name, .user = -1, .group = -1, .capabilities = pod_capabilities_default()};
+    *container = (struct pod_container){.name = name,
+                                        .user = -1,
+                                        .group = -1,
+                                        .restart = -1,
+                                        .capabilities = pod_capabilities_default()};
     return container;
 }
 
@@ -66,6 +69,12 @@ struct pod_memory *pod_spec_add_memory(struct arena *arena, struct pod_spec *spe
     struct pod_memory *memory = &spec->memories[spec->memory_count++];
     *memory = (struct pod_memory){.path = path, .group = -1};
     return memory;
+}
+
+enum restart_policy pod_container_restart(const struct pod_spec *spec,
+                                          const struct pod_container *container)
+{
+    return container->restart < 0 ? spec->restart : (enum restart_policy)container->restart;
 }
 
 static void write_optional(struct buf *buf, const char *key, const char *value)
@@ -99,6 +108,11 @@ static void write_limits(const struct cgroup_limits *limits, struct buf *buf)
 static void write_container(const struct pod_container *container, struct buf *buf)
 {
     record_write(buf, container->init ? "init" : "container", container->name);
+    record_write_int(buf, "sidecar", container->sidecar);
+    if (container->restart >= 0)
+        record_write(buf, "container-restart",
+                     restart_policy_name((enum restart_policy)container->restart));
+    write_optional(buf, "image", container->image);
     for (size_t i = 0; i < container->arguments.count; i++)
         record_write(buf, "arg", container->arguments.items[i]);
     for (size_t i = 0; i < container->environment.count; i++)
@@ -124,6 +138,7 @@ static void write_container(const struct pod_container *container, struct buf *b
         write_optional(buf, "sub-path", mount->sub_path);
         record_write_int(buf, "read-only", mount->read_only);
     }
+    pod_life_write(&container->life, buf);
 }
 
 void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
@@ -133,6 +148,10 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
     write_optional(buf, "address", spec->address);
     record_write_int(buf, "nested", spec->nested);
     record_write(buf, "restart", restart_policy_name(spec->restart));
+    write_optional(buf, "identity", spec->identity);
+    record_write_int(buf, "grace", spec->grace_ms);
+    record_write_int(buf, "deadline", spec->deadline_ms);
+    write_optional(buf, "prober", spec->prober);
     write_optional(buf, "hosts", spec->hosts);
     write_optional(buf, "resolv-conf", spec->resolv_conf);
     for (size_t i = 0; i < spec->masks.count; i++)
@@ -156,6 +175,7 @@ struct parser {
     struct pod_spec *spec;
     struct pod_container *container; /* the one being read, or NULL */
     struct pod_mount *mount;
+    struct pod_life_reader life;
     struct err *err;
 };
 
@@ -185,6 +205,7 @@ static int parse_container(struct parser *p, const char *name, bool init)
     p->container = pod_spec_add_container(p->arena, p->spec, name);
     p->container->init = init;
     p->mount = NULL;
+    p->life = (struct pod_life_reader){.arena = p->arena, .life = &p->container->life};
     return 0;
 }
 
@@ -204,6 +225,15 @@ static int parse_capabilities(struct parser *p, const char *value)
     int result = parse_int(p, "capabilities", value, 0, INT64_MAX, &bits);
     if (result == 0)
         p->container->capabilities = (uint64_t)bits;
+    return result;
+}
+
+static int parse_own_restart(struct parser *p, const char *value)
+{
+    enum restart_policy policy;
+    int result = restart_policy_parse(value, &policy, p->err);
+    if (result == 0)
+        p->container->restart = (int)policy;
     return result;
 }
 
@@ -231,6 +261,12 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
         return parse_bool(p, key, value, &container->unconfined);
     else if (str_eq(key, "read-only-root"))
         return parse_bool(p, key, value, &container->read_only);
+    else if (str_eq(key, "image"))
+        container->image = value;
+    else if (str_eq(key, "sidecar"))
+        return parse_bool(p, key, value, &container->sidecar);
+    else if (str_eq(key, "container-restart"))
+        return parse_own_restart(p, value);
     else if (str_eq(key, "message-from-log"))
         return parse_bool(p, key, value, &container->message_from_log);
     else if (str_eq(key, "root"))
@@ -251,7 +287,7 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
     else if (p->mount && str_eq(key, "read-only"))
         return parse_bool(p, key, value, &p->mount->read_only);
     else
-        return 1;
+        return pod_life_read(&p->life, key, value, p->err);
     return 0;
 }
 
@@ -297,7 +333,15 @@ static int parse_record(struct parser *p, const char *key, const char *value)
         return parse_group(p, value);
     if (str_eq(key, "restart"))
         return restart_policy_parse(value, &spec->restart, p->err);
-    if (str_eq(key, "hostname"))
+    if (str_eq(key, "grace"))
+        return parse_int(p, key, value, 0, INT64_MAX / 2, &spec->grace_ms);
+    if (str_eq(key, "deadline"))
+        return parse_int(p, key, value, 0, INT64_MAX, &spec->deadline_ms);
+    if (str_eq(key, "identity"))
+        spec->identity = value;
+    else if (str_eq(key, "prober"))
+        spec->prober = value;
+    else if (str_eq(key, "hostname"))
         spec->hostname = value;
     else if (str_eq(key, "network"))
         spec->network = value;
@@ -337,6 +381,9 @@ static int check(const struct pod_spec *spec, struct err *err)
             if (!container->mounts[k].source)
                 return err_set(err, ERR_INVALID, "mount '%s' has no source",
                                container->mounts[k].target);
+        if (container->sidecar && !container->init)
+            return err_set(err, ERR_INVALID, "container '%s' is no init container to be a sidecar",
+                           container->name);
         main = main || !container->init;
     }
     return main ? 0 : err_set(err, ERR_INVALID, "no container is given");
@@ -345,7 +392,7 @@ static int check(const struct pod_spec *spec, struct err *err)
 int pod_spec_parse(struct arena *arena, char *text, size_t size, struct pod_spec *ret,
                    struct err *err)
 {
-    struct pod_spec spec = {.restart = RESTART_ALWAYS};
+    struct pod_spec spec = {.restart = RESTART_ALWAYS, .grace_ms = POD_GRACE_DEFAULT_MS};
     struct parser parser = {.arena = arena, .spec = &spec, .err = err};
     struct record_reader reader;
     record_reader_init(&reader, text, size);

@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "node/cgroup.h"
+#include "node/pod_life.h"
+#include "node/pod_strings.h"
 #include "node/restart.h"
 
 #include <stdbool.h>
@@ -15,12 +17,7 @@ enum {
     POD_SPEC_MAX = 16 * 1024 * 1024, /* bytes of the file; arguments and environment dominate */
     POD_CONTAINERS_MAX = 64,
     POD_GROUPS_MAX = 64,
-};
-
-/* A list of strings that execve() can take: items[count] is NULL. */
-struct pod_strings {
-    const char **items;
-    size_t count, capacity;
+    POD_GRACE_DEFAULT_MS = 30 * 1000, /* between being told to end and being ended */
 };
 
 struct pod_mount {
@@ -39,7 +36,11 @@ struct pod_memory {
 
 struct pod_container {
     const char *name;
-    bool init; /* runs to its end before the next starts */
+    bool init;         /* runs to its end before the next starts … */
+    bool sidecar;      /* … or, if this is set too, beside all that come after it */
+    int restart;       /* an enum restart_policy of its own, or -1: the pod's */
+    const char *image; /* as the manifest names it */
+    struct pod_life life;
     struct pod_strings arguments;
     struct pod_strings environment;
     const char *directory; /* working directory; NULL: "/" */
@@ -66,6 +67,10 @@ struct pod_spec {
     const char *address; /* "10.244.1.2", where `network` is given */
     bool nested;         /* we are an ordinary user: containers get a user namespace of their own */
     enum restart_policy restart;
+    const char *identity; /* "name_namespace(uid)", as messages of Kubernetes name a pod */
+    int64_t grace_ms;     /* for a container that is ended while its pod goes on */
+    int64_t deadline_ms;  /* wall time when the pod must have ended; 0: none */
+    const char *prober;   /* the program that speaks TLS for probes; NULL: none */
     const char *hosts, *resolv_conf; /* contents of the files in /etc; NULL: the machine's */
     struct pod_strings masks;        /* paths whose content the pod must not see */
     struct cgroup_trees groups;  /* the pod's own, of <pod directory>/cgroups; not in the text */
@@ -79,7 +84,6 @@ struct pod_spec {
     size_t container_count, container_capacity;
 };
 
-void pod_strings_add(struct arena *arena, struct pod_strings *list, const char *text);
 struct pod_container *pod_spec_add_container(struct arena *arena, struct pod_spec *spec,
                                              const char *name);
 struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_container *container,
@@ -87,6 +91,8 @@ struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_contai
 
 struct pod_memory *pod_spec_add_memory(struct arena *arena, struct pod_spec *spec,
                                        const char *path);
+enum restart_policy pod_container_restart(const struct pod_spec *spec,
+                                          const struct pod_container *container);
 
 void pod_spec_write(const struct pod_spec *spec, struct buf *buf);
 /* `text` is cut up in place and must live as long as the spec. */

@@ -7,6 +7,8 @@
 #include "node/record.h"
 
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,8 @@ static const char *const PHASES[] = {
 
 void pod_state_release(struct pod_state *state)
 {
+    for (size_t i = 0; i < ARRAY_SIZE(state->news); i++)
+        free(state->news[i]);
     free(state->containers);
     *state = (struct pod_state){0};
 }
@@ -34,12 +38,62 @@ struct container_state *pod_state_add(struct pod_state *state, const char *name)
     return container;
 }
 
+void pod_state_inherit(struct pod_state *state, struct pod_state *earlier)
+{
+    state->finished = earlier->finished;
+    state->told = earlier->told;
+    memcpy(state->reason, earlier->reason, sizeof(state->reason));
+    memcpy(state->message, earlier->message, sizeof(state->message));
+    for (size_t i = 0; i < ARRAY_SIZE(state->news); i++)
+        state->news[i] = TAKE(earlier->news[i]);
+}
+
 struct container_state *pod_state_find(const struct pod_state *state, const char *name)
 {
     for (size_t i = 0; i < state->count; i++)
         if (str_eq(state->containers[i].name, name))
             return &state->containers[i];
     return NULL;
+}
+
+static struct pod_news *make_news(struct pod_state *state, int64_t number)
+{
+    struct pod_news **slot = &state->news[number % POD_NEWS_MAX];
+    free(*slot);
+    *slot = mem_zalloc(sizeof(**slot));
+    (*slot)->number = state->told = number;
+    return *slot;
+}
+
+void pod_state_tell(struct pod_state *state, bool is_warning, const char *reason,
+                    const char *format, ...)
+{
+    struct pod_news *news = make_news(state, state->told + 1);
+    news->is_warning = is_warning;
+    str_copy(news->reason, sizeof(news->reason), reason);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(news->message, sizeof(news->message), format, args);
+    va_end(args);
+}
+
+const struct pod_news *pod_state_news(const struct pod_state *state, int64_t number)
+{
+    const struct pod_news *news = number > 0 ? state->news[number % POD_NEWS_MAX] : NULL;
+    return news && news->number == number ? news : NULL;
+}
+
+static void write_news(const struct pod_state *state, struct buf *buf)
+{
+    for (int64_t number = state->told - POD_NEWS_MAX + 1; number <= state->told; number++) {
+        const struct pod_news *news = pod_state_news(state, number);
+        if (!news)
+            continue;
+        record_write_int(buf, "news", number);
+        record_write_int(buf, "news-warning", news->is_warning);
+        record_write(buf, "news-reason", news->reason);
+        record_write(buf, "news-message", news->message);
+    }
 }
 
 static void write_end(struct buf *buf, const char *which, const struct container_end *end)
@@ -58,6 +112,11 @@ static void write_end(struct buf *buf, const char *which, const struct container
 void pod_state_write(const struct pod_state *state, struct buf *buf)
 {
     record_write_int(buf, "pod-finished", state->finished);
+    if (state->reason[0]) {
+        record_write(buf, "pod-reason", state->reason);
+        record_write(buf, "pod-message", state->message);
+    }
+    write_news(state, buf);
     for (size_t i = 0; i < state->count; i++) {
         const struct container_state *container = &state->containers[i];
         record_write(buf, "container", container->name);
@@ -70,6 +129,8 @@ void pod_state_write(const struct pod_state *state, struct buf *buf)
         record_write_int(buf, "pid", container->pid);
         record_write_int(buf, "restarts", container->restarts);
         record_write_int(buf, "level", container->level);
+        record_write_int(buf, "is-started", container->started);
+        record_write_int(buf, "is-ready", container->ready);
         write_end(buf, "now", &container->end);
         write_end(buf, "last", &container->last);
     }
@@ -79,6 +140,7 @@ struct parser {
     struct pod_state *state;
     struct container_state *container;
     struct container_end *end;
+    struct pod_news *news;
     struct err *err;
 };
 
@@ -101,6 +163,8 @@ static int parse_phase(struct parser *p, const char *value)
     for (size_t i = 0; i < ARRAY_SIZE(PHASES); i++) {
         if (str_eq(value, PHASES[i])) {
             p->container->phase = (enum container_phase)i;
+            /* Unless it says otherwise below: a supervisor that knows no probes does not. */
+            p->container->started = p->container->ready = i == CONTAINER_RUNNING;
             return 0;
         }
     }
@@ -142,6 +206,10 @@ static int parse_container(struct parser *p, const char *key, const char *value)
         return parse_int(p, value, INT_MAX, &container->restarts);
     if (str_eq(key, "level"))
         return parse_small(p, value, &container->level);
+    if (str_eq(key, "is-started") || str_eq(key, "is-ready")) {
+        *(str_eq(key, "is-ready") ? &container->ready : &container->started) = str_eq(value, "1");
+        return 0;
+    }
     if (str_eq(key, "reason"))
         str_copy(container->reason, sizeof(container->reason), value);
     else if (str_eq(key, "image-id"))
@@ -153,12 +221,48 @@ static int parse_container(struct parser *p, const char *key, const char *value)
     return 0;
 }
 
+/* 1: the key is none of these. */
+static int parse_news(struct parser *p, const char *key, const char *value)
+{
+    if (str_eq(key, "news")) {
+        int64_t number;
+        int result = str_to_int64(value, 1, INT64_MAX / 2, &number, p->err);
+        p->news = result < 0 ? NULL : make_news(p->state, number);
+        return result;
+    }
+    if (!p->news)
+        return 1;
+    if (str_eq(key, "news-warning"))
+        p->news->is_warning = str_eq(value, "1");
+    else if (str_eq(key, "news-reason"))
+        str_copy(p->news->reason, sizeof(p->news->reason), value);
+    else if (str_eq(key, "news-message"))
+        str_copy(p->news->message, sizeof(p->news->message), value);
+    else
+        return 1;
+    return 0;
+}
+
+/* 1: the key is none of these. */
+static int parse_pod(struct parser *p, const char *key, const char *value)
+{
+    struct pod_state *state = p->state;
+    if (str_eq(key, "pod-finished"))
+        state->finished = str_eq(value, "1");
+    else if (str_eq(key, "pod-reason"))
+        str_copy(state->reason, sizeof(state->reason), value);
+    else if (str_eq(key, "pod-message"))
+        str_copy(state->message, sizeof(state->message), value);
+    else
+        return parse_news(p, key, value);
+    return 0;
+}
+
 static int parse_record(struct parser *p, const char *key, const char *value)
 {
-    if (str_eq(key, "pod-finished")) {
-        p->state->finished = str_eq(value, "1");
-        return 0;
-    }
+    int result = parse_pod(p, key, value);
+    if (result <= 0)
+        return result;
     if (str_eq(key, "container")) {
         if (p->state->count == POD_CONTAINERS_MAX)
             return err_set(p->err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX);
@@ -206,7 +310,10 @@ int pod_state_load(const char *directory, struct pod_state *ret, struct err *err
     return 0;
 }
 
-int pod_state_store(const char *directory, const struct pod_state *state, struct err *err)
+static int write_file(const char *directory, const struct pod_state *state,
+                      int (*write)(const char *path, const void *data, size_t size, mode_t mode,
+                                   struct err *err),
+                      struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/state", directory);
     _cleanup_buf_ struct buf text;
@@ -214,7 +321,17 @@ int pod_state_store(const char *directory, const struct pod_state *state, struct
     pod_state_write(state, &text);
     if (text.overflowed)
         return err_set(err, ERR_TOO_LARGE, "'%s' would be too large", path);
-    return file_write_atomic(path, text.data, text.size, 0600, err);
+    return write(path, text.data, text.size, 0600, err);
+}
+
+int pod_state_store(const char *directory, const struct pod_state *state, struct err *err)
+{
+    return write_file(directory, state, file_write_atomic, err);
+}
+
+int pod_state_show(const char *directory, const struct pod_state *state, struct err *err)
+{
+    return write_file(directory, state, file_replace, err);
 }
 
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err)

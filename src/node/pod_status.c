@@ -1,6 +1,8 @@
 /* A pod's status; see pod_status.h. */
 #include "node/pod_status.h"
 
+#include "node/pod_conditions.h"
+
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
@@ -10,8 +12,7 @@
 struct builder {
     struct arena *arena;
     const struct pod_status_input *input;
-    bool initialized, all_ready, any_started, init_failed;
-    const char *unready; /* names, for the message */
+    struct pod_health health;
 };
 
 static const struct container_state *find_state(const struct builder *b, const char *name)
@@ -72,7 +73,8 @@ static struct json *current_state(const struct builder *b, const struct containe
                                                                     : input->refusal_reason,
                        input->refusal_message);
     if (!state)
-        return waiting(b->arena, b->initialized ? "ContainerCreating" : "PodInitializing", NULL);
+        return waiting(b->arena, b->health.initialized ? "ContainerCreating" : "PodInitializing",
+                       NULL);
     switch (state->phase) {
     case CONTAINER_RUNNING: {
         struct json *wrapper = json_object(b->arena);
@@ -85,7 +87,7 @@ static struct json *current_state(const struct builder *b, const struct containe
     case CONTAINER_WAITING:
     default:
         return waiting(b->arena,
-                       b->initialized || state->restarts ? state->reason : "PodInitializing",
+                       b->health.initialized || state->restarts ? state->reason : "PodInitializing",
                        state->message);
     }
 }
@@ -98,15 +100,30 @@ static int64_t newest_run(const struct container_state *state)
     return is_to_come ? state->restarts - 1 : state->restarts;
 }
 
+static bool has_run(const struct container_state *state)
+{
+    return state && (state->phase == CONTAINER_RUNNING || state->end.known || state->last.known);
+}
+
+static bool has_succeeded(const struct container_state *state)
+{
+    return state && state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
+}
+
+static bool is_sidecar(const struct json *container, bool init)
+{
+    return init && str_eq(json_get_string(container, "restartPolicy", ""), "Always");
+}
+
 static struct json *container_status(struct builder *b, const struct json *container, bool init)
 {
     struct arena *arena = b->arena;
     const char *name = json_get_string(container, "name", "");
     const char *image = json_get_string(container, "image", "");
     const struct container_state *state = find_state(b, name);
-    bool running = state && state->phase == CONTAINER_RUNNING;
-    bool succeeded = state && state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
-    bool ready = init ? succeeded : running;
+    bool runs = state && state->phase == CONTAINER_RUNNING;
+    bool to_end = init && !is_sidecar(container, init); /* its end is what it is for */
+    bool ready = to_end ? has_succeeded(state) : runs && state->ready;
     struct json *status = json_object(arena);
     json_set_string(arena, status, "name", name);
     json_set(arena, status, "state", current_state(b, state, name));
@@ -116,85 +133,33 @@ static struct json *container_status(struct builder *b, const struct json *conta
     json_set_int(arena, status, "restartCount", state ? newest_run(state) : 0);
     json_set_string(arena, status, "image", image);
     json_set_string(arena, status, "imageID", state ? state->image_id : "");
-    bool started = state && (running || state->end.known || state->last.known);
-    if (started)
+    if (has_run(state))
         json_set_string(arena, status, "containerID", container_id(b, name, newest_run(state)));
-    json_set_bool(arena, status, "started", running);
-    if (!init) {
-        b->any_started = b->any_started || started;
-        if (!ready) {
-            b->all_ready = false;
-            b->unready = b->unready ? arena_printf(arena, "%s %s", b->unready, name) : name;
-        }
-    }
+    json_set_bool(arena, status, "started", runs && (to_end || state->started));
+    if (!ready && !to_end)
+        pod_health_add_name(arena, &b->health.unready, name);
     return status;
 }
 
+/* As the kubelet counts: pending while one of them has never run, then running until the end. */
 static const char *phase(const struct builder *b)
 {
     const struct pod_state *state = b->input->state;
-    if (!state || (!state->finished && (!b->initialized || !b->any_started)))
-        return "Pending";
-    if (!state->finished)
-        return "Running";
-    for (size_t i = 0; i < state->count; i++)
-        if (state->containers[i].phase != CONTAINER_TERMINATED ||
-            state->containers[i].end.exit_code != 0)
-            return "Failed";
-    return "Succeeded";
-}
-
-/* Replace or add the condition; the time of the last transition stays while the status does. */
-static void set_condition(const struct builder *b, struct json *conditions, const char *type,
-                          bool value, const char *reason, const char *message)
-{
-    struct arena *arena = b->arena;
-    const char *status = value ? "True" : "False";
-    struct json *condition = NULL;
-    JSON_EACH (found, conditions) {
-        if (str_eq(json_get_string(found, "type", ""), type))
-            condition = found;
+    const struct json *spec = json_get(b->input->pod, "spec");
+    bool succeeded = true, all_have_run = true;
+    JSON_EACH (container, json_get(spec, "initContainers")) {
+        if (!is_sidecar(container, true))
+            succeeded =
+                succeeded && has_succeeded(find_state(b, json_get_string(container, "name", "")));
     }
-    if (!condition) {
-        condition = json_object(arena);
-        json_set_string(arena, condition, "type", type);
-        json_append(conditions, condition);
+    JSON_EACH (container, json_get(spec, "containers")) {
+        const struct container_state *own = find_state(b, json_get_string(container, "name", ""));
+        succeeded = succeeded && has_succeeded(own);
+        all_have_run = all_have_run && has_run(own);
     }
-    if (!str_eq(json_get_string(condition, "status", ""), status)) {
-        json_set_string(arena, condition, "status", status);
-        set_time(arena, condition, "lastTransitionTime", b->input->now_ms);
-    }
-    json_remove(condition, "reason");
-    json_remove(condition, "message");
-    if (reason)
-        json_set_string(arena, condition, "reason", reason);
-    if (message)
-        json_set_string(arena, condition, "message", message);
-}
-
-static struct json *make_conditions(const struct builder *b, const char *phase_name)
-{
-    const struct json *old = json_at(b->input->pod, "status", "conditions", NULL);
-    struct json *conditions =
-        old && old->type == JSON_ARRAY ? json_clone(b->arena, old) : json_array(b->arena);
-    bool succeeded = str_eq(phase_name, "Succeeded"), final = succeeded;
-    const char *reason = NULL, *message = NULL;
-    if (str_eq(phase_name, "Failed")) {
-        reason = "PodFailed";
-        final = true;
-    } else if (succeeded) {
-        reason = "PodCompleted";
-    } else if (!b->all_ready) {
-        reason = "ContainersNotReady";
-        message = arena_printf(b->arena, "containers with unready status: [%s]", b->unready);
-    }
-    bool ready = b->all_ready && !final;
-    set_condition(b, conditions, "PodScheduled", true, NULL, NULL);
-    set_condition(b, conditions, "Initialized", b->initialized,
-                  b->initialized ? NULL : "ContainersNotInitialized", NULL);
-    set_condition(b, conditions, "ContainersReady", ready, reason, message);
-    set_condition(b, conditions, "Ready", ready, reason, message);
-    return conditions;
+    if (state && state->finished)
+        return succeeded && !state->reason[0] ? "Succeeded" : "Failed";
+    return b->health.initialized && all_have_run ? "Running" : "Pending";
 }
 
 static struct json *make_statuses(struct builder *b, const struct json *containers, bool init)
@@ -206,27 +171,41 @@ static struct json *make_statuses(struct builder *b, const struct json *containe
     return list;
 }
 
-static bool is_initialized(const struct builder *b)
+/* Once a main container has run, whatever happens to its sidecars. */
+static void find_initialized(struct builder *b)
 {
-    JSON_EACH (container, json_at(b->input->pod, "spec", "initContainers", NULL)) {
-        const struct container_state *state = find_state(b, json_get_string(container, "name", ""));
-        if (!state || state->phase != CONTAINER_TERMINATED || state->end.exit_code != 0)
-            return false;
+    const struct json *spec = json_get(b->input->pod, "spec");
+    bool begun = false;
+    JSON_EACH (container, json_get(spec, "containers")) {
+        begun = begun || has_run(find_state(b, json_get_string(container, "name", "")));
     }
-    return true;
+    JSON_EACH (container, json_get(spec, "initContainers")) {
+        const char *name = json_get_string(container, "name", "");
+        const struct container_state *state = find_state(b, name);
+        if (!(is_sidecar(container, true) ? state && state->started : has_succeeded(state)))
+            pod_health_add_name(b->arena, &b->health.incomplete, name);
+    }
+    b->health.initialized = begun || !b->health.incomplete;
 }
 
 struct json *pod_status_build(struct arena *arena, const struct pod_status_input *input)
 {
-    struct builder b = {.arena = arena, .input = input, .all_ready = true};
+    struct builder b = {.arena = arena, .input = input};
     const struct json *spec = json_get(input->pod, "spec");
-    b.initialized = is_initialized(&b);
+    find_initialized(&b);
     struct json *status = json_object(arena);
     struct json *inits = make_statuses(&b, json_get(spec, "initContainers"), true);
     struct json *mains = make_statuses(&b, json_get(spec, "containers"), false);
     const char *phase_name = phase(&b);
     json_set_string(arena, status, "phase", phase_name);
-    json_set(arena, status, "conditions", make_conditions(&b, phase_name));
+    if (input->state && input->state->finished && input->state->reason[0]) {
+        json_set_string(arena, status, "reason", input->state->reason);
+        json_set_string(arena, status, "message", input->state->message);
+    }
+    b.health.phase = phase_name;
+    b.health.has_sandbox = input->state && input->address && !input->state->finished;
+    json_set(arena, status, "conditions",
+             pod_conditions_make(arena, input->pod, &b.health, input->now_ms));
     if (json_count(inits))
         json_set(arena, status, "initContainerStatuses", inits);
     json_set(arena, status, "containerStatuses", mains);

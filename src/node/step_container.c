@@ -76,7 +76,7 @@ static void set_end(struct container_run *run, int exit_code, int signal_number,
                     const char *message, int64_t now_ms)
 {
     struct container_state *state = run->state;
-    int64_t started = state->phase == CONTAINER_RUNNING ? state->started_ms : now_ms;
+    int64_t started = run->is_up ? state->started_ms : now_ms;
     state->phase = CONTAINER_TERMINATED;
     state->pid = 0;
     state->reason[0] = state->message[0] = '\0';
@@ -130,6 +130,7 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     state->next_start_ms = 0;
     state->started_ms = now_ms;
     state->end = (struct container_end){0};
+    run->is_up = false;
     if (state->restarts >= 2) /* the log of the run before is kept, older ones go */
         step_log_remove(run->directory, run->spec->name, state->restarts - 2);
     int result = step_log_open(&run->log, run->directory, run->spec->name, state->restarts, err);
@@ -176,19 +177,16 @@ bool container_run_read(struct container_run *run)
 {
     read_output(run, 0);
     read_output(run, 1);
-    bool changed = false;
+    bool came_up = false;
     struct step_report report;
     while (run->report_fd >= 0 &&
            read(run->report_fd, &report, sizeof(report)) == (ssize_t)sizeof(report)) {
         run->report = report;
         run->has_report = true;
-        if (report.kind == STEP_RUNNING) {
-            run->state->phase = CONTAINER_RUNNING;
-            run->state->reason[0] = '\0';
-            changed = true;
-        }
+        came_up = came_up || report.kind == STEP_RUNNING;
     }
-    return changed;
+    run->is_up = run->is_up || came_up;
+    return came_up;
 }
 
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)

@@ -18,6 +18,7 @@ struct container_run {
     struct step_log log;
     int output_fds[2]; /* stdout, stderr; -1 when closed */
     struct node_log_writer writers[2];
+    bool is_up; /* its program runs, or ran */
     bool has_report;
     struct step_report report; /* the last one, while running */
 };
@@ -29,7 +30,7 @@ void container_run_init(struct container_run *run, const char *directory,
 /* The state becomes waiting for the sandbox; a failure is filled into it as an end. */
 int container_run_start(struct container_run *run, int64_t now_ms, struct err *err);
 
-/* Something is to be read: true if the state has changed. */
+/* Something is to be read: true if it says that the program runs now. */
 bool container_run_read(struct container_run *run);
 
 /* The sandbox's first process has been reaped: the rest of the output is copied and the state

@@ -204,7 +204,7 @@ int step_exec_start(struct step_exec *exec, const struct container_run *run,
 {
     *exec = STEP_EXEC_INIT;
     buf_init(&exec->output, order->captured);
-    if (!run->pid || run->state->phase != CONTAINER_RUNNING)
+    if (!run->pid || !run->is_up)
         return err_set(err, ERR_UNAVAILABLE, "container '%s' is not running", run->spec->name);
     int fds[3] = {order->fds[0], order->fds[1], order->fds[2]};
     int capture[2] = {-1, -1};

@@ -7,6 +7,7 @@
 #include "node/step_container.h"
 
 #include "node/process_lock.h"
+#include "node/step_life.h"
 #include "node/step_limits.h"
 
 #include "base/cleanup.h"
@@ -27,18 +28,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GRACE_DEFAULT_MS = 30 * 1000, STORE_AGAIN_MS = 1000, FDS_EACH = 3 };
+enum { STORE_AGAIN_MS = 1000, FDS_EACH = 3 + LIFE_CHECKS };
 
 struct supervisor {
     const char *directory;
     struct pod_spec spec;
     struct pod_state state;
     struct container_run runs[POD_CONTAINERS_MAX];
+    struct container_life lives[POD_CONTAINERS_MAX];
     int signal_fd;
-    bool dirty;         /* the state must be written */
-    bool stopping;      /* nothing is started any more */
-    bool pausing;       /* … by us; the next supervisor goes on */
-    int64_t kill_at_ms; /* while stopping: wall time when patience ends */
+    bool dirty;    /* the state must be written */
+    bool stopping; /* nothing is started any more */
+    bool pausing;  /* … by us; the next supervisor goes on */
 };
 
 /* What cannot be written now, because the disk is full or there are no descriptors, is written
@@ -47,10 +48,21 @@ struct supervisor {
 static void store_state(struct supervisor *s, int64_t *wake)
 {
     struct err err = ERR_INIT;
-    if (s->dirty && pod_state_store(s->directory, &s->state, &err) < 0 &&
-        err.code != ERR_NOT_FOUND) {
+    bool has_news = false;
+    for (size_t i = 0; i < s->state.count; i++) {
+        struct container_life *life = &s->lives[i];
+        s->dirty = s->dirty || life->has_changed;
+        has_news = has_news || life->has_news;
+        life->has_changed = life->has_news = false;
+    }
+    /* How a probe went would be found out again; it is not worth waiting for the disk. */
+    int result = s->dirty   ? pod_state_store(s->directory, &s->state, &err)
+                 : has_news ? pod_state_show(s->directory, &s->state, &err)
+                            : 0;
+    if (result < 0 && err.code != ERR_NOT_FOUND) {
         int64_t again = moment_wall_ms() + STORE_AGAIN_MS;
         *wake = again < *wake ? again : *wake;
+        s->dirty = true;
         return;
     }
     s->dirty = false;
@@ -63,15 +75,60 @@ static void set_waiting(struct container_state *state, const char *reason, const
     str_copy(state->message, sizeof(state->message), message);
 }
 
+/* The main containers have had their chance to start. */
+static bool is_past_init(const struct supervisor *s)
+{
+    for (size_t i = 0; i < s->state.count; i++)
+        if (!s->spec.containers[i].init && (s->runs[i].pid || s->state.containers[i].end.known ||
+                                            s->state.containers[i].last.known))
+            return true;
+    return false;
+}
+
+/* All that the pod is for has come to its end, well or not: only sidecars may still run. */
+static bool is_settled(const struct supervisor *s)
+{
+    for (size_t i = 0; i < s->state.count; i++) {
+        const struct container_state *state = &s->state.containers[i];
+        const struct pod_container *spec = &s->spec.containers[i];
+        if (spec->sidecar)
+            continue;
+        if (state->phase != CONTAINER_TERMINATED)
+            return false;
+        if (spec->init && state->end.exit_code != 0)
+            return true;
+    }
+    return true;
+}
+
+/* "back-off 1m20s restarting failed container=main pod=…", the delay as Go writes it. */
+static void wait_for_restart(struct supervisor *s, size_t i, int64_t delay_ms)
+{
+    const char *name = s->spec.containers[i].name;
+    const char *pod = s->spec.identity ? s->spec.identity : s->spec.hostname;
+    char message[POD_MESSAGE_MAX], minutes[32] = "";
+    long long seconds = (long long)delay_ms / 1000;
+    if (seconds >= 60)
+        snprintf(minutes, sizeof(minutes), "%lldm", seconds / 60);
+    snprintf(message, sizeof(message), "back-off %s%llds restarting failed container=%s pod=%s",
+             minutes, seconds % 60, name, pod);
+    set_waiting(&s->state.containers[i], "CrashLoopBackOff", message);
+    pod_state_tell(&s->state, true, "BackOff", "Back-off restarting failed container %s in pod %s",
+                   name, pod);
+}
+
 /* A run has ended and is in state->end: what next? */
 static void decide_after_end(struct supervisor *s, size_t i)
 {
     struct container_state *state = &s->state.containers[i];
     const struct pod_container *spec = &s->spec.containers[i];
     s->dirty = true;
+    /* Whom a probe condemned has failed, with whatever exit code it obeyed. */
+    int exit_code = s->lives[i].was_unhealthy && state->end.exit_code == 0 ? 128 + SIGTERM
+                                                                           : state->end.exit_code;
     struct restart_decision decision =
-        restart_decide(s->spec.restart, spec->init, state->end.exit_code, state->level,
-                       state->end.finished_ms - state->end.started_ms);
+        restart_decide(pod_container_restart(&s->spec, spec), spec->init && !spec->sidecar,
+                       exit_code, state->level, state->end.finished_ms - state->end.started_ms);
     if (s->pausing) {
         /* That it ended is our doing: unless it was done, it runs again, at once and blameless. */
         decision.restart = decision.restart || state->end.exit_code != 0;
@@ -79,25 +136,49 @@ static void decide_after_end(struct supervisor *s, size_t i)
         decision.level = state->level;
     }
     state->level = decision.level;
-    if ((s->stopping && !s->pausing) || !decision.restart)
+    if ((s->stopping && !s->pausing) || !decision.restart || (spec->sidecar && is_settled(s)))
         return;
-    char message[POD_MESSAGE_MAX];
-    snprintf(message, sizeof(message), "back-off %llds restarting failed container=%s",
-             (long long)decision.delay_ms / 1000, spec->name);
     state->last = state->end;
     state->end = (struct container_end){0};
     state->restarts++;
     state->next_start_ms = state->last.finished_ms + decision.delay_ms;
-    set_waiting(state, decision.delay_ms ? "CrashLoopBackOff" : "ContainerCreating",
-                decision.delay_ms ? message : "");
+    if (decision.delay_ms)
+        wait_for_restart(s, i, decision.delay_ms);
+    else
+        set_waiting(state, "ContainerCreating", "");
+}
+
+static void tell_start(struct supervisor *s, size_t i, const struct err *err)
+{
+    const struct pod_container *spec = &s->spec.containers[i];
+    if (err)
+        pod_state_tell(&s->state, true, "Failed", "Error: %s", err->message);
+    else if (spec->image)
+        pod_state_tell(&s->state, false, "Pulled",
+                       "Container image \"%s\" already present on machine", spec->image);
 }
 
 static void start_container(struct supervisor *s, size_t i)
 {
     struct err err = ERR_INIT;
     s->dirty = true;
-    if (container_run_start(&s->runs[i], moment_wall_ms(), &err) < 0)
+    bool started = container_run_start(&s->runs[i], moment_wall_ms(), &err) == 0;
+    tell_start(s, i, started ? NULL : &err);
+    if (!started)
         decide_after_end(s, i);
+}
+
+/* Whether the next one in order may start: after an init container has succeeded, a sidecar has
+ * started, the hook of a main one is through. */
+static bool lets_others_start(const struct supervisor *s, size_t i)
+{
+    const struct container_state *state = &s->state.containers[i];
+    if (s->spec.containers[i].sidecar)
+        return state->started || is_past_init(s);
+    if (s->spec.containers[i].init)
+        return state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
+    return s->spec.containers[i].life.post_start.kind == HANDLER_NONE || !s->runs[i].pid ||
+           s->lives[i].stage >= LIFE_RUNNING;
 }
 
 /* Start what is due; the wall time of the next attempt goes into *wake. True if the pod has come to
@@ -105,42 +186,86 @@ static void start_container(struct supervisor *s, size_t i)
 static bool advance(struct supervisor *s, int64_t *wake)
 {
     int64_t now = moment_wall_ms();
-    bool ended = true;
+    bool ended = true, open = true, settled = is_settled(s);
     for (size_t i = 0; i < s->state.count; i++) {
         struct container_state *state = &s->state.containers[i];
-        if (state->phase == CONTAINER_WAITING && !s->runs[i].pid && !s->stopping &&
+        bool wanted = !s->stopping && !(settled && s->spec.containers[i].sidecar);
+        if (open && wanted && state->phase == CONTAINER_WAITING && !s->runs[i].pid &&
             state->next_start_ms <= now)
             start_container(s, i);
         bool alive = s->runs[i].pid != 0;
-        bool waits = state->phase == CONTAINER_WAITING && !s->stopping;
+        bool waits = open && wanted && state->phase == CONTAINER_WAITING;
         if (!alive && waits && state->next_start_ms < *wake)
             *wake = state->next_start_ms;
         if (alive || waits)
             ended = false;
-        bool succeeded = state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
-        if (s->spec.containers[i].init && !succeeded)
-            return ended; /* the rest waits for it, or will never run */
+        open = open && lets_others_start(s, i); /* else the rest waits, or will never run */
     }
     return ended;
 }
 
-static void signal_all(struct supervisor *s, int number)
+static void end_all(struct supervisor *s, int64_t grace_ms)
 {
     for (size_t i = 0; i < s->state.count; i++)
-        if (s->runs[i].pid)
-            kill(s->runs[i].pid, number);
+        life_end(&s->lives[i], grace_ms, moment_monotonic_ms());
 }
 
 static void begin_stop(struct supervisor *s)
 {
-    struct pod_stop stop = {.grace_ms = GRACE_DEFAULT_MS};
+    struct pod_stop stop = {.grace_ms = POD_GRACE_DEFAULT_MS};
     (void)pod_stop_load(s->directory, &stop, NULL);
-    int64_t kill_at = moment_wall_ms() + stop.grace_ms;
-    if (!s->stopping || kill_at < s->kill_at_ms)
-        s->kill_at_ms = kill_at;
     s->stopping = true;
     s->pausing = stop.pause;
-    signal_all(s, SIGTERM);
+    end_all(s, stop.grace_ms);
+}
+
+/* The pod has had its time, counted by the clock on the wall as its owner counts it. */
+static void mind_deadline(struct supervisor *s, int64_t *wake)
+{
+    if (!s->spec.deadline_ms || s->stopping)
+        return;
+    if (moment_wall_ms() < s->spec.deadline_ms) {
+        if (s->spec.deadline_ms < *wake)
+            *wake = s->spec.deadline_ms;
+        return;
+    }
+    str_copy(s->state.reason, sizeof(s->state.reason), "DeadlineExceeded");
+    str_copy(s->state.message, sizeof(s->state.message),
+             "Pod was active on the node longer than the specified deadline");
+    pod_state_tell(&s->state, false, s->state.reason, "%s", s->state.message);
+    s->dirty = s->stopping = true;
+    end_all(s, s->spec.grace_ms);
+}
+
+/* While the pod ends, a sidecar outlives what stands behind it. */
+static void give_turns(struct supervisor *s, bool settled)
+{
+    bool others = false;
+    for (size_t i = s->state.count; i-- > 0;) {
+        if (!others || !(s->stopping || settled))
+            life_take_turn(&s->lives[i], moment_monotonic_ms());
+        others = others || s->runs[i].pid;
+    }
+}
+
+/* Probes, hooks and ends; *wake is a monotonic time here. */
+static void advance_lives(struct supervisor *s, int64_t *wake)
+{
+    int64_t now = moment_monotonic_ms();
+    bool settled = is_settled(s);
+    for (size_t i = 0; i < s->state.count; i++) {
+        if (settled && s->spec.containers[i].sidecar && !life_is_ending(&s->lives[i]))
+            life_end(&s->lives[i], s->spec.grace_ms, now);
+        if (s->runs[i].pid)
+            life_advance(&s->lives[i], now, wake);
+    }
+    give_turns(s, settled);
+}
+
+static void read_container(struct supervisor *s, size_t i)
+{
+    if (container_run_read(&s->runs[i]))
+        life_begin(&s->lives[i], moment_monotonic_ms());
 }
 
 static void reap(struct supervisor *s)
@@ -148,9 +273,15 @@ static void reap(struct supervisor *s)
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         for (size_t i = 0; i < s->state.count; i++) {
+            life_reaped(&s->lives[i], pid, status);
             if (s->runs[i].pid != pid)
                 continue;
+            read_container(s, i); /* it may have run so shortly that nobody has heard of it */
             container_run_reaped(&s->runs[i], status, moment_wall_ms());
+            if (!s->runs[i].is_up)
+                pod_state_tell(&s->state, true, "Failed", "Error: %s",
+                               s->state.containers[i].end.message);
+            life_over(&s->lives[i]);
             decide_after_end(s, i);
         }
     }
@@ -167,31 +298,40 @@ static void handle_signals(struct supervisor *s)
     }
 }
 
-static void wait_for_events(struct supervisor *s, int64_t wake)
+/* In milliseconds, -1: for ever. */
+static int64_t time_left(int64_t wake_wall, int64_t wake_monotonic)
+{
+    int64_t wall = wake_wall == INT64_MAX ? INT64_MAX : wake_wall - moment_wall_ms();
+    int64_t steady =
+        wake_monotonic == INT64_MAX ? INT64_MAX : wake_monotonic - moment_monotonic_ms();
+    int64_t left = wall < steady ? wall : steady;
+    if (left == INT64_MAX)
+        return -1;
+    /* At most a minute at once: the wall clock may be set. */
+    return left < 0 ? 0 : left > 60000 ? 60000 : left;
+}
+
+static void wait_for_events(struct supervisor *s, int64_t wake_wall, int64_t wake_monotonic)
 {
     struct pollfd polls[1 + POD_CONTAINERS_MAX * FDS_EACH] = {
         {.fd = s->signal_fd, .events = POLLIN}};
     nfds_t count = 1;
     for (size_t i = 0; i < s->state.count; i++) {
         const struct container_run *run = &s->runs[i];
-        const int fds[FDS_EACH] = {run->output_fds[0], run->output_fds[1],
-                                   /* its end comes by SIGCHLD; a closed pipe would wake forever */
-                                   run->has_report ? -1 : run->report_fd};
-        for (int k = 0; k < FDS_EACH; k++)
+        const int fds[] = {run->output_fds[0], run->output_fds[1],
+                           /* its end comes by SIGCHLD; a closed pipe would wake forever */
+                           run->has_report ? -1 : run->report_fd};
+        for (size_t k = 0; k < ARRAY_SIZE(fds); k++)
             polls[count++] = (struct pollfd){.fd = fds[k], .events = POLLIN};
+        life_polls(&s->lives[i], &polls[count]);
+        count += LIFE_CHECKS;
     }
-    int64_t timeout = -1;
-    if (wake != INT64_MAX) {
-        timeout = wake - moment_wall_ms();
-        /* At most a minute at once: the wall clock may be set. */
-        timeout = timeout < 0 ? 0 : timeout > 60000 ? 60000 : timeout;
-    }
-    if (poll(polls, count, (int)timeout) < 0)
+    if (poll(polls, count, (int)time_left(wake_wall, wake_monotonic)) < 0)
         return; /* interrupted: look at everything again */
     for (size_t i = 0; i < s->state.count; i++) {
         const struct pollfd *own = &polls[1 + i * FDS_EACH];
-        if ((own[0].revents || own[1].revents || own[2].revents) && container_run_read(&s->runs[i]))
-            s->dirty = true;
+        if (own[0].revents || own[1].revents || own[2].revents)
+            read_container(s, i);
     }
     if (polls[0].revents)
         handle_signals(s);
@@ -208,23 +348,19 @@ static bool is_waiting(const struct supervisor *s)
 static void supervise(struct supervisor *s)
 {
     for (;;) {
-        int64_t wake = INT64_MAX;
-        bool ended = advance(s, &wake);
-        if (s->stopping && !ended) {
-            if (moment_wall_ms() >= s->kill_at_ms)
-                signal_all(s, SIGKILL);
-            else if (s->kill_at_ms < wake)
-                wake = s->kill_at_ms;
-        }
+        int64_t wake_wall = INT64_MAX, wake_monotonic = INT64_MAX;
+        mind_deadline(s, &wake_wall);
+        advance_lives(s, &wake_monotonic);
+        bool ended = advance(s, &wake_wall);
         if (ended) {
             s->state.finished = !(s->pausing && is_waiting(s));
             s->dirty = true;
             step_limits_end_pod(&s->spec); /* before anybody hears of the end */
         }
-        store_state(s, &wake);
+        store_state(s, &wake_wall);
         if (ended && !s->dirty)
             return;
-        wait_for_events(s, wake);
+        wait_for_events(s, wake_wall, wake_monotonic);
     }
 }
 
@@ -233,7 +369,7 @@ static void restore_state(struct supervisor *s)
 {
     _cleanup_pod_state_ struct pod_state earlier = {0};
     (void)pod_state_load(s->directory, &earlier, NULL);
-    s->state.finished = earlier.finished;
+    pod_state_inherit(&s->state, &earlier);
     for (size_t i = 0; i < s->spec.container_count; i++)
         pod_state_add(&s->state, s->spec.containers[i].name);
     for (size_t i = 0; i < s->state.count; i++) {
@@ -247,6 +383,8 @@ static void restore_state(struct supervisor *s)
         if (spec->image_id)
             str_copy(state->image_id, sizeof(state->image_id), spec->image_id);
         container_run_init(&s->runs[i], s->directory, &s->spec, spec, state);
+        life_init(&s->lives[i], &s->runs[i], &s->state);
+        state->started = state->ready = false;
         if (state->pid) { /* it was running, or about to */
             state->phase = CONTAINER_TERMINATED;
             state->pid = 0;

@@ -72,6 +72,11 @@ bool tls_handshake_done(const struct tls_session *session);
 bool tls_peer_closed(const struct tls_session *session);
 void tls_shutdown(struct tls_session *session); /* queue close_notify; drain it */
 
+/* Ask the server at the other end of a connected socket, whatever certificate it shows: what can be
+ * read from `in` at once is sent, and the answer goes to `out` until one of the two ends. Blocks.
+ */
+int tls_ask(int fd, const char *host, int in, int out, struct err *err);
+
 /* A connection between two processes that know a key: TLS 1.3 with the key as external pre-shared
  * key and a fresh key exchange, without certificates. Bytes go through the owner's functions on
  * its descriptor, which answer as recv and send do, but with a negative errno: -EAGAIN when nothing

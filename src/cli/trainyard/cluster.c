@@ -309,6 +309,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .node_names = options->node_names,
         .api_port = options->port,
         .step_path = beside_me(cluster.arena, "trainyard-step"),
+        .prober_path = beside_me(cluster.arena, "trainyard"),
         .trainer_path = beside_me(cluster.arena, "trainer"),
         .isolated = options->isolated,
         .resolv_conf = options->resolv_conf,

@@ -10,6 +10,9 @@
 extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_IMAGE,
     COMMAND_PROCESS, COMMAND_OPERATOR;
 
+/* Started by a pod's supervisor; in no list of commands. */
+int probe_tls(const char *host);
+
 /* The row every command has. `values` is the command's struct, which holds `const char
  * *state`. */
 #define OPTION_STATE(values)                                                                       \

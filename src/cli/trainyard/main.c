@@ -1,6 +1,8 @@
 /* trainyard: the control program. A table of commands and nothing else. */
 #include "cli/trainyard/commands.h"
 
+#include "base/str.h"
+
 static const struct command *const COMMANDS[] = {
     &COMMAND_UP,       &COMMAND_DOWN, &COMMAND_STATUS, &COMMAND_IMAGE, &COMMAND_PROCESS,
     &COMMAND_OPERATOR, NULL,
@@ -20,5 +22,7 @@ static const struct program PROGRAM = {
 
 int main(int argc, char **argv)
 {
+    if (argc == 3 && str_eq(argv[1], "probe-tls"))
+        return probe_tls(argv[2]);
     return options_main(&PROGRAM, TRAINYARD_VERSION, argc, argv);
 }

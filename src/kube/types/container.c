@@ -5,8 +5,7 @@
 /* clang-format off */
 
 #define NO_DEVICES "there are no devices to claim"
-#define ONE_POLICY "the restartPolicy of the pod holds for all its containers"
-#define NO_PROBES "probes are not run, a container is ready while it runs"
+#define NO_RULES "only the restartPolicy of the container, or of its pod, decides"
 
 LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listens on",
     TEXT(1, "name", "what services may call it"),
@@ -131,21 +130,17 @@ LOCAL_TYPE(LIFECYCLE, CORE "Lifecycle",
     LIST(23, "resizePolicy", CONTAINER_RESIZE_POLICY,                                              \
         "whether it restarts when its resources are changed"),                                     \
     TEXT(24, "restartPolicy", "when it is started again, where that differs from the pod's",       \
-        IF_SET, UNSUPPORTED(ONE_POLICY)),                                                          \
+        IF_SET),                                                                                   \
     LIST(25, "restartPolicyRules", CONTAINER_RESTART_RULE,                                         \
-        "when it is started again, by its exit code", UNSUPPORTED(ONE_POLICY)),                    \
+        "when it is started again, by its exit code", UNSUPPORTED(NO_RULES)),                      \
     LIST(9, "volumeMounts", VOLUME_MOUNT, "where it sees which volumes", KEYS("mountPath"),        \
         MERGE("mountPath")),                                                                       \
     LIST(21, "volumeDevices", VOLUME_DEVICE, "where it sees which raw block devices",              \
         KEYS("devicePath"), MERGE("devicePath")),                                                  \
-    OBJECT(10, "livenessProbe", PROBE, "when this fails the container is restarted",               \
-        UNSUPPORTED(NO_PROBES)),                                                                   \
-    OBJECT(11, "readinessProbe", PROBE, "while this fails services do not send to it",             \
-        UNSUPPORTED(NO_PROBES)),                                                                   \
-    OBJECT(22, "startupProbe", PROBE, "until this succeeds the other probes wait",                 \
-        UNSUPPORTED(NO_PROBES)),                                                                   \
-    OBJECT(12, "lifecycle", LIFECYCLE, "what is done after its start and before its end",          \
-        UNSUPPORTED("hooks are not run; SIGTERM tells a container to end")),                       \
+    OBJECT(10, "livenessProbe", PROBE, "when this fails the container is restarted"),              \
+    OBJECT(11, "readinessProbe", PROBE, "while this fails services do not send to it"),            \
+    OBJECT(22, "startupProbe", PROBE, "until this succeeds the other probes wait"),                \
+    OBJECT(12, "lifecycle", LIFECYCLE, "what is done after its start and before its end"),         \
     TEXT(13, "terminationMessagePath", "the file whose content becomes its last message",          \
         FALLBACK("\"/dev/termination-log\"")),                                                     \
     TEXT(20, "terminationMessagePolicy", "whether the end of the log will do as its last message", \

@@ -11,7 +11,9 @@ static struct container_state *set(const char *name, enum container_phase phase)
     struct container_state *container = pod_state_find(&pod_state_now, name);
     if (!container)
         container = pod_state_add(&pod_state_now, name);
-    *container = (struct container_state){.phase = phase, .started_ms = 1794744000000};
+    bool runs = phase == CONTAINER_RUNNING;
+    *container = (struct container_state){
+        .phase = phase, .started_ms = 1794744000000, .started = runs, .ready = runs};
     strcpy(container->name, name);
     return container;
 }
@@ -132,6 +134,115 @@ static void init_containers_come_first(void **state)
     assert_string_equal(phase_of(status(arena, pod)), "Failed");
 }
 
+/* What of a condition is not its type or its time: "False ContainersNotReady containers with …". */
+static const char *condition(struct arena *arena, const struct json *object, const char *type)
+{
+    const struct json *found = kube_condition_get(object, type);
+    return arena_printf(arena, "%s %s %s", json_get_string(found, "status", ""),
+                        json_get_string(found, "reason", ""),
+                        json_get_string(found, "message", ""));
+}
+
+static void readiness_is_what_probes_say(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    pod_state_release(&pod_state_now);
+    set("m", CONTAINER_RUNNING)->ready = false;
+    struct json *now = status(arena, ONE);
+    assert_string_equal(phase_of(now), "Running");
+    assert_string_equal(condition(arena, now, "Ready"),
+                        "False ContainersNotReady containers with unready status: [m]");
+    assert_false(json_get_bool(container_of(now, "containerStatuses", 0), "ready", true));
+    assert_true(json_get_bool(container_of(now, "containerStatuses", 0), "started", false));
+    set("m", CONTAINER_RUNNING)->started = false;
+    now = status(arena, ONE);
+    assert_false(json_get_bool(container_of(now, "containerStatuses", 0), "started", true));
+}
+
+static void gates_have_a_say(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{'readinessGates':["
+                              "{'conditionType':'a'},{'conditionType':'b'}],"
+                              "'containers':[{'name':'m','image':'i'}]},"
+                              "'status':{'conditions':[{'type':'a','status':'%s'}%s]}}";
+    pod_state_release(&pod_state_now);
+    set("m", CONTAINER_RUNNING);
+    struct json *now = status(arena, arena_printf(arena, pod, "False", ""));
+    assert_true(kube_condition_is_true(now, "ContainersReady"));
+    assert_string_equal(
+        condition(arena, now, "Ready"),
+        "False ReadinessGatesNotReady the status of pod readiness gate \"a\" is not \"True\", but "
+        "False, corresponding condition of pod readiness gate \"b\" does not exist.");
+    now = status(arena, arena_printf(arena, pod, "True", ",{'type':'b','status':'True'}"));
+    assert_true(kube_condition_is_true(now, "Ready"));
+}
+
+static void sidecars_do_not_decide_the_end(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{"
+                              "'initContainers':[{'name':'s','image':'i','restartPolicy':'Always'},"
+                              "{'name':'o','image':'i'}],"
+                              "'containers':[{'name':'m','image':'i'}]}}";
+    pod_state_release(&pod_state_now);
+    set("s", CONTAINER_RUNNING)->started = false;
+    set("o", CONTAINER_WAITING);
+    set("m", CONTAINER_WAITING);
+    struct json *now = status(arena, pod);
+    assert_string_equal(phase_of(now), "Pending");
+    assert_string_equal(condition(arena, now, "Initialized"),
+                        "False ContainersNotInitialized containers with incomplete status: [s o]");
+    set("s", CONTAINER_RUNNING);
+    set_end(&set("o", CONTAINER_TERMINATED)->end, 0);
+    set("m", CONTAINER_RUNNING);
+    now = status(arena, pod);
+    assert_string_equal(phase_of(now), "Running");
+    assert_true(kube_condition_is_true(now, "Ready"));
+    assert_true(json_get_bool(container_of(now, "initContainerStatuses", 0), "ready", false));
+    set_end(&set("s", CONTAINER_WAITING)->last, 1); /* it crashed: not ready, but initialized */
+    now = status(arena, pod);
+    assert_string_equal(phase_of(now), "Running");
+    assert_true(kube_condition_is_true(now, "Initialized"));
+    assert_string_equal(condition(arena, now, "Ready"),
+                        "False ContainersNotReady containers with unready status: [s]");
+    set_end(&set("s", CONTAINER_TERMINATED)->end, 137);
+    set_end(&set("m", CONTAINER_TERMINATED)->end, 0);
+    pod_state_now.finished = true;
+    now = status(arena, pod);
+    assert_string_equal(phase_of(now), "Succeeded");
+    assert_string_equal(condition(arena, now, "Initialized"), "True PodCompleted ");
+    assert_false(kube_condition_is_true(now, "PodReadyToStartContainers"));
+}
+
+static void a_deadline_fails_the_pod(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    pod_state_release(&pod_state_now);
+    set_end(&set("m", CONTAINER_TERMINATED)->end, 0); /* it obeyed SIGTERM */
+    pod_state_now.finished = true;
+    strcpy(pod_state_now.reason, "DeadlineExceeded");
+    strcpy(pod_state_now.message, "too long");
+    struct json *now = status(arena, ONE);
+    assert_string_equal(phase_of(now), "Failed");
+    assert_string_equal(json_get_string(json_get(now, "status"), "reason", ""), "DeadlineExceeded");
+    assert_string_equal(json_get_string(json_get(now, "status"), "message", ""), "too long");
+}
+
+/* Who has never run keeps the pod pending, whoever runs beside it. */
+static void all_must_have_run(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{'containers':["
+                              "{'name':'m','image':'i'},{'name':'n','image':'i'}]}}";
+    pod_state_release(&pod_state_now);
+    set("m", CONTAINER_RUNNING);
+    set("n", CONTAINER_WAITING);
+    assert_string_equal(phase_of(status(arena, pod)), "Pending");
+    set_end(&set("n", CONTAINER_WAITING)->last, 1);
+    assert_string_equal(phase_of(status(arena, pod)), "Running");
+}
+
 static void transition_times_stay(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -175,6 +286,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_of_one_container),
         cmocka_unit_test(init_containers_come_first),
+        cmocka_unit_test(readiness_is_what_probes_say),
+        cmocka_unit_test(gates_have_a_say),
+        cmocka_unit_test(sidecars_do_not_decide_the_end),
+        cmocka_unit_test(a_deadline_fails_the_pod),
+        cmocka_unit_test(all_must_have_run),
         cmocka_unit_test(transition_times_stay),
         cmocka_unit_test(refusals_are_shown),
     };

@@ -49,7 +49,7 @@ static void start_container(const char *script)
     struct err err = ERR_INIT;
     if (container_run_start(&run, 1, &err) < 0)
         fail_msg("%s", err.message);
-    while (state.phase != CONTAINER_RUNNING) {
+    while (!run.is_up) {
         wait_readable(run.report_fd);
         container_run_read(&run);
         if (run.has_report && run.report.kind == STEP_FAILED)

@@ -1,0 +1,148 @@
+/* What tries of probes lead to, by thresholds, delays and who waits for whom. */
+#include "node_test.h"
+
+#include "node/probe.h"
+
+static struct probe_figures none, every_ten = {.given = true,
+                                               .period_ms = 10000,
+                                               .timeout_ms = 1000,
+                                               .success_threshold = 1,
+                                               .failure_threshold = 3,
+                                               .grace_ms = -1};
+
+static struct probe_set make(const struct probe_figures *startup,
+                             const struct probe_figures *liveness,
+                             const struct probe_figures *readiness)
+{
+    struct probe_set set = {.figures = {startup, liveness, readiness}};
+    probe_set_begin(&set, 1000);
+    return set;
+}
+
+static void without_probes_all_is_well(void **state)
+{
+    struct probe_set set = make(&none, &none, &none);
+    assert_true(probe_set_is_started(&set));
+    assert_true(probe_set_is_ready(&set));
+    for (int kind = 0; kind < PROBE_KINDS; kind++)
+        assert_int_equal(probe_set_next(&set, kind), INT64_MAX);
+}
+
+static void the_first_try(void **state)
+{
+    struct probe_figures delayed = every_ten;
+    delayed.initial_delay_ms = 5000;
+    struct probe_set set = make(&every_ten, &every_ten, &every_ten);
+    assert_int_equal(probe_set_next(&set, PROBE_STARTUP), 2000);
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), INT64_MAX); /* not before it started */
+    assert_int_equal(probe_set_next(&set, PROBE_READINESS), INT64_MAX);
+    set = make(&none, &every_ten, &every_ten);
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 11000);
+    assert_int_equal(probe_set_next(&set, PROBE_READINESS), 1000);
+    set = make(&none, &delayed, &delayed);
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 6000);
+    assert_int_equal(probe_set_next(&set, PROBE_READINESS), 6000);
+}
+
+/* A letter a try, and whether the container is ready after it. */
+static void readiness_counts_in_a_row(void **state)
+{
+    static const struct {
+        int success, failure;
+        const char *tries, *ready;
+    } ROWS[] = {
+        {1, 3, "-+--+---+", ".rrrrrr.r"},
+        {2, 1, "++-+-++",
+         ".r...."
+         "r"},
+        {1, 1, "+-+", "r.r"},
+        {3, 2, "+++-+--+++", "..rrrr...r"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        struct probe_figures figures = every_ten;
+        figures.success_threshold = ROWS[i].success;
+        figures.failure_threshold = ROWS[i].failure;
+        struct probe_set set = make(&none, &none, &figures);
+        assert_false(probe_set_is_ready(&set));
+        for (size_t k = 0; ROWS[i].tries[k]; k++) {
+            bool ends = probe_set_take(&set, PROBE_READINESS, ROWS[i].tries[k] == '+', 2000);
+            if (ends || probe_set_is_ready(&set) != (ROWS[i].ready[k] == 'r'))
+                fail_msg("row %zu, try %zu", i, k);
+        }
+    }
+}
+
+static void liveness_ends_it_once(void **state)
+{
+    struct probe_set set = make(&none, &every_ten, &none);
+    assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
+    assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
+    assert_false(probe_set_take(&set, PROBE_LIVENESS, true, 0)); /* forgiven */
+    assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
+    assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
+    assert_true(probe_set_take(&set, PROBE_LIVENESS, false, 0));
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), INT64_MAX);
+    probe_set_begin(&set, 5000); /* the next run */
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 15000);
+    assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
+}
+
+static void startup_holds_the_others(void **state)
+{
+    struct probe_set set = make(&every_ten, &every_ten, &none);
+    assert_false(probe_set_is_started(&set));
+    assert_false(probe_set_is_ready(&set));
+    assert_false(probe_set_take(&set, PROBE_STARTUP, false, 12000));
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), INT64_MAX);
+    assert_false(probe_set_take(&set, PROBE_STARTUP, true, 22000));
+    assert_true(probe_set_is_started(&set));
+    assert_true(probe_set_is_ready(&set));
+    assert_int_equal(probe_set_next(&set, PROBE_STARTUP), INT64_MAX);
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 22000); /* its own time is long over */
+
+    set = make(&every_ten, &none, &none);
+    assert_false(probe_set_take(&set, PROBE_STARTUP, false, 0));
+    assert_false(probe_set_take(&set, PROBE_STARTUP, false, 0));
+    assert_true(probe_set_take(&set, PROBE_STARTUP, false, 0));
+}
+
+/* Who was not asked for a while, because the machine was busy, is asked once, not many times. */
+static void missed_tries_are_not_made_up_for(void **state)
+{
+    struct probe_set set = make(&none, &every_ten, &none);
+    probe_set_tried(&set, PROBE_LIVENESS, 11500);
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 21000);
+    probe_set_tried(&set, PROBE_LIVENESS, 500000);
+    assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 510000);
+}
+
+/* Until it was ready once it is asked more often; later as its period says. */
+static void readiness_is_found_soon(void **state)
+{
+    static const int64_t STEPS[] = {1000, 2000, 4000, 8000, 10000, 10000};
+    struct probe_set set = make(&none, &none, &every_ten);
+    int64_t due = 1000;
+    for (size_t i = 0; i < ARRAY_SIZE(STEPS); i++) {
+        assert_int_equal(probe_set_next(&set, PROBE_READINESS), due);
+        probe_set_tried(&set, PROBE_READINESS, due);
+        probe_set_take(&set, PROBE_READINESS, false, due);
+        due += STEPS[i];
+    }
+    probe_set_take(&set, PROBE_READINESS, true, due);
+    probe_set_tried(&set, PROBE_READINESS, due);
+    assert_int_equal(probe_set_next(&set, PROBE_READINESS), due + 10000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_probes_all_is_well),
+        cmocka_unit_test(the_first_try),
+        cmocka_unit_test(readiness_counts_in_a_row),
+        cmocka_unit_test(liveness_ends_it_once),
+        cmocka_unit_test(startup_holds_the_others),
+        cmocka_unit_test(missed_tries_are_not_made_up_for),
+        cmocka_unit_test(readiness_is_found_soon),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
