@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "store/store_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -388,6 +389,18 @@ static void end_all(struct store *store, struct store_change_list *list, const s
     }
 }
 
+/* A full disk is no damage: the transaction that found no room was undone as a whole. When all that
+ * was under way has been given up, the next write tries again, with the revision that follows on
+ * what is there. */
+static void recover(struct store *store)
+{
+    if (store->failure.sys != ENOSPC || store->pending > 0)
+        return;
+    err_clear(&store->failure);
+    store_writer_recover(&store->writer);
+    store->next_revision = store_history_end(&store->history) + 1;
+}
+
 static void on_finished(struct store_writer *writer, struct store_change_list *committed,
                         struct store_change_list *lost, const struct err *failure)
 {
@@ -397,6 +410,7 @@ static void on_finished(struct store_writer *writer, struct store_change_list *c
         store->failure = *failure; /* before anybody is told, so that nobody writes on */
     end_all(store, committed, NULL);
     end_all(store, lost, failure);
+    recover(store);
     if (!has_news)
         return;
     /* Writers have their answer; now watchers. History is cut afterwards, so that a watch which is

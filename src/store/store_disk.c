@@ -27,8 +27,10 @@ static int fail(const struct store_disk *disk, struct err *err)
     int code = sqlite3_errcode(disk->db) & 0xff;
     switch (code) {
     case SQLITE_FULL:
-        return err_set(err, ERR_IO, "no space is left for '%s': free some and start again",
-                       disk->path);
+        err_set(err, ERR_IO, "no space is left for '%s': free some, and it goes on", disk->path);
+        if (err)
+            err->sys = ENOSPC;
+        return -ERR_IO;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return err_set(err, ERR_UNAVAILABLE, "'%s' is in use by another process", disk->path);

@@ -102,6 +102,17 @@ static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *
     return taken;
 }
 
+/* Under the lock: what was not removed is removed later, in the same order. */
+static void put_back_drops(struct store_writer *writer, const int64_t *drops, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vec_push(&writer->drops, 0);
+    memmove(writer->drops.items + count, writer->drops.items,
+            (writer->drops.count - count) * sizeof(*drops));
+    if (count)
+        memcpy(writer->drops.items, drops, count * sizeof(*drops));
+}
+
 /* Under the lock, which is released while the disk works. */
 static void write_batch(struct store_writer *writer)
 {
@@ -116,6 +127,8 @@ static void write_batch(struct store_writer *writer)
 
     pthread_mutex_lock(&writer->lock);
     writer->failure = err;
+    if (err.code != ERR_NONE)
+        put_back_drops(writer, drops, drops_count);
     list_append_all(err.code == ERR_NONE ? &writer->committed : &writer->lost, &batch);
     notify(writer);
 }
@@ -212,6 +225,13 @@ void store_writer_drop(struct store_writer *writer, int64_t revision)
         return;
     pthread_mutex_lock(&writer->lock);
     vec_push(&writer->drops, revision);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+void store_writer_recover(struct store_writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    err_clear(&writer->failure);
     pthread_mutex_unlock(&writer->lock);
 }
 

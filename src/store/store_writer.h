@@ -56,6 +56,9 @@ void store_writer_push(struct store_writer *writer, struct store_change *change)
 /* The row of this revision is superseded: remove it along with some later commit. */
 void store_writer_drop(struct store_writer *writer, int64_t revision);
 
+/* After a failure that was not of the disk itself, and with no change under way: write again. */
+void store_writer_recover(struct store_writer *writer);
+
 /* Finish what is queued, then call `stopped`. */
 void store_writer_stop(struct store_writer *writer);
 

@@ -3,6 +3,7 @@
 #include "store_fixture.h"
 
 #include "store/store_disk.h"
+#include "store/store_internal.h"
 
 #include <signal.h>
 #include <sqlite3.h>
@@ -306,6 +307,57 @@ static void test_full_message(void **state)
     store_disk_free(disk);
 }
 
+static void limit_pages(int count)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "PRAGMA max_page_count = %d", count);
+    sqlite3_exec(fixture.store->disk->db, text, NULL, NULL, NULL);
+}
+
+/* A disk that was full and has room again: what was acknowledged is there, in one line of
+ * revisions, and nothing that was deleted comes back. */
+static void test_room_again(void **state)
+{
+    struct store_options few = {.path = fixture.path, .history_max = 4};
+    struct err err = ERR_INIT;
+    int counts[2] = {0};
+    char value[3000] = {0};
+    assert_int_equal(store_open(fixture.loop, &few, &fixture.store, &err), 0);
+    fixture_write(&fixture, "/a", "first");
+    struct store_object *a = store_get(fixture.store, "/a");
+    assert_int_equal(
+        store_delete(fixture.store, "/a", "first", 5, a->revision, on_lost, counts, &err), 0);
+    store_object_unref(a);
+    loop_run(fixture.loop);
+    limit_pages(8);
+    for (int i = 0; i < 60; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "/k%03d", i);
+        (void)store_put(fixture.store, key, value, sizeof(value), 0, on_lost, counts, &err);
+        if (i % 3 == 0)
+            loop_run(fixture.loop);
+    }
+    loop_run(fixture.loop);
+    assert_true(counts[0] > 1 && counts[1] > 1);
+    int64_t before = store_revision(fixture.store);
+    assert_int_equal(store_next_revision(fixture.store), before + 1);
+    limit_pages(1000000);
+    for (int i = 0; i < 20; i++)
+        fixture_write(&fixture, "/b", "again");
+    assert_int_equal(store_revision(fixture.store), before + 20);
+    fixture_close(&fixture);
+
+    fixture_open(&fixture);
+    struct store_object **objects;
+    size_t count = store_list(fixture.store, "/k", &objects);
+    assert_int_equal(count, counts[0] - 1);
+    for (size_t i = 0; i < count; i++)
+        store_object_unref(objects[i]);
+    free(objects);
+    assert_null(store_get(fixture.store, "/a"));
+    assert_int_equal(store_revision(fixture.store), before + 20);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -315,6 +367,7 @@ int main(void)
         TEST(test_compaction),    TEST(test_half_compacted_deletion),
         TEST(test_refused_files), TEST(test_damaged_page),
         TEST(test_disk_full),     TEST(test_full_message),
+        TEST(test_room_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
