@@ -2,6 +2,7 @@
 #include "node/pod_runner_internal.h"
 
 #include "node/cgroup_base.h"
+#include "node/descriptors.h"
 #include "node/image_table.h"
 #include "node/node_object.h"
 #include "node/peers.h"
@@ -260,6 +261,11 @@ static void start(struct pod_runner *runner)
         load_state(runner, true);
         return;
     }
+    if (node_descriptors_check(runner->host->starting, &err) < 0) {
+        refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
+        pod_runner_refuse(runner, &refusal, &err);
+        return;
+    }
     if (!has_spec(runner)) {
         if (!pod_runner_has_tokens(runner))
             return;
@@ -279,12 +285,14 @@ static void start(struct pod_runner *runner)
         return;
     }
     state_machine_move(&runner->machine, STARTING);
+    runner->host->starting++;
     supervisor_link_start(runner->link);
 }
 
 static void on_alive(void *context)
 {
     struct pod_runner *runner = context;
+    runner->host->starting--;
     state_machine_move(&runner->machine, RUNNING);
     load_state(runner, true);
     pod_runner_work(runner);
@@ -303,6 +311,8 @@ static void on_changed(void *context)
 static void on_gone(void *context, const struct err *err)
 {
     struct pod_runner *runner = context;
+    if (runner->machine.state == STARTING)
+        runner->host->starting--;
     if (load_state(runner, true) && runner->state.finished) {
         end(runner);
     } else {
@@ -428,6 +438,8 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
     if (!runner)
         return NULL;
     loop_timer_stop(&runner->retry);
+    if (runner->machine.state == STARTING)
+        runner->host->starting--;
     supervisor_link_free(runner->link);
     if (runner->call)
         runner->call->runner = NULL;

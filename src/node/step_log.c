@@ -42,14 +42,6 @@ int step_log_open(struct step_log *log, const char *directory, const char *conta
     return open_file(log, err);
 }
 
-void step_log_close(struct step_log *log)
-{
-    if (log->fd >= 0)
-        close(log->fd);
-    free(log->path);
-    step_log_init(log);
-}
-
 /* A container that never stops talking must not fill the disk. */
 static void set_aside(struct step_log *log)
 {
@@ -92,6 +84,16 @@ static void tell_loss(struct step_log *log)
                         when, now.tv_nsec, (long long)log->lost);
     if (append(log, text, (size_t)size))
         log->lost = 0;
+}
+
+void step_log_close(struct step_log *log)
+{
+    if (log->fd >= 0 && log->lost)
+        tell_loss(log);
+    if (log->fd >= 0)
+        close(log->fd);
+    free(log->path);
+    step_log_init(log);
 }
 
 void step_log_write(struct step_log *log, const struct buf *records)

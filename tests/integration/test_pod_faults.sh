@@ -7,9 +7,9 @@
 
 PODS=${TRAINYARD_TEST_PODS:-20}
 
-pod() { # NAME POLICY SCRIPT [MORE-OF-THE-SPEC]
+pod() { # NAME POLICY SCRIPT [MORE-OF-THE-SPEC]; also on a node whose disk is nearly full
     jq -n --arg name "$1" --arg policy "$2" --arg script "$3" --argjson more "${4:-{\}}" '{apiVersion: "v1", kind: "Pod", metadata: {name: $name},
-        spec: ({restartPolicy: $policy, containers: [{name: "main", image: "trainyard/tools", command: ["bash", "-c", $script]}]} + $more)}' |
+        spec: ({restartPolicy: $policy, tolerations: [{operator: "Exists"}], containers: [{name: "main", image: "trainyard/tools", command: ["bash", "-c", $script]}]} + $more)}' |
         kubectl apply -f - >/dev/null
 }
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
@@ -117,7 +117,63 @@ check_rotation() {
     kubectl delete pod talker --grace-period=0 --force >/dev/null 2>&1
 }
 
+# ---- Nothing left to give
+
+# The pods that fit run, the others say what there is too little of and start when there is some, and the API answers all the time.
+check_descriptors() {
+    local i running
+    (ulimit -n 60 && as_user "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1) || fail "up with few descriptors: $(cat "$SCRATCH/up.log")"
+    CLUSTER_UP=yes
+    for ((i = 0; i < 12; i++)); do pod "few-$i" Never 'exec sleep 100000'; done
+    wait_until "the refusal to be told" refused_pods 'no file descriptors are left for another pod: the server may have 60'
+    running=$(kubectl get pods --field-selector status.phase=Running -o name)
+    # shellcheck disable=SC2086 # one word each
+    kubectl delete $running --grace-period=0 --force >/dev/null 2>&1
+    wait_until "the others to run" none_pending
+    kubectl get nodes >/dev/null
+    cluster_wipe
+}
+refused_pods() { kubectl get events -o jsonpath='{.items[*].message}' | finds -F "$1"; }
+none_pending() { [[ $(all_phases) == Running* && $(all_phases) != *Pending* ]]; }
+
+is_full() { [ "$(stat -f -c %a "$1")" = 0 ]; }
+can_write() { kubectl create configmap "room-$RANDOM" --from-literal=a=b; }
+cannot_write() { ! can_write; }
+# Where numbers are missing a line says so.
+loss_is_told() { kubectl logs talker | awk '/^trainyard: [0-9]+ bytes of the log are missing here, the disk was full$/ { told = 1; next }
+    $1 != last + 1 && !told { print "after " last " comes " $0; bad = 1 } { last = $1; told = 0 } END { exit bad }'; }
+
+# A state directory on a disk that one pod fills: its writes fail and it ends with its own code; the API says that it has no room; the other
+# pod goes on. With room again all goes on by itself.
+check_full_disk() {
+    local TRAINYARD_STATE=$SCRATCH/disk/state KUBECONFIG=$SCRATCH/disk/state/kubeconfig
+    [ "$(id -u)" = 0 ] || return 0 # only root can make a small disk; the rest of the test was the ordinary user's
+    mkdir -p "$SCRATCH/disk"
+    mount -t tmpfs -o "size=24m,uid=$(as_user id -u),mode=755" none "$SCRATCH/disk"
+    cluster_up
+    pod talker Always 'i=0; while :; do printf "%-1000d\n" $((i += 1)); read -rt 0.05 <> <(:); done'
+    wait_for_phase talker Running
+    pod filler Never '' '{"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"name": "main", "image": "trainyard/tools", "command": ["bash", "-c",
+        "head -c 100000000 /dev/zero >/v/x; exit $(($? + 6))"], "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}'
+    wait_until "the disk to be full" is_full "$SCRATCH/disk"
+    wait_until "the API to say so" cannot_write
+    assert_contains "what it says" "no space is left for '$TRAINYARD_STATE/store.db': free some, and it goes on" "$(can_write 2>&1)"
+    assert_contains "what can be read" Running "$(field talker .status.phase)"
+    # shellcheck disable=SC2086 # it is a pattern
+    rm -f $TRAINYARD_STATE/pods/*/volumes/v/x
+    wait_until "writes to go on" can_write
+    wait_for_phase filler Failed
+    assert_eq "its own code" 7 "$(field filler '.status.containerStatuses[0].state.terminated.exitCode')"
+    assert_eq "restarts of the other" 0 "$(field talker '.status.containerStatuses[0].restartCount')"
+    loss_is_told || fail "the log has a gap and does not say so"
+    cluster_wipe
+    umount "$SCRATCH/disk"
+}
+clean_up() { ! mountpoint -q "$SCRATCH/disk" || { as_user env TRAINYARD_STATE="$SCRATCH/disk/state" "$TRAINYARD" down --wipe >/dev/null; CLUSTER_UP=no; umount -l "$SCRATCH/disk"; }; }
+
 check() {
+    check_descriptors
+    check_full_disk
     cluster_up
     check_killed_server
     check_ends
