@@ -96,9 +96,11 @@ spec:
 YAML
     wait_for_log asker "turn 1 is over"
 }
+newest_log() { find "$TRAINYARD_STATE/pods" -name 'main.*.log' | sort | tail -1; }
+another_run() { [ "$(newest_log)" != "$1" ]; }
 next_turn() {
     local turn LOG
-    LOG=$(find "$TRAINYARD_STATE/pods" -name 'main.*.log' | sort | tail -1) # of its newest run
+    LOG=$(newest_log)
     turn=$(($(grep -c "is over" "$LOG") + 2))
     wait_until "turn $turn of the asker" grep -q "turn $turn is over" "$LOG"
     sed -n "s/.*turn $turn: //p" "$LOG"
@@ -158,8 +160,11 @@ except OSError as error:
     up
     check_turn "with another server"
     # The whole cluster is killed: the next one has the way again.
+    local before
+    before=$(newest_log)
     kill -KILL "$(server_pid)" "$(pgrep -f "trainyard-step hold $TRAINYARD_STATE")"
     up
+    wait_until "another run of the pod" another_run "$before"
     wait_until "the internet after all was killed" reaches_out
     check_turn "after all was killed"
     as_user "$TRAINYARD" down >/dev/null
