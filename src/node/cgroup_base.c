@@ -74,14 +74,31 @@ static int pass_on(const char *parent, unsigned controller, struct err *err)
     return file_write_into(path, text, err);
 }
 
-/* In version 2 a group has either processes or groups with controllers. Alone in a group that was
- * delegated to us, we are what is in the way. */
-static void step_aside(const char *state_dir, const char *parent)
+/* Whether the process runs this program, as the `trainyard up` does that waits for us. */
+static bool is_of_us(int pid)
+{
+    char path[64];
+    struct stat own, other;
+    snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+    return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
+           own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+void cgroup_base_step_aside(const char *state_dir, const char *parent)
 {
     _cleanup_free_ char *directory = mem_printf("%s/" SELF, parent);
+    _cleanup_free_ char *from = mem_printf("%s/cgroup.procs", parent);
+    _cleanup_free_ char *to = mem_printf("%s/cgroup.procs", directory);
     const struct cgroup_trees self = {{{.directory = directory, .unified = true}}, 1};
-    if (record(state_dir, &self, NULL) == 0 && (mkdir(directory, 0755) == 0 || errno == EEXIST))
-        (void)cgroup_enter(&self, NULL, NULL);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, TEXT_MAX);
+    if (record(state_dir, &self, NULL) < 0 || (mkdir(directory, 0755) < 0 && errno != EEXIST) ||
+        file_read(from, &text, NULL) < 0)
+        return;
+    char *rest = text.data;
+    for (char *pid; (pid = strsep(&rest, "\n"));)
+        if (*pid && is_of_us(atoi(pid)))
+            (void)file_write_into(to, pid, NULL);
 }
 
 /* Which controllers the group passes on to those below it, now or from now on. */
@@ -104,7 +121,7 @@ static unsigned offered(const char *state_dir, const char *parent, unsigned take
         if (!(found & bit) || pass_on(parent, bit, &err) == 0)
             continue;
         if (err.sys == EBUSY && !is_aside) {
-            step_aside(state_dir, parent);
+            cgroup_base_step_aside(state_dir, parent);
             is_aside = true;
         }
         if (!is_aside || pass_on(parent, bit, NULL) < 0)

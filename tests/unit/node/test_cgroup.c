@@ -302,6 +302,56 @@ static void test_life_and_end(void **state)
     cgroup_base_free(base);
 }
 
+static const struct cgroup_tree *find_unified(const struct cgroup_base *base)
+{
+    for (size_t i = 0; i < base->trees.count; i++)
+        if (base->trees.items[i].unified)
+            return &base->trees.items[i];
+    return NULL;
+}
+
+/* Ours go, a stranger stays. */
+static void test_step_aside(void **state)
+{
+    struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
+    const struct cgroup_tree *unified = find_unified(base);
+    if (!unified) {
+        cgroup_base_free(base);
+        skip();
+    }
+    const struct cgroup_trees parent = {{*unified}, 1};
+    _cleanup_free_ char *before = mem_printf("%s/cgroup.procs", unified->directory);
+    _cleanup_free_ char *after = mem_printf("%s/trainyard-self/cgroup.procs", unified->directory);
+    pid_t ours = start_in(&parent, NULL), stranger = fork();
+    if (stranger == 0) {
+        (void)cgroup_enter(&parent, NULL, NULL);
+        execlp("sleep", "sleep", "1000", (char *)NULL);
+        _exit(1);
+    }
+    _cleanup_free_ char *exe = mem_printf("/proc/%d/comm", (int)stranger);
+    for (bool is_there = false; !is_there;) {
+        _cleanup_buf_ struct buf name;
+        buf_init(&name, 64);
+        assert_int_equal(file_read(exe, &name, NULL), 0);
+        is_there = str_eq(name.data, "sleep\n");
+    }
+    cgroup_base_step_aside(scratch, unified->directory);
+    _cleanup_buf_ struct buf left, moved;
+    _cleanup_free_ char *stranger_line = mem_printf("%d\n", (int)stranger);
+    _cleanup_free_ char *our_line = mem_printf("%d\n", (int)ours);
+    buf_init(&left, 4096);
+    buf_init(&moved, 4096);
+    assert_int_equal(file_read(before, &left, NULL), 0);
+    assert_int_equal(file_read(after, &moved, NULL), 0);
+    assert_string_equal(left.data, stranger_line);
+    assert_string_equal(moved.data, our_line);
+    assert_int_equal(cgroup_base_destroy(scratch, NULL), 0);
+    assert_int_equal(waitpid(ours, NULL, 0), ours);
+    assert_int_equal(waitpid(stranger, NULL, 0), stranger);
+    assert_int_equal(access(unified->directory, F_OK), -1);
+    cgroup_base_free(base);
+}
+
 static int set_up(void **state)
 {
     assert_non_null(mkdtemp(scratch));
@@ -322,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_hybrid),          cmocka_unit_test(test_containers),
         cmocka_unit_test(test_nothing),         cmocka_unit_test(test_text),
         cmocka_unit_test(test_version_2_files), cmocka_unit_test(test_life_and_end),
+        cmocka_unit_test(test_step_aside),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
