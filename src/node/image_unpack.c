@@ -1,17 +1,18 @@
 /* Layers into a directory; see image_unpack.h. */
 #include "node/image_unpack.h"
 
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "node/beneath.h"
 
-#include "base/file.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ struct directory_note {
 struct image_unpack {
     int root;
     bool chowns;
-    uint64_t entries_left, size;
+    uint64_t entries_left;
     struct map directories; /* path → struct directory_note */
     struct map written;     /* paths this layer has */
     int parent;             /* the directory the last entry went into, and its path */
@@ -119,15 +120,6 @@ static int enter_parent(struct image_unpack *unpack, const char *path, const cha
     return result;
 }
 
-static int remove_entry(struct image_unpack *unpack, int parent, const char *name, struct err *err)
-{
-    struct stat info;
-    if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
-        info.st_nlink == 1)
-        unpack->size -= (uint64_t)info.st_size;
-    return beneath_remove(parent, name, err);
-}
-
 /* What lower layers have in this directory is hidden; what this one has stays. */
 static int clear_directory(struct image_unpack *unpack, int parent, const char *path,
                            struct err *err)
@@ -181,7 +173,7 @@ static int apply_whiteout(struct image_unpack *unpack, const char *path, const c
         return err_set(err, ERR_INVALID, "'%s' hides nothing that can be", path);
     if (map_get(&unpack->written, whole))
         return 0;
-    int result = remove_entry(unpack, unpack->parent, hidden, err);
+    int result = beneath_remove(unpack->parent, hidden, err);
     forget_parent(unpack); /* what was removed may be on the way to it */
     return result;
 }
@@ -199,7 +191,6 @@ static int write_file(struct image_unpack *unpack, struct tar_reader *reader,
         if (result < 0)
             return err_wrap(err, "cannot write '%s'", entry->path);
     }
-    unpack->size += entry->size;
     return 0;
 }
 
@@ -297,7 +288,7 @@ static int apply_entry(struct image_unpack *unpack, struct tar_reader *reader,
     struct stat there;
     if (fstatat(unpack->parent, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
         !(S_ISDIR(there.st_mode) && entry->type == TAR_DIRECTORY) &&
-        (result = remove_entry(unpack, unpack->parent, name, err)) < 0)
+        (result = beneath_remove(unpack->parent, name, err)) < 0)
         return result;
     result = make_entry(unpack, reader, entry, path, name, err);
     return result < 0 ? result : set_attributes(unpack, entry, name, err);
@@ -338,12 +329,29 @@ static int by_length_descending(const void *a, const void *b)
     return one < other ? 1 : one > other ? -1 : 0;
 }
 
+/* A file with several names counts once. */
+static uint64_t measure(int root)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d/.", root);
+    char *const roots[] = {path, NULL};
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+    uint64_t size = 0;
+    for (FTSENT *entry; walk && (entry = fts_read(walk));)
+        if (entry->fts_info == FTS_F)
+            size += (uint64_t)entry->fts_statp->st_size / entry->fts_statp->st_nlink;
+    if (walk)
+        fts_close(walk);
+    return size;
+}
+
 /* Inner ones first: whoever has shut a directory cannot reach what is in it. */
 int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct err *err)
 {
     VEC(const char *) paths = {0};
     const char *path;
     void *value;
+    *ret_size = measure(unpack->root);
     for (size_t i = 0; map_next(&unpack->directories, &i, &path, &value);)
         vec_push(&paths, path);
     if (paths.count)
@@ -360,6 +368,5 @@ int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct 
         (void)futimens(fd, times);
     }
     vec_release(&paths);
-    *ret_size = unpack->size;
     return result;
 }
