@@ -47,6 +47,26 @@ struct engine_usage_report {
 /* `report` is NULL when nobody can tell any more. */
 typedef void engine_usage_done(void *context, const struct engine_usage_report *report);
 
+/* A command to run in a container, or the container's own to attach to. */
+struct engine_pod_command {
+    const char *container;
+    const char *const *arguments; /* the last is NULL; NULL: attach */
+    bool in, out, err;            /* which lines are wanted */
+    bool terminal;                /* all of them are one */
+};
+/* The lines to a command that runs: the asker's, to be started and closed; NULL where not wanted. A
+ * new command's terminal is `in` alone, which goes both ways. */
+struct engine_pod_lines {
+    struct stream *in, *out, *err;
+};
+/* What the asker hears, from the loop, never from within a call. */
+struct engine_pod_command_handler {
+    void (*started)(void *context, const struct engine_pod_lines *lines);
+    /* Last of all: its exit code, with a sentence where it never ran; or `err`: nothing was
+     * started, or what became of it is not known. */
+    void (*ended)(void *context, int exit_code, const char *message, const struct err *err);
+};
+
 struct engine_pod_backend {
     /* Stream the log as text/plain into the exchange and end it; an error is answered as a Status.
      */
@@ -60,6 +80,15 @@ struct engine_pod_backend {
     /* Measure, which may take a moment; `done` and what is returned as for connect. */
     void *(*usage)(void *context, engine_usage_done *done, void *done_context);
     void (*usage_cancel)(void *usage);
+    /* Run or attach; what is returned is no more once `ended` was called. */
+    void *(*run)(void *context, const struct json *pod, const struct engine_pod_command *command,
+                 const struct engine_pod_command_handler *handler, void *handler_context);
+    void (*run_resize)(void *run, int columns, int rows); /* its terminal */
+    /* Nobody waits any more: nothing is called, and a command that was started ends. */
+    void (*run_close)(void *run);
+    /* The command has ended: what it has said is still given on this line of its output, then its
+     * end comes, whoever else may hold it open. */
+    void (*run_last_words)(struct stream *line);
     void *context;
 };
 

@@ -169,6 +169,10 @@ static const struct registry_resource RESOURCES[] = {
         .verbs = VERBS_ALL,
         .subresources =
             (const struct registry_subresource[]){
+                {.id = SUB_ATTACH,
+                 .name = "attach",
+                 .kind = "PodAttachOptions",
+                 .verbs = VERB_CREATE | VERB_GET},
                 {.id = SUB_BINDING, .name = "binding", .kind = "Binding", .verbs = VERB_CREATE},
                 {.id = SUB_EVICTION,
                  .name = "eviction",
@@ -176,6 +180,10 @@ static const struct registry_resource RESOURCES[] = {
                  .group = "policy",
                  .version = "v1",
                  .verbs = VERB_CREATE},
+                {.id = SUB_EXEC,
+                 .name = "exec",
+                 .kind = "PodExecOptions",
+                 .verbs = VERB_CREATE | VERB_GET},
                 {.id = SUB_LOG, .name = "log", .kind = "Pod", .verbs = VERB_GET},
                 {.id = SUB_PORT_FORWARD,
                  .name = "portforward",

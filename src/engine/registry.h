@@ -35,6 +35,8 @@ enum registry_sub {
     SUB_LOG,
     SUB_BINDING,
     SUB_PORT_FORWARD,
+    SUB_EXEC,
+    SUB_ATTACH,
     SUB_FINALIZE, /* a namespace's spec.finalizers */
     SUB_TOKEN,    /* a service account's */
     SUB_EVICTION, /* a pod's end, asked for politely */

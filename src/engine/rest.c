@@ -118,6 +118,10 @@ static void dispatch(struct rest *rest)
     case SUB_PORT_FORWARD:
         rest_port_forward(rest);
         return;
+    case SUB_ATTACH:
+    case SUB_EXEC:
+        rest_exec(rest);
+        return;
     case SUB_BINDING:
         rest_bind(rest);
         return;

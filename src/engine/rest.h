@@ -288,5 +288,6 @@ void rest_log(struct rest *rest);
 void rest_scale(struct rest *rest);
 void rest_token(struct rest *rest);
 void rest_port_forward(struct rest *rest);
+void rest_exec(struct rest *rest); /* and attach */
 
 #endif

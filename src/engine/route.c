@@ -26,8 +26,6 @@ static int no_subresource(const struct registry_resource *resource, const char *
     static const struct {
         const char *sub, *way_out;
     } known[] = {
-        {"exec", "run what you need as the command of a pod"},
-        {"attach", "read what a pod says with 'kubectl logs -f'"},
         {"proxy", "reach the pod with 'kubectl port-forward'"},
         {"ephemeralcontainers", "run what you need as the command of a pod"},
     };

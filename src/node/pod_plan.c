@@ -19,6 +19,9 @@ static int plan_container(struct planner *p, const struct json *container, bool 
             err_set(p->err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX));
     struct pod_container *ret = pod_spec_add_container(p->arena, p->spec, name);
     ret->init = init;
+    ret->has_stdin = json_get_bool(container, "stdin", false);
+    ret->stdin_once = json_get_bool(container, "stdinOnce", false);
+    ret->terminal = json_get_bool(container, "tty", false);
     int result = planner_image(p, container, ret);
     if (result < 0)
         return planner_refuse(p, "CreateContainerConfigError", name, result);

@@ -128,6 +128,9 @@ static void write_container(const struct pod_container *container, struct buf *b
     write_optional(buf, "layer", container->layer);
     write_optional(buf, "image-id", container->image_id);
     record_write_int(buf, "stop-signal", container->stop_signal);
+    record_write_int(buf, "stdin", container->has_stdin);
+    record_write_int(buf, "stdin-once", container->stdin_once);
+    record_write_int(buf, "terminal", container->terminal);
     write_limits(&container->limits, buf);
     for (size_t i = 0; i < container->devices.count; i++)
         record_write(buf, "device", container->devices.items[i]);
@@ -277,6 +280,12 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
         container->image_id = value;
     else if (str_eq(key, "stop-signal"))
         return parse_int(p, key, value, 0, 64, &container->stop_signal);
+    else if (str_eq(key, "stdin"))
+        return parse_bool(p, key, value, &container->has_stdin);
+    else if (str_eq(key, "stdin-once"))
+        return parse_bool(p, key, value, &container->stdin_once);
+    else if (str_eq(key, "terminal"))
+        return parse_bool(p, key, value, &container->terminal);
     else if (str_eq(key, "mount"))
         p->mount =
             value[0] == '/' ? pod_container_add_mount(p->arena, container, value, NULL) : NULL;

@@ -53,6 +53,9 @@ struct pod_container {
     const char *layer;     /* where what it writes over that root is kept for its run */
     const char *image_id;  /* as its status tells, or NULL */
     int64_t stop_signal;   /* what SIGTERM becomes, or 0 */
+    bool has_stdin;        /* its input waits for somebody to attach; else it is empty */
+    bool stdin_once;       /* … and ends with the first who did */
+    bool terminal;         /* its stdin, stdout and stderr are a terminal of its own */
     struct cgroup_limits limits;
     struct pod_strings
         devices;              /* files of the machine's /dev that it sees besides the common ones */

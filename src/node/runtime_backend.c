@@ -1,9 +1,12 @@
-/* What the API asks of whoever runs the pods: their logs, their ports and what they use. */
+/* What the API asks of whoever runs the pods: their logs, their ports, what they use, and commands
+ * in them. */
 #include "node/runtime_internal.h"
 
 #include "kube/object.h"
+#include "net/pipe_stream.h"
 #include "node/connect.h"
 #include "node/log_read.h"
+#include "node/pod_exec.h"
 
 static void send_logs(void *context, struct http_exchange *exchange, const struct json *pod,
                       const struct engine_pod_logs *options)
@@ -49,6 +52,26 @@ static void *measure_usage(void *context, engine_usage_done *done, void *done_co
     return usage_meter_ask(runtime->usage, done, done_context);
 }
 
+static void *run_command(void *context, const struct json *pod,
+                         const struct engine_pod_command *command,
+                         const struct engine_pod_command_handler *handler, void *handler_context)
+{
+    struct node_runtime *runtime = context;
+    const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
+    return pod_exec_new(runtime->loop, runner ? pod_runner_directory(runner) : NULL, command,
+                        handler, handler_context);
+}
+
+static void resize_command(void *run, int columns, int rows)
+{
+    pod_exec_resize(run, columns, rows);
+}
+
+static void close_command(void *run)
+{
+    pod_exec_close(run);
+}
+
 struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
 {
     return (struct engine_pod_backend){
@@ -57,6 +80,10 @@ struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
         .connect_cancel = cancel_connect,
         .usage = measure_usage,
         .usage_cancel = usage_meter_cancel,
+        .run = run_command,
+        .run_resize = resize_command,
+        .run_close = close_command,
+        .run_last_words = pipe_stream_end_here,
         .context = runtime,
     };
 }

@@ -68,11 +68,17 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
  * its background (it ignores SIGINT there) is no affair of a container's. */
 void step_signals_default(void);
 
+/* Make the calling process, which leads a session, the owner of a new terminal: its stdin, stdout
+ * and stderr are that from now on, and TERM is set. It is made by the user it is for, in the
+ * sandbox: so it is the user's, and has a name there. The master is the caller's. */
+int step_terminal_take(int *ret_master, struct err *err);
+
 /* Refuse what no container needs, for this process and all that come of it. Needs no_new_privs. */
 int step_seccomp_install(struct err *err);
 
-/* What the first process of a sandbox tells its supervisor, one message a write. */
-enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED };
+/* What the first process of a sandbox tells its supervisor, one message a write. STEP_TERMINAL
+ * comes before the command runs, with the master of its terminal. */
+enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED, STEP_TERMINAL };
 struct step_report {
     enum step_report_kind kind;
     int exit_code;
@@ -80,10 +86,16 @@ struct step_report {
     char message[ERR_MESSAGE_MAX]; /* of STEP_FAILED */
 };
 
+/* What the first process is given of the outside: where it reports, a socket (fd_message.h), and
+ * the command's stdin, stdout and stderr, -1 where it has nothing there. */
+struct step_lines {
+    int report, in, out, err;
+};
+
 /* The life of a sandbox's first process: build, drop, run the command, pass signals on, reap, and
  * report. Never returns. */
 void step_init_run(const struct pod_spec *spec, const struct pod_container *container,
-                   const char *mount_point, int report_fd, int stdout_fd, int stderr_fd)
+                   const char *mount_point, const struct step_lines *lines)
     __attribute__((noreturn));
 
 #endif

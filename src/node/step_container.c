@@ -1,6 +1,8 @@
 /* One container under its supervisor; see step_container.h. */
 #include "node/step_container.h"
 
+#include "node/fd_message.h"
+
 #include "node/step_limits.h"
 #include "node/step_message.h"
 
@@ -15,6 +17,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -37,6 +40,7 @@ void container_run_init(struct container_run *run, const char *directory,
         .spec = spec,
         .state = state,
         .report_fd = -1,
+        .input_fd = -1,
         .output_fds = {-1, -1},
     };
     step_log_init(&run->log);
@@ -52,14 +56,14 @@ static int64_t wall_ns(void)
 }
 
 /* A pipe whose end on our side does not block and whose other end does. */
-static int make_pipe(int *ret_read, int *ret_write)
+static int make_pipe(int *ret_ours, int *ret_theirs, bool we_read)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) < 0)
         return -1;
-    fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    *ret_read = fds[0];
-    *ret_write = fds[1];
+    *ret_ours = fds[we_read ? 0 : 1];
+    *ret_theirs = fds[we_read ? 1 : 0];
+    fcntl(*ret_ours, F_SETFL, O_NONBLOCK);
     return 0;
 }
 
@@ -91,23 +95,40 @@ static void set_end(struct container_run *run, int exit_code, int signal_number,
     str_copy(state->end.message, sizeof(state->end.message), message);
 }
 
+/* What the container has of a terminal it makes itself, inside. */
+static int make_lines(struct container_run *run, struct step_lines *lines)
+{
+    const struct pod_container *spec = run->spec;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    run->report_fd = pair[0];
+    lines->report = pair[1];
+    if (spec->terminal)
+        return 0;
+    if (spec->has_stdin && make_pipe(&run->input_fd, &lines->in, false) < 0)
+        return -1;
+    return make_pipe(&run->output_fds[0], &lines->out, true) < 0 ||
+                   make_pipe(&run->output_fds[1], &lines->err, true) < 0
+               ? -1
+               : 0;
+}
+
 static int spawn(struct container_run *run, struct err *err)
 {
-    int writes[3] = {-1, -1, -1};
+    struct step_lines lines = {-1, -1, -1, -1};
     _cleanup_free_ char *mount_point = mem_printf("%s/root", run->directory);
-    if (make_pipe(&run->report_fd, &writes[0]) < 0 ||
-        make_pipe(&run->output_fds[0], &writes[1]) < 0 ||
-        make_pipe(&run->output_fds[1], &writes[2]) < 0) {
-        int result = err_set_errno(err, errno, "cannot make pipes");
-        close_all(writes, ARRAY_SIZE(writes));
-        return result;
-    }
-    /* Like fork(), but the child is the first of new namespaces. */
-    long pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
+    long pid = -1;
+    int result = 0;
+    if (make_lines(run, &lines) < 0)
+        result = err_set_errno(err, errno, "cannot make pipes");
+    else /* like fork(), but the child is the first of new namespaces */
+        pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0)
-        step_init_run(run->pod, run->spec, mount_point, writes[0], writes[1], writes[2]);
-    int result = pid < 0 ? err_set_errno(err, errno, "cannot make the container's namespaces") : 0;
-    close_all(writes, ARRAY_SIZE(writes));
+        step_init_run(run->pod, run->spec, mount_point, &lines);
+    if (result == 0 && pid < 0)
+        result = err_set_errno(err, errno, "cannot make the container's namespaces");
+    close_all((int[]){lines.report, lines.in, lines.out, lines.err}, 4);
     run->pid = pid > 0 ? (pid_t)pid : 0;
     return result;
 }
@@ -116,6 +137,7 @@ static void close_run(struct container_run *run)
 {
     close_all(&run->report_fd, 1);
     step_log_close(&run->log);
+    close_all(&run->input_fd, 1);
     close_all(run->output_fds, 2);
     run->pid = 0;
     run->has_report = false;
@@ -149,38 +171,57 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     return 0;
 }
 
-static void read_output(struct container_run *run, int stream)
+int container_run_output(const struct container_run *run, int stream)
 {
-    if (run->output_fds[stream] < 0)
-        return;
+    return step_taps_are_full(run->taps[stream]) ? -1 : run->output_fds[stream];
+}
+
+/* `all`: also what those who listen do not take now. */
+static void read_output(struct container_run *run, int stream, bool all)
+{
     char data[READ_MAX];
     _cleanup_buf_ struct buf records;
     buf_init(&records, RECORDS_MAX);
-    for (;;) {
+    while ((all ? run->output_fds[stream] : container_run_output(run, stream)) >= 0) {
         ssize_t got = read(run->output_fds[stream], data, sizeof(data));
         if (got < 0 && errno == EINTR)
             continue;
         if (got > 0) {
             node_log_writer_add(&run->writers[stream], wall_ns(), data, (size_t)got, &records);
+            step_taps_write(run->taps[stream], data, (size_t)got);
         } else if (got == 0 || errno != EAGAIN) {
             node_log_writer_finish(&run->writers[stream], wall_ns(), &records);
             close_all(&run->output_fds[stream], 1);
         }
         step_log_write(&run->log, &records);
         buf_clear(&records);
-        if (got < (ssize_t)sizeof(data))
+        if (got <= 0 || (got < (ssize_t)sizeof(data) && !run->spec->terminal))
             return;
     }
 }
 
-bool container_run_read(struct container_run *run)
+static void take_terminal(struct container_run *run, int master)
 {
-    read_output(run, 0);
-    read_output(run, 1);
+    fcntl(master, F_SETFL, O_NONBLOCK);
+    close_all(&run->output_fds[0], 1);
+    close_all(&run->input_fd, 1);
+    run->output_fds[0] = master;
+    if (run->spec->has_stdin)
+        run->input_fd = fcntl(master, F_DUPFD_CLOEXEC, 0);
+}
+
+static bool read_reports(struct container_run *run)
+{
     bool came_up = false;
     struct step_report report;
-    while (run->report_fd >= 0 &&
-           read(run->report_fd, &report, sizeof(report)) == (ssize_t)sizeof(report)) {
+    int fds[FD_MESSAGE_FDS_MAX];
+    while (run->report_fd >= 0 && fd_message_receive(run->report_fd, &report, sizeof(report),
+                                                     fds) == (ssize_t)sizeof(report)) {
+        if (report.kind == STEP_TERMINAL) {
+            if (fds[0] >= 0)
+                take_terminal(run, fds[0]);
+            continue;
+        }
         run->report = report;
         run->has_report = true;
         came_up = came_up || report.kind == STEP_RUNNING;
@@ -189,10 +230,20 @@ bool container_run_read(struct container_run *run)
     return came_up;
 }
 
+bool container_run_read(struct container_run *run)
+{
+    bool changed = read_reports(run);
+    read_output(run, 0, false);
+    read_output(run, 1, false);
+    return changed;
+}
+
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)
 {
     /* With its first process the sandbox has ended wholly, so all it wrote is in the pipes. */
-    container_run_read(run);
+    read_reports(run);
+    read_output(run, 0, true);
+    read_output(run, 1, true);
     struct step_report report = run->report;
     if (!run->has_report || report.kind == STEP_RUNNING) {
         /* It was killed before it could tell: by the end of its grace period, or by the kernel. */

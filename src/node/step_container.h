@@ -7,6 +7,7 @@
 #include "node/pod_state.h"
 #include "node/step.h"
 #include "node/step_log.h"
+#include "node/step_tap.h"
 
 struct container_run {
     const char *directory; /* of the pod */
@@ -16,7 +17,9 @@ struct container_run {
     pid_t pid; /* of the sandbox's first process; 0: not running */
     int report_fd;
     struct step_log log;
-    int output_fds[2]; /* stdout, stderr; -1 when closed */
+    int input_fd;      /* for the command's input: a pipe or the terminal's master; or -1 */
+    int output_fds[2]; /* stdout, stderr; -1 when closed. Of a terminal there is only the first */
+    struct step_tap *taps[2]; /* who listens to them */
     struct node_log_writer writers[2];
     bool is_up; /* its program runs, or ran */
     bool has_report;
@@ -30,6 +33,8 @@ void container_run_init(struct container_run *run, const char *directory,
 /* The state becomes waiting for the sandbox; a failure is filled into it as an end. */
 int container_run_start(struct container_run *run, int64_t now_ms, struct err *err);
 
+/* The descriptor to poll for that output; -1: none, or who listens to it takes no more now. */
+int container_run_output(const struct container_run *run, int stream);
 /* Something is to be read: true if it says that the program runs now. */
 bool container_run_read(struct container_run *run);
 

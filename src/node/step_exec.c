@@ -23,7 +23,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -77,26 +76,23 @@ static void own_pipes(const struct container_run *run)
             return; /* a comfort */
 }
 
-/* The terminal is made by the user it is for, in the sandbox: so it is the user's, and has a name
- * there. */
 static int become_terminal(struct err *err)
 {
-    int master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
-    const int unlocked = 0;
-    if (master < 0 || ioctl(master, TIOCSPTLCK, &unlocked) < 0)
-        return err_set_errno(err, errno, "cannot make a terminal");
-    int terminal = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY);
-    if (terminal < 0 || ioctl(terminal, TIOCSCTTY, 0) < 0)
-        return err_set_errno(err, errno, "cannot open the terminal");
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (dup2(terminal, fd) < 0)
-            return err_set_errno(err, errno, "cannot take the terminal");
-    close(terminal);
+    int master;
+    int result = step_terminal_take(&master, err);
+    if (result < 0)
+        return result;
     report(&ERR_INIT, master);
     close(master);
-    if (!getenv("TERM"))
-        setenv("TERM", "xterm", 1);
     return 0;
+}
+
+/* `kubectl cp` runs tar as the container's root, who gives each file to the owner it had. An
+ * ordinary user's container has no user but one, and so tar would fail on every file. */
+static void prepare_tar(const struct container_run *run, const struct step_exec_order *order)
+{
+    if (run->pod->nested && str_eq(order->arguments[0], "tar"))
+        setenv("TAR_OPTIONS", "--no-same-owner", 0);
 }
 
 static int enter(const struct container_run *run, struct err *err)
@@ -126,6 +122,7 @@ static void run_command(const struct container_run *run, const struct step_exec_
     if (keep_descriptors(fds, report_fd, sandbox_fd) < 0)
         _exit(STEP_EXEC_NOT_RUNNABLE);
     environ = (char **)run->spec->environment.items;
+    prepare_tar(run, order);
     if (enter(run, &err) < 0 || (order->terminal && become_terminal(&err) < 0))
         give_up(&err);
     if (chdir(directory ? directory : "/") < 0) {

@@ -1,8 +1,10 @@
 /* PID 1 of a sandbox: builds it, starts the command, passes on the signals it gets, reaps orphans,
  * and ends with the command; the kernel then ends whatever else lives in the sandbox. Because it
  * is not the command itself that is PID 1, SIGTERM ends programs that do not handle it. It runs
- * inside the sandbox and holds nothing of the outside but three pipes. */
+ * inside the sandbox and holds nothing of the outside but its lines. */
 #include "node/step.h"
+
+#include "node/fd_message.h"
 
 #include "node/step_limits.h"
 
@@ -39,20 +41,32 @@ static void fail(const struct err *err)
     _exit(1);
 }
 
-/* The three pipes get fixed places and everything else is closed, so that the container cannot find
- * a way out through the descriptors of its first process. */
-static int keep_pipes(int report_fd, int stdout_fd, int stderr_fd)
+/* The lines get fixed places and everything else is closed, so that the container cannot find a way
+ * out through the descriptors of its first process. */
+static int keep_lines(const struct step_lines *lines)
 {
-    int null = open("/dev/null", O_RDWR);
-    /* First out of the way of each other. */
-    int high_report = fcntl(report_fd, F_DUPFD_CLOEXEC, 10);
-    int high_stdout = fcntl(stdout_fd, F_DUPFD_CLOEXEC, 10);
-    int high_stderr = fcntl(stderr_fd, F_DUPFD_CLOEXEC, 10);
-    if (null < 0 || high_report < 0 || high_stdout < 0 || high_stderr < 0 ||
-        dup2(null, STDIN_FILENO) < 0 || dup2(high_stdout, STDOUT_FILENO) < 0 ||
-        dup2(high_stderr, STDERR_FILENO) < 0 || dup3(high_report, REPORT_FD, O_CLOEXEC) < 0)
-        return -1;
+    const int wanted[] = {lines->in, lines->out, lines->err, lines->report};
+    int high[ARRAY_SIZE(wanted)];
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first out of the way of each other */
+        if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
+            return -1;
+    for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
+        if (dup3(high[i], i, i == REPORT_FD ? O_CLOEXEC : 0) < 0)
+            return -1;
     return close_range(REPORT_FD + 1, ~0U, 0);
+}
+
+static int take_terminal(struct err *err)
+{
+    const struct step_report message = {.kind = STEP_TERMINAL};
+    int master;
+    int result = step_terminal_take(&master, err);
+    if (result < 0)
+        return result;
+    result = fd_message_send(REPORT_FD, &message, sizeof(message), &master, 1, err);
+    close(master);
+    return result;
 }
 
 /* Why the kernel takes no such list: each word has a limit of its own, which TF_CONFIG of a very
@@ -104,7 +118,9 @@ static void run_command(const struct pod_container *container, int error_fd)
     setsid();
     environ = (char **)container->environment.items;
     const char *const *arguments = container->arguments.items;
-    if (container->directory && chdir(container->directory) < 0) {
+    if (container->terminal && take_terminal(&err) < 0) {
+        err_wrap(&err, "cannot run '%s'", arguments[0]);
+    } else if (container->directory && chdir(container->directory) < 0) {
         err_set_errno(&err, errno, "cannot change to working directory '%s'", container->directory);
     } else {
         execvp(arguments[0], (char *const *)arguments);
@@ -157,17 +173,17 @@ static void report_exit(int status)
 }
 
 /* The supervisor's death must end the sandbox. The wish is forgotten whenever privileges change, so
- * it is stated after; a supervisor that died before has closed the report pipe. */
+ * it is stated after; a supervisor that died before has closed the report line. */
 static void bind_to_supervisor(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct pollfd pipe_state = {.fd = REPORT_FD};
-    if (poll(&pipe_state, 1, 0) > 0 && pipe_state.revents & POLLERR)
+    struct pollfd line = {.fd = REPORT_FD};
+    if (poll(&line, 1, 0) > 0 && line.revents & (POLLERR | POLLHUP))
         _exit(1);
 }
 
 void step_init_run(const struct pod_spec *spec, const struct pod_container *container,
-                   const char *mount_point, int report_fd, int stdout_fd, int stderr_fd)
+                   const char *mount_point, const struct step_lines *lines)
 {
     struct err err = ERR_INIT;
     sigset_t all;
@@ -175,7 +191,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     sigprocmask(SIG_SETMASK, &all, NULL);
     umask(0); /* the modes given below are meant as they stand */
     setsid();
-    if (keep_pipes(report_fd, stdout_fd, stderr_fd) < 0)
+    if (keep_lines(lines) < 0)
         _exit(1);
     if (step_limits_enter(spec, container, &err) < 0 ||
         step_root_enter(spec, container, mount_point, &err) < 0)
@@ -194,6 +210,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     pid_t command = start_command(container);
     report(&(struct step_report){.kind = STEP_RUNNING});
     /* A descendant that keeps our pipes' ends open is fine; we must not. */
+    close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
     for (;;) {

@@ -9,6 +9,7 @@
 #include "node/process_lock.h"
 #include "node/step_life.h"
 #include "node/step_limits.h"
+#include "node/step_server.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -37,6 +38,7 @@ struct supervisor {
     struct container_run runs[POD_CONTAINERS_MAX];
     struct container_life lives[POD_CONTAINERS_MAX];
     int signal_fd;
+    struct step_server server;
     bool dirty;    /* the state must be written */
     bool stopping; /* nothing is started any more */
     bool pausing;  /* … by us; the next supervisor goes on */
@@ -272,12 +274,15 @@ static void reap(struct supervisor *s)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (step_server_reaped(&s->server, pid, status))
+            continue;
         for (size_t i = 0; i < s->state.count; i++) {
             life_reaped(&s->lives[i], pid, status);
             if (s->runs[i].pid != pid)
                 continue;
             read_container(s, i); /* it may have run so shortly that nobody has heard of it */
             container_run_reaped(&s->runs[i], status, moment_wall_ms());
+            step_server_run_ended(&s->server, &s->runs[i]);
             if (!s->runs[i].is_up)
                 pod_state_tell(&s->state, true, "Failed", "Error: %s",
                                s->state.containers[i].end.message);
@@ -313,12 +318,12 @@ static int64_t time_left(int64_t wake_wall, int64_t wake_monotonic)
 
 static void wait_for_events(struct supervisor *s, int64_t wake_wall, int64_t wake_monotonic)
 {
-    struct pollfd polls[1 + POD_CONTAINERS_MAX * FDS_EACH] = {
+    struct pollfd polls[1 + POD_CONTAINERS_MAX * FDS_EACH + STEP_SERVER_POLLS_MAX] = {
         {.fd = s->signal_fd, .events = POLLIN}};
     nfds_t count = 1;
     for (size_t i = 0; i < s->state.count; i++) {
         const struct container_run *run = &s->runs[i];
-        const int fds[] = {run->output_fds[0], run->output_fds[1],
+        const int fds[] = {container_run_output(run, 0), container_run_output(run, 1),
                            /* its end comes by SIGCHLD; a closed pipe would wake forever */
                            run->has_report ? -1 : run->report_fd};
         for (size_t k = 0; k < ARRAY_SIZE(fds); k++)
@@ -326,6 +331,7 @@ static void wait_for_events(struct supervisor *s, int64_t wake_wall, int64_t wak
         life_polls(&s->lives[i], &polls[count]);
         count += LIFE_CHECKS;
     }
+    count += step_server_poll(&s->server, polls + count);
     if (poll(polls, count, (int)time_left(wake_wall, wake_monotonic)) < 0)
         return; /* interrupted: look at everything again */
     for (size_t i = 0; i < s->state.count; i++) {
@@ -335,6 +341,7 @@ static void wait_for_events(struct supervisor *s, int64_t wake_wall, int64_t wak
     }
     if (polls[0].revents)
         handle_signals(s);
+    step_server_serve(&s->server, moment_wall_ms());
 }
 
 static bool is_waiting(const struct supervisor *s)
@@ -348,7 +355,7 @@ static bool is_waiting(const struct supervisor *s)
 static void supervise(struct supervisor *s)
 {
     for (;;) {
-        int64_t wake_wall = INT64_MAX, wake_monotonic = INT64_MAX;
+        int64_t wake_wall = step_server_wake(&s->server), wake_monotonic = INT64_MAX;
         mind_deadline(s, &wake_wall);
         advance_lives(s, &wake_monotonic);
         bool ended = advance(s, &wake_wall);
@@ -358,8 +365,10 @@ static void supervise(struct supervisor *s)
             step_limits_end_pod(&s->spec); /* before anybody hears of the end */
         }
         store_state(s, &wake_wall);
-        if (ended && !s->dirty)
+        if (ended && !s->dirty) {
+            step_server_close(&s->server);
             return;
+        }
         wait_for_events(s, wake_wall, wake_monotonic);
     }
 }
@@ -446,9 +455,10 @@ static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
         return 0;
     if ((result = step_limits_begin_pod(&s->spec, err)) < 0 ||
         (result = step_network_enter(&s->spec, err)) < 0 ||
-        (result = step_sysctls_set(&s->spec, err)) < 0)
+        (result = step_sysctls_set(&s->spec, err)) < 0 ||
+        (result = step_memory_mount(&s->spec, err)) < 0)
         return result;
-    return step_memory_mount(&s->spec, err);
+    return step_server_open(&s->server, s->directory, s->runs, s->state.count, err);
 }
 
 static int run_supervisor(const char *directory, int ready_fd)

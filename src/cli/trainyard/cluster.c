@@ -315,6 +315,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .resolv_conf = options->resolv_conf,
         .fake_gpus = options->fake_gpus,
     };
+    signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while somebody writes to it */
     int result = check_programs(&cluster.node_options, err);
     if (result == 0)
         result = credentials_load(cluster.arena, options->state, &cluster.credentials, err);

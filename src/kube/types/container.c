@@ -149,11 +149,9 @@ LOCAL_TYPE(LIFECYCLE, CORE "Lifecycle",
         WORDS("Always", "IfNotPresent", "Never")),                                                 \
     OBJECT(15, "securityContext", TYPE_SECURITY_CONTEXT,                                           \
         "its users and rights, where they differ from the pod's"),                                 \
-    BOOL(16, "stdin", "true: its input stays open for somebody to attach to",                      \
-        UNSUPPORTED("the input of a container is empty")),                                         \
+    BOOL(16, "stdin", "true: its input stays open for somebody to attach to"),                     \
     BOOL(17, "stdinOnce", "true: its input ends with the first who attached"),                     \
-    BOOL(18, "tty", "true: it gets a terminal; needs stdin",                                       \
-        UNSUPPORTED("a container has no terminal"))
+    BOOL(18, "tty", "true: it gets a terminal; needs stdin")
 
 TYPE(TYPE_CONTAINER, CORE "Container", "one program of a pod, with all it needs to run",
     TEXT(1, "name", "what it is called; each name only once in a pod", REQUIRED, ALWAYS),

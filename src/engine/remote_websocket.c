@@ -1,0 +1,178 @@
+/* Exec and attach over WebSocket: each message is a channel's number and its bytes; see
+ * remote_carriers.h. */
+#include "engine/remote_carriers.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "engine/rest.h"
+#include "engine/watchers.h"
+#include "net/websocket.h"
+#include "net/websocket_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CLOSES = 0xFF,         /* v5: "no more comes on the channel that is named next" */
+    SIZE_MAX_BYTES = 1024, /* of one size of a terminal */
+};
+
+struct remote_websocket {
+    struct websocket_session *session;
+    struct remote_command *command; /* NULL: gone */
+    bool half_closes;               /* the caller can end a channel, since v5 */
+    struct watcher_link link;
+    int channel; /* of the message that is being read; -1: not known yet */
+    struct buf size;
+    bool over;
+};
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* From here on the engine may go. */
+static void detach(struct remote_websocket *self)
+{
+    if (self->over)
+        return;
+    self->over = true;
+    watcher_link_remove(&self->link);
+    if (self->command)
+        remote_command_leave(TAKE(self->command));
+}
+
+static void end_link(struct watcher_link *link)
+{
+    struct remote_websocket *self = CONTAINER_OF(link, struct remote_websocket, link);
+    detach(self);
+    websocket_session_close(self->session, WEBSOCKET_GOING_AWAY, "");
+}
+
+/* ---- the session's command ------------------------------------------------------------------- */
+
+static void write_channel(void *context, enum remote_channel channel, const void *data, size_t size)
+{
+    struct remote_websocket *self = context;
+    char small[16 * 1024];
+    const char *bytes = data;
+    do {
+        size_t piece = size < sizeof(small) - 1 ? size : sizeof(small) - 1;
+        small[0] = (char)channel;
+        memcpy(small + 1, bytes, piece);
+        websocket_session_write(self->session, small, piece + 1);
+        bytes += piece;
+        size -= piece;
+    } while (size);
+}
+
+static size_t pending(void *context)
+{
+    struct remote_websocket *self = context;
+    return websocket_session_pending(self->session);
+}
+
+static void pause_input(void *context, bool paused)
+{
+    struct remote_websocket *self = context;
+    websocket_session_pause(self->session, paused);
+}
+
+static void finish(void *context)
+{
+    struct remote_websocket *self = context;
+    self->command = NULL;
+    detach(self);
+    websocket_session_close(self->session, WEBSOCKET_NORMAL, "");
+}
+
+static const struct remote_carrier CARRIER = {
+    .write = write_channel,
+    .pending = pending,
+    .pause = pause_input,
+    .finish = finish,
+};
+
+/* ---- the caller's messages ------------------------------------------------------------------- */
+
+static void on_open(void *context)
+{
+    const struct remote_websocket *self = context;
+    if (self->command)
+        remote_command_start(self->command);
+}
+
+static void take_bytes(struct remote_websocket *self, const char *data, size_t size, bool last)
+{
+    switch (self->channel) {
+    case REMOTE_STDIN:
+        if (size)
+            remote_command_input(self->command, data, size);
+        break;
+    case REMOTE_RESIZE:
+        buf_append(&self->size, data, size);
+        if (last && !self->size.overflowed)
+            remote_command_resize(self->command, self->size.data, self->size.size);
+        break;
+    case CLOSES:
+        if (self->half_closes && size && data[0] == REMOTE_STDIN)
+            remote_command_input_end(self->command);
+        break;
+    default: /* nothing is expected on the others */
+        break;
+    }
+}
+
+static void on_data(void *context, const char *data, size_t size, bool first, bool last)
+{
+    struct remote_websocket *self = context;
+    if (first) {
+        self->channel = -1;
+        buf_clear(&self->size);
+    }
+    if (self->channel < 0 && size) {
+        self->channel = (unsigned char)data[0];
+        data++;
+        size--;
+    }
+    if (self->command && self->channel >= 0)
+        take_bytes(self, data, size, last);
+}
+
+static void on_drain(void *context)
+{
+    const struct remote_websocket *self = context;
+    if (self->command)
+        remote_command_drained(self->command);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    detach(context);
+}
+
+static void on_closed(void *context)
+{
+    struct remote_websocket *self = context;
+    detach(self);
+    buf_release(&self->size);
+    free(self);
+}
+
+static const struct websocket_session_handler SESSION_HANDLER = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_drain = on_drain,
+    .on_end = on_end,
+    .on_closed = on_closed,
+};
+
+void remote_websocket_new(struct engine *engine, struct stream *line,
+                          const struct remote_request *request, bool half_closes)
+{
+    struct remote_websocket *self = mem_zalloc(sizeof(*self));
+    self->half_closes = half_closes;
+    self->channel = -1;
+    buf_init(&self->size, SIZE_MAX_BYTES);
+    watcher_link_add(engine_watchers(engine), &self->link, "pods", end_link);
+    self->command = remote_command_new(engine, request, &CARRIER, self);
+    self->session = websocket_session_new(engine_loop(engine), line, &SESSION_HANDLER, self);
+}

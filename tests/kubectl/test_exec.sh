@@ -1,0 +1,230 @@
+#!/bin/bash
+# 'kubectl exec', 'attach', 'cp' and 'run -it': exit codes, input and output byte by byte, terminals, and nothing that stays behind. As
+# root and as an ordinary user, with kubectl 1.20 (SPDY), 1.32 and 1.36 (WebSocket), those that there are.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+# kubectl within a terminal of 33 lines and 77 columns: what is expected is waited for, what is to be said follows it. Says all that came.
+cat >"$SCRATCH/terminal.py" <<'PY'
+import fcntl, os, pty, select, struct, sys, termios
+count = int(sys.argv[1])
+script = sys.argv[2 : 2 + 2 * count] # EXPECTED SAID …
+pid, master = pty.fork()
+if pid == 0:
+    words = os.environ["PREFIX"].split() + sys.argv[2 + 2 * count :]
+    os.execvp(words[0], words)
+fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
+seen, at, step = b"", 0, 0
+while True:
+    while step < count and (found := seen.find(script[2 * step].encode(), at)) >= 0:
+        at = found + len(script[2 * step])
+        said = script[2 * step + 1].encode().decode("unicode_escape")
+        if said.startswith("size "):
+            fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", *map(int, said.split()[1:]), 0, 0))
+        else:
+            os.write(master, said.encode())
+        step += 1
+    ready, _, _ = select.select([master], [], [], 120)
+    if not ready:
+        sys.exit("nothing comes after: %r" % seen)
+    try: data = os.read(master, 65536)
+    except OSError: break
+    if not data: break
+    seen += data
+sys.stdout.write(seen.decode().replace("\r", ""))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+PY
+terminal() { PREFIX="${AS_USER[*]}" python3 "$SCRATCH/terminal.py" "$@"; }
+
+cat >"$SCRATCH/pod.yaml" <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata:
+  name: box
+  annotations: {kubectl.kubernetes.io/default-container: main}
+spec:
+  terminationGracePeriodSeconds: 0
+  volumes: [{name: data, emptyDir: {}}]
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [sh, -c, "trap : TERM; echo up; while :; do sleep 1000 & wait; done"]
+    workingDir: /data
+    env: [{name: WORD, value: of the pod}]
+    volumeMounts: [{name: data, mountPath: /data}]
+  - name: side
+    image: trainyard/tools
+    command: [sleep, infinity]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: reader}
+spec:
+  terminationGracePeriodSeconds: 0
+  restartPolicy: Never
+  containers:
+  - name: main
+    image: trainyard/tools
+    stdin: true
+    stdinOnce: true
+    command: [sh, -c, 'echo up; while read -r line; do echo "heard $line"; echo "noise $line" >&2; done; echo end']
+YAML
+
+code_of() { "$@" >/dev/null 2>&1 && echo 0 || echo $?; }
+
+check_exec() {
+    assert_eq "what is around a command" "of the pod /data box main" \
+        "$(kubectl exec box -c main -- sh -c 'echo $WORD $(pwd) $(hostname) main')"
+    assert_eq "the other container" sleep "$(kubectl exec box -c side -- ps -o comm= -p 2)"
+    assert_eq "an exit code" 42 "$(code_of kubectl exec box -c main -- sh -c 'exit 42')"
+    assert_eq "a signal" 143 "$(code_of kubectl exec box -c main -- sh -c 'kill -TERM $$')"
+    assert_eq "stdout alone" out "$(kubectl exec box -c main -- sh -c 'echo out; echo err >&2' 2>/dev/null)"
+    assert_eq "stderr alone" err "$(kubectl exec box -c main -- sh -c 'echo out; echo err >&2' 2>&1 >/dev/null)"
+    assert_eq "odd words" "a b|*|\$x|ü" "$(kubectl exec box -c main -- printf '%s|%s|%s|%s' 'a b' '*' "\$x" ü)"
+    # What cannot run says so in plain words, with the code that shells give.
+    assert_contains "a missing program" "cannot run 'no-such': No such file or directory" "$(kubectl exec box -c main -- no-such 2>&1 || true)"
+    assert_eq "the code of a missing program" 127 "$(code_of kubectl exec box -c main -- no-such)"
+    assert_eq "the code of what is no program" 126 "$(code_of kubectl exec box -c main -- /etc/passwd)"
+    assert_contains "a missing container" "container nobody is not valid for pod box" "$(kubectl exec box -c nobody -- true 2>&1 || true)"
+    # Input and its end; a program that ends without reading it; one that leaves another behind.
+    assert_eq "input" "6 words" "$(printf 'word %s\n' 1 2 3 | kubectl exec -i box -c main -- sh -c 'wc -w; echo words' | xargs)"
+    assert_eq "input that nobody reads" done "$(yes | head -c 3000000 | kubectl exec -i box -c main -- echo done)"
+    assert_eq "a process that is left behind" here "$(kubectl exec box -c main -- sh -c 'sleep 4711 & echo here')"
+    kubectl exec box -c main -- pkill -f 'sleep 4711'
+    # Byte by byte, both ways at once; and what a slow reader has not taken waits in the pod, not in the server.
+    local before
+    before=$(resident)
+    kubectl exec -i box -c main -- cat <"$SCRATCH/bytes" | cmp - "$SCRATCH/bytes" || fail "bytes through cat"
+    kubectl exec box -c main -- head -c $((SIZE)) /dev/zero | (read -rt 1 <> <(:) || true; cmp -n "$SIZE" - /dev/zero) || fail "a slow reader"
+    [ $(($(resident) - before)) -lt 65536 ] || fail "the server keeps what it passes on: $(resident) KiB after $before"
+}
+resident() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$(server_pid)/status"; }
+
+check_terminal() {
+    local said
+    said=$(terminal 3 'ready' 'x\n' 'heard x' 'size 44 99' '44 99' '\x03' "$KUBECTL" exec -it box -c main -- sh -c \
+        'tty; stty size; echo $TERM; trap "stty size" WINCH; echo ready; read x; echo heard $x; while :; do sleep 0.1; done' || true)
+    assert_contains "the terminal's name" /dev/pts/ "$said"
+    assert_contains "its size" "33 77" "$said"
+    assert_contains "its kind" xterm "$said"
+    assert_contains "Ctrl-C" "exit code 130" "$said"
+    assert_eq "an exit code with a terminal" 7 "$(terminal 1 ready 'exit 7\n' "$KUBECTL" exec -it box -c main -- sh -c 'echo ready; exec sh' >/dev/null && echo 0 || echo $?)"
+}
+
+check_copy() {
+    local here=$SCRATCH/here
+    as_user mkdir -p "$here/tree/a b" "$here/back"
+    echo one | as_user tee "$here/tree/a b/süß \$x" >/dev/null
+    head -c 300000 "$SCRATCH/bytes" | as_user tee "$here/tree/-dash" >/dev/null
+    as_user ln -sf "a b" "$here/tree/link"
+    kubectl cp "$here/tree" box:/data/tree -c main
+    assert_eq "what was copied there" "one" "$(kubectl exec box -c main -- cat "/data/tree/a b/süß \$x")"
+    kubectl cp box:/data/tree "$here/back" -c main 2>/dev/null
+    cmp "$here/tree/-dash" "$here/back/-dash" || fail "a file that was copied there and back"
+    cmp "$here/tree/a b/süß \$x" "$here/back/a b/süß \$x" || fail "a file with an odd name"
+    kubectl exec box -c main -- rm -rf /data/tree
+    as_user rm -rf "$here"
+}
+
+check_attach() {
+    kubectl apply -f "$SCRATCH/pod.yaml" >/dev/null
+    wait_for_log reader up
+    local said
+    said=$(printf 'one\ntwo\n' | kubectl attach -i reader 2>"$SCRATCH/noise")
+    assert_eq "what an attached container says" "heard one heard two end" "$(xargs <<<"$said")"
+    assert_contains "what it complains" "noise two" "$(cat "$SCRATCH/noise")"
+    wait_for_phase reader Succeeded
+    assert_eq "its log" "up heard one heard two end" "$(kubectl logs reader | grep -v noise | xargs)"
+    assert_contains "attaching to what has ended" "completed pod" "$(kubectl attach reader 2>&1 || true)"
+    kubectl delete pod reader >/dev/null
+}
+
+check_run() {
+    assert_contains "run -i" "got hello" "$(echo hello | kubectl run once -i --rm --restart=Never --image=trainyard/tools --command -- \
+        sh -c 'read word; echo got $word; sleep 0.2' 2>&1)"
+    wait_until "the pod of run -i to be gone" is_gone pod once
+    local said
+    said=$(terminal 3 'enter.' '\n' '$ ' 'tty; stty size; echo sum $((40+2))\n' 'sum 42' 'exit\n' "$KUBECTL" run shell -it --rm --restart=Never --image=trainyard/tools \
+        --env=PS1='$ ' --command -- sh)
+    assert_contains "run -it: a terminal" /dev/pts/0 "$said"
+    assert_contains "run -it: its size" "33 77" "$said"
+    wait_until "the pod of run -it to be gone" is_gone pod shell
+}
+
+check_faults() {
+    # A client that goes takes its command along.
+    local client
+    "${AS_USER[@]}" "$KUBECTL" exec box -c main -- sleep 4712 &
+    client=$!
+    wait_until "the command to run" exec_runs 4712
+    kill -9 $client
+    wait "$client" 2>/dev/null || true
+    wait_until "the command to end with its client" exec_ended 4712
+    # A server that dies leaves the pod as it is, and no command.
+    local uid
+    uid=$(uid_of box)
+    "${AS_USER[@]}" "$KUBECTL" exec box -c main -- sleep 4713 2>/dev/null &
+    client=$!
+    wait_until "the command to run" exec_runs 4713
+    kill -9 "$(server_pid)"
+    wait "$client" 2>/dev/null || true
+    cluster_up --nodes 1
+    wait_until "the command to end with the server" exec_ended 4713
+    assert_eq "the pod" "$uid 0" "$(uid_of box) $(kubectl get pod box -o jsonpath='{.status.containerStatuses[0].restartCount}')"
+    assert_eq "exec after a restart" back "$(kubectl exec box -c main -- echo back)"
+}
+exec_runs() { kubectl exec box -c main -- pgrep -f "^sleep $1"; }
+exec_ended() { [ "$(code_of kubectl exec box -c main -- pgrep -f "^sleep $1")" = 1 ]; }
+
+check_refusals() {
+    kubectl apply -f - >/dev/null <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: waiting}
+spec:
+  nodeSelector: {nowhere: at-all}
+  containers: [{name: main, image: trainyard/tools, command: [sleep, infinity]}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: over}
+spec:
+  restartPolicy: Never
+  containers: [{name: main, image: trainyard/tools, command: ["true"]}]
+YAML
+    wait_for_phase over Succeeded
+    assert_contains "a pod that waits" "does not have a host assigned" "$(kubectl exec waiting -- true 2>&1 || true)"
+    assert_contains "a pod that is over" "completed pod; current phase is Succeeded" "$(kubectl exec over -- true 2>&1 || true)"
+    kubectl delete pod waiting over >/dev/null
+}
+
+SIZE=$((4 * SCALE << 20)) # with a scale of 25: 100 MB
+head -c "$SIZE" /dev/urandom >"$SCRATCH/bytes"
+HOME=$USER_HOME "$ROOT/tools/get-kubectl" >"$SCRATCH/versions" 2>/dev/null || true
+[ -s "$SCRATCH/versions" ] || echo "1.20 $KUBECTL" >"$SCRATCH/versions"
+
+whole() {
+    cluster_up --nodes 1
+    kubectl apply -f "$SCRATCH/pod.yaml" >/dev/null
+    wait_for_phase box Running
+    check_refusals
+    while read -r version path; do
+        echo "exec with kubectl $version"
+        mkdir -p "$SCRATCH/kubectl"
+        cp "$path" "$SCRATCH/kubectl/$version"
+        KUBECTL=$SCRATCH/kubectl/$version
+        check_exec
+        check_terminal
+        check_copy
+        check_attach
+        check_run
+    done <"$SCRATCH/versions"
+    check_faults
+    cluster_wipe
+}
+
+whole
+if [ "$(id -u)" = 0 ]; then
+    become_ordinary_user
+    whole
+fi
