@@ -142,7 +142,7 @@ check_enforced() {
     # Nothing is left anywhere, even where nobody who knew of it lives.
     local id base
     kill -9 "$(server_pid)" "$(pgrep -of "trainyard-step pod .*/$(uid_of stays)\$")"
-    id=$(basename "$(bases | head -1)")
+    id=$(basename "$(bases | sed -n 1p)")
     bases >"$SCRATCH/bases"
     cluster_wipe
     while read -r base; do [ ! -e "$base" ] || fail "'$base' is left"; done <"$SCRATCH/bases"

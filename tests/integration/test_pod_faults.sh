@@ -38,7 +38,7 @@ check_nothing_left() { # WHEN
         [ ! -e "$group" ] || fail "control group $group is left $1"
     done < <(grep -o '/[^ ]*' "$SCRATCH/groups")
 }
-namespaces_gone() { ! lsns -n -o NS 2>/dev/null | tr -d ' ' | grep -qxFf "$SCRATCH/namespaces"; }
+namespaces_gone() { ! lsns -n -o NS 2>/dev/null | tr -d ' ' | finds -xFf "$SCRATCH/namespaces"; }
 
 # ---- The server is killed
 

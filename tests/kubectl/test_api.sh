@@ -92,7 +92,7 @@ YAML
     kubectl run first --image trainyard/tools --restart Never --command -- sleep 100000
     if kubectl run second --image trainyard/tools --restart Never --command -- sleep 1 2>"$SCRATCH/quota"; then fail "two pods of one"; fi
     assert_contains "the refusal" "exceeded quota: little, requested: pods=1, used: pods=1, limited: pods=1" "$(cat "$SCRATCH/quota")"
-    kubectl describe quota little | grep -Eq '^pods +1 +1$' || fail "the quota: $(kubectl describe quota little)"
+    kubectl describe quota little | finds -E '^pods +1 +1$' || fail "the quota: $(kubectl describe quota little)"
     kubectl delete pod first --grace-period 0 --force
     freed() { [ "$(kubectl get quota little -o jsonpath='{.status.used.pods}')" = 0 ]; }
     wait_until "the place to be free" freed
@@ -116,7 +116,7 @@ YAML
     has_told() { [ "$(told | grep -c has)" = 3 ]; }
     wait_until "them to tell" has_told
     assert_eq "whose is which" "one has <0> two has <1> one has <>" "$(told | paste -sd ' ')"
-    short() { kubectl describe pod gpu-three | grep -q 'Insufficient nvidia.com/gpu'; }
+    short() { kubectl describe pod gpu-three | finds 'Insufficient nvidia.com/gpu'; }
     wait_until "the third to wait" short
     kubectl delete pod gpu-one --grace-period 0 --force
     kubectl wait --for=condition=Ready pod/gpu-three --timeout 60s

@@ -81,7 +81,7 @@ YAML
 forwards() { grep -q '^Forwarding from 127.0.0.1:8987 -> 8987$' "$SCRATCH/forward.log"; }
 on_node() { kubectl get pod "$1" -n "$NAMESPACE" -o jsonpath='{.spec.nodeName}'; }
 runs_again() { [ "$(kubectl get pod twice -o jsonpath='{.status.containerStatuses[0].restartCount}')" = 1 ]; }
-waits_in_second_run() { runs_again && kubectl logs twice | grep -qx 'waits'; }
+waits_in_second_run() { runs_again && kubectl logs twice | finds -x waits; }
 clean_up() { [ -z "$FORWARD_PID" ] || kill "$FORWARD_PID" 2>/dev/null || true; }
 
 place_workers() {

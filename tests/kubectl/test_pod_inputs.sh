@@ -8,7 +8,7 @@
 waits_for_node() { kubectl describe pod facts | grep -c "didn't match Pod's node affinity/selector" >/dev/null; }
 
 events_of() { kubectl get events --field-selector involvedObject.name="$1" -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}'; }
-has_event() { events_of "$1" | grep -qF "$2"; }
+has_event() { events_of "$1" | finds -F -- "$2"; }
 
 # Two containers share memory of a limited size; files change all at once, links and all; labels are followed.
 check_volumes() {
@@ -82,7 +82,7 @@ spec:
 YAML
     local group
     log() { kubectl logs volumes -c reader; }
-    said() { log | grep -qF "$1"; }
+    said() { log | finds -F -- "$1"; }
     wait_until "the volumes to be seen" said "data ..data/one, file 1"
     assert_contains "resources" "cpu 250 250, memory $(($(awk '/MemTotal/ {print $2}' /proc/meminfo) / 1048576 + 1)), \$(CPU), 11x, here.there.default.svc.cluster.local" "$(log)"
     assert_contains "memory" "memory tmpfs, limited, sub sub" "$(log)"
