@@ -1,9 +1,9 @@
 /* The supervisor of one pod. It owns the pod's network, IPC and UTS namespaces by living in them,
  * starts its containers in order, decides their restarts by the pod's policy, keeps their logs, and
  * writes each change into <pod directory>/state. It needs nobody while it runs: the control process
- * may die and return. It is told one thing only: SIGTERM, to end the pod as
- * <pod directory>/stop says. Killed itself, it takes the containers along, and the next supervisor
- * of the pod goes on from the state. */
+ * may die and return. SIGTERM tells it to end the pod as <pod directory>/stop says; commands in the
+ * containers, and listeners to them, come through its socket (step_server.h). Killed itself, it
+ * takes the containers along, and the next supervisor of the pod goes on from the state. */
 #include "node/step_container.h"
 
 #include "node/process_lock.h"
