@@ -21,7 +21,8 @@ static bool is_same_question(const uint8_t *a, const uint8_t *b, size_t size)
 bool dns_reply_read(const void *data, size_t size, const void *asked, size_t asked_size,
                     struct dns_reply *ret)
 {
-    struct dns_reader question = {.data = asked, .size = asked_size, .at = DNS_HEADER_SIZE};
+    struct dns_reader question = {.data = asked, .size = asked_size};
+    dns_skip(&question, DNS_HEADER_SIZE);
     dns_skip_name(&question);
     dns_skip(&question, TYPE_AND_CLASS_SIZE);
     struct dns_reader reader = {.data = data, .size = size};

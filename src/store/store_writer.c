@@ -105,12 +105,13 @@ static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *
 /* Under the lock: what was not removed is removed later, in the same order. */
 static void put_back_drops(struct store_writer *writer, const int64_t *drops, size_t count)
 {
+    if (count == 0)
+        return;
     for (size_t i = 0; i < count; i++)
         vec_push(&writer->drops, 0);
     memmove(writer->drops.items + count, writer->drops.items,
             (writer->drops.count - count) * sizeof(*drops));
-    if (count)
-        memcpy(writer->drops.items, drops, count * sizeof(*drops));
+    memcpy(writer->drops.items, drops, count * sizeof(*drops));
 }
 
 /* Under the lock, which is released while the disk works. */
