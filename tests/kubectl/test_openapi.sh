@@ -26,7 +26,7 @@ done <"$SCRATCH/resources"
 echo 'fields at any depth'
 explained 'containers that run together on one node' pod
 explained 'the ports it listens on' pod.spec.containers
-explained 'no effect here: probes are not' pod.spec.containers.livenessProbe
+explained 'no effect here: a container' pod.spec.hostPID
 explained '<integer>' pod.spec.containers.ports.containerPort
 explained 'the pods of each role: Chief, Worker, PS, Evaluator' tfjob.spec
 explained 'how many there are' tfjob.spec.tfReplicaSpecs
