@@ -28,8 +28,7 @@ spec:
 YAML
 wait_for_phase sleeper Running
 
-refused "pods/exec is not supported by this server yet: run what you need" exec sleeper -- ls
-refused "pods/attach is not supported by this server yet: read what a pod says" attach sleeper
+refused "container nobody is not valid for pod sleeper" exec sleeper -c nobody -- ls
 refused 'the server could not find the requested resource' \
     create cronjob c --image=x --schedule="* * * * *"
 refused "The request is invalid" patch pod sleeper --type=json -p '[{"op":"remove","path":"/nope"}]'
