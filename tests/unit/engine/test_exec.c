@@ -7,11 +7,12 @@
 
 #include <cmocka.h>
 
+#include "api_line.h"
+
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "engine/remote_status.h"
 #include "loop/sim/sim_loop.h"
-#include "memory_stream.h"
 #include "net/http_connection.h"
 #include "net/spdy.h"
 #include "net/websocket.h"
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_MS = 100, IN = 0, OUT, ERRORS, LINES };
+enum { IN = 0, OUT, ERRORS, LINES };
 
 struct world {
     struct loop *loop;
@@ -44,7 +45,7 @@ struct world {
 
 static void run(struct world *world)
 {
-    sim_loop_run_for(world->loop, RUN_MS);
+    sim_loop_run_for(world->loop, API_LINE_RUN_MS);
 }
 
 /* ---- the pod --------------------------------------------------------------------------------- */
@@ -122,35 +123,14 @@ static void on_connection_closed(struct http_service *service)
 
 static int ask(struct world *world, const char *method, const char *path, const char *headers)
 {
-    char request[2048];
-    int size = snprintf(request, sizeof(request),
-                        "%s /api/v1/namespaces/default/pods/x/%s HTTP/1.1\r\nHost: x\r\n"
-                        "Authorization: Bearer secret\r\nContent-Length: 0\r\n%s\r\n",
-                        method, path, headers);
-    buf_clear(&world->peer->out);
-    world->peer->taken = 0;
-    memory_stream_send(world->peer, request, (size_t)size);
-    run(world);
-    int status = 0;
-    assert_int_equal(sscanf(world->peer->out.data, "HTTP/1.1 %d", &status), 1);
-    return status;
+    char whole[512];
+    snprintf(whole, sizeof(whole), "/api/v1/namespaces/default/pods/x/%s", path);
+    return api_line_ask(world->loop, world->peer, method, whole, headers);
 }
 
 static void put(struct world *world, const char *method, const char *path, const char *body)
 {
-    char request[2048];
-    int size =
-        snprintf(request, sizeof(request),
-                 "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\n"
-                 "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
-                 method, path,
-                 strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json",
-                 strlen(body), body);
-    buf_clear(&world->peer->out);
-    world->peer->taken = 0;
-    memory_stream_send(world->peer, request, (size_t)size);
-    run(world);
-    assert_memory_equal(world->peer->out.data, "HTTP/1.1 20", 11);
+    api_line_put(world->loop, world->peer, method, path, body);
 }
 
 #define SPDY "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
