@@ -27,7 +27,7 @@ static int no_subresource(const struct registry_resource *resource, const char *
         const char *sub, *way_out;
     } known[] = {
         {"proxy", "reach the pod with 'kubectl port-forward'"},
-        {"ephemeralcontainers", "run what you need as the command of a pod"},
+        {"ephemeralcontainers", "run what you need with 'kubectl exec'"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (str_eq(sub, known[i].sub))
