@@ -149,7 +149,7 @@ static int name_images(struct importing *i, const struct image_found *images, si
                        struct json *ret)
 {
     _cleanup_fd_ int lock = -1;
-    struct json *table;
+    struct json *table = NULL;
     int result = image_store_lock(i->wanted->state_dir, &lock, i->err);
     if (result == 0)
         result = image_table_load(i->arena, i->wanted->state_dir, &table, i->err);

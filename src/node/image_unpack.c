@@ -205,7 +205,7 @@ static int make_hardlink(struct image_unpack *unpack, const struct tar_entry *en
     const char *slash = strrchr(target, '/');
     _cleanup_free_ char *directory = mem_strndup(target, slash ? (size_t)(slash - target) : 0);
     _cleanup_fd_ int from = -1;
-    if ((result = beneath_open_directory(unpack->root, directory, &from, err)) < 0)
+    if (beneath_open_directory(unpack->root, directory, &from, err) < 0)
         return err_wrap(err, "'%s' links to '%s'", entry->path, entry->link);
     if (linkat(from, slash ? slash + 1 : target, unpack->parent, name, 0) < 0)
         return err_set_errno(err, errno, "cannot link '%s' to '%s'", entry->path, entry->link);

@@ -86,7 +86,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     const struct image_list_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_dir state;
-    struct json *rows;
+    struct json *rows = NULL;
     int result = state_dir_resolve(arena, wanted->state, &state, err);
     if (result == 0)
         result = node_image_list(arena, state.path, &rows, err);
