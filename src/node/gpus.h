@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_NODE_GPUS_H
 #define TRAINYARD_NODE_GPUS_H
 
-#include "node/pod_spec.h"
+#include "node/pod/spec.h"
 
 /* How many there are below `root` (the machine's is "/dev"): nvidia0, nvidia1, … */
 int gpus_count(const char *root);

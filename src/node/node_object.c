@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "kube/devices.h"
 #include "kube/object.h"
-#include "node/pod_network.h"
+#include "node/network/pod_network.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "node/usage_read.h"
+#include "node/limits/usage_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
 #include "node/gpus.h"
 #include "node/runtime_internal.h"
 
-#include "node/api_service.h"
-#include "node/claim_data.h"
+#include "node/network/pod_network.h"
+#include "node/network/space.h"
+#include "node/network/way_out.h"
 #include "node/node_object.h"
-#include "node/pod_network.h"
-#include "node/space.h"
-#include "node/way_out.h"
+#include "node/service/api_service.h"
+#include "node/volume/claim_data.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"

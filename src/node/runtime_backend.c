@@ -4,9 +4,9 @@
 
 #include "kube/object.h"
 #include "net/pipe_stream.h"
-#include "node/connect.h"
-#include "node/log_read.h"
-#include "node/pod_exec.h"
+#include "node/log/read.h"
+#include "node/network/connect.h"
+#include "node/pod/exec.h"
 
 static void send_logs(void *context, struct http_exchange *exchange, const struct json *pod,
                       const struct engine_pod_logs *options)

@@ -3,12 +3,12 @@
 #ifndef TRAINYARD_NODE_RUNTIME_INTERNAL_H
 #define TRAINYARD_NODE_RUNTIME_INTERNAL_H
 
-#include "node/helper_keeper.h"
-#include "node/log_stream.h"
-#include "node/name_service.h"
-#include "node/pod_runner.h"
-#include "node/service_proxy.h"
-#include "node/usage.h"
+#include "node/limits/usage.h"
+#include "node/log/stream.h"
+#include "node/names/service.h"
+#include "node/pod/runner.h"
+#include "node/process/helper_keeper.h"
+#include "node/service/service_proxy.h"
 
 #include "base/map.h"
 

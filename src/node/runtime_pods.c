@@ -2,10 +2,10 @@
  * those leave behind that it does not show any more. */
 #include "node/runtime_internal.h"
 
-#include "node/cgroup_base.h"
+#include "node/limits/cgroup_base.h"
+#include "node/network/space.h"
 #include "node/node_object.h"
-#include "node/peers.h"
-#include "node/space.h"
+#include "node/pod/peers.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"

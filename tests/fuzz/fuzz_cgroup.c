@@ -2,7 +2,7 @@
  * directories below a mount point or to nothing; and groups read from text are written as ones that
  * read back the same. */
 #include "base/mem.h"
-#include "node/cgroup_detect.h"
+#include "node/limits/cgroup_detect.h"
 
 #include <stdint.h>
 #include <string.h>

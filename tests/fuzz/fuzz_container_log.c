@@ -1,8 +1,8 @@
 /* Output of a container becomes records that give back the same text; a log file of any content is
  * read without harm. */
 #include "base/mem.h"
-#include "node/container_log.h"
-#include "node/log_read.h"
+#include "node/log/container_log.h"
+#include "node/log/read.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * that gets no answer; and whatever others say, it is read without harm. */
 #include "base/mem.h"
 #include "net/dns_message.h"
-#include "node/names_answer.h"
+#include "node/names/answer.h"
 
 #include <stdint.h>
 #include <stdlib.h>

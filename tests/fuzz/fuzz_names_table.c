@@ -1,8 +1,8 @@
 /* A table of names that is read must be written as one that reads back the same; and a resolv.conf
  * is read whatever it holds. */
 #include "base/mem.h"
-#include "node/names_table.h"
-#include "node/resolvers.h"
+#include "node/names/resolvers.h"
+#include "node/names/table.h"
 
 #include <stdint.h>
 #include <stdlib.h>

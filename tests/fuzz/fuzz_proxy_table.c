@@ -1,6 +1,6 @@
 /* A proxy's table that is read must be written as one that reads back the same. */
 #include "base/mem.h"
-#include "node/proxy_table.h"
+#include "node/service/proxy_table.h"
 
 #include <stdint.h>
 #include <string.h>

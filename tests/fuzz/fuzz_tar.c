@@ -1,6 +1,6 @@
 /* Tar archives of any content, as they are and with the checksums put right, so that what lies
  * behind those is reached. What is said of an entry must hold: its names end where they say. */
-#include "node/tar_read.h"
+#include "node/image/tar_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The kernel's texts about what is used, whatever they hold: no number below 0 of memory. */
 #include "base/mem.h"
-#include "node/usage_read.h"
+#include "node/limits/usage_read.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "loop/loop.h"
 #include "loop/signals.h"
 #include "net/http_server.h"
-#include "node/connect.h"
+#include "node/network/connect.h"
 #include "node/node.h"
 #include "operator/controller.h"
 #include "pipeline/controller.h"

@@ -3,7 +3,7 @@
 #include "cli/trainyard/state_dir.h"
 
 #include "base/str.h"
-#include "node/way_out.h"
+#include "node/network/way_out.h"
 
 #include <stdio.h>
 

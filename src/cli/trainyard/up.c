@@ -10,8 +10,8 @@
 #include "base/str.h"
 #include "kube/devices.h"
 #include "net/http_server.h"
-#include "node/port_holder.h"
-#include "node/way_out.h"
+#include "node/network/port_holder.h"
+#include "node/network/way_out.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

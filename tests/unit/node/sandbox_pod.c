@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "base/moment.h"
-#include "node/log_read.h"
-#include "node/process_lock.h"
+#include "node/log/read.h"
+#include "node/process/lock.h"
 
 #include <poll.h>
 #include <stdlib.h>

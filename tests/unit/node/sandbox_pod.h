@@ -5,8 +5,8 @@
 
 #include "node_test.h"
 
-#include "node/pod_state.h"
-#include "node/space.h"
+#include "node/network/space.h"
+#include "node/pod/state.h"
 
 enum { DEADLINE_MS = 60 * 1000 };
 

@@ -3,7 +3,7 @@
 #define TRAINYARD_TESTS_TAR_WRITE_H
 
 #include "base/buf.h"
-#include "node/tar_read.h"
+#include "node/image/tar_read.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Addresses of the pod network: given once, again only late, and never past the end. */
 #include "node_test.h"
 
-#include "node/addresses.h"
+#include "node/network/addresses.h"
 
 static void gives_each_once(void **state)
 {

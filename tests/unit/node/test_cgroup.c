@@ -4,8 +4,8 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/cgroup_base.h"
-#include "node/cgroup_detect.h"
+#include "node/limits/cgroup_base.h"
+#include "node/limits/cgroup_detect.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "loop/sim/sim_loop.h"
 #include "net/http.h"
-#include "node/claim_data.h"
+#include "node/volume/claim_data.h"
 
 #include <stdlib.h>
 

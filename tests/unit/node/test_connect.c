@@ -1,6 +1,6 @@
 /* node_connect_pod() and what its stream promises to those who pass bytes on: nothing is lost to a
  * pause, half an end is half an end, and a failure is told from the loop. */
-#include "node/connect.h"
+#include "node/network/connect.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* The lines of /etc/hosts that name services to pods on the machine's network. */
 #include "node_test.h"
 
-#include "node/host_names.h"
+#include "node/names/host_names.h"
 
 enum { OBJECTS_MAX = 16 };
 

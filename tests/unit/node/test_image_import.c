@@ -2,10 +2,10 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/image_store.h"
-#include "node/image_table.h"
+#include "node/image/store.h"
+#include "node/image/table.h"
 #include "node/node.h"
-#include "node/pod_spec.h"
+#include "node/pod/spec.h"
 #include "tar_write.h"
 #include "tls/tls.h"
 

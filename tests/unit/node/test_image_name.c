@@ -1,7 +1,7 @@
 /* Names of images as Docker compares them. */
 #include "node_test.h"
 
-#include "node/image_name.h"
+#include "node/image/name.h"
 
 static void parts(void **state)
 {

@@ -2,8 +2,8 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/image_table.h"
-#include "node/image_user.h"
+#include "node/image/table.h"
+#include "node/image/user.h"
 #include "node/node.h"
 
 #include <stdlib.h>

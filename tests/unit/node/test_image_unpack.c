@@ -3,7 +3,7 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/image_unpack.h"
+#include "node/image/unpack.h"
 #include "tar_write.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/container_log.h"
-#include "node/log_read.h"
+#include "node/log/container_log.h"
+#include "node/log/read.h"
 
 #include <stdlib.h>
 #include <unistd.h>

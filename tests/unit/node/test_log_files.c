@@ -3,11 +3,11 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/container_log.h"
-#include "node/log_files.h"
-#include "node/log_read.h"
-#include "node/pod_state.h"
-#include "node/step_log.h"
+#include "node/log/container_log.h"
+#include "node/log/files.h"
+#include "node/log/read.h"
+#include "node/pod/state.h"
+#include "node/step/log.h"
 
 #include <fcntl.h>
 #include <poll.h>

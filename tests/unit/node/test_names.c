@@ -3,8 +3,8 @@
 #include "node_test.h"
 
 #include "dns_text.h"
-#include "node/names.h"
-#include "node/names_answer.h"
+#include "node/names/answer.h"
+#include "node/names/names.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Netlink messages are laid out as the kernel reads them, and never past their size. */
 #include "node_test.h"
 
-#include "node/netlink.h"
+#include "node/network/netlink.h"
 
 #include <linux/rtnetlink.h>
 

@@ -2,7 +2,7 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/peers.h"
+#include "node/pod/peers.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

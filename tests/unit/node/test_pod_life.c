@@ -2,7 +2,7 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/pod_plan.h"
+#include "node/pod/plan.h"
 
 #include <signal.h>
 #include <stdlib.h>

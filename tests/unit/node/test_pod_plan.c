@@ -2,13 +2,13 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/capabilities.h"
-#include "node/environment.h"
 #include "node/gpus.h"
-#include "node/image_table.h"
-#include "node/peers.h"
-#include "node/pod_gaps.h"
-#include "node/pod_plan.h"
+#include "node/image/table.h"
+#include "node/pod/capabilities.h"
+#include "node/pod/environment.h"
+#include "node/pod/gaps.h"
+#include "node/pod/peers.h"
+#include "node/pod/plan.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * too long is refused. */
 #include "node_test.h"
 
-#include "node/fd_message.h"
-#include "node/pod_request.h"
+#include "node/pod/request.h"
+#include "node/process/fd_message.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -1,9 +1,9 @@
 /* Specs and states survive being written and read; what is broken is refused with its line. */
 #include "node_test.h"
 
-#include "node/pod_spec.h"
-#include "node/pod_state.h"
-#include "node/record.h"
+#include "node/pod/record.h"
+#include "node/pod/spec.h"
+#include "node/pod/state.h"
 
 static int parse(struct arena *arena, const char *text, struct pod_spec *spec, struct err *err)
 {

@@ -2,7 +2,7 @@
 #include "node_test.h"
 
 #include "kube/object.h"
-#include "node/pod_status.h"
+#include "node/pod/status.h"
 
 static struct pod_state pod_state_now;
 

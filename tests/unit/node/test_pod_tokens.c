@@ -1,7 +1,7 @@
 /* Which tokens a pod waits for, and how they are asked for. */
 #include "node_test.h"
 
-#include "node/pod_tokens.h"
+#include "node/pod/tokens.h"
 
 static void one_for_each_audience(void **state)
 {

@@ -1,7 +1,7 @@
 /* Who has a port of the machine: lines of /proc/net/tcp, and this very process. */
 #include "node_test.h"
 
-#include "node/port_holder.h"
+#include "node/network/port_holder.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>

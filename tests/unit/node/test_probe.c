@@ -1,7 +1,7 @@
 /* What tries of probes lead to, by thresholds, delays and who waits for whom. */
 #include "node_test.h"
 
-#include "node/probe.h"
+#include "node/pod/probe.h"
 
 static struct probe_figures none, every_ten = {.given = true,
                                                .period_ms = 10000,

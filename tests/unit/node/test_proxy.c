@@ -2,7 +2,7 @@
  * table that changes under open connections, a slow reader. */
 #include "node_test.h"
 
-#include "node/proxy.h"
+#include "node/service/proxy.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "node_test.h"
 
 #include "dns_text.h"
-#include "node/resolvers.h"
-#include "node/responder.h"
+#include "node/names/resolvers.h"
+#include "node/names/responder.h"
 
 #include <errno.h>
 #include <fcntl.h>

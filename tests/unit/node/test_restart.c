@@ -1,7 +1,7 @@
 /* Restart policy: who runs again, and when. */
 #include "node_test.h"
 
-#include "node/restart.h"
+#include "node/pod/restart.h"
 
 static void policies(void **state)
 {

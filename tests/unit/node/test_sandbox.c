@@ -9,7 +9,7 @@
 #include "sandbox_pod.h"
 
 #include "base/file.h"
-#include "node/process_lock.h"
+#include "node/process/lock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "sandbox_pod.h"
 
 #include "base/file.h"
-#include "node/capabilities.h"
+#include "node/pod/capabilities.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -2,8 +2,8 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/helper_process.h"
-#include "node/service_table.h"
+#include "node/process/helper.h"
+#include "node/service/service_table.h"
 
 #include <stdlib.h>
 

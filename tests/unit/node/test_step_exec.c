@@ -9,8 +9,8 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/space.h"
-#include "node/step_exec.h"
+#include "node/network/space.h"
+#include "node/step/exec.h"
 
 #include <fcntl.h>
 #include <grp.h>

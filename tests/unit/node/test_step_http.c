@@ -1,8 +1,8 @@
 /* The text of probes over HTTP and gRPC: requests, answers, redirects. */
 #include "node_test.h"
 
-#include "node/step_grpc.h"
-#include "node/step_http.h"
+#include "node/step/grpc.h"
+#include "node/step/http.h"
 
 static struct step_url url_of(const char *host, int port, const char *path)
 {

@@ -2,8 +2,8 @@
 #include "node_test.h"
 
 #include "loop/sim/sim_loop.h"
-#include "node/usage.h"
-#include "node/usage_read.h"
+#include "node/limits/usage.h"
+#include "node/limits/usage_read.h"
 
 #include <signal.h>
 #include <sys/wait.h>

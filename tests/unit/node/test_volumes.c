@@ -2,9 +2,9 @@
 #include "node_test.h"
 
 #include "base/file.h"
-#include "node/volume_files.h"
-#include "node/volume_group.h"
-#include "node/volume_set.h"
+#include "node/volume/files.h"
+#include "node/volume/group.h"
+#include "node/volume/set.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,0 +1,306 @@
+/* The cluster's own groups; see limits/cgroup_base.h. */
+#include "node/limits/cgroup_base.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "node/limits/cgroup_detect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 1024 * 1024, RECORD_MAX = 64 * 1024, SHARES_A_CPU = 1024 };
+
+#define SELF "trainyard-self" /* where this process goes when it is in the way */
+
+/* ---- Where groups were made ------------------------------------------------------------------ */
+
+static char *record_path(const char *state_dir)
+{
+    return mem_printf("%s/run/cgroups", state_dir);
+}
+
+/* Visit one line after the other. */
+static void each_recorded(const char *text, struct arena *arena,
+                          void (*visit)(void *context, const struct cgroup_trees *one),
+                          void *context)
+{
+    char *rest = arena_strdup(arena, text);
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        struct cgroup_trees one;
+        if (cgroup_trees_parse(line, &one, NULL) == 0 && one.count)
+            visit(context, &one);
+    }
+}
+
+static void read_record(const char *state_dir, struct buf *ret)
+{
+    _cleanup_free_ char *path = record_path(state_dir);
+    buf_init(ret, RECORD_MAX);
+    (void)file_read(path, ret, NULL);
+}
+
+/* Before it is made, so that nothing is ever forgotten. */
+static int record(const char *state_dir, const struct cgroup_trees *one, struct err *err)
+{
+    _cleanup_free_ char *path = record_path(state_dir);
+    _cleanup_buf_ struct buf text, line;
+    read_record(state_dir, &text);
+    buf_init(&line, RECORD_MAX);
+    cgroup_trees_write(one, &line);
+    if (text.size && strstr(text.data, line.data))
+        return 0;
+    buf_append(&text, line.data, line.size);
+    return file_write_atomic(path, text.data, text.size, 0600, err);
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static int pass_on(const char *parent, unsigned controller, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/cgroup.subtree_control", parent);
+    char text[16];
+    snprintf(text, sizeof(text), "+%s", cgroup_controller_name(controller));
+    return file_write_into(path, text, err);
+}
+
+/* Whether the process runs this program, as the `trainyard up` does that waits for us. */
+static bool is_of_us(int pid)
+{
+    char path[64];
+    struct stat own, other;
+    snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+    return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
+           own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+void cgroup_base_step_aside(const char *state_dir, const char *parent)
+{
+    _cleanup_free_ char *directory = mem_printf("%s/" SELF, parent);
+    _cleanup_free_ char *from = mem_printf("%s/cgroup.procs", parent);
+    _cleanup_free_ char *to = mem_printf("%s/cgroup.procs", directory);
+    const struct cgroup_trees self = {{{.directory = directory, .unified = true}}, 1};
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, TEXT_MAX);
+    if (record(state_dir, &self, NULL) < 0 || (mkdir(directory, 0755) < 0 && errno != EEXIST) ||
+        file_read(from, &text, NULL) < 0)
+        return;
+    char *rest = text.data;
+    for (char *pid; (pid = strsep(&rest, "\n"));)
+        if (*pid && is_of_us(atoi(pid)))
+            (void)file_write_into(to, pid, NULL);
+}
+
+/* Which controllers the group passes on to those below it, now or from now on. */
+static unsigned offered(const char *state_dir, const char *parent, unsigned taken)
+{
+    _cleanup_free_ char *path = mem_printf("%s/cgroup.controllers", parent);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, RECORD_MAX);
+    unsigned found = 0;
+    if (file_read(path, &text, NULL) < 0)
+        return 0;
+    char *rest = text.data;
+    for (char *word; (word = strsep(&rest, " \n"));)
+        for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
+            if (str_eq(word, cgroup_controller_name(bit)) && !(taken & bit))
+                found |= bit;
+    bool is_aside = false;
+    for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1) {
+        struct err err = ERR_INIT;
+        if (!(found & bit) || pass_on(parent, bit, &err) == 0)
+            continue;
+        if (err.sys == EBUSY && !is_aside) {
+            cgroup_base_step_aside(state_dir, parent);
+            is_aside = true;
+        }
+        if (!is_aside || pass_on(parent, bit, NULL) < 0)
+            found &= ~bit;
+    }
+    return found;
+}
+
+static void add_place(struct cgroup_base *base, const char *state_dir, const char *name,
+                      const struct cgroup_place *place)
+{
+    const char *parent = cgroup_place_parent(place, base->privileged);
+    struct cgroup_trees one = {{{.directory = arena_printf(base->arena, "%s/%s", parent, name),
+                                 .controllers = place->controllers,
+                                 .unified = place->unified}},
+                               1};
+    if (place->read_only || access(parent, W_OK) < 0)
+        return;
+    if (place->unified)
+        one.items[0].controllers = offered(state_dir, parent, cgroup_controllers(&base->trees));
+    struct err err = ERR_INIT;
+    if (record(state_dir, &one, &err) < 0 || cgroup_make(&one, NULL, &err) < 0) {
+        log_info("cgroups", "%s", err.message);
+        return;
+    }
+    /* Against the rest of the machine all pods together weigh as much as its processors. */
+    const struct cgroup_limits weight = {.cpu_shares = (int64_t)SHARES_A_CPU * get_nprocs()};
+    (void)cgroup_limit(&one, NULL, &weight, NULL);
+    base->trees.items[base->trees.count++] = one.items[0];
+}
+
+struct cgroup_base *cgroup_base_open(const char *state_dir, bool privileged)
+{
+    struct cgroup_base *base = mem_zalloc(sizeof(*base));
+    base->arena = arena_new();
+    base->privileged = privileged;
+    char real[PATH_MAX];
+    const char *path = realpath(state_dir, real) ? real : state_dir;
+    char name[64];
+    snprintf(name, sizeof(name), "trainyard-%016llx",
+             (unsigned long long)hash_fnv1a(HASH_FNV_START, path, strlen(path)));
+    _cleanup_buf_ struct buf own, mounts;
+    buf_init(&own, TEXT_MAX);
+    buf_init(&mounts, TEXT_MAX);
+    struct cgroup_places places;
+    if (file_read("/proc/self/cgroup", &own, NULL) < 0 ||
+        file_read("/proc/self/mountinfo", &mounts, NULL) < 0)
+        return base;
+    cgroup_detect(base->arena, own.data, mounts.data, &places);
+    /* Version 1 first: a controller is in one hierarchy only. */
+    for (int unified = 0; unified < 2; unified++)
+        for (size_t i = 0; i < places.count; i++)
+            if (places.items[i].unified == unified)
+                add_place(base, state_dir, name, &places.items[i]);
+    return base;
+}
+
+struct cgroup_base *cgroup_base_free(struct cgroup_base *base)
+{
+    if (base) {
+        arena_free(base->arena);
+        free(base);
+    }
+    return NULL;
+}
+
+/* ---- Removing -------------------------------------------------------------------------------- */
+
+struct sweep {
+    const struct cgroup_base *base;
+    cgroup_base_knows *knows;
+    void *context;
+    struct arena *arena;
+    struct buf kept; /* of the record */
+};
+
+static bool is_current(const struct cgroup_base *base, const char *directory)
+{
+    for (size_t i = 0; i < base->trees.count; i++)
+        if (str_eq(base->trees.items[i].directory, directory))
+            return true;
+    return false;
+}
+
+static void sweep_one(void *context, const struct cgroup_trees *one)
+{
+    struct sweep *sweep = context;
+    const struct cgroup_tree *tree = &one->items[0];
+    bool is_self = str_has_suffix(tree->directory, "/" SELF);
+    DIR *entries = opendir(tree->directory);
+    for (struct dirent *entry; entries && !is_self && (entry = readdir(entries));) {
+        struct cgroup_trees pod;
+        struct err err = ERR_INIT;
+        if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+            sweep->knows(sweep->context, entry->d_name))
+            continue;
+        cgroup_trees_below(sweep->arena, one, entry->d_name, &pod);
+        if (cgroup_remove(&pod, NULL, &err) < 0)
+            log_warning(entry->d_name, "%s", err.message);
+    }
+    if (entries)
+        closedir(entries);
+    /* One of an earlier life goes with the last pod in it. */
+    bool is_gone = !is_current(sweep->base, tree->directory) &&
+                   (rmdir(tree->directory) == 0 || errno == ENOENT);
+    if (!is_gone)
+        cgroup_trees_write(one, &sweep->kept);
+}
+
+void cgroup_base_sweep(const char *state_dir, const struct cgroup_base *base,
+                       cgroup_base_knows *knows, void *context)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_free_ char *path = record_path(state_dir);
+    _cleanup_buf_ struct buf text;
+    struct sweep sweep = {.base = base, .knows = knows, .context = context, .arena = arena};
+    buf_init(&sweep.kept, RECORD_MAX);
+    read_record(state_dir, &text);
+    each_recorded(text.size ? text.data : "", arena, sweep_one, &sweep);
+    if (sweep.kept.size != text.size)
+        (void)file_write_atomic(path, sweep.kept.data, sweep.kept.size, 0600, NULL);
+    buf_release(&sweep.kept);
+}
+
+struct destroy {
+    int result;
+    struct err *err;
+};
+
+static void destroy_one(void *context, const struct cgroup_trees *one)
+{
+    struct destroy *destroy = context;
+    int result = cgroup_remove(one, NULL, destroy->err);
+    destroy->result = result < 0 ? result : destroy->result;
+}
+
+int cgroup_base_destroy(const char *state_dir, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_free_ char *path = record_path(state_dir);
+    _cleanup_buf_ struct buf text;
+    struct destroy destroy = {.err = err};
+    read_record(state_dir, &text);
+    each_recorded(text.size ? text.data : "", arena, destroy_one, &destroy);
+    if (destroy.result == 0)
+        unlink(path);
+    return destroy.result;
+}
+
+/* ---- A pod ----------------------------------------------------------------------------------- */
+
+int cgroup_base_place_pod(const struct cgroup_base *base, const char *pod_directory,
+                          const char *uid, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct cgroup_trees pod, earlier;
+    cgroup_trees_below(arena, &base->trees, uid, &pod);
+    /* Of a supervisor that was killed, perhaps in another place. */
+    if (cgroup_trees_load(arena, pod_directory, &earlier, NULL) == 0)
+        (void)cgroup_remove(&earlier, NULL, NULL);
+    return cgroup_trees_store(pod_directory, &pod, err);
+}
+
+void cgroup_base_remove_pod(const char *pod_directory)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct cgroup_trees pod;
+    struct err err = ERR_INIT;
+    if (cgroup_trees_load(arena, pod_directory, &pod, &err) < 0 ||
+        cgroup_remove(&pod, NULL, &err) < 0)
+        log_warning(pod_directory, "%s", err.message);
+}
+
+const char *cgroup_base_advice(const struct cgroup_base *base)
+{
+    if (base->privileged)
+        return "this machine shows no writable control group: in a container, start it with a "
+               "writable /sys/fs/cgroup";
+    return "an ordinary user needs a control group of its own for that: start the cluster with "
+           "`systemd-run --user --scope -p Delegate=yes trainyard up` (and `loginctl "
+           "enable-linger`, so that it stays when you log out), or run it as root";
+}

@@ -1,0 +1,160 @@
+/* Finding the control groups of this machine; see limits/cgroup_detect.h. */
+#include "node/limits/cgroup_detect.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <string.h>
+
+enum { FIELDS_MAX = 64 };
+
+/* The next line of a text, in the arena; NULL at its end. */
+static char *next_line(struct arena *arena, const char **text)
+{
+    if (!**text)
+        return NULL;
+    size_t size = strcspn(*text, "\n");
+    char *line = arena_strndup(arena, *text, size);
+    *text += size + ((*text)[size] == '\n');
+    return line;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = list; *at; at += strcspn(at, ",")) {
+        at += *at == ',';
+        if (strncmp(at, word, size) == 0 && (at[size] == ',' || at[size] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static unsigned controllers_in(const char *list)
+{
+    unsigned found = 0;
+    for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
+        if (has_word(list, cgroup_controller_name(bit)))
+            found |= bit;
+    return found;
+}
+
+/* Spaces and the like are written as \040 there. */
+static char *unescape(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at; to++) {
+        if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' && at[2] <= '7' &&
+            at[3] >= '0' && at[3] <= '7') {
+            *to = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
+            at += 4;
+        } else {
+            *to = *at++;
+        }
+    }
+    *to = '\0';
+    return text;
+}
+
+/* Our group in a hierarchy, "/user.slice/…": lines are NUMBER:CONTROLLERS:PATH, and of version 2
+ * "0::PATH". NULL: it is not listed. */
+static const char *find_own(struct arena *arena, const char *own_groups, bool unified,
+                            unsigned controllers)
+{
+    for (char *line; (line = next_line(arena, &own_groups));) {
+        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+        if (!path)
+            continue;
+        *list++ = '\0';
+        *path++ = '\0';
+        bool is_it = unified ? str_eq(line, "0") && !*list : (controllers_in(list) & controllers);
+        if (is_it && path[0] == '/')
+            return path;
+    }
+    return NULL;
+}
+
+static bool is_of_systemd(const char *path)
+{
+    static const char *const SUFFIXES[] = {".slice", ".scope", ".service"};
+    for (const char *at = path; *at;) {
+        at += *at == '/';
+        size_t size = strcspn(at, "/");
+        for (size_t i = 0; i < ARRAY_SIZE(SUFFIXES); i++) {
+            size_t length = strlen(SUFFIXES[i]);
+            if (size > length && strncmp(at + size - length, SUFFIXES[i], length) == 0)
+                return true;
+        }
+        at += size;
+    }
+    return false;
+}
+
+/* What of our group's path lies below the part of the hierarchy that is mounted. In a container
+ * that is often another part than ours, and then only its top is there. */
+static const char *below_root(const char *root, const char *path)
+{
+    size_t size = str_eq(root, "/") ? 0 : strlen(root);
+    if (strstr(path, "/..") || strncmp(path, root, size) != 0 ||
+        (path[size] != '/' && path[size] != '\0') || str_eq(path + size, "/"))
+        return "";
+    return path + size;
+}
+
+/* ID PARENT DEVICE ROOT MOUNT-POINT OPTIONS TAG… - TYPE SOURCE SUPER-OPTIONS */
+static bool read_mount(char *line, const char *own_groups, struct arena *arena,
+                       struct cgroup_place *ret)
+{
+    char *fields[FIELDS_MAX];
+    size_t count = 0, dash = 0;
+    for (char *rest = line, *word; count < FIELDS_MAX && (word = strsep(&rest, " "));) {
+        if (!dash && count >= 6 && str_eq(word, "-"))
+            dash = count;
+        fields[count++] = word;
+    }
+    if (!dash || count < dash + 4)
+        return false;
+    const char *type = fields[dash + 1], *options = fields[dash + 3];
+    bool unified = str_eq(type, "cgroup2");
+    if (!unified && !str_eq(type, "cgroup"))
+        return false;
+    unsigned controllers = unified ? 0 : controllers_in(options);
+    const char *path = find_own(arena, own_groups, unified, controllers);
+    if (!path || (!unified && !controllers))
+        return false;
+    const char *mount = unescape(fields[4]);
+    *ret = (struct cgroup_place){
+        .mount = mount,
+        .own = arena_printf(arena, "%s%s", mount, below_root(unescape(fields[3]), path)),
+        .controllers = controllers,
+        .unified = unified,
+        .of_systemd = is_of_systemd(path),
+        .read_only = has_word(fields[5], "ro") || has_word(options, "ro"),
+    };
+    return true;
+}
+
+/* The same hierarchy may be mounted in several places; the first is as good as any. */
+static bool is_known(const struct cgroup_places *places, const struct cgroup_place *place)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].unified == place->unified &&
+            (place->unified || places->items[i].controllers & place->controllers))
+            return true;
+    return false;
+}
+
+void cgroup_detect(struct arena *arena, const char *own_groups, const char *mounts,
+                   struct cgroup_places *ret)
+{
+    *ret = (struct cgroup_places){0};
+    struct cgroup_place place;
+    for (char *line; ret->count < CGROUP_TREES_MAX && (line = next_line(arena, &mounts));)
+        if (read_mount(line, own_groups, arena, &place) && !is_known(ret, &place))
+            ret->items[ret->count++] = place;
+}
+
+const char *cgroup_place_parent(const struct cgroup_place *place, bool privileged)
+{
+    return place->of_systemd && privileged ? place->mount : place->own;
+}

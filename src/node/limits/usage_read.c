@@ -1,0 +1,66 @@
+/* The kernel's texts; see limits/usage_read.h. */
+#include "node/limits/usage_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIB = 1024 };
+static const int64_t KIB_MAX = INT64_MAX / KIB / 4;
+
+bool usage_read_process_time(const char *stat, int64_t *ret_ticks)
+{
+    /* The name in parentheses may hold anything; the last one ends it. */
+    const char *behind = strrchr(stat, ')');
+    long long user, system, children_user, children_system;
+    if (!behind ||
+        sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld",
+               &user, &system, &children_user, &children_system) != 4)
+        return false;
+    *ret_ticks = user + system + children_user + children_system;
+    return true;
+}
+
+/* The number behind "name:" at the start of a line; -1: there is none. */
+static int64_t find_number(const char *text, const char *name)
+{
+    size_t size = strlen(name);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, size) == 0 && line[size] == ':') {
+            int64_t number = strtoll(line + size + 1, NULL, 10);
+            return number > KIB_MAX ? KIB_MAX : number;
+        }
+    }
+    return -1;
+}
+
+bool usage_read_process_memory(const char *status, int64_t *ret_bytes)
+{
+    int64_t own = find_number(status, "RssAnon"), shared = find_number(status, "RssShmem");
+    if (own < 0 || shared < 0)
+        return false; /* a process of the kernel, or one that has just ended */
+    *ret_bytes = (own + shared) * KIB;
+    return true;
+}
+
+bool usage_read_machine_time(const char *stat, int64_t *ret_ticks)
+{
+    long long user, nice, system, idle, waiting, interrupt, soft, stolen;
+    if (sscanf(stat, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &user, &nice, &system, &idle,
+               &waiting, &interrupt, &soft, &stolen) != 8)
+        return false;
+    *ret_ticks = user + nice + system + interrupt + soft;
+    return true;
+}
+
+bool usage_read_machine_memory(const char *meminfo, struct machine_memory *ret)
+{
+    int64_t total = find_number(meminfo, "MemTotal"), unused = find_number(meminfo, "MemFree"),
+            idle = find_number(meminfo, "Inactive(file)");
+    if (total < 0 || unused < 0 || idle < 0)
+        return false;
+    int64_t working = total - unused - idle;
+    *ret = (struct machine_memory){total * KIB, working < 0 ? 0 : working * KIB};
+    return true;
+}

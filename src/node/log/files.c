@@ -1,0 +1,149 @@
+/* The files of a run; see log/files.h. */
+#include "node/log/files.h"
+
+#include "node/log/container_log.h"
+#include "node/log/read.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TRIES_MAX = 100 };
+
+typedef VEC(int64_t) part_list; /* ascending */
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t *first = a, *second = b;
+    return *first < *second ? -1 : *first > *second;
+}
+
+static part_list list_parts(const char *path)
+{
+    part_list parts = {0};
+    _cleanup_free_ char *directory = mem_strdup(path);
+    char *name = strrchr(directory, '/');
+    *name++ = '\0';
+    DIR *entries = opendir(directory);
+    size_t size = strlen(name);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        int64_t number;
+        if (strncmp(entry->d_name, name, size) == 0 && entry->d_name[size] == '.' &&
+            str_to_int64(entry->d_name + size + 1, 1, INT64_MAX, &number, NULL) == 0)
+            vec_push(&parts, number);
+    }
+    if (entries)
+        closedir(entries);
+    if (parts.count)
+        qsort(parts.items, parts.count, sizeof(*parts.items), compare);
+    return parts;
+}
+
+static int open_part(const char *path, int64_t number)
+{
+    _cleanup_free_ char *part = mem_printf("%s.%lld", path, (long long)number);
+    return open(part, O_RDONLY | O_CLOEXEC);
+}
+
+bool node_log_files_same(int a, int b)
+{
+    struct stat first, second;
+    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_ino == second.st_ino &&
+           first.st_dev == second.st_dev;
+}
+
+/* The position of the open file among the parts; their number: it is none of them. */
+static size_t find_part(const char *path, const part_list *parts, int fd)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        _cleanup_fd_ int part = open_part(path, parts->items[i]);
+        if (part >= 0 && node_log_files_same(part, fd))
+            return i;
+    }
+    return parts->count;
+}
+
+/* The newest is opened before the parts are listed: if it is set aside in between, it is found
+ * among them by its number, which it keeps. One try of node_log_files_next(); false: look again. */
+static bool try_next(const char *path, int fd, int *ret)
+{
+    _cleanup_fd_ int newest = open(path, O_RDONLY | O_CLOEXEC);
+    part_list parts = list_parts(path);
+    size_t own = find_part(path, &parts, fd);
+    bool done = true;
+    *ret = -1;
+    if (own + 1 < parts.count) {
+        *ret = open_part(path, parts.items[own + 1]);
+        done = *ret >= 0;
+    } else if (newest >= 0 && own < parts.count) {
+        done = !node_log_files_same(newest, fd);
+        *ret = done ? TAKE_FD(newest) : -1;
+    } else if (newest >= 0 && !node_log_files_same(newest, fd)) {
+        /* Ours was removed before we had read it: the oldest that is left. */
+        *ret = parts.count ? open_part(path, parts.items[0]) : TAKE_FD(newest);
+        done = *ret >= 0;
+    }
+    vec_release(&parts);
+    return done;
+}
+
+int node_log_files_next(const char *path, int fd)
+{
+    int next = -1;
+    for (int i = 0; i < TRIES_MAX && !try_next(path, fd, &next); i++)
+        ;
+    return next;
+}
+
+/* From the newest back, as long as lines are missing. */
+static void find_tail(const char *path, const part_list *parts, int64_t lines, int *fd,
+                      int64_t *offset)
+{
+    struct stat info;
+    bool is_newest = true;
+    size_t left = find_part(path, parts, *fd); /* it may have been set aside just now */
+    for (;;) {
+        int64_t wanted = lines;
+        *offset =
+            fstat(*fd, &info) < 0 ? 0 : node_log_tail_offset(*fd, info.st_size, is_newest, &lines);
+        if (lines <= 0 || wanted == 0 || left == 0)
+            return;
+        int older = open_part(path, parts->items[--left]);
+        if (older < 0)
+            return; /* removed meanwhile, and all before it */
+        close(*fd);
+        *fd = older;
+        is_newest = false;
+    }
+}
+
+int node_log_files_open(const char *path, int64_t tail_lines, int *ret_fd, int64_t *ret_offset,
+                        struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", path);
+    part_list parts = list_parts(path);
+    *ret_offset = 0;
+    if (tail_lines >= 0) {
+        find_tail(path, &parts, tail_lines, &fd, ret_offset);
+    } else {
+        int oldest = parts.count ? open_part(path, parts.items[0]) : -1;
+        if (oldest >= 0) {
+            close(fd);
+            fd = oldest;
+        }
+    }
+    vec_release(&parts);
+    *ret_fd = fd;
+    return 0;
+}

@@ -1,0 +1,116 @@
+/* Reading a container's log; see log/read.h. */
+#include "node/log/read.h"
+
+#include "node/log/container_log.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Records begin with a time of fixed size and a stream's name of fixed size. */
+enum { TAG_OFFSET = sizeof("2026-11-15T02:00:00.123456789Z stdout ") - 1 };
+
+int node_log_choose_container(struct arena *arena, const struct json *pod, const char *wanted,
+                              const char **ret, struct err *err)
+{
+    const struct json *lists[] = {json_at(pod, "spec", "containers", NULL),
+                                  json_at(pod, "spec", "initContainers", NULL)};
+    const char *names = "";
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        JSON_EACH (container, lists[i]) {
+            const char *name = json_get_string(container, "name", "");
+            if (str_eq(name, wanted)) {
+                *ret = name;
+                return 0;
+            }
+            names = arena_printf(arena, "%s%s%s", names, names[0] ? " " : "", name);
+        }
+    }
+    if (wanted)
+        return err_set(err, ERR_BAD_REQUEST, "container %s is not valid for pod %s", wanted,
+                       kube_meta_name(pod));
+    if (json_count(lists[0]) != 1)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "a container name must be specified for pod %s, choose one of: [%s]",
+                       kube_meta_name(pod), names);
+    *ret = json_get_string(json_first(lists[0]), "name", "");
+    return 0;
+}
+
+int node_log_choose_run(const struct container_state *state, const char *pod, const char *container,
+                        bool previous, int64_t *ret_run, struct err *err)
+{
+    bool has_started = state && (state->phase != CONTAINER_WAITING || state->last.known);
+    if (!has_started)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "container \"%s\" in pod \"%s\" is waiting to start: %s", container, pod,
+                       state && state->reason[0] ? state->reason : "ContainerCreating");
+    /* A container that waits for its next run has no newer log than that of its last. */
+    int64_t run = state->phase == CONTAINER_WAITING ? state->restarts - 1 : state->restarts;
+    if (previous && !state->last.known)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "previous terminated container \"%s\" in pod \"%s\" not found", container,
+                       pod);
+    *ret_run = previous ? state->restarts - 1 : run;
+    return 0;
+}
+
+static bool ends_line(int fd, int64_t record)
+{
+    char tag;
+    return pread(fd, &tag, 1, record + TAG_OFFSET) == 1 && tag == 'F';
+}
+
+/* Walking back over records: a line ends at each F record, and at the last one whatever it is. */
+int64_t node_log_tail_offset(int fd, int64_t size, bool is_newest, int64_t *lines)
+{
+    const int64_t wanted = *lines;
+    char data[4096];
+    int64_t later = size, seen = 0; /* `later`: where the record behind the current one begins */
+    for (int64_t block_end = size; block_end > 0;) {
+        int64_t block = block_end > (int64_t)sizeof(data) ? block_end - (int64_t)sizeof(data) : 0;
+        if (pread(fd, data, (size_t)(block_end - block), block) != block_end - block)
+            return 0;
+        for (int64_t at = block_end - 1; at >= block; at--) {
+            bool is_start = at == 0 || (data[at - block] == '\n' && at != size - 1);
+            if (!is_start)
+                continue;
+            int64_t record = at == 0 ? 0 : at + 1;
+            if (ends_line(fd, record) || (later == size && is_newest))
+                seen++;
+            if (seen > wanted) {
+                *lines = 0;
+                return later;
+            }
+            later = record;
+        }
+        block_end = block;
+    }
+    *lines = wanted - seen;
+    return 0;
+}
+
+size_t node_log_render(const char *data, size_t size, bool timestamps, int64_t since_ms,
+                       struct buf *ret_text)
+{
+    size_t used = 0;
+    for (const char *newline; (newline = memchr(data + used, '\n', size - used));) {
+        const char *line = data + used;
+        struct node_log_record record;
+        used = (size_t)(newline - data) + 1;
+        if (!node_log_record_parse(line, (size_t)(newline - line), &record) ||
+            record.wall_ms < since_ms)
+            continue;
+        if (timestamps) {
+            buf_append(ret_text, record.time, record.time_size);
+            buf_append_char(ret_text, ' ');
+        }
+        buf_append(ret_text, record.text, record.text_size);
+        if (record.is_full)
+            buf_append_char(ret_text, '\n');
+    }
+    return used;
+}

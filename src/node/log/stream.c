@@ -1,0 +1,248 @@
+/* A container's log on the API; see log/stream.h. Files are read on the loop's thread in pieces:
+ * they were written moments ago on this machine. */
+#include "node/log/stream.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "node/log/files.h"
+#include "node/log/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum {
+    PIECE_MAX = 64 * 1024,     /* read at once; more than a record */
+    PENDING_MAX = 1024 * 1024, /* not taken by the peer: wait */
+};
+
+struct node_log_stream {
+    struct node_log_streams *owner;
+    struct node_log_stream *next, *previous;
+    struct http_exchange *exchange;
+    char *directory, *container;
+    int64_t run;
+    bool follow, timestamps;
+    int64_t since_ms, left; /* bytes that may still be sent; -1: any */
+    int fd, last_fd;        /* read now; and the newest when it was asked for */
+    int64_t offset;
+    bool run_ended;
+    struct loop_task again;
+    uv_fs_event_t log_watch, state_watch;
+    bool watching;
+    int open_handles;
+};
+
+void node_log_streams_init(struct node_log_streams *streams, struct loop *loop)
+{
+    *streams = (struct node_log_streams){.loop = loop};
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct node_log_stream *stream = handle->data;
+    if (--stream->open_handles > 0)
+        return;
+    free(stream->directory);
+    free(stream->container);
+    free(stream);
+}
+
+/* Take the stream out of the world; its memory goes when its handles have closed. */
+static void drop(struct node_log_stream *stream)
+{
+    if (stream->next)
+        stream->next->previous = stream->previous;
+    if (stream->previous)
+        stream->previous->next = stream->next;
+    else
+        stream->owner->first = stream->next;
+    loop_defer_cancel(stream->owner->loop, &stream->again);
+    if (stream->fd >= 0)
+        close(stream->fd);
+    if (stream->last_fd >= 0)
+        close(stream->last_fd);
+    stream->fd = stream->last_fd = -1;
+    uv_close((uv_handle_t *)&stream->log_watch, on_handle_closed);
+    uv_close((uv_handle_t *)&stream->state_watch, on_handle_closed);
+}
+
+static void finish(struct node_log_stream *stream)
+{
+    struct http_exchange *exchange = stream->exchange;
+    exchange->on_cancel = NULL;
+    exchange->on_drain = NULL;
+    drop(stream);
+    http_end(exchange);
+}
+
+void node_log_streams_release(struct node_log_streams *streams)
+{
+    while (streams->first)
+        finish(streams->first);
+}
+
+static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status);
+
+static bool has_run_ended(const struct node_log_stream *stream)
+{
+    _cleanup_pod_state_ struct pod_state state = {0};
+    if (pod_state_load(stream->directory, &state, NULL) < 0)
+        return true; /* the pod is gone */
+    const struct container_state *container = pod_state_find(&state, stream->container);
+    return !container || container->restarts != stream->run ||
+           container->phase == CONTAINER_TERMINATED;
+}
+
+static void watch_newest(struct node_log_stream *stream)
+{
+    _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
+    uv_fs_event_stop(&stream->log_watch);
+    (void)uv_fs_event_start(&stream->log_watch, on_log_change, path, 0);
+}
+
+/* The file is read to its end: go on with the next one, if there is one. Who does not follow stops
+ * at the file that was the newest when he asked. */
+static bool go_on(struct node_log_stream *stream)
+{
+    _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
+    if (!stream->follow && node_log_files_same(stream->fd, stream->last_fd))
+        return false;
+    int next = node_log_files_next(path, stream->fd);
+    if (next < 0)
+        return false;
+    close(stream->fd);
+    stream->fd = next;
+    stream->offset = 0;
+    if (stream->follow)
+        watch_newest(stream);
+    return true;
+}
+
+/* Send one piece; false when there is nothing more in the file now. */
+static bool send_piece(struct node_log_stream *stream)
+{
+    char data[PIECE_MAX];
+    ssize_t got = pread(stream->fd, data, sizeof(data), stream->offset);
+    if (got <= 0)
+        return false;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, PIECE_MAX);
+    size_t used = node_log_render(data, (size_t)got, stream->timestamps, stream->since_ms, &text);
+    stream->offset += (int64_t)used;
+    size_t size = text.size;
+    if (stream->left >= 0 && (int64_t)size > stream->left)
+        size = (size_t)stream->left;
+    if (stream->left >= 0)
+        stream->left -= (int64_t)size;
+    if (size)
+        http_write(stream->exchange, text.data, size);
+    return used > 0;
+}
+
+static void pump(struct node_log_stream *stream)
+{
+    if (http_pending(stream->exchange) > PENDING_MAX)
+        return; /* on_drain brings us back */
+    /* Asked before the last read: what a container writes before its end is in the file then. */
+    bool ended = stream->run_ended || !stream->follow;
+    bool more = send_piece(stream) || go_on(stream);
+    if (stream->left == 0 || (!more && ended))
+        finish(stream);
+    else if (more)
+        loop_defer(stream->owner->loop, &stream->again);
+}
+
+static void on_again(struct loop_task *task)
+{
+    pump(CONTAINER_OF(task, struct node_log_stream, again));
+}
+
+static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status)
+{
+    pump(handle->data);
+}
+
+static void on_state_change(uv_fs_event_t *handle, const char *filename, int events, int status)
+{
+    struct node_log_stream *stream = handle->data;
+    if (!str_eq(filename, "state") || stream->run_ended)
+        return;
+    stream->run_ended = has_run_ended(stream);
+    pump(stream);
+}
+
+static void on_cancel(struct http_exchange *exchange)
+{
+    drop(exchange->context);
+}
+
+static void on_drain(struct http_exchange *exchange)
+{
+    pump(exchange->context);
+}
+
+static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct err *err)
+{
+    _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
+    stream->last_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (stream->last_fd < 0 ||
+        node_log_files_open(path, tail_lines, &stream->fd, &stream->offset, err) < 0)
+        return err_set_errno(err, errno, "cannot open the log of container '%s'",
+                             stream->container);
+    if (!stream->follow)
+        return 0;
+    /* Both are watched before anything is read, so that no news is missed. */
+    if (uv_fs_event_start(&stream->log_watch, on_log_change, path, 0) < 0 ||
+        uv_fs_event_start(&stream->state_watch, on_state_change, stream->directory, 0) < 0)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "cannot follow the log: this machine has no inotify watch left (raise "
+                       "sysctl fs.inotify.max_user_watches)");
+    stream->run_ended = has_run_ended(stream);
+    return 0;
+}
+
+void node_log_streams_add(struct node_log_streams *streams, struct http_exchange *exchange,
+                          const char *directory, const char *container, int64_t run,
+                          const struct engine_pod_logs *options)
+{
+    struct node_log_stream *stream = mem_zalloc(sizeof(*stream));
+    struct err err = ERR_INIT;
+    *stream = (struct node_log_stream){
+        .owner = streams,
+        .next = streams->first,
+        .exchange = exchange,
+        .directory = mem_strdup(directory),
+        .container = mem_strdup(container),
+        .run = run,
+        .follow = options->follow,
+        .timestamps = options->timestamps,
+        .since_ms = options->since_ms,
+        .left = options->limit_bytes > 0 ? options->limit_bytes : -1,
+        .fd = -1,
+        .last_fd = -1,
+        .again.callback = on_again,
+        .open_handles = 2,
+    };
+    if (streams->first)
+        streams->first->previous = stream;
+    streams->first = stream;
+    uv_fs_event_init(loop_uv(streams->loop), &stream->log_watch);
+    uv_fs_event_init(loop_uv(streams->loop), &stream->state_watch);
+    stream->log_watch.data = stream->state_watch.data = stream;
+    if (open_log(stream, options->tail_lines, &err) < 0) {
+        drop(stream);
+        engine_respond_error(exchange, &err);
+        return;
+    }
+    exchange->context = stream;
+    exchange->on_cancel = on_cancel;
+    exchange->on_drain = on_drain;
+    http_begin(exchange, 200, "text/plain", NULL, -1);
+    pump(stream);
+}

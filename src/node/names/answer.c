@@ -1,0 +1,168 @@
+/* From the table of names to answers; see names/answer.h. */
+#include "node/names/answer.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+enum { ALIASES_MAX = 8 }; /* behind each other; they may go in a circle */
+
+#define CLUSTER_DOMAIN "cluster.local"
+
+/* Names that end so are ours alone: who asks for one that is not there hears that it is not. Short
+ * forms of services and pods are used in configurations; the two reverse ones are the ranges of
+ * network/pod_network.h. */
+static const char *const ZONES[] = {
+    CLUSTER_DOMAIN, "svc", "pod", "localhost", "244.10.in-addr.arpa", "96.10.in-addr.arpa",
+};
+
+static bool ends_in(const char *name, const char *zone)
+{
+    size_t size = strlen(name), tail = strlen(zone);
+    return size >= tail && str_eq(name + size - tail, zone) &&
+           (size == tail || name[size - tail - 1] == '.');
+}
+
+static const char *zone_of(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(ZONES); i++)
+        if (ends_in(name, ZONES[i]))
+            return ZONES[i];
+    return NULL;
+}
+
+/* "10-244-1-2.default.pod.cluster.local": the address is in the name. */
+static bool read_pod_name(const char *name, struct in_addr *ret)
+{
+    char text[INET_ADDRSTRLEN];
+    size_t size = strcspn(name, ".");
+    const char *namespace_ = name + size + (name[size] == '.');
+    const char *rest = strchr(namespace_, '.');
+    if (size >= sizeof(text) || !rest || !str_eq(rest, ".pod." CLUSTER_DOMAIN))
+        return false;
+    for (size_t i = 0; i < size; i++)
+        text[i] = name[i] == '-' ? '.' : name[i];
+    text[size] = '\0';
+    return inet_pton(AF_INET, text, ret) == 1;
+}
+
+/* Returns the entry; `own` is room for one that is in no table. */
+static const struct names_entry *find(const struct names_table *table, const char *name,
+                                      struct names_entry *own, struct in_addr *address)
+{
+    char whole[DNS_NAME_MAX + sizeof("." CLUSTER_DOMAIN)];
+    size_t size = strlen(name);
+    if (size > DNS_NAME_MAX)
+        return NULL;
+    memcpy(whole, name, size + 1);
+    if (ends_in(name, "svc") || ends_in(name, "pod"))
+        memcpy(whole + size, "." CLUSTER_DOMAIN, sizeof("." CLUSTER_DOMAIN));
+    *own = (struct names_entry){.name = name, .addresses = address, .address_count = 1};
+    if (str_eq(name, "localhost"))
+        address->s_addr = htonl(INADDR_LOOPBACK);
+    else if (!read_pod_name(whole, address))
+        return names_table_find(table, whole);
+    return own;
+}
+
+static bool wants(const struct dns_query *query, enum dns_type type)
+{
+    return query->type == type || query->type == DNS_ANY;
+}
+
+/* All that was asked for of one entry. Callers take the first address mostly, so each query finds
+ * another one there; its number is random already. */
+static void add_records(struct dns_answer *answer, const struct names_table *table,
+                        const struct names_entry *entry, const char *owner)
+{
+    const struct dns_query *query = answer->query;
+    size_t count = entry->address_count;
+    for (size_t i = 0; wants(query, DNS_A) && i < count; i++)
+        dns_answer_address(answer, DNS_ANSWERS, owner, entry->addresses[(query->id + i) % count]);
+    for (size_t i = 0; wants(query, DNS_PTR) && i < entry->pointer_count; i++)
+        dns_answer_name(answer, owner, DNS_PTR, entry->pointers[i]);
+    for (size_t i = 0; wants(query, DNS_SRV) && i < entry->port_count; i++)
+        dns_answer_service(answer, owner, entry->ports[i].number, entry->ports[i].target);
+    for (size_t i = 0; wants(query, DNS_SRV) && i < entry->port_count; i++) {
+        const struct names_entry *target = names_table_find(table, entry->ports[i].target);
+        for (size_t k = 0; target && k < target->address_count; k++)
+            dns_answer_address(answer, DNS_ADDITIONAL, target->name, target->addresses[k]);
+    }
+}
+
+static void add_learnt(struct dns_answer *answer, const struct names_learnt *learnt)
+{
+    struct dns_reply reply = learnt->reply;
+    for (struct dns_record record; dns_reply_next(&reply, &record);) {
+        if (record.type == answer->query->type &&
+            record.size ==
+                (record.type == DNS_A ? sizeof(struct in_addr) : sizeof(struct in6_addr)))
+            dns_answer_data(answer, learnt->name, record.type, record.ttl, record.data,
+                            record.size);
+    }
+    answer->is_cut = answer->is_cut || reply.is_cut;
+}
+
+/* It may be written as a whole name, with a dot at its end. */
+static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
+{
+    size_t size = strlen(alias);
+    if (size > 0 && alias[size - 1] == '.')
+        size--;
+    if (size > DNS_NAME_MAX)
+        return false;
+    memcpy(ret, alias, size);
+    ret[size] = '\0';
+    return dns_is_name(ret);
+}
+
+/* From name to name until one has what was asked for. True: the last is outside, and unknown. */
+static bool follow(struct dns_answer *answer, const struct names_table *table,
+                   const struct names_entry *entry, const struct names_learnt *learnt,
+                   char name[DNS_NAME_MAX + 1])
+{
+    const struct dns_query *query = answer->query;
+    struct names_entry own;
+    struct in_addr address;
+    str_copy(name, DNS_NAME_MAX + 1, query->name);
+    for (int hops = 0; entry && entry->alias && hops < ALIASES_MAX; hops++) {
+        char next[DNS_NAME_MAX + 1];
+        if (!take_alias(entry->alias, next))
+            return false;
+        dns_answer_name(answer, name, DNS_CNAME, next);
+        memcpy(name, next, sizeof(next));
+        if (query->type == DNS_CNAME || query->type == DNS_ANY)
+            return false; /* the alias itself was asked for */
+        entry = find(table, name, &own, &address);
+    }
+    if (entry)
+        add_records(answer, table, entry, name);
+    else if (learnt && str_eq(learnt->name, name))
+        add_learnt(answer, learnt);
+    else
+        return !zone_of(name) && (query->type == DNS_A || query->type == DNS_AAAA);
+    return false;
+}
+
+enum names_verdict names_answer(const struct names_table *table, const struct dns_query *query,
+                                const struct names_learnt *learnt, void *data, size_t max,
+                                size_t *ret_size, char ret_alias[DNS_NAME_MAX + 1])
+{
+    const char *zone = query->is_unusual ? NULL : zone_of(query->name);
+    struct names_entry own;
+    struct in_addr address;
+    const struct names_entry *entry =
+        query->is_unusual ? NULL : find(table, query->name, &own, &address);
+    if (!zone && (!entry || (!entry->alias && !entry->address_count)))
+        return NAMES_OUTSIDE; /* also what only a name of ours ends in, as "internal" */
+    struct dns_answer answer;
+    dns_answer_begin(&answer, query, data, max);
+    if (follow(&answer, table, entry, learnt, ret_alias) && !learnt)
+        return NAMES_ALIAS_OUTSIDE;
+    if (answer.counts[DNS_ANSWERS] == 0 && !answer.is_cut)
+        dns_answer_nothing(&answer, zone ? zone : query->name);
+    *ret_size = dns_answer_end(&answer, entry ? DNS_NOERROR : DNS_NXDOMAIN, true);
+    return NAMES_ANSWERED;
+}

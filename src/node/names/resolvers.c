@@ -1,0 +1,83 @@
+/* Reading resolv.conf; see names/resolvers.h. */
+#include "node/names/resolvers.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char BLANKS[] = " \t\r";
+
+/* The value behind the word, if the line begins with it: without blanks around it and comments. */
+static const char *value_of(const char *line, size_t size, const char *word, size_t *ret_size)
+{
+    size_t word_size = strlen(word);
+    if (size <= word_size || memcmp(line, word, word_size) != 0 || !strchr(BLANKS, line[word_size]))
+        return NULL;
+    const char *end = line + size, *at = line + word_size;
+    for (const char *c = at; c < end; c++)
+        if (*c == '#' || *c == ';')
+            end = c;
+    while (at < end && strchr(BLANKS, *at))
+        at++;
+    while (end > at && strchr(BLANKS, end[-1]))
+        end--;
+    *ret_size = (size_t)(end - at);
+    return at;
+}
+
+/* "fe80::1%eth0" is an address of one link. */
+static bool parse_address(const char *value, size_t size, struct resolver *ret)
+{
+    char text[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE];
+    size_t used = 0;
+    while (used < size && !strchr(BLANKS, value[used]))
+        used++;
+    if (used == 0 || used >= sizeof(text))
+        return false;
+    memcpy(text, value, used);
+    text[used] = '\0';
+    *ret = (struct resolver){.ipv4.sin_family = AF_INET, .size = sizeof(ret->ipv4)};
+    ret->ipv4.sin_port = htons(RESOLVERS_PORT);
+    if (inet_pton(AF_INET, text, &ret->ipv4.sin_addr) == 1)
+        return true;
+    char *link = strchr(text, '%');
+    if (link)
+        *link++ = '\0';
+    *ret = (struct resolver){.ipv6.sin6_family = AF_INET6, .size = sizeof(ret->ipv6)};
+    ret->ipv6.sin6_port = htons(RESOLVERS_PORT);
+    ret->ipv6.sin6_scope_id = link ? if_nametoindex(link) : 0;
+    return inet_pton(AF_INET6, text, &ret->ipv6.sin6_addr) == 1;
+}
+
+size_t resolvers_parse(const char *text, struct resolver ret[RESOLVERS_MAX])
+{
+    size_t count = 0;
+    for (const char *line = text; *line && count < RESOLVERS_MAX;) {
+        size_t size = strcspn(line, "\n"), value_size;
+        const char *value = value_of(line, size, "nameserver", &value_size);
+        if (value && parse_address(value, value_size, &ret[count]))
+            count++;
+        line += size + (line[size] == '\n');
+    }
+    return count;
+}
+
+const char *resolvers_search(const char *text, size_t *ret_size)
+{
+    const char *found = "";
+    *ret_size = 0;
+    for (const char *line = text; *line;) {
+        size_t size = strcspn(line, "\n"), value_size;
+        const char *value = value_of(line, size, "search", &value_size);
+        if (!value)
+            value = value_of(line, size, "domain", &value_size);
+        if (value) {
+            found = value;
+            *ret_size = value_size;
+        }
+        line += size + (line[size] == '\n');
+    }
+    return found;
+}

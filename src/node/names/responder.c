@@ -1,0 +1,160 @@
+/* The name server of the pod network; see names/responder.h. */
+#include "node/names/responder_internal.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PACKETS_A_TURN = 64 };
+
+size_t responder_answer_max(const struct responder_asker *asker, const struct dns_query *query)
+{
+    return asker->over_tcp ? DNS_TCP_MAX : dns_query_udp_max(query);
+}
+
+/* An answer that cannot be sent is one that got lost: the asker asks again. */
+void responder_say(struct responder *responder, const struct responder_asker *asker,
+                   const void *data, size_t size)
+{
+    if (size == 0)
+        return;
+    if (asker->over_tcp && asker->line)
+        responder_line_say(asker->line, data, size);
+    else if (!asker->over_tcp)
+        (void)!sendto(responder->options.udp_fd, data, size, MSG_NOSIGNAL,
+                      (const struct sockaddr *)&asker->peer, sizeof(asker->peer));
+}
+
+void responder_refuse(struct responder *responder, const struct responder_asker *asker,
+                      const struct dns_query *query, enum dns_rcode rcode, bool is_cut)
+{
+    struct dns_answer answer;
+    dns_answer_begin(&answer, query, responder->scratch, responder_answer_max(asker, query));
+    answer.is_cut = answer.is_cut || is_cut;
+    responder_say(responder, asker, responder->scratch, dns_answer_end(&answer, rcode, false));
+}
+
+void responder_take(struct responder *responder, const struct responder_asker *asker,
+                    const void *data, size_t size)
+{
+    struct dns_query query;
+    enum dns_rcode rcode;
+    char alias[DNS_NAME_MAX + 1];
+    size_t answer_size = 0;
+    if (!dns_query_read(data, size, &query, &rcode))
+        return;
+    if (rcode != DNS_NOERROR) {
+        responder_refuse(responder, asker, &query, rcode, false);
+        return;
+    }
+    switch (names_answer(&responder->table, &query, NULL, responder->scratch,
+                         responder_answer_max(asker, &query), &answer_size, alias)) {
+    case NAMES_ANSWERED:
+        responder_say(responder, asker, responder->scratch, answer_size);
+        break;
+    case NAMES_OUTSIDE:
+        responder_forward(responder, asker, &query, size, NULL);
+        break;
+    case NAMES_ALIAS_OUTSIDE:
+        responder_forward(responder, asker, &query, size, alias);
+        break;
+    }
+}
+
+static void on_udp(struct watched *watched, uint32_t events)
+{
+    struct responder *responder = CONTAINER_OF(watched, struct responder, udp);
+    (void)events;
+    for (int i = 0; i < PACKETS_A_TURN; i++) {
+        uint8_t query[RESPONDER_QUERY_MAX];
+        struct responder_asker asker = {0};
+        socklen_t peer_size = sizeof(asker.peer);
+        ssize_t size = recvfrom(responder->options.udp_fd, query, sizeof(query), 0,
+                                (struct sockaddr *)&asker.peer, &peer_size);
+        if (size < 0) /* nothing left, or the news that an earlier answer found nobody */
+            return;
+        responder_take(responder, &asker, query, (size_t)size);
+    }
+}
+
+int responder_new(const struct responder_options *options, struct responder **ret, struct err *err)
+{
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot watch sockets");
+    struct responder *responder = mem_zalloc(sizeof(*responder));
+    responder->options = *options;
+    responder->epoll_fd = fd;
+    responder->udp.on_event = on_udp;
+    responder->tcp.on_event = responder_accept;
+    names_table_init(&responder->table);
+    ring_init(&responder->lines);
+    ring_init(&responder->forwards);
+    ring_init(&responder->dead_lines);
+    ring_init(&responder->dead_forwards);
+    if (!watched_set(fd, options->udp_fd, &responder->udp, EPOLLIN) ||
+        !watched_set(fd, options->tcp_fd, &responder->tcp, EPOLLIN)) {
+        err_set_errno(err, errno, "cannot watch the sockets of the name server");
+        responder->options.udp_fd = responder->options.tcp_fd = -1; /* the caller's still */
+        responder_free(responder);
+        return -err->code;
+    }
+    *ret = responder;
+    return 0;
+}
+
+struct responder *responder_free(struct responder *responder)
+{
+    if (!responder)
+        return NULL;
+    responder_lines_end(responder);
+    responder_forwards_end(responder);
+    names_table_release(&responder->table);
+    if (responder->options.udp_fd >= 0)
+        close(responder->options.udp_fd);
+    if (responder->options.tcp_fd >= 0)
+        close(responder->options.tcp_fd);
+    close(responder->epoll_fd);
+    free(responder);
+    return NULL;
+}
+
+void responder_set(struct responder *responder, struct names_table *table)
+{
+    names_table_release(&responder->table);
+    responder->table = *table;
+    *table = (struct names_table){0};
+}
+
+static void sooner(int64_t *deadline, int64_t other)
+{
+    if (other && (!*deadline || other < *deadline))
+        *deadline = other;
+}
+
+static int until_deadline(const struct responder *responder)
+{
+    int64_t deadline = responder->accept_ms;
+    sooner(&deadline, responder_lines_deadline(responder));
+    sooner(&deadline, responder_forwards_deadline(responder));
+    int64_t left = deadline - watched_now_ms();
+    return !deadline ? -1 : left > 0 ? (int)left : 0;
+}
+
+void responder_run(struct responder *responder, int timeout_ms, const sigset_t *mask)
+{
+    int left = until_deadline(responder);
+    if (left >= 0 && (timeout_ms < 0 || left < timeout_ms))
+        timeout_ms = left;
+    watched_turn(responder->epoll_fd, timeout_ms, mask);
+    int64_t now = watched_now_ms();
+    responder_forwards_expire(responder, now);
+    responder_lines_expire(responder, now);
+    responder_forwards_bury(responder);
+    responder_lines_bury(responder);
+}

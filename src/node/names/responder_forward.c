@@ -1,0 +1,339 @@
+/* Names outside of the cluster: the machine's name servers are asked, one after the other, each
+ * time with another number and from another port, so that nobody who cannot see the question can
+ * answer it; over UDP, and over TCP for an answer that is too long and whose asker came that way.
+ * We live in the machine's network, so what resolves on the machine resolves in pods. */
+#include "node/names/responder_internal.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/rand.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    TRIES_MAX = 3,
+    TRY_MS = 1500, /* a pod's C library waits 5 s for us */
+    REPLY_MAX = 4096,
+};
+
+struct forward {
+    struct watched watched;
+    struct ring link;
+    struct responder *responder;
+    struct responder_asker asker;
+    uint8_t *query; /* as it came */
+    size_t query_size;
+    char name[DNS_NAME_MAX + 1]; /* what one of our names stands for; "": the query is passed on */
+    uint8_t asked[RESPONDER_PREFIX + DNS_ASK_MAX]; /* with its length, as TCP wants it */
+    size_t asked_size;                             /* without */
+    struct resolver resolvers[RESOLVERS_MAX];      /* as they were when it began */
+    size_t resolver_count;
+    int tries;
+    bool over_tcp, connecting;
+    struct buf in; /* over TCP */
+    int fd;        /* -1: none */
+    bool is_dead;  /* events of it may still be in hand */
+    int64_t deadline_ms;
+};
+
+/* ---- the machine's name servers -------------------------------------------------------------- */
+
+static void read_resolvers(struct responder *responder)
+{
+    struct file_stamp stamp;
+    const char *path = responder->options.resolv_conf;
+    if (!path || !file_stamp_get(path, &stamp)) {
+        responder->resolver_count = 0;
+        responder->resolv_stamp = (struct file_stamp){0};
+        return;
+    }
+    if (file_stamp_eq(&stamp, &responder->resolv_stamp))
+        return;
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, RESOLVERS_FILE_MAX);
+    responder->resolver_count =
+        file_read(path, &text, NULL) == 0 ? resolvers_parse(text.data, responder->resolvers) : 0;
+    responder->resolv_stamp = stamp;
+    for (size_t i = 0; responder->options.port && i < responder->resolver_count; i++)
+        responder->resolvers[i].ipv4.sin_port = htons(responder->options.port); /* as in ipv6 */
+}
+
+/* ---- one question ---------------------------------------------------------------------------- */
+
+static void hang_up(struct forward *forward)
+{
+    if (forward->fd < 0)
+        return;
+    watched_unset(forward->responder->epoll_fd, forward->fd, &forward->watched);
+    close(forward->fd);
+    forward->fd = -1;
+}
+
+static void forward_end(struct forward *forward)
+{
+    struct responder *responder = forward->responder;
+    if (forward->is_dead) /* with its asker, while it was being answered */
+        return;
+    hang_up(forward);
+    forward->is_dead = true;
+    ring_remove(&forward->link);
+    ring_add(&responder->dead_forwards, &forward->link);
+    responder->forward_count--;
+    if (forward->asker.line)
+        responder_line_done(forward->asker.line);
+}
+
+static struct dns_query query_of(const struct forward *forward)
+{
+    struct dns_query query;
+    enum dns_rcode rcode;
+    (void)dns_query_read(forward->query, forward->query_size, &query, &rcode); /* it was before */
+    return query;
+}
+
+static void fail(struct forward *forward)
+{
+    const struct dns_query query = query_of(forward);
+    responder_refuse(forward->responder, &forward->asker, &query, DNS_SERVFAIL, false);
+    forward_end(forward);
+}
+
+static const struct resolver *resolver_of(const struct forward *forward)
+{
+    return &forward->resolvers[(size_t)(forward->tries - 1) % forward->resolver_count];
+}
+
+/* A new socket has a new port, which the kernel draws. */
+static bool dial(struct forward *forward, bool over_tcp)
+{
+    const struct resolver *resolver = resolver_of(forward);
+    struct responder *responder = forward->responder;
+    hang_up(forward);
+    forward->over_tcp = forward->connecting = over_tcp;
+    forward->watched.added = false;
+    buf_clear(&forward->in);
+    forward->fd = socket(resolver->any.sa_family,
+                         (over_tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (forward->fd < 0 ||
+        (connect(forward->fd, &resolver->any, resolver->size) < 0 && errno != EINPROGRESS) ||
+        (!over_tcp &&
+         send(forward->fd, forward->asked + RESPONDER_PREFIX, forward->asked_size, 0) < 0) ||
+        !watched_set(responder->epoll_fd, forward->fd, &forward->watched,
+                     over_tcp ? EPOLLOUT : EPOLLIN))
+        return false;
+    forward->deadline_ms = watched_now_ms() + TRY_MS;
+    ring_remove(&forward->link);
+    ring_add(&responder->forwards, &forward->link);
+    return true;
+}
+
+static void draw_number(struct forward *forward)
+{
+    const struct dns_query query = query_of(forward);
+    uint16_t id;
+    rand_secure(&id, sizeof(id));
+    forward->asked_size = dns_query_pass_on(&query, forward->name[0] ? forward->name : NULL, id,
+                                            forward->asked + RESPONDER_PREFIX);
+    forward->asked[0] = (uint8_t)(forward->asked_size >> 8);
+    forward->asked[1] = (uint8_t)forward->asked_size;
+}
+
+static void try_next(struct forward *forward)
+{
+    while (forward->tries < TRIES_MAX && forward->resolver_count) {
+        forward->tries++;
+        draw_number(forward);
+        if (dial(forward, false))
+            return;
+    }
+    fail(forward);
+}
+
+/* ---- its answer ------------------------------------------------------------------------------ */
+
+static void pass_back(struct forward *forward, const struct dns_query *query, uint8_t *data,
+                      size_t size)
+{
+    if (size > responder_answer_max(&forward->asker, query)) {
+        responder_refuse(forward->responder, &forward->asker, query, DNS_NOERROR, true);
+        return;
+    }
+    memcpy(data, forward->query, sizeof(query->id));
+    responder_say(forward->responder, &forward->asker, data, size);
+}
+
+/* One of our names stands for what was learnt, if it still does. */
+static void answer_alias(struct forward *forward, const struct dns_query *query,
+                         const struct dns_reply *reply)
+{
+    struct responder *responder = forward->responder;
+    const struct names_learnt learnt = {forward->name, *reply};
+    char alias[DNS_NAME_MAX + 1];
+    size_t size;
+    if (names_answer(&responder->table, query, &learnt, responder->scratch,
+                     responder_answer_max(&forward->asker, query), &size, alias) == NAMES_ANSWERED)
+        responder_say(responder, &forward->asker, responder->scratch, size);
+    else
+        responder_refuse(responder, &forward->asker, query, DNS_SERVFAIL, false);
+}
+
+static bool is_helpless(enum dns_rcode rcode)
+{
+    return rcode == DNS_SERVFAIL || rcode == DNS_REFUSED || rcode == DNS_NOTIMP;
+}
+
+/* False: it is no answer to what was asked, and who sent it is not believed. */
+static bool take_reply(struct forward *forward, uint8_t *data, size_t size)
+{
+    struct dns_reply reply;
+    if (!dns_reply_read(data, size, forward->asked + RESPONDER_PREFIX, forward->asked_size, &reply))
+        return false;
+    if (is_helpless(reply.rcode) && forward->tries < TRIES_MAX && forward->resolver_count > 1) {
+        try_next(forward);
+        return true;
+    }
+    if (reply.is_cut && !forward->over_tcp && forward->asker.over_tcp) {
+        if (!dial(forward, true))
+            try_next(forward);
+        return true;
+    }
+    const struct dns_query query = query_of(forward);
+    if (!forward->name[0])
+        pass_back(forward, &query, data, size);
+    else if (is_helpless(reply.rcode))
+        responder_refuse(forward->responder, &forward->asker, &query, DNS_SERVFAIL, false);
+    else
+        answer_alias(forward, &query, &reply);
+    forward_end(forward);
+    return true;
+}
+
+static void on_udp_reply(struct forward *forward)
+{
+    uint8_t data[REPLY_MAX];
+    ssize_t size = recv(forward->fd, data, sizeof(data), 0);
+    if (size >= 0)
+        (void)take_reply(forward, data, (size_t)size);
+    else if (errno != EAGAIN && errno != EINTR) /* nobody listens there */
+        try_next(forward);
+}
+
+static void on_tcp_reply(struct forward *forward)
+{
+    size_t size = RESPONDER_PREFIX + forward->asked_size;
+    if (forward->connecting) {
+        forward->connecting = false;
+        if (send(forward->fd, forward->asked, size, MSG_NOSIGNAL) != (ssize_t)size ||
+            !watched_set(forward->responder->epoll_fd, forward->fd, &forward->watched, EPOLLIN))
+            try_next(forward);
+        return;
+    }
+    char *room = buf_reserve(&forward->in, REPLY_MAX);
+    ssize_t got = room ? recv(forward->fd, room, REPLY_MAX, 0) : 0;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        try_next(forward);
+        return;
+    }
+    buf_commit(&forward->in, (size_t)got);
+    uint8_t *data = (uint8_t *)forward->in.data;
+    if (forward->in.size < RESPONDER_PREFIX)
+        return;
+    size_t length = (size_t)data[0] << 8 | data[1];
+    if (forward->in.size - RESPONDER_PREFIX >= length &&
+        !take_reply(forward, data + RESPONDER_PREFIX, length))
+        try_next(forward);
+}
+
+static void on_reply(struct watched *watched, uint32_t events)
+{
+    struct forward *forward = CONTAINER_OF(watched, struct forward, watched);
+    (void)events;
+    if (forward->is_dead)
+        return;
+    if (forward->over_tcp)
+        on_tcp_reply(forward);
+    else
+        on_udp_reply(forward);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+void responder_forward(struct responder *responder, const struct responder_asker *asker,
+                       const struct dns_query *query, size_t query_size, const char *name)
+{
+    read_resolvers(responder);
+    if (responder->resolver_count == 0 || responder->forward_count == RESPONDER_FORWARDS_MAX ||
+        (asker->line && !responder_line_wait(asker->line))) {
+        responder_refuse(responder, asker, query, DNS_SERVFAIL, false);
+        return;
+    }
+    struct forward *forward = mem_zalloc(sizeof(*forward));
+    forward->watched.on_event = on_reply;
+    forward->responder = responder;
+    forward->asker = *asker;
+    forward->fd = -1;
+    forward->query = memcpy(mem_alloc(query_size), query->data, query_size);
+    forward->query_size = query_size;
+    if (name)
+        memcpy(forward->name, name, strlen(name) + 1);
+    memcpy(forward->resolvers, responder->resolvers, sizeof(forward->resolvers));
+    forward->resolver_count = responder->resolver_count;
+    buf_init(&forward->in, RESPONDER_PREFIX + DNS_TCP_MAX + REPLY_MAX);
+    ring_add(&responder->forwards, &forward->link);
+    responder->forward_count++;
+    try_next(forward);
+}
+
+void responder_forwards_forget(struct responder *responder, const struct responder_line *line)
+{
+    for (struct ring *link = responder->forwards.next, *next; link != &responder->forwards;
+         link = next) {
+        struct forward *forward = CONTAINER_OF(link, struct forward, link);
+        next = link->next;
+        if (forward->asker.line != line)
+            continue;
+        forward->asker.line = NULL;
+        forward_end(forward);
+    }
+}
+
+void responder_forwards_expire(struct responder *responder, int64_t now_ms)
+{
+    while (responder_forwards_deadline(responder) &&
+           responder_forwards_deadline(responder) <= now_ms)
+        try_next(CONTAINER_OF(responder->forwards.next, struct forward, link));
+}
+
+int64_t responder_forwards_deadline(const struct responder *responder)
+{
+    return ring_is_empty(&responder->forwards)
+               ? 0
+               : CONTAINER_OF(responder->forwards.next, struct forward, link)->deadline_ms;
+}
+
+void responder_forwards_bury(struct responder *responder)
+{
+    struct ring *dead = &responder->dead_forwards;
+    for (struct ring *link = dead->next, *next; link != dead; link = next) {
+        struct forward *forward = CONTAINER_OF(link, struct forward, link);
+        next = link->next;
+        buf_release(&forward->in);
+        free(forward->query);
+        free(forward);
+    }
+    ring_init(dead);
+}
+
+void responder_forwards_end(struct responder *responder)
+{
+    while (!ring_is_empty(&responder->forwards))
+        forward_end(CONTAINER_OF(responder->forwards.next, struct forward, link));
+    responder_forwards_bury(responder);
+}

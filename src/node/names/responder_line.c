@@ -1,0 +1,211 @@
+/* Those who ask over TCP: queries and answers, each with its length before it. */
+#include "node/names/responder_internal.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    LINES_MAX = 128,
+    IDLE_MS = 10 * 1000,
+    WAITING_MAX = 32,              /* for others' answers */
+    ANSWERS_MAX = 4 * DNS_TCP_MAX, /* unread by the peer, then it is left alone */
+    ACCEPT_RETRY_MS = 100,         /* after the system ran out of descriptors */
+};
+
+struct responder_line {
+    struct watched watched;
+    struct ring link;
+    struct responder *responder;
+    int fd; /* -1: dead, events of it may still be in hand */
+    struct buf in, out;
+    int waiting;
+    bool ended; /* its asker has asked all */
+    int64_t deadline_ms;
+};
+
+static void line_end(struct responder_line *line)
+{
+    struct responder *responder = line->responder;
+    if (line->fd < 0)
+        return;
+    watched_unset(responder->epoll_fd, line->fd, &line->watched);
+    close(line->fd);
+    line->fd = -1;
+    responder_forwards_forget(responder, line);
+    ring_remove(&line->link);
+    ring_add(&responder->dead_lines, &line->link);
+    responder->line_count--;
+}
+
+/* Send what can be sent, and wait for what is next. */
+static void line_flush(struct responder_line *line)
+{
+    while (line->out.size) {
+        ssize_t sent = send(line->fd, line->out.data, line->out.size, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+            line_end(line);
+            return;
+        }
+        if (sent < 0)
+            break;
+        buf_consume(&line->out, (size_t)sent);
+    }
+    if (line->ended && line->out.size == 0 && line->waiting == 0)
+        line_end(line);
+    else
+        watched_set(line->responder->epoll_fd, line->fd, &line->watched,
+                    (line->ended ? 0U : EPOLLIN) | (line->out.size ? EPOLLOUT : 0U));
+}
+
+void responder_line_say(struct responder_line *line, const void *data, size_t size)
+{
+    const uint8_t prefix[RESPONDER_PREFIX] = {(uint8_t)(size >> 8), (uint8_t)size};
+    if (line->fd < 0)
+        return;
+    buf_append(&line->out, prefix, sizeof(prefix));
+    buf_append(&line->out, data, size);
+    if (line->out.overflowed)
+        line_end(line);
+    else
+        line_flush(line);
+}
+
+bool responder_line_wait(struct responder_line *line)
+{
+    if (line->waiting == WAITING_MAX)
+        return false;
+    line->waiting++;
+    return true;
+}
+
+void responder_line_done(struct responder_line *line)
+{
+    line->waiting--;
+    if (line->fd >= 0)
+        line_flush(line);
+}
+
+static void keep_alive(struct responder_line *line)
+{
+    struct responder *responder = line->responder;
+    line->deadline_ms = watched_now_ms() + IDLE_MS;
+    ring_remove(&line->link);
+    ring_add(&responder->lines, &line->link);
+}
+
+/* Answer the queries that are whole; one that is longer than a query is ends the line. */
+static void take_queries(struct responder_line *line)
+{
+    const struct responder_asker asker = {.line = line, .over_tcp = true};
+    size_t used = 0;
+    while (line->fd >= 0 && line->in.size - used >= RESPONDER_PREFIX) {
+        const uint8_t *prefix = (const uint8_t *)line->in.data + used;
+        size_t size = (size_t)prefix[0] << 8 | prefix[1];
+        if (size > RESPONDER_QUERY_MAX) {
+            line_end(line);
+            return;
+        }
+        if (line->in.size - used - RESPONDER_PREFIX < size)
+            break;
+        keep_alive(line);
+        responder_take(line->responder, &asker, prefix + RESPONDER_PREFIX, size);
+        used += RESPONDER_PREFIX + size;
+    }
+    buf_consume(&line->in, used);
+}
+
+static void on_line(struct watched *watched, uint32_t events)
+{
+    struct responder_line *line = CONTAINER_OF(watched, struct responder_line, watched);
+    char piece[RESPONDER_QUERY_MAX];
+    if (line->fd < 0)
+        return;
+    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR) && !line->ended) {
+        ssize_t got = recv(line->fd, piece, sizeof(piece), 0);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        line->ended = got <= 0;
+        if (got > 0) {
+            buf_append(&line->in, piece, (size_t)got);
+            take_queries(line);
+        }
+    } else if (events & (EPOLLHUP | EPOLLERR)) {
+        line_end(line);
+    }
+    if (line->fd >= 0)
+        line_flush(line);
+}
+
+static void line_new(struct responder *responder, int fd)
+{
+    struct responder_line *line = mem_zalloc(sizeof(*line));
+    line->watched.on_event = on_line;
+    line->responder = responder;
+    line->fd = fd;
+    buf_init(&line->in, 4L * RESPONDER_QUERY_MAX);
+    buf_init(&line->out, ANSWERS_MAX);
+    line->deadline_ms = watched_now_ms() + IDLE_MS;
+    ring_add(&responder->lines, &line->link);
+    responder->line_count++;
+    if (!watched_set(responder->epoll_fd, fd, &line->watched, EPOLLIN))
+        line_end(line);
+}
+
+void responder_accept(struct watched *watched, uint32_t events)
+{
+    struct responder *responder = CONTAINER_OF(watched, struct responder, tcp);
+    (void)events;
+    int fd = accept4(responder->options.tcp_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0 && responder->line_count < LINES_MAX) {
+        line_new(responder, fd);
+    } else if (fd >= 0) {
+        close(fd);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+        /* It would be told again and again. */
+        watched_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, 0);
+        responder->accept_ms = watched_now_ms() + ACCEPT_RETRY_MS;
+    }
+}
+
+void responder_lines_expire(struct responder *responder, int64_t now_ms)
+{
+    if (responder->accept_ms && responder->accept_ms <= now_ms) {
+        responder->accept_ms = 0;
+        watched_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, EPOLLIN);
+    }
+    while (responder_lines_deadline(responder) && responder_lines_deadline(responder) <= now_ms)
+        line_end(CONTAINER_OF(responder->lines.next, struct responder_line, link));
+}
+
+int64_t responder_lines_deadline(const struct responder *responder)
+{
+    return ring_is_empty(&responder->lines)
+               ? 0
+               : CONTAINER_OF(responder->lines.next, struct responder_line, link)->deadline_ms;
+}
+
+void responder_lines_bury(struct responder *responder)
+{
+    struct ring *dead = &responder->dead_lines;
+    for (struct ring *link = dead->next, *next; link != dead; link = next) {
+        struct responder_line *line = CONTAINER_OF(link, struct responder_line, link);
+        next = link->next;
+        buf_release(&line->in);
+        buf_release(&line->out);
+        free(line);
+    }
+    ring_init(dead);
+}
+
+void responder_lines_end(struct responder *responder)
+{
+    while (!ring_is_empty(&responder->lines))
+        line_end(CONTAINER_OF(responder->lines.next, struct responder_line, link));
+    responder_lines_bury(responder);
+}

@@ -1,0 +1,98 @@
+/* Telling the responder; see names/service.h. */
+#include "node/names/service.h"
+
+#include "node/names/names.h"
+#include "node/process/helper_keeper.h"
+#include "node/step/watched.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+
+enum {
+    SOON_MS = 2,
+    EASE = 10, /* of the loop's time at most one part in so many goes into tables */
+};
+
+struct name_service {
+    struct name_service_options options;
+    struct loop *loop;
+    struct helper_keeper *keeper;
+    struct loop_timer timer;
+    int64_t pause_ms;
+    char *table; /* what the responder was told last, or NULL */
+};
+
+static const struct json *next_service(void *context, size_t *position)
+{
+    const struct name_service *self = context;
+    struct kube_object *object = kube_informer_next(self->options.services, NULL, position);
+    return object ? object->json : NULL;
+}
+
+static const struct json *get_endpoints(void *context, const char *namespace_, const char *name)
+{
+    const struct name_service *self = context;
+    struct kube_object *object = kube_informer_get(self->options.endpoints, namespace_, name);
+    return object ? object->json : NULL;
+}
+
+static void tell(struct name_service *self)
+{
+    const struct service_table_source source = {
+        .next_service = next_service, .endpoints = get_endpoints, .context = self};
+    const char *state_dir = self->options.helper.state_dir;
+    struct names_table table;
+    _cleanup_buf_ struct buf text;
+    struct err err = ERR_INIT;
+    buf_init(&text, NAMES_TABLE_MAX);
+    names_table_init(&table);
+    names_collect(&table, &source);
+    names_table_write(&table, &text);
+    names_table_release(&table);
+    if (str_eq(self->table, text.data))
+        return;
+    if (helper_process_set_table(&HELPER_NAMES, state_dir, &text, &err) < 0) {
+        log_warning("names", "%s", err.message);
+        return;
+    }
+    free(self->table);
+    self->table = buf_take(&text);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct name_service *self = CONTAINER_OF(timer, struct name_service, timer);
+    int64_t start = watched_now_ms();
+    tell(self);
+    self->pause_ms = EASE * (watched_now_ms() - start);
+}
+
+void name_service_changed(struct name_service *self)
+{
+    if (!self->timer.running)
+        loop_timer_start(&self->timer, self->pause_ms > SOON_MS ? self->pause_ms : SOON_MS);
+}
+
+struct name_service *name_service_new(struct loop *loop, const struct name_service_options *options)
+{
+    struct name_service *self = mem_zalloc(sizeof(*self));
+    self->options = *options;
+    self->loop = loop;
+    loop_timer_init(loop, &self->timer, on_timer);
+    self->keeper = helper_keeper_new(loop, &HELPER_NAMES, &options->helper);
+    return self;
+}
+
+struct name_service *name_service_free(struct name_service *self)
+{
+    if (!self)
+        return NULL;
+    loop_timer_stop(&self->timer);
+    helper_keeper_free(self->keeper);
+    free(self->table);
+    free(self);
+    return NULL;
+}

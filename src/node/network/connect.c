@@ -1,0 +1,247 @@
+/* Connections to pods; see network/connect.h. */
+#include "node/network/connect.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "net/socket_stream.h"
+#include "node/network/pod_network.h"
+#include "node/network/space.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+enum {
+    PLACES_MAX = 3,
+    CONNECT_TIMEOUT_MS = 10 * 1000,
+    STALL_TIMEOUT_MS = 15 * 60 * 1000, /* a program may sit in a debugger */
+};
+
+/* Where to try. */
+struct place {
+    struct sockaddr_storage address;
+    socklen_t size;
+};
+
+struct node_connect {
+    struct loop *loop;
+    struct node_space *space; /* for sockets in the pod network, or NULL */
+    char *directory;          /* of the pod for sockets in its own network, or NULL */
+    struct place places[PLACES_MAX];
+    size_t place_count, next_place;
+    int fd;
+    uv_poll_t *poll; /* freed when libuv lets go of it */
+    struct loop_timer timer;
+    struct loop_task task; /* what failed at once is told in a turn of its own */
+    char where[64];        /* "10.244.1.2:3000", for messages */
+    node_connect_done *done;
+    void *context;
+    struct err err; /* of the first place: it is the one that is meant */
+};
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+static void close_socket(struct node_connect *self)
+{
+    if (self->poll) {
+        uv_poll_stop(self->poll);
+        uv_close((uv_handle_t *)TAKE(self->poll), on_poll_closed);
+    }
+    if (self->fd >= 0)
+        close(self->fd);
+    self->fd = -1;
+}
+
+static void release(struct node_connect *self)
+{
+    loop_timer_stop(&self->timer);
+    loop_defer_cancel(self->loop, &self->task);
+    close_socket(self);
+    free(self->directory);
+    free(self);
+}
+
+void node_connect_cancel(struct node_connect *self)
+{
+    release(self);
+}
+
+static void finish(struct node_connect *self, struct stream *stream)
+{
+    node_connect_done *done = self->done;
+    void *context = self->context;
+    struct err err = self->err;
+    release(self);
+    done(context, stream, stream ? NULL : &err);
+}
+
+static void on_failed(struct loop_task *task)
+{
+    finish(CONTAINER_OF(task, struct node_connect, task), NULL);
+}
+
+static void on_timeout(struct loop_timer *timer)
+{
+    struct node_connect *self = CONTAINER_OF(timer, struct node_connect, timer);
+    err_set(&self->err, ERR_TIMEOUT, "cannot connect to %s: no answer within %d s", self->where,
+            CONNECT_TIMEOUT_MS / 1000);
+    finish(self, NULL);
+}
+
+/* ---- one place after the other --------------------------------------------------------------- */
+
+static void try_next(struct node_connect *self);
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct node_connect *self = poll->data;
+    int error = 0;
+    socklen_t size = sizeof(error);
+    getsockopt(self->fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error == 0 && status < 0)
+        error = -status;
+    if (error) {
+        if (!self->err.code)
+            err_set_errno(&self->err, error, "cannot connect to %s", self->where);
+        close_socket(self);
+        try_next(self);
+        return;
+    }
+    struct stream *stream = NULL;
+    uv_poll_stop(self->poll); /* the stream watches from here on */
+    if (socket_stream_new(self->loop, TAKE_FD(self->fd), NULL, STALL_TIMEOUT_MS, &stream,
+                          &self->err) == 0)
+        socket_stream_keep_all(stream);
+    finish(self, stream);
+}
+
+/* Pods and services live in the pod network; what else there is, such as a node's own address, is
+ * the machine's. */
+static bool is_inside(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *in = (const void *)address;
+    return address->ss_family == AF_INET &&
+           (pod_network_has(in->sin_addr) || pod_network_has_service(in->sin_addr));
+}
+
+static int make_socket(struct node_connect *self, const struct place *place, struct err *err)
+{
+    int family = place->address.ss_family;
+    if (self->directory)
+        return node_pod_socket(self->directory, family, SOCK_STREAM, 0, &self->fd, err);
+    if (self->space && is_inside(&place->address))
+        return node_space_socket(self->space, family, SOCK_STREAM, 0, &self->fd, err);
+    self->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return self->fd < 0 ? err_set_errno(err, errno, "cannot make a socket") : 0;
+}
+
+static int begin(struct node_connect *self, const struct place *place, struct err *err)
+{
+    int result = make_socket(self, place, err);
+    if (result < 0)
+        return result;
+    const int on = 1;
+    setsockopt(self->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (connect(self->fd, (const struct sockaddr *)&place->address, place->size) < 0 &&
+        errno != EINPROGRESS)
+        return err_set_errno(err, errno, "cannot connect to %s", self->where);
+    uv_poll_t *poll = mem_alloc(sizeof(*poll));
+    int status = uv_poll_init(loop_uv(self->loop), poll, self->fd);
+    if (status < 0) {
+        free(poll);
+        return err_set_errno(err, -status, "cannot watch a socket");
+    }
+    poll->data = self;
+    self->poll = poll;
+    uv_poll_start(poll, UV_WRITABLE, on_poll);
+    return 0;
+}
+
+static void try_next(struct node_connect *self)
+{
+    while (self->next_place < self->place_count) {
+        struct err err = ERR_INIT;
+        if (begin(self, &self->places[self->next_place++], &err) == 0)
+            return;
+        close_socket(self);
+        if (!self->err.code)
+            self->err = err;
+    }
+    loop_defer(self->loop, &self->task);
+}
+
+/* ---- the caller's side ----------------------------------------------------------------------- */
+
+static void add_place(struct node_connect *self, const char *host, int port)
+{
+    struct place *place = &self->places[self->place_count];
+    struct sockaddr_in *in = (void *)&place->address;
+    struct sockaddr_in6 *in6 = (void *)&place->address;
+    if (inet_pton(AF_INET, host, &in->sin_addr) == 1) {
+        in->sin_family = AF_INET;
+        in->sin_port = htons((uint16_t)port);
+        place->size = sizeof(*in);
+    } else if (inet_pton(AF_INET6, host, &in6->sin6_addr) == 1) {
+        in6->sin6_family = AF_INET6;
+        in6->sin6_port = htons((uint16_t)port);
+        place->size = sizeof(*in6);
+    } else {
+        return;
+    }
+    self->place_count++;
+}
+
+static struct node_connect *new_connect(struct loop *loop, node_connect_done *done, void *context)
+{
+    struct node_connect *self = mem_zalloc(sizeof(*self));
+    self->loop = loop;
+    self->fd = -1;
+    self->done = done;
+    self->context = context;
+    self->task.callback = on_failed;
+    loop_timer_init(loop, &self->timer, on_timeout);
+    loop_timer_start(&self->timer, CONNECT_TIMEOUT_MS);
+    return self;
+}
+
+static struct node_connect *start(struct node_connect *self, int port)
+{
+    if (self->place_count == 0 || port < 1 || port > 65535) {
+        self->place_count = 0;
+        err_set(&self->err, ERR_INVALID, "'%s' is no address to connect to", self->where);
+    }
+    try_next(self);
+    return self;
+}
+
+struct node_connect *node_connect_pod(struct loop *loop, struct node_space *space,
+                                      const char *address, int port, node_connect_done *done,
+                                      void *context)
+{
+    struct node_connect *self = new_connect(loop, done, context);
+    self->space = space;
+    snprintf(self->where, sizeof(self->where), "%s:%d", address, port);
+    add_place(self, address, port);
+    return start(self, port);
+}
+
+struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
+                                         const char *address, int port, node_connect_done *done,
+                                         void *context)
+{
+    struct node_connect *self = new_connect(loop, done, context);
+    self->directory = directory ? mem_strdup(directory) : NULL;
+    snprintf(self->where, sizeof(self->where), "localhost:%d in the pod", port);
+    add_place(self, "127.0.0.1", port);
+    add_place(self, "::1", port);
+    if (directory && address)
+        add_place(self, address, port);
+    return start(self, port);
+}

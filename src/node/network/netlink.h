@@ -1,0 +1,54 @@
+/* The pod network's links, addresses and routes by rtnetlink: a message builder with a fixed size,
+ * and the requests the network is made of. The static trainyard-step uses it, which is why no
+ * library stands behind it. */
+#ifndef TRAINYARD_NODE_NETWORK_NETLINK_H
+#define TRAINYARD_NODE_NETWORK_NETLINK_H
+
+#include "base/err.h"
+
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NETLINK_MESSAGE_MAX = 512 };
+
+struct netlink_message {
+    union {
+        struct nlmsghdr header;
+        unsigned char data[NETLINK_MESSAGE_MAX];
+    };
+    bool overflowed;
+};
+
+/* Begin a request with its fixed part (struct ifinfomsg and such). */
+void netlink_begin(struct netlink_message *message, uint16_t type, uint16_t flags,
+                   const void *fixed, size_t size);
+void netlink_attr(struct netlink_message *message, uint16_t type, const void *data, size_t size);
+void netlink_attr_str(struct netlink_message *message, uint16_t type, const char *text);
+void netlink_attr_u32(struct netlink_message *message, uint16_t type, uint32_t value);
+/* An attribute that holds others: what is added until the end with the returned offset. */
+size_t netlink_nest(struct netlink_message *message, uint16_t type);
+void netlink_nest_end(struct netlink_message *message, size_t nest);
+
+/* A socket on the network namespace of the calling thread. */
+int netlink_open(int *ret_fd, struct err *err);
+
+int netlink_link_up(int fd, const char *name, struct err *err);
+int netlink_link_delete(int fd, const char *name, struct err *err); /* a missing one is fine */
+int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err);
+/* A pair: `name` here, on the bridge (if any) and up; its peer as `peer` in another namespace. */
+int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
+                     const unsigned char peer_mac[6], struct err *err);
+int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
+                        struct err *err);
+/* A whole range of addresses becomes this namespace's own; it may be there already. */
+int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix,
+                            struct err *err);
+int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err);
+/* Nobody here reaches this address; that may be so already. */
+int netlink_prohibit_add(int fd, struct in_addr address, struct err *err);
+bool netlink_link_exists(int fd, const char *name);
+
+#endif

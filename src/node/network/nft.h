@@ -1,0 +1,55 @@
+/* nf_tables by netlink, as much as the way out of the pod network needs: a table of our own with
+ * base chains and rules, sent as one batch that the kernel takes whole or not at all. Written by
+ * hand, so that neither a program nor a library must be installed. Family ip only. */
+#ifndef TRAINYARD_NODE_NETWORK_NFT_H
+#define TRAINYARD_NODE_NETWORK_NFT_H
+
+#include "base/err.h"
+#include "node/network/netlink.h"
+
+enum { NFT_BATCH_MAX = 8192, NFT_NAME_MAX = 64 };
+
+struct nft_batch {
+    unsigned char data[NFT_BATCH_MAX];
+    size_t size;
+    uint32_t sequence;
+    bool overflowed;
+};
+
+void nft_batch_begin(struct nft_batch *batch);
+void nft_batch_end(struct nft_batch *batch);
+
+/* An empty table of this name, whatever was in it before; or none. */
+void nft_table_replace(struct nft_batch *batch, const char *table);
+void nft_table_remove(struct nft_batch *batch, const char *table);
+
+/* A base chain: type "nat" or "filter", hook NF_INET_POST_ROUTING and so on. */
+void nft_chain_add(struct nft_batch *batch, const char *table, const char *chain, const char *type,
+                   uint32_t hook, int32_t priority);
+
+/* A rule is begun, gets its conditions and what is to be done, and is ended. */
+struct nft_rule {
+    struct netlink_message message;
+    size_t expressions;
+};
+
+void nft_rule_begin(struct nft_rule *rule, const char *table, const char *chain);
+void nft_rule_from_address(struct nft_rule *rule, struct in_addr address);
+void nft_rule_in_link(struct nft_rule *rule, const char *name);
+void nft_rule_out_link(struct nft_rule *rule, const char *name, bool is_this);
+/* Packets that belong to no connection that was opened before. */
+void nft_rule_unasked(struct nft_rule *rule);
+void nft_rule_masquerade(struct nft_rule *rule);
+void nft_rule_drop(struct nft_rule *rule);
+void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch);
+
+/* `fd` is a socket of NETLINK_NETFILTER. ERR_UNSUPPORTED where the kernel has no nf_tables. */
+int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err);
+
+/* A chain of somebody else's that drops what is forwarded unless told otherwise: its table and
+ * name, as "filter FORWARD". False: there is none, or nobody tells. */
+bool nft_find_forward_drop(int fd, char ret[2 * NFT_NAME_MAX]);
+/* The same, of one message of the kernel's answer; for tests. */
+bool nft_chain_drops_forward(const struct nlmsghdr *message, char ret[2 * NFT_NAME_MAX]);
+
+#endif

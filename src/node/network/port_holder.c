@@ -1,0 +1,94 @@
+/* Who has a port; see network/port_holder.h. */
+#include "node/network/port_holder.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LISTENING = 0x0a };
+
+/* The address is in the byte order of the machine, 32 bits at a time; of an IPv6 one the last word
+ * is what an IPv4 one is mapped to, and all of "::" is zero. */
+uint64_t node_port_holder_inode(const char *line, struct in_addr address, uint16_t port)
+{
+    char host[33];
+    unsigned number, state;
+    uint64_t inode;
+    if (sscanf(line, " %*d: %32[0-9A-F]:%x %*[0-9A-F:] %x %*s %*s %*s %*u %*u %" SCNu64, host,
+               &number, &state, &inode) != 4 ||
+        number != port || state != LISTENING)
+        return 0;
+    size_t size = strlen(host);
+    uint32_t word = size >= 8 ? (uint32_t)strtoul(host + size - 8, NULL, 16) : 1;
+    bool is_any = strspn(host, "0") == size;
+    return is_any || word == address.s_addr ? inode : 0;
+}
+
+static uint64_t find_inode(const char *table, struct in_addr address, uint16_t port)
+{
+    char line[512];
+    uint64_t inode = 0;
+    FILE *file = fopen(table, "re");
+    while (file && inode == 0 && fgets(line, sizeof(line), file))
+        inode = node_port_holder_inode(line, address, port);
+    if (file)
+        fclose(file);
+    return inode;
+}
+
+static bool has_socket(const char *pid, const char *socket)
+{
+    _cleanup_free_ char *path = mem_printf("/proc/%s/fd", pid);
+    bool found = false;
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && !found && (entry = readdir(directory));) {
+        char target[64];
+        ssize_t size = readlinkat(dirfd(directory), entry->d_name, target, sizeof(target) - 1);
+        target[size > 0 ? size : 0] = '\0';
+        found = strcmp(target, socket) == 0;
+    }
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
+static void describe(const char *pid, char *text, size_t size)
+{
+    _cleanup_free_ char *path = mem_printf("/proc/%s/comm", pid);
+    _cleanup_buf_ struct buf name;
+    buf_init(&name, 64);
+    (void)file_read(path, &name, NULL);
+    name.data[strcspn(name.data, "\n")] = '\0';
+    snprintf(text, size, "%s (process %s)", name.data, pid);
+}
+
+bool node_port_holder(struct in_addr address, uint16_t port, char *text, size_t size)
+{
+    uint64_t inode = find_inode("/proc/net/tcp", address, port);
+    if (inode == 0)
+        inode = find_inode("/proc/net/tcp6", address, port);
+    if (inode == 0)
+        return false;
+    _cleanup_free_ char *socket = mem_printf("socket:[%" PRIu64 "]", inode);
+    bool found = false;
+    DIR *directory = opendir("/proc");
+    for (struct dirent *entry; directory && !found && (entry = readdir(directory));) {
+        found = isdigit((unsigned char)entry->d_name[0]) && has_socket(entry->d_name, socket);
+        if (found)
+            describe(entry->d_name, text, size);
+    }
+    if (directory)
+        closedir(directory);
+    return found;
+}

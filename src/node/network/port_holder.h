@@ -1,0 +1,18 @@
+/* Who listens on a port of this machine that we want: for the sentence that tells people. */
+#ifndef TRAINYARD_NODE_NETWORK_PORT_HOLDER_H
+#define TRAINYARD_NODE_NETWORK_PORT_HOLDER_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "python3 (process 4711)"; false where it cannot be told, as of another user's process. Reads all
+ * of /proc: not for every day. */
+bool node_port_holder(struct in_addr address, uint16_t port, char *text, size_t size);
+
+/* The pure part: the inode of the socket that listens there, on one line of /proc/net/tcp or tcp6;
+ * 0: it is another's. */
+uint64_t node_port_holder_inode(const char *line, struct in_addr address, uint16_t port);
+
+#endif

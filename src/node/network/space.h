@@ -1,0 +1,37 @@
+/* The cluster's namespaces as the rest of this module sees them; entering and ending them is in
+ * node.h. */
+#ifndef TRAINYARD_NODE_NETWORK_SPACE_H
+#define TRAINYARD_NODE_NETWORK_SPACE_H
+
+#include "node/node.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline const char *node_resolv_conf(const struct node_options *options)
+{
+    return options->resolv_conf ? options->resolv_conf : "/etc/resolv.conf";
+}
+
+/* True where pods run as an ordinary user's. */
+bool node_space_is_nested(const struct node_space *space);
+/* The lock file of the process that holds the pod network. */
+const char *node_space_network(const struct node_space *space);
+
+/* Below which the pods of this cluster have their control groups. */
+struct cgroup_base;
+const struct cgroup_base *node_space_groups(const struct node_space *space);
+
+/* A socket inside the pod network, while this process stays in the machine's. It does not block. */
+int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
+                      struct err *err);
+
+/* The same inside the own network of the pod whose directory this is; it must be running. */
+int node_pod_socket(const char *directory, int domain, int type, int protocol, int *ret_fd,
+                    struct err *err);
+
+/* End the pod whose directory this is, whoever started it, and wait for that; nothing to do is
+ * fine. Blocks for the grace period at most, and a moment. */
+int node_pod_end(const char *directory, int64_t grace_ms, struct err *err);
+
+#endif

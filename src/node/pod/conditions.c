@@ -1,0 +1,124 @@
+/* A pod's conditions; see pod/conditions.h. */
+#include "node/pod/conditions.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+struct verdict {
+    bool value;
+    const char *reason, *message; /* or NULL */
+};
+
+void pod_health_add_name(struct arena *arena, const char **names, const char *name)
+{
+    *names = *names ? arena_printf(arena, "%s %s", *names, name) : name;
+}
+
+static const struct json *find(const struct json *conditions, const char *type)
+{
+    JSON_EACH (condition, conditions) {
+        if (str_eq(json_get_string(condition, "type", ""), type))
+            return condition;
+    }
+    return NULL;
+}
+
+static struct verdict judge_initialized(struct arena *arena, const struct pod_health *health)
+{
+    if (str_eq(health->phase, "Succeeded"))
+        return (struct verdict){true, "PodCompleted", NULL};
+    if (health->initialized)
+        return (struct verdict){true, NULL, NULL};
+    return (struct verdict){
+        false, "ContainersNotInitialized",
+        arena_printf(arena, "containers with incomplete status: [%s]", health->incomplete)};
+}
+
+static struct verdict judge_containers(struct arena *arena, const struct pod_health *health)
+{
+    if (str_eq(health->phase, "Succeeded"))
+        return (struct verdict){false, "PodCompleted", NULL};
+    if (str_eq(health->phase, "Failed"))
+        return (struct verdict){false, "PodFailed", NULL};
+    if (!health->unready)
+        return (struct verdict){true, NULL, NULL};
+    return (struct verdict){
+        false, "ContainersNotReady",
+        arena_printf(arena, "containers with unready status: [%s]", health->unready)};
+}
+
+/* The containers are ready; conditions that others write may have a say, too. */
+static struct verdict judge_gates(struct arena *arena, const struct json *pod)
+{
+    const char *complaints = NULL;
+    JSON_EACH (gate, json_at(pod, "spec", "readinessGates", NULL)) {
+        const char *type = json_get_string(gate, "conditionType", "");
+        const struct json *condition = find(json_at(pod, "status", "conditions", NULL), type);
+        const char *status = json_get_string(condition, "status", ""), *complaint = NULL;
+        if (!condition)
+            complaint = arena_printf(
+                arena, "corresponding condition of pod readiness gate \"%s\" does not exist.",
+                type);
+        else if (!str_eq(status, "True"))
+            complaint = arena_printf(
+                arena, "the status of pod readiness gate \"%s\" is not \"True\", but %s", type,
+                status);
+        if (complaint)
+            complaints =
+                complaints ? arena_printf(arena, "%s, %s", complaints, complaint) : complaint;
+    }
+    return complaints ? (struct verdict){false, "ReadinessGatesNotReady", complaints}
+                      : (struct verdict){true, NULL, NULL};
+}
+
+static void add(struct arena *arena, struct json *conditions, const struct json *old,
+                const char *type, const struct verdict *verdict, int64_t now_ms)
+{
+    const struct json *before = find(old, type);
+    const char *status = verdict->value ? "True" : "False";
+    struct json *condition = before ? json_clone(arena, before) : json_object(arena);
+    json_set_string(arena, condition, "type", type);
+    if (!str_eq(json_get_string(condition, "status", ""), status)) {
+        char now[MOMENT_TEXT_MAX];
+        moment_format(now_ms, now);
+        json_set_string(arena, condition, "status", status);
+        json_set_string(arena, condition, "lastTransitionTime", now);
+    }
+    json_remove(condition, "reason");
+    json_remove(condition, "message");
+    if (verdict->reason)
+        json_set_string(arena, condition, "reason", verdict->reason);
+    if (verdict->message)
+        json_set_string(arena, condition, "message", verdict->message);
+    json_append(conditions, condition);
+}
+
+struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
+                                 const struct pod_health *health, int64_t now_ms)
+{
+    const struct json *old = json_at(pod, "status", "conditions", NULL);
+    const struct verdict containers = judge_containers(arena, health);
+    const struct {
+        const char *type;
+        struct verdict verdict;
+    } OURS[] = {
+        {"PodReadyToStartContainers", {health->has_sandbox, NULL, NULL}},
+        {"Initialized", judge_initialized(arena, health)},
+        {"Ready", containers.value ? judge_gates(arena, pod) : containers},
+        {"ContainersReady", containers},
+        {"PodScheduled", {true, NULL, NULL}},
+    };
+    struct json *conditions = json_array(arena);
+    for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
+        add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
+    JSON_EACH (condition, old) {
+        bool is_ours = false;
+        for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
+            is_ours = is_ours || str_eq(json_get_string(condition, "type", ""), OURS[i].type);
+        if (!is_ours)
+            json_append(conditions, json_clone(arena, condition));
+    }
+    return conditions;
+}

@@ -1,0 +1,230 @@
+/* Commands in pods, from the control process; see pod/exec.h. */
+#include "node/pod/exec.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "net/pipe_stream.h"
+#include "node/pod/request.h"
+#include "node/process/fd_message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum { IN, OUT, ERRORS, LINES };
+
+struct pod_exec {
+    struct loop *loop;
+    bool attach, terminal;
+    const struct engine_pod_command_handler *handler;
+    void *context;
+    int fd;          /* of the supervisor's socket; -1: none */
+    uv_poll_t *poll; /* freed when libuv lets go of it */
+    int ours[LINES]; /* our ends of the lines, until they are streams; else -1 */
+    int terminal_fd; /* to tell its size; or -1 */
+    bool started;
+    struct loop_task task; /* what failed at once is told in a turn of its own */
+    struct err err;
+};
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+void pod_exec_close(struct pod_exec *self)
+{
+    loop_defer_cancel(self->loop, &self->task);
+    if (self->poll) {
+        uv_poll_stop(self->poll);
+        uv_close((uv_handle_t *)TAKE(self->poll), on_poll_closed);
+    }
+    const int fds[] = {self->fd, self->terminal_fd, self->ours[IN], self->ours[OUT],
+                       self->ours[ERRORS]};
+    for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    free(self);
+}
+
+static void end(struct pod_exec *self, int exit_code, const char *message, const struct err *err)
+{
+    const struct engine_pod_command_handler *handler = self->handler;
+    void *context = self->context;
+    struct err copy = err ? *err : ERR_INIT;
+    pod_exec_close(self);
+    handler->ended(context, exit_code, message, err ? &copy : NULL);
+}
+
+static void on_failed(struct loop_task *task)
+{
+    struct pod_exec *self = CONTAINER_OF(task, struct pod_exec, task);
+    end(self, 0, "", &self->err);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static struct stream *make_stream(struct pod_exec *self, int fd, bool both_ways)
+{
+    struct stream *stream = NULL;
+    if (fd >= 0)
+        (void)pipe_stream_new(self->loop, fd, both_ways, &stream, NULL);
+    return stream;
+}
+
+/* `fd` came with the answer: the terminal's master, or what leads to an attached container's input.
+ */
+static void tell_started(struct pod_exec *self, int fd)
+{
+    struct engine_pod_lines lines = {0};
+    self->started = true;
+    if (fd >= 0 && self->terminal)
+        self->terminal_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (self->attach || self->terminal)
+        lines.in = make_stream(self, fd, !self->attach);
+    else
+        lines.in = make_stream(self, TAKE_FD(self->ours[IN]), false);
+    lines.out = make_stream(self, TAKE_FD(self->ours[OUT]), false);
+    lines.err = make_stream(self, TAKE_FD(self->ours[ERRORS]), false);
+    self->handler->started(self->context, &lines);
+}
+
+static void take_answer(struct pod_exec *self, char *text, size_t size, int fd)
+{
+    struct pod_answer answer;
+    struct err err = ERR_INIT;
+    if (pod_answer_parse(text, size, &answer, &err) < 0) {
+        if (fd >= 0)
+            close(fd);
+        end(self, 0, "", &err);
+    } else if (answer.kind == POD_STARTED && !self->started) {
+        tell_started(self, fd);
+    } else if (answer.kind == POD_REFUSED) {
+        end(self, 0, "", &answer.why);
+    } else if (answer.kind == POD_ENDED) {
+        end(self, answer.exit_code, answer.message, NULL);
+    }
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct pod_exec *self = poll->data;
+    char text[POD_ANSWER_MAX + 1];
+    int fds[FD_MESSAGE_FDS_MAX];
+    ssize_t size = fd_message_receive(self->fd, text, sizeof(text) - 1, fds);
+    for (int i = 1; i < FD_MESSAGE_FDS_MAX; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    if (size == FD_MESSAGE_NONE)
+        return;
+    if (size > 0) {
+        text[size] = '\0';
+        take_answer(self, text, (size_t)size, fds[0]);
+        return;
+    }
+    struct err err;
+    err_set(&err, ERR_UNAVAILABLE, "the pod has ended");
+    end(self, 0, "", &err);
+}
+
+/* ---- the request ----------------------------------------------------------------------------- */
+
+/* A pipe for one line: our end stays here, the other goes along. */
+static int make_line(struct pod_exec *self, int line, int *ret_theirs, struct err *err)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return err_set_errno(err, errno, "cannot make a pipe");
+    self->ours[line] = fds[line == IN ? 1 : 0];
+    *ret_theirs = fds[line == IN ? 0 : 1];
+    return 0;
+}
+
+static int send_request(struct pod_exec *self, const struct engine_pod_command *command,
+                        const int *fds, size_t count, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_REQUEST_MAX);
+    struct pod_request request = {.kind = self->attach ? POD_ATTACH : POD_EXEC,
+                                  .container = command->container,
+                                  .in = command->in,
+                                  .out = command->out,
+                                  .err = command->err,
+                                  .terminal = command->terminal && !self->attach};
+    for (size_t i = 0; command->arguments && command->arguments[i]; i++)
+        pod_strings_add(arena, &request.arguments, command->arguments[i]);
+    int result = pod_request_write(&request, &text, err);
+    return result < 0 ? result : fd_message_send(self->fd, text.data, text.size, fds, count, err);
+}
+
+static int ask(struct pod_exec *self, const struct engine_pod_command *command, struct err *err)
+{
+    const bool wanted[LINES] = {command->in && !self->attach, command->out, command->err};
+    int theirs[LINES], result = 0;
+    size_t count = 0;
+    for (int i = 0; i < LINES && result == 0; i++) {
+        if (!wanted[i] || (self->terminal && !self->attach))
+            continue;
+        result = make_line(self, i, &theirs[count], err);
+        count += result == 0;
+    }
+    if (result == 0)
+        result = send_request(self, command, theirs, count, err);
+    for (size_t i = 0; i < count; i++)
+        close(theirs[i]);
+    return result;
+}
+
+static int call_supervisor(struct pod_exec *self, const char *directory, struct err *err)
+{
+    _cleanup_fd_ int place = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SOCKET, place);
+    self->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (self->fd < 0)
+        return err_set_errno(err, errno, "cannot make a socket");
+    if (place < 0 || connect(self->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+        return err_set(err, ERR_UNAVAILABLE, "the pod is not running");
+    self->poll = mem_zalloc(sizeof(*self->poll));
+    int status = uv_poll_init(loop_uv(self->loop), self->poll, self->fd);
+    if (status < 0) {
+        free(TAKE(self->poll));
+        return err_set_errno(err, -status, "cannot watch a socket");
+    }
+    self->poll->data = self;
+    uv_poll_start(self->poll, UV_READABLE, on_poll);
+    return 0;
+}
+
+struct pod_exec *pod_exec_new(struct loop *loop, const char *directory,
+                              const struct engine_pod_command *command,
+                              const struct engine_pod_command_handler *handler, void *context)
+{
+    struct pod_exec *self = mem_zalloc(sizeof(*self));
+    *self = (struct pod_exec){.loop = loop,
+                              .attach = !command->arguments,
+                              .terminal = command->terminal,
+                              .handler = handler,
+                              .context = context,
+                              .fd = -1,
+                              .ours = {-1, -1, -1},
+                              .terminal_fd = -1,
+                              .task.callback = on_failed};
+    if (call_supervisor(self, directory, &self->err) < 0 || ask(self, command, &self->err) < 0)
+        loop_defer(loop, &self->task);
+    return self;
+}
+
+void pod_exec_resize(struct pod_exec *self, int columns, int rows)
+{
+    const struct winsize size = {.ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows};
+    if (self->terminal_fd >= 0)
+        (void)ioctl(self->terminal_fd, TIOCSWINSZ, &size);
+}

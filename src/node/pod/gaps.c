@@ -1,0 +1,135 @@
+/* What a pod does not get; see pod/gaps.h. */
+#include "node/pod/gaps.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+#include "node/pod/capabilities.h"
+#include "node/pod/environment.h"
+
+#include <inttypes.h>
+
+#define UNSUPPORTED "Unsupported"
+
+struct telling {
+    struct arena *arena;
+    const struct json *pod;
+    bool nested;
+    pod_gap_tell *tell;
+    void *context;
+};
+
+static void tell_pod(const struct telling *t)
+{
+    static const struct {
+        const char *field, *message;
+    } FLAGS[] = {
+        {"hostPID", "hostPID has no effect: a container sees its own processes only"},
+        {"hostIPC", "hostIPC has no effect: a pod has its own semaphores and shared memory"},
+        {"shareProcessNamespace",
+         "shareProcessNamespace has no effect: a container sees its own processes only"},
+    };
+    const struct json *spec = json_get(t->pod, "spec");
+    const struct json *security = json_get(spec, "securityContext");
+    for (size_t i = 0; i < ARRAY_SIZE(FLAGS); i++)
+        if (json_get_bool(spec, FLAGS[i].field, false))
+            t->tell(t->context, UNSUPPORTED, FLAGS[i].message);
+    if (str_eq(json_get_string(json_get(security, "seccompProfile"), "type", ""), "Localhost"))
+        t->tell(t->context, UNSUPPORTED,
+                "seccompProfile of the pod: profiles of this machine are not read, the default one "
+                "holds");
+    if (t->nested && json_get(security, "fsGroup"))
+        t->tell(
+            t->context, UNSUPPORTED,
+            arena_printf(t->arena,
+                         "fsGroup %" PRId64 " is not given: pods run as an ordinary user, who "
+                         "has one group; volumes can be written by every container all the same",
+                         json_get_int(security, "fsGroup", 0)));
+    if (t->nested && json_count(json_get(security, "supplementalGroups")))
+        t->tell(
+            t->context, UNSUPPORTED,
+            "supplementalGroups are not given: pods run as an ordinary user, who has one group");
+}
+
+static void tell_volumes(const struct telling *t)
+{
+    JSON_EACH (volume, json_at(t->pod, "spec", "volumes", NULL)) {
+        const struct json *empty = json_get(volume, "emptyDir");
+        if (json_get(empty, "sizeLimit") && !str_eq(json_get_string(empty, "medium", ""), "Memory"))
+            t->tell(
+                t->context, UNSUPPORTED,
+                arena_printf(t->arena,
+                             "sizeLimit of emptyDir volume \"%s\" is not enforced: only the disk "
+                             "limits it (medium Memory is limited)",
+                             json_get_string(volume, "name", "")));
+    }
+}
+
+static void tell_capabilities(const struct telling *t, const struct json *container)
+{
+    bool own_network = !json_get_bool(json_get(t->pod, "spec"), "hostNetwork", false);
+    uint64_t most = pod_capabilities_most(t->nested, own_network);
+    const char *refused = "";
+    JSON_EACH (name, json_at(container, "securityContext", "capabilities", "add", NULL)) {
+        const char *text = json_text(name) ? json_text(name) : "";
+        if (!pod_capabilities_named(text) || pod_capabilities_named(text) & ~most)
+            refused = arena_printf(t->arena, "%s%s%s", refused, refused[0] ? ", " : "", text);
+    }
+    if (refused[0])
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena,
+                             "container %s does not get the capabilities it adds (%s): a container "
+                             "never has more than its sandbox",
+                             json_get_string(container, "name", ""), refused));
+}
+
+static void tell_container(const struct telling *t, const struct json *container)
+{
+    const char *name = json_get_string(container, "name", "");
+    const struct json *security = json_get(container, "securityContext");
+    tell_capabilities(t, container);
+    if (str_eq(json_get_string(security, "procMount", ""), "Unmasked"))
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena, "procMount Unmasked of container %s has no effect", name));
+    if (str_eq(json_get_string(json_get(security, "seccompProfile"), "type", ""), "Localhost"))
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena,
+                             "seccompProfile of container %s: profiles of this machine are not "
+                             "read, the default one holds",
+                             name));
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        const char *propagation = json_get_string(mount, "mountPropagation", "None");
+        if (!str_eq(propagation, "None"))
+            t->tell(t->context, UNSUPPORTED,
+                    arena_printf(t->arena,
+                                 "mountPropagation %s of volume \"%s\" has no effect: what is "
+                                 "mounted there later is not passed on",
+                                 propagation, json_get_string(mount, "name", "")));
+    }
+}
+
+static void tell_skipped(void *context, const char *kind, const char *name, const char *keys)
+{
+    const struct telling *t = context;
+    t->tell(
+        t->context, "InvalidEnvironmentVariableNames",
+        arena_printf(t->arena,
+                     "Keys [%s] from the EnvFrom %s %s/%s were skipped since they are considered "
+                     "invalid environment variable names.",
+                     keys, kind, kube_meta_namespace(t->pod), name));
+}
+
+void pod_gaps_tell(struct arena *arena, const struct json *pod, bool nested,
+                   const struct node_objects *objects, pod_gap_tell *tell, void *context)
+{
+    static const char *const LISTS[] = {"initContainers", "containers"};
+    struct telling t = {arena, pod, nested, tell, context};
+    tell_pod(&t);
+    tell_volumes(&t);
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL)) {
+            tell_container(&t, container);
+            environment_find_skipped(arena, pod, objects, container, tell_skipped, &t);
+        }
+    }
+}

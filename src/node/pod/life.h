@@ -1,0 +1,52 @@
+/* What a container's manifest asks for around its running: probes and hooks, decided down to
+ * addresses and ports. Part of the supervisor's orders (pod/spec.h). */
+#ifndef TRAINYARD_NODE_POD_LIFE_H
+#define TRAINYARD_NODE_POD_LIFE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "node/pod/probe.h"
+#include "node/pod/strings.h"
+
+enum pod_handler_kind {
+    HANDLER_NONE,
+    HANDLER_EXEC,
+    HANDLER_HTTP,
+    HANDLER_TCP,
+    HANDLER_GRPC,
+    HANDLER_SLEEP,
+};
+
+struct pod_handler {
+    enum pod_handler_kind kind;
+    struct pod_strings words; /* exec: program and arguments */
+    const char *host;         /* of the network kinds: an address, or for HTTP a name */
+    int64_t port;
+    const char *path;           /* HTTP */
+    bool tls;                   /* HTTP: whatever certificate is shown */
+    struct pod_strings headers; /* HTTP: "Name: value" */
+    const char *service;        /* gRPC */
+    int64_t sleep_ms;
+};
+
+struct pod_life {
+    struct pod_handler probes[PROBE_KINDS];
+    struct probe_figures figures[PROBE_KINDS];
+    struct pod_handler post_start, pre_stop;
+};
+
+void pod_life_write(const struct pod_life *life, struct buf *buf);
+
+/* Reading goes record by record, between those of the container. */
+struct pod_life_reader {
+    struct arena *arena;
+    struct pod_life *life;
+    struct pod_handler *handler; /* the one being read, or NULL */
+    struct probe_figures *figures;
+};
+/* 1: the key is none of ours. */
+int pod_life_read(struct pod_life_reader *reader, const char *key, const char *value,
+                  struct err *err);
+
+#endif

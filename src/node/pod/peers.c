@@ -1,0 +1,83 @@
+/* What pods of one job share; see pod/peers.h. */
+#include "node/pod/peers.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_job(const struct json *owner)
+{
+    const char *version = json_get_string(owner, "apiVersion", "");
+    return str_has_prefix(version, "kubeflow.org/") ||
+           (str_has_prefix(version, "batch/") && str_eq(json_get_string(owner, "kind", ""), "Job"));
+}
+
+/* By uid: a name says nothing about who made the pod, and the next job may have the same one. By
+ * namespace, too: whoever may write pods there can write any owner, but no other namespace. */
+const char *peers_name(struct arena *arena, const struct json *pod)
+{
+    const struct json *owner = kube_meta_controller(pod);
+    const char *uid = json_get_string(owner, "uid", "");
+    const char *namespace_ = kube_meta_namespace(pod);
+    if (!owner || !is_job(owner) || !str_is_dns_label(uid) || !str_is_dns_label(namespace_))
+        return NULL; /* they become a path */
+    return arena_printf(arena, "%s.%s", namespace_, uid);
+}
+
+int peers_prepare(struct arena *arena, const char *state_dir, const char *name,
+                  const char **ret_path, struct err *err)
+{
+    const char *path = arena_printf(arena, "%s/peers/%s", state_dir, name);
+    int result = file_make_dirs(path, 0755, err);
+    if (result < 0)
+        return result;
+    /* Whoever the pods of the job run as; the way to it is closed to everybody else. */
+    if (chmod(path, 0777) < 0)
+        return err_set_errno(err, errno, "cannot open '%s' to the pods of its job", path);
+    *ret_path = path;
+    return 0;
+}
+
+const char *peers_of_spec(const char *state_dir, const struct pod_spec *spec)
+{
+    _cleanup_free_ char *root = mem_printf("%s/peers/", state_dir);
+    for (size_t i = 0; i < spec->container_count; i++) {
+        const struct pod_container *container = &spec->containers[i];
+        for (size_t k = 0; k < container->mount_count; k++) {
+            const struct pod_mount *mount = &container->mounts[k];
+            if (str_eq(mount->target, PEERS_MOUNT) && mount->source &&
+                str_has_prefix(mount->source, root))
+                return mount->source + strlen(root);
+        }
+    }
+    return NULL;
+}
+
+int peers_remove(const char *state_dir, const char *name, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/peers/%s", state_dir, name);
+    return file_remove_tree(path, err);
+}
+
+void peers_sweep(const char *state_dir, bool (*is_wanted)(void *context, const char *name),
+                 void *context)
+{
+    _cleanup_free_ char *root = mem_printf("%s/peers", state_dir);
+    DIR *directory = opendir(root);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        struct err err = ERR_INIT;
+        if (entry->d_name[0] != '.' && !is_wanted(context, entry->d_name) &&
+            peers_remove(state_dir, entry->d_name, &err) < 0)
+            log_warning(entry->d_name, "%s", err.message);
+    }
+    if (directory)
+        closedir(directory);
+}

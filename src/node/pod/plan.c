@@ -1,0 +1,84 @@
+/* From a Pod to a spec; see pod/plan.h. */
+#include "node/pod/plan_internal.h"
+
+#include "base/mem.h"
+
+int planner_refuse(struct planner *p, const char *reason, const char *container, int result)
+{
+    *p->refusal = (struct pod_plan_refusal){
+        .reason = reason, .container = container, .may_heal = result == -ERR_NOT_FOUND};
+    return result;
+}
+
+static int plan_container(struct planner *p, const struct json *container, bool init)
+{
+    const char *name = json_get_string(container, "name", "");
+    if (p->spec->container_count == POD_CONTAINERS_MAX)
+        return planner_refuse(
+            p, "CreateContainerConfigError", name,
+            err_set(p->err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX));
+    struct pod_container *ret = pod_spec_add_container(p->arena, p->spec, name);
+    ret->init = init;
+    ret->has_stdin = json_get_bool(container, "stdin", false);
+    ret->stdin_once = json_get_bool(container, "stdinOnce", false);
+    ret->terminal = json_get_bool(container, "tty", false);
+    int result = planner_image(p, container, ret);
+    if (result < 0)
+        return planner_refuse(p, "CreateContainerConfigError", name, result);
+    planner_default_environment(p, container, &ret->environment);
+    environment_add_services(p->arena, &p->facts, p->input->objects, &ret->environment);
+    if ((result = planner_gpus(p, container, ret)) < 0 ||
+        (result = environment_build(p->arena, &p->facts, p->input->objects, container,
+                                    &ret->environment, p->err)) < 0 ||
+        (result = planner_security(p, container, ret)) < 0 ||
+        (result = planner_mounts(p, container, ret)) < 0 ||
+        (result = planner_life(p, container, ret)) < 0)
+        return planner_refuse(p, "CreateContainerConfigError", name, result);
+    return planner_command(p, container, ret);
+}
+
+int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod_spec *ret,
+             struct pod_plan_refusal *ret_refusal, struct err *err)
+{
+    const struct json *spec = json_get(input->pod, "spec");
+    bool on_machine = pod_uses_host_network(input->pod);
+    struct planner *p = ARENA_NEW(arena, struct planner);
+    *p = (struct planner){.arena = arena,
+                          .input = input,
+                          .spec = ARENA_NEW(arena, struct pod_spec),
+                          .facts = {.pod = input->pod,
+                                    .hostname = pod_hostname(arena, input->pod),
+                                    .address = input->address,
+                                    .host_address = input->host_address,
+                                    .capacity = input->capacity,
+                                    .api_port = on_machine ? input->api_port : 0},
+                          .refusal = ret_refusal,
+                          .err = err};
+    p->spec->network = on_machine ? NULL : input->network;
+    p->spec->address = input->address;
+    p->spec->nested = input->nested;
+    p->spec->hosts = planner_hosts(p);
+    p->spec->resolv_conf = planner_resolv_conf(p);
+    planner_add_masks(p);
+    int result = planner_hostname(p);
+    if (result < 0)
+        return planner_refuse(p, "FailedCreatePodSandBox", NULL, result);
+    result = restart_policy_parse(json_get_string(spec, "restartPolicy", "Always"),
+                                  &p->spec->restart, err);
+    if (result < 0)
+        return planner_refuse(p, "CreateContainerConfigError", NULL, result);
+    if ((result = planner_pod_security(p)) < 0)
+        return planner_refuse(p, "SysctlForbidden", NULL, result);
+    planner_pod_life(p);
+    if ((result = planner_prepare_volumes(p)) < 0)
+        return result;
+    const struct json *lists[] = {json_get(spec, "initContainers"), json_get(spec, "containers")};
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        JSON_EACH (container, lists[i]) {
+            if ((result = plan_container(p, container, i == 0)) < 0)
+                return result;
+        }
+    }
+    *ret = *p->spec;
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* The GPUs a container was given: told in its environment, and seen in its /dev. A container that
+ * asked for none sees none. Among pods with GPUs the variables say whose is which, as CUDA numbers
+ * devices by what it sees: with a part of the files it would number them anew. */
+#include "node/pod/plan_internal.h"
+
+#include "kube/devices.h"
+#include "kube/object.h"
+#include "node/gpus.h"
+
+#include <string.h>
+
+int planner_gpus(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    int64_t asked = kube_devices_asked(container);
+    const char *given = kube_devices_of(
+        p->arena, kube_meta_annotation(p->input->pod, KUBE_DEVICES_ANNOTATION), ret->name);
+    if (asked == 0)
+        return 0;
+    if (given[0] == '\0')
+        return err_set(p->err, ERR_UNSUPPORTED,
+                       "the pod was put on its node by hand, so no GPU is set aside for it: leave "
+                       "spec.nodeName to the scheduler and use a nodeSelector");
+    environment_set(p->arena, &ret->environment, "CUDA_VISIBLE_DEVICES", given);
+    environment_set(p->arena, &ret->environment, "NVIDIA_VISIBLE_DEVICES", given);
+    gpus_devices(p->arena, "/dev", &ret->devices);
+    return 0;
+}

@@ -1,0 +1,63 @@
+/* What a container's image gives it: a root, a user, a working directory. */
+#include "node/pod/plan_internal.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "node/image/user.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* "SIGQUIT", "QUIT" or "3"; 0 for what is none. */
+int planner_signal_named(const char *text)
+{
+    int64_t number = 0;
+    if (str_to_int64(text, 1, SIGRTMAX, &number, NULL) == 0)
+        return (int)number;
+    const char *name = str_has_prefix(text, "SIG") ? text + strlen("SIG") : text;
+    for (int i = 1; i < SIGRTMAX; i++)
+        if (sigabbrev_np(i) && str_eq(sigabbrev_np(i), name))
+            return i;
+    return 0;
+}
+
+/* The container's user, by number or by the image's word for it. */
+static int plan_user(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const struct json *own = json_get(container, "securityContext");
+    const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
+    int64_t given = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", -1));
+    const char *text =
+        given >= 0 ? arena_printf(p->arena, "%lld", (long long)given) : p->image.user;
+    struct image_user user;
+    int result = image_user_find(p->arena, ret->root, text, &user, p->err);
+    if (result < 0)
+        return result;
+    ret->user = user.user;
+    ret->group = user.group;
+    p->home = user.home;
+    return 0;
+}
+
+int planner_image(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const struct pod_plan_input *input = p->input;
+    const char *name = json_get_string(container, "image", "");
+    const char *directory = json_get_string(container, "workingDir", "");
+    p->image_known = image_table_find(p->arena, input->state_dir, input->images, name, &p->image);
+    p->home = NULL;
+    if (!directory[0])
+        directory = p->image.directory;
+    ret->directory = directory[0] ? directory : NULL;
+    ret->stop_signal = planner_signal_named(p->image.stop_signal);
+    ret->image_id = p->image.digest[0] ? p->image.digest : NULL;
+    if (!p->image.root)
+        return 0;
+    if (!file_exists(p->image.root))
+        return err_set(p->err, ERR_NOT_FOUND,
+                       "the files of image '%s' are gone from '%s': import or add it again", name,
+                       p->image.root);
+    ret->root = p->image.root;
+    ret->layer = arena_printf(p->arena, "%s/layers/%s", input->pod_dir, ret->name);
+    return plan_user(p, container, ret);
+}

@@ -1,0 +1,60 @@
+/* What the files of the planner share: pod/plan.c goes through the pod, each of the others plans
+ * one side of it. */
+#ifndef TRAINYARD_NODE_POD_PLAN_INTERNAL_H
+#define TRAINYARD_NODE_POD_PLAN_INTERNAL_H
+
+#include "node/image/table.h"
+#include "node/pod/plan.h"
+
+enum { PLANNER_VOLUMES_MAX = 256 };
+
+struct planner {
+    struct arena *arena;
+    const struct pod_plan_input *input;
+    struct pod_spec *spec;
+    struct pod_facts facts;
+    struct volume volumes[PLANNER_VOLUMES_MAX];
+    size_t volume_count;
+    struct image image; /* of the container at hand */
+    bool image_known;
+    const char *home; /* of its user, in an image with a root of its own; else NULL */
+    struct pod_plan_refusal *refusal;
+    struct err *err;
+};
+
+/* Note the reason against it; the result is passed through. */
+int planner_refuse(struct planner *p, const char *reason, const char *container, int result);
+
+/* ---- pod/plan_names.c: its own name, /etc/hosts and /etc/resolv.conf */
+int planner_hostname(struct planner *p);
+const char *planner_hosts(struct planner *p);
+const char *planner_resolv_conf(struct planner *p);
+
+/* ---- pod/plan_masks.c: what the pod must not see */
+void planner_add_masks(struct planner *p);
+
+/* ---- pod/plan_mounts.c */
+int planner_prepare_volumes(struct planner *p);
+int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret);
+
+/* ---- pod/plan_image.c: what the image gives, before anything else is known of the container */
+int planner_image(struct planner *p, const struct json *container, struct pod_container *ret);
+int planner_signal_named(const char *text); /* 0 for what is none */
+
+/* ---- pod/plan_security.c */
+int planner_pod_security(struct planner *p);
+int planner_security(struct planner *p, const struct json *container, struct pod_container *ret);
+
+/* ---- pod/plan_gpus.c */
+int planner_gpus(struct planner *p, const struct json *container, struct pod_container *ret);
+
+/* ---- pod/plan_command.c: what runs, and the environment it finds before its own is added */
+void planner_default_environment(struct planner *p, const struct json *container,
+                                 struct pod_strings *environment);
+int planner_command(struct planner *p, const struct json *container, struct pod_container *ret);
+
+/* ---- pod/plan_life.c: probes, hooks, sidecars, deadlines */
+void planner_pod_life(struct planner *p);
+int planner_life(struct planner *p, const struct json *container, struct pod_container *ret);
+
+#endif

@@ -1,0 +1,184 @@
+/* What a container finds mounted: its volumes, and what every container gets. */
+#include "node/pod/plan_internal.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "node/image/table.h"
+#include "node/pod/peers.h"
+#include "node/pod/state.h"
+
+#include <string.h>
+
+/* Volumes of memory are mounted by the supervisor, once for all containers. */
+static void add_memory(struct planner *p, const struct volume *volume, int64_t group)
+{
+    if (!volume->memory)
+        return;
+    struct pod_memory *memory = pod_spec_add_memory(p->arena, p->spec, volume->source);
+    memory->size = volume->size;
+    memory->group = group;
+}
+
+int planner_prepare_volumes(struct planner *p)
+{
+    const struct volume_context context = {.state_dir = p->input->state_dir,
+                                           .pod_dir = p->input->pod_dir,
+                                           .facts = &p->facts,
+                                           .objects = p->input->objects,
+                                           .tokens = p->input->tokens,
+                                           .group =
+                                               volume_group_of(p->input->pod, p->input->nested)};
+    JSON_EACH (volume, json_at(p->input->pod, "spec", "volumes", NULL)) {
+        int result =
+            p->volume_count == PLANNER_VOLUMES_MAX
+                ? err_set(p->err, ERR_TOO_MANY, "more than %d volumes", PLANNER_VOLUMES_MAX)
+                : volume_prepare(p->arena, &context, volume, &p->volumes[p->volume_count], p->err);
+        if (result < 0)
+            return planner_refuse(p, "FailedMount", NULL, result);
+        add_memory(p, &p->volumes[p->volume_count++], context.group);
+    }
+    return 0;
+}
+
+static const struct volume *find_volume(const struct planner *p, const char *name)
+{
+    for (size_t i = 0; i < p->volume_count; i++)
+        if (str_eq(p->volumes[i].name, name))
+            return &p->volumes[i];
+    return NULL;
+}
+
+static bool is_step_image(const char *image)
+{
+    static const char name[] = "trainyard/step";
+    return str_has_prefix(image, name) && strchr(":@", image[strlen(name)]);
+}
+
+/* Its last words: a file of its own where Kubernetes says it is. */
+static void plan_message(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const char *target =
+        json_get_string(container, "terminationMessagePath", "/dev/termination-log");
+    _cleanup_free_ char *source = pod_message_path(p->input->pod_dir, ret->name);
+    ret->message_from_log =
+        str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError");
+    if (target[0] == '/' && target[1])
+        pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
+}
+
+/* The services that a pod on the machine's network can reach are named in its hosts file, which
+ * follows them: it must be one that can be changed from outside. */
+static void plan_hosts(struct planner *p, struct pod_container *ret)
+{
+    if (pod_uses_host_network(p->input->pod))
+        pod_container_add_mount(p->arena, ret, "/etc/hosts",
+                                arena_printf(p->arena, "%s/hosts", p->input->pod_dir))
+            ->read_only = true;
+}
+
+/* What it shares with the other pods of its job, unless it has something of its own there. */
+static int plan_peers(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const char *name = peers_name(p->arena, p->input->pod), *path;
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if (str_eq(json_get_string(mount, "mountPath", ""), PEERS_MOUNT))
+            name = NULL;
+    }
+    if (!name)
+        return 0;
+    int result = peers_prepare(p->arena, p->input->state_dir, name, &path, p->err);
+    if (result == 0)
+        pod_container_add_mount(p->arena, ret, PEERS_MOUNT, path);
+    return result;
+}
+
+static bool has_segment(const char *path, const char *name)
+{
+    size_t size = strlen(name);
+    for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (strncmp(at, name, size) == 0 && (at[size] == '/' || at[size] == '\0'))
+            return true;
+    return false;
+}
+
+/* A volume over these would take away what makes the sandbox one. */
+static bool is_of_the_sandbox(const char *target)
+{
+    static const char *const WHOLE[] = {"/", "/dev", "/etc", "/sys"};
+    for (size_t i = 0; i < ARRAY_SIZE(WHOLE); i++)
+        if (str_eq(target, WHOLE[i]))
+            return true;
+    return str_eq(target, "/proc") || str_has_prefix(target, "/proc/");
+}
+
+/* The part of the volume that is mounted, or NULL for all of it; subPathExpr is filled in from the
+ * container's environment. */
+static int plan_sub_path(struct planner *p, const struct json *mount,
+                         const struct pod_strings *environment, const char **ret)
+{
+    const char *path = json_get_string(mount, "subPath", "");
+    const char *expression = json_get_string(mount, "subPathExpr", "");
+    if (expression[0]) {
+        path = environment_expand(p->arena, expression, environment);
+        if (strstr(path, "$("))
+            return err_set(p->err, ERR_INVALID,
+                           "failed to expand subPath for volumeMount \"%s\": '%s' names a variable "
+                           "the container has not",
+                           json_get_string(mount, "name", ""), expression);
+    }
+    if (path[0] == '/' || has_segment(path, ".."))
+        return err_set(p->err, ERR_INVALID, "subPath '%s' is no path inside the volume", path);
+    *ret = path[0] ? path : NULL;
+    return 0;
+}
+
+static int plan_volume(struct planner *p, const struct json *mount, struct pod_container *ret)
+{
+    const char *name = json_get_string(mount, "name", "");
+    const char *path = json_get_string(mount, "mountPath", "");
+    const struct volume *volume = find_volume(p, name);
+    const char *sub_path;
+    if (!volume)
+        return err_set(p->err, ERR_INVALID, "volume mount '%s' names no volume of the pod", name);
+    if (path[0] != '/' || has_segment(path, ".."))
+        return err_set(p->err, ERR_INVALID, "mountPath '%s' is no path below '/'", path);
+    int result = plan_sub_path(p, mount, &ret->environment, &sub_path);
+    if (result < 0)
+        return result;
+    char *target = arena_strdup(p->arena, path);
+    for (size_t size = strlen(target); size > 1 && target[size - 1] == '/';)
+        target[--size] = '\0';
+    if (is_of_the_sandbox(target))
+        return err_set(p->err, ERR_INVALID,
+                       "mountPath '%s' belongs to the sandbox: mount the volume elsewhere", path);
+    struct pod_mount *row = pod_container_add_mount(p->arena, ret, target, volume->source);
+    row->sub_path = sub_path;
+    row->read_only = volume->read_only || json_get_bool(mount, "readOnly", false);
+    return 0;
+}
+
+int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    /* The trainer needs the machine's libraries; an image with files of its own has others. */
+    if (p->input->trainer_path && !ret->root)
+        pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH, p->input->trainer_path)
+            ->read_only = true;
+    if (p->input->step_path && !ret->root && is_step_image(json_get_string(container, "image", "")))
+        pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH, p->input->step_path)->read_only =
+            true;
+    plan_hosts(p, ret);
+    plan_message(p, container, ret);
+    int result = plan_peers(p, container, ret);
+    if (result < 0)
+        return result;
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if ((result = plan_volume(p, mount, ret)) < 0)
+            return result;
+    }
+    if (json_count(json_get(container, "volumeDevices")))
+        return err_set(p->err, ERR_UNSUPPORTED,
+                       "volumeDevices are not supported on this machine, where volumes are "
+                       "directories: use volumeMounts and volumeMode Filesystem");
+    return 0;
+}

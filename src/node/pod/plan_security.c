@@ -1,0 +1,97 @@
+/* Who a container runs as, and what it may do. */
+#include "node/pod/plan_internal.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+#include "node/pod/capabilities.h"
+#include "node/pod/sysctl_names.h"
+
+static uint64_t named(const struct json *list)
+{
+    uint64_t bits = 0;
+    JSON_EACH (name, list) {
+        bits |= json_text(name) ? pod_capabilities_named(json_text(name)) : 0;
+    }
+    return bits;
+}
+
+/* As container runtimes: what is dropped is gone unless it is added by name. */
+static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
+{
+    uint64_t add = named(json_get(wanted, "add")), drop = named(json_get(wanted, "drop"));
+    uint64_t most = pod_capabilities_most(p->input->nested, p->spec->network != NULL);
+    return ((pod_capabilities_default() & ~drop) | add) & most;
+}
+
+/* In the kubelet's words. */
+static int check_user(struct planner *p, const struct pod_container *container, bool non_root)
+{
+    const struct json *pod = p->input->pod;
+    if (!non_root || container->user > 0)
+        return 0;
+    return container->user == 0
+               ? err_set(p->err, ERR_INVALID,
+                         "container's runAsUser breaks non-root policy (pod: \"%s_%s(%s)\", "
+                         "container: %s)",
+                         kube_meta_name(pod), kube_meta_namespace(pod), kube_meta_uid(pod),
+                         container->name)
+               : err_set(p->err, ERR_INVALID,
+                         "container has runAsNonRoot and image will run as root (pod: "
+                         "\"%s_%s(%s)\", container: %s): give it a runAsUser",
+                         kube_meta_name(pod), kube_meta_namespace(pod), kube_meta_uid(pod),
+                         container->name);
+}
+
+int planner_security(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const struct json *own = json_get(container, "securityContext");
+    const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
+    /* What the image says stands until here. */
+    ret->user = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", ret->user));
+    ret->group = json_get_int(own, "runAsGroup", json_get_int(pod, "runAsGroup", ret->group));
+    const char *filter = json_get_string(json_get(pod, "seccompProfile"), "type", "");
+    filter = json_get_string(json_get(own, "seccompProfile"), "type", filter);
+    ret->unconfined = str_eq(filter, "Unconfined");
+    ret->read_only = json_get_bool(own, "readOnlyRootFilesystem", false);
+    ret->capabilities = plan_capabilities(p, json_get(own, "capabilities"));
+    if (json_get_bool(own, "privileged", false))
+        return err_set(p->err, ERR_UNSUPPORTED,
+                       "privileged containers are not supported on this machine: a pod never gets "
+                       "more than its sandbox");
+    return check_user(
+        p, ret, json_get_bool(own, "runAsNonRoot", json_get_bool(pod, "runAsNonRoot", false)));
+}
+
+static void add_group(struct pod_spec *spec, int64_t group)
+{
+    if (group >= 0 && spec->extra_group_count < POD_GROUPS_MAX)
+        spec->extra_groups[spec->extra_group_count++] = group;
+}
+
+int planner_pod_security(struct planner *p)
+{
+    const struct json *security = json_at(p->input->pod, "spec", "securityContext", NULL);
+    struct pod_spec *spec = p->spec;
+    if (!p->input->nested) { /* an ordinary user has one group to give; pod/gaps.c says so */
+        add_group(spec, json_get_int(security, "fsGroup", -1));
+        JSON_EACH (group, json_get(security, "supplementalGroups")) {
+            add_group(spec, group->type == JSON_INT ? group->integer : -1);
+        }
+    }
+    JSON_EACH (row, json_get(security, "sysctls")) {
+        const char *name = json_get_string(row, "name", "");
+        char *dotted = arena_strdup(p->arena, name);
+        for (char *at = dotted; *at; at++)
+            *at = *at == '/' ? '.' : *at;
+        if (!sysctl_is_of_pod(dotted, spec->network != NULL))
+            return err_set(p->err, ERR_INVALID,
+                           "forbidden sysctl: \"%s\" not allowlisted: a pod may set what belongs "
+                           "to its own namespaces (net.* with a network of its own, kernel.shm*, "
+                           "kernel.msg*, kernel.sem, fs.mqueue.*)",
+                           name);
+        pod_strings_add(p->arena, &spec->sysctls,
+                        arena_printf(p->arena, "%s=%s", dotted, json_get_string(row, "value", "")));
+    }
+    return 0;
+}

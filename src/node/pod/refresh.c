@@ -1,0 +1,55 @@
+/* What changes while a pod runs reaches its volumes: config maps and secrets, and what the downward
+ * API shows of the pod itself. Variables of its environment stay what they were, as everywhere. */
+#include "node/pod/runner_internal.h"
+
+#include "node/node_object.h"
+#include "node/pod/status.h"
+#include "node/volume/files.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+/* Show anew what shows the config map or secret of that name; without one, what shows the pod. */
+static void refresh(struct pod_runner *runner, const struct kube_resource *resource,
+                    const char *name)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *pod = runner_pod(runner);
+    if (runner->forgotten || pod_phase_is_final(pod) || !runner->has_state)
+        return; /* one that is still to be planned reads the newest then */
+    const struct pod_facts facts = {.pod = pod,
+                                    .hostname = pod_hostname(arena, pod),
+                                    .address = runner->address,
+                                    .host_address = runner->node_address,
+                                    .capacity = node_object_capacity(arena)};
+    const struct volume_context context = {.state_dir = runner->host->state_dir,
+                                           .pod_dir = runner->directory,
+                                           .facts = &facts,
+                                           .objects = &runner->host->objects,
+                                           .tokens = &runner->tokens,
+                                           .group = volume_group_of(pod, runner->host->nested)};
+    JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
+        struct err err = ERR_INIT;
+        bool shows =
+            resource ? volume_files_show(volume, resource, name) : volume_files_show_pod(volume);
+        if (shows && volume_refresh(arena, &context, volume, &err) < 0)
+            kube_event(runner->host->client, pod, "kubelet", "Warning", "FailedMount", "%s",
+                       err.message);
+    }
+}
+
+void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *resource,
+                        const struct kube_object *changed)
+{
+    if (str_eq(runner->object->namespace_, changed->namespace_))
+        refresh(runner, resource, changed->name);
+}
+
+void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before)
+{
+    const struct json *now = runner_pod(runner);
+    if (!json_equal(kube_meta_labels(before), kube_meta_labels(now)) ||
+        !json_equal(json_at(before, "metadata", "annotations", NULL),
+                    json_at(now, "metadata", "annotations", NULL)))
+        refresh(runner, NULL, NULL);
+}

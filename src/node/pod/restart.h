@@ -1,0 +1,34 @@
+/* When a container that ended runs again: a pure function of its policy and its history, with the
+ * kubelet's figures. The pod's supervisor asks it, so that restarts go on while the control process
+ * is away. */
+#ifndef TRAINYARD_NODE_POD_RESTART_H
+#define TRAINYARD_NODE_POD_RESTART_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum restart_policy { RESTART_ALWAYS, RESTART_ON_FAILURE, RESTART_NEVER };
+
+const char *restart_policy_name(enum restart_policy policy); /* "OnFailure" */
+int restart_policy_parse(const char *name, enum restart_policy *ret, struct err *err);
+
+enum {
+    RESTART_BACKOFF_FIRST_MS = 10 * 1000,
+    RESTART_BACKOFF_MAX_MS = 5 * 60 * 1000,
+    RESTART_BACKOFF_RESET_MS = 2 * RESTART_BACKOFF_MAX_MS, /* ran so long: history is forgotten */
+};
+
+struct restart_decision {
+    bool restart;
+    int64_t delay_ms; /* from the container's end */
+    int level;        /* to be handed in at the next end */
+};
+
+/* `init`: an init container, which never runs again once it succeeded. `level` is 0 at first. The
+ * first restart comes at once, the next after 10 s, 20 s, … 5 min. */
+struct restart_decision restart_decide(enum restart_policy policy, bool init, int exit_code,
+                                       int level, int64_t ran_ms);
+
+#endif

@@ -1,0 +1,473 @@
+/* One pod of this machine; see pod/runner.h. */
+#include "node/pod/runner_internal.h"
+
+#include "node/image/table.h"
+#include "node/limits/cgroup_base.h"
+#include "node/limits/usage.h"
+#include "node/node_object.h"
+#include "node/pod/gaps.h"
+#include "node/pod/limits.h"
+#include "node/pod/peers.h"
+#include "node/pod/plan.h"
+#include "node/pod/status.h"
+#include "node/process/descriptors.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPONENT "kubelet" /* as clusters everywhere call who runs pods */
+
+enum {
+    REFUSED_RETRY_MS = 2 * 1000, /* what is missing may have come */
+    RESPAWN_FIRST_MS = 100,      /* after a supervisor was killed, doubling */
+    RESPAWN_MAX_MS = 60 * 1000,
+    GRACE_DEFAULT_S = 30,
+};
+
+enum runner_state { WAITING, STARTING, RUNNING, ENDED };
+
+static const struct state_row ROWS[] = {
+    [WAITING] = {"waiting", STATE_BIT(STARTING) | STATE_BIT(RUNNING) | STATE_BIT(ENDED), true},
+    [STARTING] = {"starting", STATE_BIT(WAITING) | STATE_BIT(RUNNING) | STATE_BIT(ENDED), true},
+    [RUNNING] = {"running", STATE_BIT(WAITING) | STATE_BIT(ENDED), true},
+    [ENDED] = {"ended", 0, true},
+};
+
+const struct container_state *pod_runner_container(const struct pod_runner *runner,
+                                                   const char *name)
+{
+    return pod_state_find(&runner->state, name);
+}
+
+const char *pod_runner_directory(const struct pod_runner *runner)
+{
+    return runner->directory;
+}
+
+void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_sample *sample)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct cgroup_trees groups;
+    (void)cgroup_trees_load(arena, runner->directory, &groups, NULL);
+    for (size_t i = 0; i < runner->state.count; i++) {
+        const struct container_state *container = &runner->state.containers[i];
+        if (container->phase == CONTAINER_RUNNING)
+            usage_sample_add(sample, runner->uid, container->name, container->restarts,
+                             container->pid, &groups);
+    }
+}
+
+const char *pod_runner_peers(const struct pod_runner *runner)
+{
+    return runner->peers;
+}
+
+static void keep_peers(struct pod_runner *runner, const char *name)
+{
+    free(runner->peers);
+    runner->peers = name ? mem_strdup(name) : NULL;
+}
+
+/* ---- What the supervisor wrote ---- */
+
+/* Tell what happened since the state we know. */
+static void announce(struct pod_runner *runner, const struct pod_state *fresh)
+{
+    const struct pod_news *news;
+    int64_t number = runner->state.told + 1;
+    if (number <= fresh->told - POD_NEWS_MAX)
+        number = fresh->told - POD_NEWS_MAX + 1;
+    for (; number <= fresh->told; number++)
+        if ((news = pod_state_news(fresh, number)))
+            kube_event(runner->host->client, runner_pod(runner), COMPONENT,
+                       news->is_warning ? "Warning" : "Normal", news->reason, "%s", news->message);
+}
+
+/* Read the state again; true if there is one. */
+static bool load_state(struct pod_runner *runner, bool tell)
+{
+    struct pod_state fresh;
+    if (pod_state_load(runner->directory, &fresh, NULL) < 0)
+        return runner->has_state;
+    if (tell)
+        announce(runner, &fresh);
+    pod_state_release(&runner->state);
+    runner->state = fresh;
+    runner->has_state = true;
+    return true;
+}
+
+static void end(struct pod_runner *runner)
+{
+    state_machine_move(&runner->machine, ENDED);
+    loop_timer_stop(&runner->retry);
+    addresses_give_back(&runner->host->addresses, runner->address);
+}
+
+/* ---- Starting ---- */
+
+void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+                       const struct err *err)
+{
+    bool is_news = !str_eq(runner->refusal_message, err->message);
+    str_copy(runner->refusal_reason, sizeof(runner->refusal_reason), refusal->reason);
+    str_copy(runner->refusal_message, sizeof(runner->refusal_message), err->message);
+    str_copy(runner->refusal_container, sizeof(runner->refusal_container),
+             refusal->container ? refusal->container : "");
+    if (is_news)
+        kube_event(runner->host->client, runner_pod(runner), COMPONENT, "Warning",
+                   str_eq(refusal->reason, "FailedMount") ? "FailedMount" : "Failed", "%s",
+                   err->message);
+    loop_timer_start(&runner->retry, REFUSED_RETRY_MS);
+}
+
+static int take_address(struct pod_runner *runner, struct err *err)
+{
+    if (pod_uses_host_network(runner_pod(runner))) {
+        str_copy(runner->address, sizeof(runner->address), runner->node_address);
+        return 0;
+    }
+    return runner->address[0]
+               ? 0
+               : addresses_take(&runner->host->addresses, runner->node, runner->address, err);
+}
+
+/* Volumes are filled without waiting for the disk, so a spec counts only while the machine has not
+ * been started anew: then the pod is planned again, with fresh files. */
+static void read_boot(struct buf *ret)
+{
+    buf_init(ret, 64);
+    (void)file_read("/proc/sys/kernel/random/boot_id", ret, NULL);
+}
+
+static int mark_boot(const struct pod_runner *runner, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/boot", runner->directory);
+    _cleanup_buf_ struct buf boot;
+    read_boot(&boot);
+    return file_replace(path, boot.data, boot.size, 0600, err);
+}
+
+static bool is_of_this_boot(const struct pod_runner *runner)
+{
+    _cleanup_free_ char *path = mem_printf("%s/boot", runner->directory);
+    _cleanup_buf_ struct buf boot, marked;
+    read_boot(&boot);
+    buf_init(&marked, 64);
+    /* A spec without a mark is of an older version of this program, which waited for the disk. */
+    return file_read(path, &marked, NULL) < 0 || str_eq(marked.data, boot.data);
+}
+
+static int write_spec(struct pod_runner *runner, const struct pod_spec *spec, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_SPEC_MAX);
+    pod_spec_write(spec, &text);
+    if (text.overflowed)
+        return err_set(err, ERR_TOO_LARGE,
+                       "arguments and environment of the pod are larger than %d bytes",
+                       POD_SPEC_MAX);
+    int result = file_write_atomic(path, text.data, text.size, 0600, err);
+    return result < 0 ? result : mark_boot(runner, err);
+}
+
+static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, struct err *err)
+{
+    const struct pod_host *host = runner->host;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *images;
+    struct pod_spec spec;
+    *refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
+    int result;
+    if ((result = take_address(runner, err)) < 0 ||
+        (result = file_make_dirs(runner->directory, 0700, err)) < 0 ||
+        (result = image_table_load(arena, host->state_dir, &images, err)) < 0)
+        return result;
+    const struct pod_plan_input input = {
+        .pod = runner_pod(runner),
+        .state_dir = host->state_dir,
+        .pod_dir = runner->directory,
+        .network = host->network,
+        .nested = host->nested,
+        .address = runner->address,
+        .host_address = runner->node_address,
+        .capacity = node_object_capacity(arena),
+        .api_port = host->api_port,
+        .trainer_path = host->trainer_path,
+        .step_path = host->step_path,
+        .prober = host->prober,
+        .started_ms = runner->started_ms,
+        .home = host->home,
+        .machine_resolv_conf = host->resolv_conf,
+        .images = images,
+        .objects = &host->objects,
+        .tokens = &runner->tokens,
+    };
+    /* Before it is planned: what was made for a plan that fails is to be removed as well. */
+    keep_peers(runner, peers_name(arena, input.pod));
+    result = pod_plan(arena, &input, &spec, refusal, err);
+    if (result == 0)
+        result = pod_limits_plan(input.pod, &spec, err);
+    if (result == 0 && pod_uses_host_network(input.pod))
+        result = host_names_begin(host->host_names, input.pod, runner->directory, spec.hosts, err);
+    return result < 0 ? result : write_spec(runner, &spec, err);
+}
+
+/* What a manifest asks for and does not get is said on the object. */
+static void announce_limits(struct pod_runner *runner)
+{
+    const struct json *pod = runner_pod(runner);
+    const struct cgroup_base *groups = runner->host->groups;
+    const char *not_held = pod_limits_not_held(pod, cgroup_controllers(&groups->trees));
+    if (not_held)
+        kube_event(runner->host->client, pod, COMPONENT, "Warning", "LimitsNotEnforced",
+                   "limits of %s are not enforced here: %s", not_held, cgroup_base_advice(groups));
+}
+
+static void tell_gap(void *context, const char *reason, const char *message)
+{
+    struct pod_runner *runner = context;
+    kube_event(runner->host->client, runner_pod(runner), COMPONENT, "Warning", reason, "%s",
+               message);
+}
+
+static void tell_gaps(struct pod_runner *runner)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    pod_gaps_tell(arena, runner_pod(runner), runner->host->nested, &runner->host->objects, tell_gap,
+                  runner);
+}
+
+static bool has_spec(const struct pod_runner *runner)
+{
+    _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
+    return file_exists(path) && is_of_this_boot(runner);
+}
+
+static void start(struct pod_runner *runner)
+{
+    struct err err = ERR_INIT;
+    struct pod_plan_refusal refusal;
+    if (supervisor_link_attach(runner->link)) {
+        /* One was on its way when the last control process died. */
+        state_machine_move(&runner->machine, RUNNING);
+        load_state(runner, true);
+        return;
+    }
+    if (node_descriptors_check(runner->host->starting, &err) < 0) {
+        refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
+        pod_runner_refuse(runner, &refusal, &err);
+        return;
+    }
+    if (!has_spec(runner)) {
+        if (!pod_runner_has_tokens(runner))
+            return;
+        if (plan(runner, &refusal, &err) < 0) {
+            pod_runner_refuse(runner, &refusal, &err);
+            return;
+        }
+        announce_limits(runner);
+        tell_gaps(runner);
+        pod_runner_forget_tokens(runner);
+    }
+    runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
+    runner->stopped_with_ms = -1;
+    if (cgroup_base_place_pod(runner->host->groups, runner->directory, runner->uid, &err) < 0) {
+        refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
+        pod_runner_refuse(runner, &refusal, &err);
+        return;
+    }
+    state_machine_move(&runner->machine, STARTING);
+    runner->host->starting++;
+    supervisor_link_start(runner->link);
+}
+
+static void on_alive(void *context)
+{
+    struct pod_runner *runner = context;
+    runner->host->starting--;
+    state_machine_move(&runner->machine, RUNNING);
+    load_state(runner, true);
+    pod_runner_work(runner);
+}
+
+static void on_changed(void *context)
+{
+    struct pod_runner *runner = context;
+    load_state(runner, true);
+    for (size_t i = 0; i < runner->state.count; i++)
+        if (runner->state.containers[i].phase == CONTAINER_RUNNING)
+            runner->respawn_ms = RESPAWN_FIRST_MS;
+    pod_runner_work(runner);
+}
+
+static void on_gone(void *context, const struct err *err)
+{
+    struct pod_runner *runner = context;
+    if (runner->machine.state == STARTING)
+        runner->host->starting--;
+    if (load_state(runner, true) && runner->state.finished) {
+        end(runner);
+    } else {
+        state_machine_move(&runner->machine, WAITING);
+        if (err) {
+            const struct pod_plan_refusal refusal = {.reason = "FailedCreatePodSandBox"};
+            pod_runner_refuse(runner, &refusal, err);
+        }
+        loop_timer_start(&runner->retry, runner->respawn_ms);
+        runner->respawn_ms =
+            runner->respawn_ms * 2 < RESPAWN_MAX_MS ? runner->respawn_ms * 2 : RESPAWN_MAX_MS;
+    }
+    pod_runner_work(runner);
+}
+
+static const struct supervisor_events EVENTS = {on_alive, on_changed, on_gone};
+
+/* ---- Ending ---- */
+
+static void stop(struct pod_runner *runner, int64_t grace_ms)
+{
+    if (runner->stopped_with_ms >= 0 && runner->stopped_with_ms <= grace_ms)
+        return;
+    runner->stopped_with_ms = grace_ms;
+    supervisor_link_stop(runner->link, grace_ms);
+}
+
+/* ---- What is to be done now ---- */
+
+void pod_runner_work(struct pod_runner *runner)
+{
+    const struct json *pod = runner_pod(runner);
+    bool unwanted = runner->forgotten || kube_meta_is_deleting(pod);
+    int64_t grace_s =
+        json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", GRACE_DEFAULT_S);
+    if (runner->machine.state == WAITING && unwanted)
+        end(runner);
+    else if (runner->machine.state == WAITING && !runner->retry.running)
+        start(runner);
+    else if (runner->machine.state == RUNNING && unwanted)
+        stop(runner, runner->forgotten ? 0 : grace_s * 1000);
+
+    if (runner->call)
+        return; /* its answer brings us back */
+    bool ended = runner->machine.state == ENDED;
+    if (runner->forgotten) {
+        if (ended) {
+            cgroup_base_remove_pod(runner->directory);
+            (void)file_remove_tree(runner->directory, NULL);
+            runner->host->done(runner->host->context, runner->uid);
+        }
+        return;
+    }
+    if (!pod_runner_publish(runner) && ended && unwanted && !runner->deleted)
+        pod_runner_confirm_deletion(runner);
+}
+
+static void on_retry(struct loop_timer *timer)
+{
+    pod_runner_work(CONTAINER_OF(timer, struct pod_runner, retry));
+}
+
+void pod_runner_retry(struct pod_runner *runner)
+{
+    if (runner->machine.state == WAITING && runner->retry.running)
+        loop_timer_start(&runner->retry, 0); /* not here: who calls goes through all runners */
+}
+
+/* What an earlier control process gave the pod. */
+static void restore_spec(struct pod_runner *runner)
+{
+    _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf text;
+    struct pod_spec spec;
+    buf_init(&text, POD_SPEC_MAX);
+    if (file_read(path, &text, NULL) < 0 ||
+        pod_spec_parse(arena, text.data, text.size, &spec, NULL) < 0)
+        return;
+    if (spec.address)
+        str_copy(runner->address, sizeof(runner->address), spec.address);
+    keep_peers(runner, peers_of_spec(runner->host->state_dir, &spec));
+}
+
+static void restore(struct pod_runner *runner)
+{
+    const struct json *pod = runner_pod(runner);
+    const char *since = json_get_string(json_get(pod, "status"), "startTime", "");
+    if (moment_parse(since, &runner->started_ms, NULL) < 0)
+        runner->started_ms = loop_wall_ms(runner->host->loop);
+    restore_spec(runner);
+    load_state(runner, false);
+    if (supervisor_link_attach(runner->link))
+        state_machine_move(&runner->machine, RUNNING);
+    else if (runner->has_state ? runner->state.finished : pod_phase_is_final(pod))
+        state_machine_move(&runner->machine, ENDED); /* its address was given back before */
+    load_state(runner, false);                       /* once more, now that changes are watched */
+}
+
+struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod, int node,
+                                  const char *node_address)
+{
+    struct pod_runner *runner = mem_zalloc(sizeof(*runner));
+    runner->host = host;
+    runner->object = kube_object_ref(pod);
+    runner->uid = mem_strdup(pod->uid);
+    runner->directory = mem_printf("%s/pods/%s", host->state_dir, pod->uid);
+    runner->node = node;
+    runner->node_address = mem_strdup(node_address);
+    runner->respawn_ms = RESPAWN_FIRST_MS;
+    runner->stopped_with_ms = -1;
+    state_machine_init(&runner->machine, "pod", ROWS, (int)ARRAY_SIZE(ROWS), WAITING);
+    loop_timer_init(host->loop, &runner->retry, on_retry);
+    runner->link =
+        supervisor_link_new(host->loop, runner->directory, host->step_path, &EVENTS, runner);
+    restore(runner);
+    pod_runner_work(runner);
+    return runner;
+}
+
+struct pod_runner *pod_runner_free(struct pod_runner *runner)
+{
+    if (!runner)
+        return NULL;
+    loop_timer_stop(&runner->retry);
+    if (runner->machine.state == STARTING)
+        runner->host->starting--;
+    supervisor_link_free(runner->link);
+    if (runner->call)
+        runner->call->runner = NULL;
+    if (runner->token_call)
+        runner->token_call->runner = NULL;
+    pod_runner_forget_tokens(runner);
+    kube_object_unref(runner->object);
+    pod_state_release(&runner->state);
+    free(runner->uid);
+    free(runner->directory);
+    free(runner->peers);
+    free(runner->node_address);
+    free(runner->published);
+    free(runner);
+    return NULL;
+}
+
+void pod_runner_update(struct pod_runner *runner, struct kube_object *pod)
+{
+    struct kube_object *before = kube_object_ref(runner->object);
+    pod_runner_see(runner, pod);
+    pod_runner_refresh_own(runner, before->json);
+    kube_object_unref(before);
+    pod_runner_work(runner);
+}
+
+void pod_runner_forget(struct pod_runner *runner)
+{
+    runner->forgotten = true;
+    pod_runner_work(runner);
+}

@@ -1,0 +1,70 @@
+/* What the files of a pod's runner share: pod/runner.c orders its life, pod/report.c tells the API,
+ * pod/token_call.c asks it for tokens. */
+#ifndef TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
+#define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
+
+#include "node/pod/plan.h"
+#include "node/pod/runner.h"
+#include "node/pod/supervisor.h"
+
+#include "base/map.h"
+#include "base/state_machine.h"
+
+/* A request to the API under way: it may outlive the runner. */
+struct runner_call {
+    struct pod_runner *runner; /* NULL: freed meanwhile */
+    char *audience;            /* of the token asked for, or NULL */
+};
+
+struct pod_runner {
+    struct pod_host *host;
+    struct kube_object *object; /* the newest seen */
+    bool forgotten;             /* gone from the API */
+    char *uid, *directory;
+    int node;
+    char *node_address;
+    char address[INET_ADDRSTRLEN]; /* "" until one is taken */
+    char *peers;                   /* name of the directory it shares with its job, or NULL */
+    int64_t started_ms;
+    struct state_machine machine;
+    struct supervisor_link *link;
+    struct pod_state state;
+    bool has_state;
+    char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
+    struct loop_timer retry;
+    int64_t respawn_ms;
+    int64_t stopped_with_ms; /* the shortest grace the supervisor was told, or -1 */
+    struct runner_call *call;
+    struct runner_call *token_call; /* a token is on its way; what waits for it is WAITING */
+    struct map tokens;              /* of the service account, by audience; until it is planned */
+    char *published;                /* the status last accepted by the API */
+    bool deleted;                   /* we have confirmed the deletion */
+};
+
+static inline const struct json *runner_pod(const struct pod_runner *runner)
+{
+    return runner->object->json;
+}
+
+/* Do what is to be done now. The runner may be gone afterwards. */
+void pod_runner_work(struct pod_runner *runner);
+
+/* Ask for the tokens its volumes want; true if they are all there. Otherwise the answer brings us
+ * back to pod_runner_work(), or to pod_runner_refuse(). */
+bool pod_runner_has_tokens(struct pod_runner *runner);
+void pod_runner_forget_tokens(struct pod_runner *runner);
+/* It cannot be started as it is, for now. */
+void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+                       const struct err *err);
+
+/* The pod is a newer one than `before`: what volumes show of it follows. */
+void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
+
+/* Take over a newer version; an informer may lag behind the answers to our own writes. */
+void pod_runner_see(struct pod_runner *runner, struct kube_object *object);
+/* Write the status if it says something new; true if a call is under way for it. */
+bool pod_runner_publish(struct pod_runner *runner);
+/* Tell the API that nothing of the deleted pod is left. */
+void pod_runner_confirm_deletion(struct pod_runner *runner);
+
+#endif

@@ -1,0 +1,230 @@
+/* A pod's status; see pod/status.h. */
+#include "node/pod/status.h"
+
+#include "node/pod/conditions.h"
+
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <string.h>
+
+struct builder {
+    struct arena *arena;
+    const struct pod_status_input *input;
+    struct pod_health health;
+};
+
+static const struct container_state *find_state(const struct builder *b, const char *name)
+{
+    return b->input->state ? pod_state_find(b->input->state, name) : NULL;
+}
+
+static void set_time(struct arena *arena, struct json *object, const char *name, int64_t wall_ms)
+{
+    char text[MOMENT_TEXT_MAX];
+    moment_format(wall_ms, text);
+    json_set_string(arena, object, name, text);
+}
+
+static const char *container_id(const struct builder *b, const char *name, int64_t run)
+{
+    return arena_printf(b->arena, "trainyard://%s/%s/%lld", kube_meta_uid(b->input->pod), name,
+                        (long long)run);
+}
+
+static struct json *terminated(const struct builder *b, const char *name, int64_t run,
+                               const struct container_end *end)
+{
+    struct json *wrapper = json_object(b->arena);
+    if (!end->known)
+        return wrapper;
+    struct json *state = json_ensure_object(b->arena, wrapper, "terminated");
+    json_set_int(b->arena, state, "exitCode", end->exit_code);
+    if (end->signal)
+        json_set_int(b->arena, state, "signal", end->signal);
+    json_set_string(b->arena, state, "reason", end->reason);
+    if (end->message[0])
+        json_set_string(b->arena, state, "message", end->message);
+    set_time(b->arena, state, "startedAt", end->started_ms);
+    set_time(b->arena, state, "finishedAt", end->finished_ms);
+    json_set_string(b->arena, state, "containerID", container_id(b, name, run));
+    return wrapper;
+}
+
+static struct json *waiting(struct arena *arena, const char *reason, const char *message)
+{
+    struct json *wrapper = json_object(arena);
+    struct json *state = json_ensure_object(arena, wrapper, "waiting");
+    json_set_string(arena, state, "reason", reason);
+    if (message && message[0])
+        json_set_string(arena, state, "message", message);
+    return wrapper;
+}
+
+static struct json *current_state(const struct builder *b, const struct container_state *state,
+                                  const char *name)
+{
+    const struct pod_status_input *input = b->input;
+    if (input->refusal_reason &&
+        (!input->refusal_container || str_eq(input->refusal_container, name)))
+        return waiting(b->arena,
+                       str_eq(input->refusal_reason, "FailedMount") ? "ContainerCreating"
+                                                                    : input->refusal_reason,
+                       input->refusal_message);
+    if (!state)
+        return waiting(b->arena, b->health.initialized ? "ContainerCreating" : "PodInitializing",
+                       NULL);
+    switch (state->phase) {
+    case CONTAINER_RUNNING: {
+        struct json *wrapper = json_object(b->arena);
+        set_time(b->arena, json_ensure_object(b->arena, wrapper, "running"), "startedAt",
+                 state->started_ms);
+        return wrapper;
+    }
+    case CONTAINER_TERMINATED:
+        return terminated(b, name, state->restarts, &state->end);
+    case CONTAINER_WAITING:
+    default:
+        return waiting(b->arena,
+                       b->health.initialized || state->restarts ? state->reason : "PodInitializing",
+                       state->message);
+    }
+}
+
+/* A restart counts when it comes: who waits for it has not been restarted yet. Controllers compare
+ * the sum with how many tries a job has. */
+static int64_t newest_run(const struct container_state *state)
+{
+    bool is_to_come = state->phase == CONTAINER_WAITING && !state->pid && state->last.known;
+    return is_to_come ? state->restarts - 1 : state->restarts;
+}
+
+static bool has_run(const struct container_state *state)
+{
+    return state && (state->phase == CONTAINER_RUNNING || state->end.known || state->last.known);
+}
+
+static bool has_succeeded(const struct container_state *state)
+{
+    return state && state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
+}
+
+static bool is_sidecar(const struct json *container, bool init)
+{
+    return init && str_eq(json_get_string(container, "restartPolicy", ""), "Always");
+}
+
+static struct json *container_status(struct builder *b, const struct json *container, bool init)
+{
+    struct arena *arena = b->arena;
+    const char *name = json_get_string(container, "name", "");
+    const char *image = json_get_string(container, "image", "");
+    const struct container_state *state = find_state(b, name);
+    bool runs = state && state->phase == CONTAINER_RUNNING;
+    bool to_end = init && !is_sidecar(container, init); /* its end is what it is for */
+    bool ready = to_end ? has_succeeded(state) : runs && state->ready;
+    struct json *status = json_object(arena);
+    json_set_string(arena, status, "name", name);
+    json_set(arena, status, "state", current_state(b, state, name));
+    json_set(arena, status, "lastState",
+             state ? terminated(b, name, state->restarts - 1, &state->last) : json_object(arena));
+    json_set_bool(arena, status, "ready", ready);
+    json_set_int(arena, status, "restartCount", state ? newest_run(state) : 0);
+    json_set_string(arena, status, "image", image);
+    json_set_string(arena, status, "imageID", state ? state->image_id : "");
+    if (has_run(state))
+        json_set_string(arena, status, "containerID", container_id(b, name, newest_run(state)));
+    json_set_bool(arena, status, "started", runs && (to_end || state->started));
+    if (!ready && !to_end)
+        pod_health_add_name(arena, &b->health.unready, name);
+    return status;
+}
+
+/* As the kubelet counts: pending while one of them has never run, then running until the end. */
+static const char *phase(const struct builder *b)
+{
+    const struct pod_state *state = b->input->state;
+    const struct json *spec = json_get(b->input->pod, "spec");
+    bool succeeded = true, all_have_run = true;
+    JSON_EACH (container, json_get(spec, "initContainers")) {
+        if (!is_sidecar(container, true))
+            succeeded =
+                succeeded && has_succeeded(find_state(b, json_get_string(container, "name", "")));
+    }
+    JSON_EACH (container, json_get(spec, "containers")) {
+        const struct container_state *own = find_state(b, json_get_string(container, "name", ""));
+        succeeded = succeeded && has_succeeded(own);
+        all_have_run = all_have_run && has_run(own);
+    }
+    if (state && state->finished)
+        return succeeded && !state->reason[0] ? "Succeeded" : "Failed";
+    return b->health.initialized && all_have_run ? "Running" : "Pending";
+}
+
+static struct json *make_statuses(struct builder *b, const struct json *containers, bool init)
+{
+    struct json *list = json_array(b->arena);
+    JSON_EACH (container, containers) {
+        json_append(list, container_status(b, container, init));
+    }
+    return list;
+}
+
+/* Once a main container has run, whatever happens to its sidecars. */
+static void find_initialized(struct builder *b)
+{
+    const struct json *spec = json_get(b->input->pod, "spec");
+    bool begun = false;
+    JSON_EACH (container, json_get(spec, "containers")) {
+        begun = begun || has_run(find_state(b, json_get_string(container, "name", "")));
+    }
+    JSON_EACH (container, json_get(spec, "initContainers")) {
+        const char *name = json_get_string(container, "name", "");
+        const struct container_state *state = find_state(b, name);
+        if (!(is_sidecar(container, true) ? state && state->started : has_succeeded(state)))
+            pod_health_add_name(b->arena, &b->health.incomplete, name);
+    }
+    b->health.initialized = begun || !b->health.incomplete;
+}
+
+struct json *pod_status_build(struct arena *arena, const struct pod_status_input *input)
+{
+    struct builder b = {.arena = arena, .input = input};
+    const struct json *spec = json_get(input->pod, "spec");
+    find_initialized(&b);
+    struct json *status = json_object(arena);
+    struct json *inits = make_statuses(&b, json_get(spec, "initContainers"), true);
+    struct json *mains = make_statuses(&b, json_get(spec, "containers"), false);
+    const char *phase_name = phase(&b);
+    json_set_string(arena, status, "phase", phase_name);
+    if (input->state && input->state->finished && input->state->reason[0]) {
+        json_set_string(arena, status, "reason", input->state->reason);
+        json_set_string(arena, status, "message", input->state->message);
+    }
+    b.health.phase = phase_name;
+    b.health.has_sandbox = input->state && input->address && !input->state->finished;
+    json_set(arena, status, "conditions",
+             pod_conditions_make(arena, input->pod, &b.health, input->now_ms));
+    if (json_count(inits))
+        json_set(arena, status, "initContainerStatuses", inits);
+    json_set(arena, status, "containerStatuses", mains);
+    if (input->host_address)
+        json_set_string(arena, status, "hostIP", input->host_address);
+    if (input->address) {
+        json_set_string(arena, status, "podIP", input->address);
+        struct json *entry = json_object(arena);
+        json_set_string(arena, entry, "ip", input->address);
+        json_append(json_ensure_array(arena, status, "podIPs"), entry);
+    }
+    set_time(arena, status, "startTime", input->started_ms);
+    json_set_string(arena, status, "qosClass",
+                    json_get_string(json_get(input->pod, "status"), "qosClass", "BestEffort"));
+    return status;
+}
+
+bool pod_phase_is_final(const struct json *pod)
+{
+    const char *name = json_get_string(json_get(pod, "status"), "phase", "");
+    return str_eq(name, "Succeeded") || str_eq(name, "Failed");
+}

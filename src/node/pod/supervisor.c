@@ -1,0 +1,231 @@
+/* The control process's link to a supervisor; see pod/supervisor.h. The life of a process that is
+ * not our child is seen through a pidfd, its news through the renames of its state file. */
+#include "node/pod/supervisor.h"
+
+#include "node/process/lock.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum { COMPLAINT_MAX = 4096 };
+
+struct supervisor_link {
+    struct loop *loop;
+    char *directory, *step_path;
+    const struct supervisor_events *events;
+    void *context;
+    int pidfd; /* -1: none lives */
+    bool starting;
+    bool freed;       /* waits for the handles below to close */
+    int open_handles; /* of libuv */
+    uv_process_t process;
+    uv_poll_t life;
+    uv_fs_event_t news;
+    bool process_open, life_open, news_open;
+};
+
+struct supervisor_link *supervisor_link_new(struct loop *loop, const char *directory,
+                                            const char *step_path,
+                                            const struct supervisor_events *events, void *context)
+{
+    struct supervisor_link *link = mem_zalloc(sizeof(*link));
+    link->loop = loop;
+    link->directory = mem_strdup(directory);
+    link->step_path = mem_strdup(step_path);
+    link->events = events;
+    link->context = context;
+    link->pidfd = -1;
+    return link;
+}
+
+static void release(struct supervisor_link *link)
+{
+    free(link->directory);
+    free(link->step_path);
+    free(link);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct supervisor_link *link = handle->data;
+    link->open_handles--;
+    if (link->freed && link->open_handles == 0)
+        release(link);
+}
+
+static void close_handle(struct supervisor_link *link, uv_handle_t *handle, bool *is_open)
+{
+    if (!*is_open)
+        return;
+    *is_open = false;
+    handle->data = link;
+    uv_close(handle, on_closed);
+}
+
+static void stop_watching(struct supervisor_link *link)
+{
+    close_handle(link, (uv_handle_t *)&link->life, &link->life_open);
+    close_handle(link, (uv_handle_t *)&link->news, &link->news_open);
+    if (link->pidfd >= 0)
+        close(link->pidfd);
+    link->pidfd = -1;
+}
+
+struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
+{
+    if (!link)
+        return NULL;
+    stop_watching(link);
+    close_handle(link, (uv_handle_t *)&link->process, &link->process_open);
+    link->freed = true;
+    if (link->open_handles == 0)
+        release(link);
+    return NULL;
+}
+
+bool supervisor_link_is_busy(const struct supervisor_link *link)
+{
+    return link->starting || link->pidfd >= 0;
+}
+
+static void on_life(uv_poll_t *handle, int status, int events)
+{
+    struct supervisor_link *link = handle->data;
+    stop_watching(link);
+    link->events->gone(link->context, NULL);
+}
+
+static void on_news(uv_fs_event_t *handle, const char *filename, int events, int status)
+{
+    struct supervisor_link *link = handle->data;
+    if (str_eq(filename, "state"))
+        link->events->changed(link->context);
+}
+
+static void watch(struct supervisor_link *link)
+{
+    struct uv_loop_s *uv = loop_uv(link->loop);
+    if (uv_fs_event_init(uv, &link->news) == 0) {
+        link->news.data = link;
+        link->news_open = true;
+        link->open_handles++;
+        /* Without it (no inotify watch left) the end of the pod is still seen. */
+        (void)uv_fs_event_start(&link->news, on_news, link->directory, 0);
+    }
+    if (uv_poll_init(uv, &link->life, link->pidfd) == 0) {
+        link->life.data = link;
+        link->life_open = true;
+        link->open_handles++;
+        uv_poll_start(&link->life, UV_READABLE, on_life);
+    }
+}
+
+bool supervisor_link_attach(struct supervisor_link *link)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
+    pid_t pid;
+    /* Handles of an earlier life may still be closing; they share our memory. */
+    if (link->open_handles > (link->process_open ? 1 : 0) ||
+        process_lock_holder(lock, &link->pidfd, &pid, NULL) < 0)
+        return false;
+    watch(link);
+    return true;
+}
+
+static void explain(struct supervisor_link *link, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/supervisor.log", link->directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, COMPLAINT_MAX);
+    (void)file_read(path, &text, NULL);
+    /* The last line is the one it died of. */
+    while (text.size && text.data[text.size - 1] == '\n')
+        text.data[--text.size] = '\0';
+    const char *newline = strrchr(text.data, '\n');
+    err_set(err, ERR_INTERNAL, "cannot start the pod's supervisor: %s",
+            text.size ? (newline ? newline + 1 : text.data) : "it ended without a word");
+}
+
+static void on_started(uv_process_t *process, int64_t exit_status, int term_signal)
+{
+    struct supervisor_link *link = process->data;
+    link->starting = false;
+    close_handle(link, (uv_handle_t *)&link->process, &link->process_open);
+    if (exit_status != 0 || term_signal != 0) {
+        struct err err = ERR_INIT;
+        explain(link, &err);
+        link->events->gone(link->context, &err);
+        return;
+    }
+    _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
+    pid_t pid;
+    if (process_lock_holder(lock, &link->pidfd, &pid, NULL) < 0) {
+        link->events->gone(link->context, NULL); /* the pod was over that fast */
+        return;
+    }
+    watch(link);
+    link->events->alive(link->context);
+}
+
+static int spawn(struct supervisor_link *link, struct err *err)
+{
+    _cleanup_free_ char *log = mem_printf("%s/supervisor.log", link->directory);
+    _cleanup_fd_ int complaints = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (complaints < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", log);
+    char *arguments[] = {link->step_path, (char *)"pod", link->directory, NULL};
+    char *environment[] = {NULL};
+    uv_stdio_container_t stdio[] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = complaints},
+        {.flags = UV_INHERIT_FD, .data.fd = complaints},
+    };
+    const uv_process_options_t options = {
+        .exit_cb = on_started,
+        .file = link->step_path,
+        .args = arguments,
+        .env = environment,
+        .flags = UV_PROCESS_DETACHED,
+        .stdio_count = 3,
+        .stdio = stdio,
+    };
+    link->process.data = link;
+    int result = uv_spawn(loop_uv(link->loop), &link->process, &options);
+    /* Also a failed spawn leaves a handle that must be closed. */
+    link->process_open = true;
+    link->open_handles++;
+    if (result < 0) {
+        close_handle(link, (uv_handle_t *)&link->process, &link->process_open);
+        return err_set(err, ERR_IO, "cannot run '%s': %s", link->step_path, uv_strerror(result));
+    }
+    return 0;
+}
+
+void supervisor_link_start(struct supervisor_link *link)
+{
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *stop = mem_printf("%s/stop", link->directory);
+    unlink(stop); /* of a life before */
+    link->starting = true;
+    if (spawn(link, &err) < 0) {
+        link->starting = false;
+        link->events->gone(link->context, &err);
+    }
+}
+
+void supervisor_link_stop(struct supervisor_link *link, int64_t grace_ms)
+{
+    const struct pod_stop stop = {.grace_ms = grace_ms};
+    if (link->pidfd >= 0 && pod_stop_store(link->directory, &stop, NULL) == 0)
+        pidfd_send_signal(link->pidfd, SIGTERM, NULL, 0);
+}

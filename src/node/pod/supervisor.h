@@ -1,0 +1,35 @@
+/* A pod's supervisor process as the control process sees it: started, found again, watched, told to
+ * end. It reports from the loop; it decides nothing. */
+#ifndef TRAINYARD_NODE_POD_SUPERVISOR_H
+#define TRAINYARD_NODE_POD_SUPERVISOR_H
+
+#include "loop/loop.h"
+#include "node/pod/state.h"
+
+struct supervisor_link;
+
+struct supervisor_events {
+    /* It lives: started, or found again. */
+    void (*alive)(void *context);
+    /* The state on disk may have changed. */
+    void (*changed)(void *context);
+    /* It does not live: it could not start (err), or has ended (NULL). */
+    void (*gone)(void *context, const struct err *err);
+};
+
+struct supervisor_link *supervisor_link_new(struct loop *loop, const char *directory,
+                                            const char *step_path,
+                                            const struct supervisor_events *events, void *context);
+/* Nothing is reported any more; the supervisor goes on. */
+struct supervisor_link *supervisor_link_free(struct supervisor_link *link);
+
+/* Find the one that lives and watch it; false if there is none. Reports nothing by itself. */
+bool supervisor_link_attach(struct supervisor_link *link);
+/* Start one; `alive` or `gone` follows. */
+void supervisor_link_start(struct supervisor_link *link);
+
+bool supervisor_link_is_busy(const struct supervisor_link *link); /* alive or starting */
+/* Tell it to end the pod. */
+void supervisor_link_stop(struct supervisor_link *link, int64_t grace_ms);
+
+#endif

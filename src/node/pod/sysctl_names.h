@@ -1,0 +1,25 @@
+/* Which settings of the kernel belong to a pod's own namespaces. */
+#ifndef TRAINYARD_NODE_POD_SYSCTL_NAMES_H
+#define TRAINYARD_NODE_POD_SYSCTL_NAMES_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* In dots, "net.ipv4.tcp_syncookies"; those of the network only where the network is the pod's. */
+static inline bool sysctl_is_of_pod(const char *name, bool own_network)
+{
+    static const char *const PREFIXES[] = {"kernel.shm", "kernel.msg", "fs.mqueue."};
+    if (strchr(name, '/') || strstr(name, ".."))
+        return false; /* it becomes a path */
+    if (str_has_prefix(name, "net."))
+        return own_network;
+    for (size_t i = 0; i < sizeof(PREFIXES) / sizeof(PREFIXES[0]); i++)
+        if (str_has_prefix(name, PREFIXES[i]))
+            return true;
+    return str_eq(name, "kernel.sem");
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* The helpers' lives; see process/helper.h. */
+#include "node/process/helper.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "node/process/lock.h"
+#include "node/process/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+
+enum { END_MS = 3 * 1000 };
+
+const struct helper_kind HELPER_PROXY = {"proxy", "proxy", "services", "the proxy of services"};
+const struct helper_kind HELPER_NAMES = {"names", "responder", "names", "the name server of pods"};
+const struct helper_kind HELPER_WAY_OUT = {"way-out", "way-out.lock", "way-out.network",
+                                           "the way out of the pod network"};
+
+int helper_process_find(const struct helper_kind *kind, const char *state_dir, int *ret_pidfd,
+                        struct err *err)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/run/%s", state_dir, kind->lock);
+    pid_t pid;
+    return process_lock_holder(lock, ret_pidfd, &pid, err);
+}
+
+int helper_process_start(const struct helper_kind *kind, const struct helper_options *options,
+                         struct err *err)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/run/%s", options->state_dir, kind->lock);
+    _cleanup_free_ char *table = mem_printf("%s/run/%s", options->state_dir, kind->table);
+    int result = step_start((const char *[]){options->step_path, kind->mode, options->holder, lock,
+                                             table, options->argument, NULL},
+                            err);
+    return result < 0 ? err_wrap(err, "cannot start %s", kind->what) : 0;
+}
+
+/* Whole or not at all for its reader, but not forced to disk: the loop must not wait for one, and
+ * what a power cut takes is written anew with the next start. */
+static int replace(const char *path, const struct buf *text, struct err *err)
+{
+    _cleanup_free_ char *aside = mem_printf("%s.new", path);
+    _cleanup_fd_ int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", aside);
+    int result = file_write_all(fd, text->data, text->size, err);
+    if (result == 0 && rename(aside, path) < 0)
+        result = err_set_errno(err, errno, "cannot replace '%s'", path);
+    return result;
+}
+
+int helper_process_set_table(const struct helper_kind *kind, const char *state_dir,
+                             const struct buf *text, struct err *err)
+{
+    _cleanup_free_ char *table = mem_printf("%s/run/%s", state_dir, kind->table);
+    if (text->overflowed)
+        return err_set(err, ERR_TOO_LARGE, "the table for %s is larger than %zu bytes", kind->what,
+                       text->max);
+    int result = replace(table, text, err);
+    _cleanup_fd_ int pidfd = -1;
+    /* One that is not there yet will read it when it starts. */
+    if (result == 0 && helper_process_find(kind, state_dir, &pidfd, NULL) == 0)
+        pidfd_send_signal(pidfd, SIGHUP, NULL, 0);
+    return result;
+}
+
+int helper_process_end(const struct helper_kind *kind, const char *state_dir, struct err *err)
+{
+    _cleanup_fd_ int pidfd = -1;
+    if (helper_process_find(kind, state_dir, &pidfd, NULL) < 0)
+        return 0;
+    if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 || !process_wait_end(pidfd, END_MS))
+        return err_set(err, ERR_FORBIDDEN, "cannot end %s: was the cluster started by another user",
+                       kind->what);
+    return 0;
+}

@@ -1,0 +1,114 @@
+/* Keeping helpers alive; see process/helper_keeper.h. */
+#include "node/process/helper_keeper.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum { RESPAWN_MS = 200, RESPAWN_MAX_MS = 30 * 1000 };
+
+struct helper_keeper {
+    struct loop *loop;
+    const struct helper_kind *kind;
+    struct helper_options options;
+    int pidfd; /* -1: none known to live */
+    uv_poll_t life;
+    bool watching, closing, freed; /* freed: waits for the watch to be closed */
+    struct loop_timer respawn;
+    int64_t delay_ms, started_ms;
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct helper_keeper *keeper = handle->data;
+    keeper->closing = false;
+    if (keeper->freed)
+        free(keeper);
+}
+
+static void unwatch(struct helper_keeper *keeper)
+{
+    if (keeper->pidfd >= 0)
+        close(keeper->pidfd);
+    keeper->pidfd = -1;
+    keeper->watching = false;
+    keeper->closing = true;
+    uv_close((uv_handle_t *)&keeper->life, on_closed);
+}
+
+/* What dies again and again is started ever more rarely. */
+static void try_later(struct helper_keeper *keeper)
+{
+    loop_timer_start(&keeper->respawn, keeper->delay_ms);
+    keeper->delay_ms *= 2;
+    if (keeper->delay_ms > RESPAWN_MAX_MS)
+        keeper->delay_ms = RESPAWN_MAX_MS;
+}
+
+static void on_life(uv_poll_t *poll, int status, int events)
+{
+    struct helper_keeper *keeper = poll->data;
+    (void)status;
+    (void)events;
+    log_warning("network", "%s has ended: starting another", keeper->kind->what);
+    unwatch(keeper);
+    if (loop_now_ms(keeper->loop) - keeper->started_ms > RESPAWN_MAX_MS)
+        keeper->delay_ms = RESPAWN_MS;
+    try_later(keeper); /* the watch has closed by then */
+}
+
+static void find_or_start(struct helper_keeper *keeper)
+{
+    const char *state_dir = keeper->options.state_dir;
+    struct err err = ERR_INIT;
+    if ((helper_process_find(keeper->kind, state_dir, &keeper->pidfd, NULL) < 0 &&
+         (helper_process_start(keeper->kind, &keeper->options, &err) < 0 ||
+          helper_process_find(keeper->kind, state_dir, &keeper->pidfd, &err) < 0)) ||
+        uv_poll_init(loop_uv(keeper->loop), &keeper->life, keeper->pidfd) < 0) {
+        log_warning("network", "%s", err.message);
+        if (keeper->pidfd >= 0)
+            close(keeper->pidfd);
+        keeper->pidfd = -1;
+        try_later(keeper);
+        return;
+    }
+    keeper->started_ms = loop_now_ms(keeper->loop);
+    keeper->life.data = keeper;
+    keeper->watching = true;
+    uv_poll_start(&keeper->life, UV_READABLE, on_life);
+}
+
+static void on_respawn(struct loop_timer *timer)
+{
+    find_or_start(CONTAINER_OF(timer, struct helper_keeper, respawn));
+}
+
+struct helper_keeper *helper_keeper_new(struct loop *loop, const struct helper_kind *kind,
+                                        const struct helper_options *options)
+{
+    struct helper_keeper *keeper = mem_zalloc(sizeof(*keeper));
+    keeper->loop = loop;
+    keeper->kind = kind;
+    keeper->options = *options;
+    keeper->pidfd = -1;
+    keeper->delay_ms = RESPAWN_MS;
+    loop_timer_init(loop, &keeper->respawn, on_respawn);
+    find_or_start(keeper);
+    return keeper;
+}
+
+struct helper_keeper *helper_keeper_free(struct helper_keeper *keeper)
+{
+    if (!keeper)
+        return NULL;
+    loop_timer_stop(&keeper->respawn);
+    keeper->freed = true;
+    if (keeper->watching)
+        unwatch(keeper);
+    else if (!keeper->closing)
+        free(keeper);
+    return NULL;
+}

@@ -1,0 +1,17 @@
+/* Keeps a helper of the pod network alive from the loop: finds the one that lives, starts one where
+ * there is none, and another when it dies. */
+#ifndef TRAINYARD_NODE_PROCESS_HELPER_KEEPER_H
+#define TRAINYARD_NODE_PROCESS_HELPER_KEEPER_H
+
+#include "loop/loop.h"
+#include "node/process/helper.h"
+
+struct helper_keeper;
+
+/* What the options name must outlive it. */
+struct helper_keeper *helper_keeper_new(struct loop *loop, const struct helper_kind *kind,
+                                        const struct helper_options *options);
+/* Leaves the helper running. */
+struct helper_keeper *helper_keeper_free(struct helper_keeper *keeper);
+
+#endif

@@ -1,0 +1,62 @@
+/* Starting trainyard-step; see process/start.h. */
+#include "node/process/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Read what it says before it has nothing more to say. */
+static int read_verdict(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+    for (;;) {
+        ssize_t got = read(fd, text + used, size - 1 - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+    }
+    text[used] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return strcmp(text, "ready") == 0 ? 0 : -1;
+}
+
+static void run(const char *const *arguments, int output)
+{
+    /* Twice, so that it is nobody's child to reap. */
+    if (fork() == 0) {
+        int null = open("/dev/null", O_RDONLY);
+        dup2(null, STDIN_FILENO);
+        dup2(output, STDOUT_FILENO);
+        dup2(output, STDERR_FILENO);
+        execv(arguments[0], (char *const *)arguments);
+        dprintf(STDERR_FILENO, "%s\n", strerror(errno));
+    }
+    _exit(0);
+}
+
+int step_start(const char *const *arguments, struct err *err)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return err_set_errno(err, errno, "cannot make a pipe");
+    pid_t pid = fork();
+    if (pid == 0)
+        run(arguments, fds[1]);
+    close(fds[1]);
+    char verdict[ERR_MESSAGE_MAX] = "";
+    int result = -1;
+    if (pid > 0) {
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        result = read_verdict(fds[0], verdict, sizeof(verdict));
+    }
+    close(fds[0]);
+    return result < 0
+               ? err_set(err, ERR_UNAVAILABLE, "'%s' does not start: %s", arguments[0], verdict)
+               : 0;
+}

@@ -1,0 +1,15 @@
+/* The API as a service of its own cluster: Service and Endpoints "kubernetes" in "default", which
+ * lead from 10.96.0.1:443 to where the API listens in the pod network. Made when missing, also when
+ * somebody deletes them. */
+#ifndef TRAINYARD_NODE_SERVICE_API_SERVICE_H
+#define TRAINYARD_NODE_SERVICE_API_SERVICE_H
+
+#include "kube/client.h"
+#include "kube/shared_object.h"
+
+void node_api_service_make(struct kube_client *client);
+
+/* Whether this object is one of the two. */
+bool node_api_service_is(const struct kube_object *object);
+
+#endif

@@ -1,0 +1,190 @@
+/* A caller and the place it is led to: first the place is being connected, one after the other
+ * until one answers, then a relay moves bytes between the two. */
+#include "node/service/proxy_internal.h"
+
+#include "base/mem.h"
+#include "node/service/relay.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    TRIES_MAX = 8, /* places tried for one caller */
+    SYN_TRIES = 3, /* a place that is gone is given up after 15 s */
+    KEEPALIVE_IDLE_S = 60,
+    KEEPALIVE_INTERVAL_S = 10,
+};
+
+struct pair_end {
+    struct watched watched;
+    struct pair *pair;
+    int side;
+};
+
+struct pair {
+    struct ring ring;
+    struct proxy *proxy;
+    struct pair_end ends[2]; /* the caller's, and the place's */
+    struct relay relay;
+    bool connecting;
+    bool dead; /* events of it may still be in hand */
+    struct proxy_place tries[TRIES_MAX];
+    size_t try_count, tried;
+};
+
+static void close_side(struct pair *pair, int side, bool reset)
+{
+    int *fd = &pair->relay.fds[side];
+    if (*fd < 0)
+        return;
+    const struct linger at_once = {.l_onoff = 1};
+    if (reset)
+        setsockopt(*fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    watched_unset(pair->proxy->epoll_fd, *fd, &pair->ends[side].watched);
+    close(*fd);
+    *fd = -1;
+}
+
+static void pair_end(struct pair *pair, bool reset)
+{
+    struct proxy *proxy = pair->proxy;
+    close_side(pair, 0, reset);
+    close_side(pair, 1, reset);
+    relay_release(&pair->relay);
+    pair->dead = true;
+    ring_remove(&pair->ring);
+    ring_add(&proxy->dead, &pair->ring);
+    proxy->connections--;
+}
+
+static void move(struct pair *pair)
+{
+    enum relay_result result = relay_move(&pair->relay, pair->proxy->piece);
+    if (result != RELAY_GOES_ON) {
+        pair_end(pair, result == RELAY_BROKEN);
+        return;
+    }
+    for (int side = 0; side < 2; side++)
+        watched_set(pair->proxy->epoll_fd, pair->relay.fds[side], &pair->ends[side].watched,
+                    relay_events(&pair->relay, side));
+}
+
+static void set_options(int fd)
+{
+    const int on = 1, idle = KEEPALIVE_IDLE_S, interval = KEEPALIVE_INTERVAL_S;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+}
+
+int proxy_make_socket(struct proxy *proxy, const struct proxy_place *to, int type)
+{
+    int fd = -1;
+    if (!proxy->options.make_socket)
+        fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    else if (proxy->options.make_socket(proxy->options.context, to, type, &fd, NULL) < 0)
+        fd = -1;
+    return fd;
+}
+
+/* Connect to the next place; when none is left the caller is turned away. */
+static void connect_next(struct pair *pair)
+{
+    const int syn_tries = SYN_TRIES;
+    while (pair->tried < pair->try_count) {
+        const struct proxy_place *to = &pair->tries[pair->tried++];
+        struct sockaddr_in address = proxy_place_address(to);
+        int fd = proxy_make_socket(pair->proxy, to, SOCK_STREAM);
+        if (fd < 0)
+            break;
+        pair->relay.fds[1] = fd;
+        set_options(fd);
+        setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &syn_tries, sizeof(syn_tries));
+        if ((connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ||
+             errno == EINPROGRESS) &&
+            watched_set(pair->proxy->epoll_fd, fd, &pair->ends[1].watched, EPOLLOUT))
+            return;
+        close_side(pair, 1, false);
+    }
+    pair_end(pair, true);
+}
+
+static void on_connect_event(struct pair *pair, int side)
+{
+    int error = 0;
+    socklen_t size = sizeof(error);
+    if (side == 0) { /* nothing was asked for: the caller is gone */
+        pair_end(pair, true);
+        return;
+    }
+    getsockopt(pair->relay.fds[1], SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error) {
+        close_side(pair, 1, false);
+        connect_next(pair);
+    } else {
+        pair->connecting = false;
+        move(pair);
+    }
+}
+
+static void on_pair_event(struct watched *watched, uint32_t events)
+{
+    struct pair_end *end = CONTAINER_OF(watched, struct pair_end, watched);
+    struct pair *pair = end->pair;
+    if (pair->dead)
+        return;
+    if (pair->connecting)
+        on_connect_event(pair, end->side);
+    else if (events & (EPOLLERR | EPOLLHUP) && relay_is_deaf(&pair->relay, end->side))
+        pair_end(pair, true);
+    else
+        move(pair);
+}
+
+void proxy_pair_new(struct proxy *proxy, int fd, const struct proxy_place *to, size_t count,
+                    size_t first)
+{
+    struct pair *pair = mem_zalloc(sizeof(*pair));
+    pair->proxy = proxy;
+    pair->connecting = true;
+    relay_init(&pair->relay, fd, -1);
+    for (int side = 0; side < 2; side++)
+        pair->ends[side] =
+            (struct pair_end){.watched.on_event = on_pair_event, .pair = pair, .side = side};
+    for (size_t i = 0; i < count && i < TRIES_MAX; i++)
+        pair->tries[pair->try_count++] = to[(first + i) % count];
+    ring_add(&proxy->live, &pair->ring);
+    proxy->connections++;
+    set_options(fd);
+    if (watched_set(proxy->epoll_fd, fd, &pair->ends[0].watched, 0))
+        connect_next(pair);
+    else
+        pair_end(pair, true);
+}
+
+void proxy_pairs_init(struct proxy *proxy)
+{
+    ring_init(&proxy->live);
+    ring_init(&proxy->dead);
+}
+
+void proxy_pairs_bury(struct proxy *proxy)
+{
+    for (struct ring *link = proxy->dead.next, *next; link != &proxy->dead; link = next) {
+        next = link->next;
+        free(CONTAINER_OF(link, struct pair, ring));
+    }
+    ring_init(&proxy->dead);
+}
+
+void proxy_pairs_end(struct proxy *proxy)
+{
+    while (!ring_is_empty(&proxy->live))
+        pair_end(CONTAINER_OF(proxy->live.next, struct pair, ring), false);
+    proxy_pairs_bury(proxy);
+}

@@ -1,0 +1,56 @@
+/* Where a proxy listens and where it leads: the text the control process writes for the service
+ * proxy, one "listen ADDRESS:PORT" for each port of a service, each followed by "udp yes" where it
+ * is one for datagrams, "sticky yes" where callers are to stay with one place, and its "to
+ * ADDRESS:PORT" lines. The reader trusts
+ * nothing about its input. */
+#ifndef TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
+#define TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PROXY_TABLE_MAX = 16 * 1024 * 1024, /* bytes of text */
+    PROXY_PLACE_MAX = INET_ADDRSTRLEN + 6,
+};
+
+struct proxy_place {
+    struct in_addr address;
+    uint16_t port; /* as people write it */
+};
+
+struct proxy_route {
+    struct proxy_place listen;
+    struct proxy_place *to;
+    size_t count, capacity;
+    bool udp;
+    bool sticky;       /* who comes from one address is led to one place, as long as it is there */
+    const char *owner; /* who wants it, for the maker of the table; not written, may be NULL */
+};
+
+struct proxy_table {
+    struct proxy_route *routes;
+    size_t count, capacity;
+};
+
+/* Where in the arena; the pointer is good until the next one is added. */
+struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *table,
+                                    struct proxy_place listen);
+void proxy_route_add(struct arena *arena, struct proxy_route *route, struct proxy_place to);
+
+/* "10.96.0.1:443" */
+void proxy_place_text(const struct proxy_place *place, char text[PROXY_PLACE_MAX]);
+int proxy_place_parse(const char *text, struct proxy_place *ret, struct err *err);
+
+void proxy_table_write(const struct proxy_table *table, struct buf *buf);
+/* `text` is cut up in place. The table lives in the arena. */
+int proxy_table_parse(struct arena *arena, char *text, size_t size, struct proxy_table *ret,
+                      struct err *err);
+
+#endif

@@ -1,0 +1,183 @@
+/* Datagrams: a caller, known by its address and port, has a session with one place behind, with a
+ * socket of its own there; what comes back goes out from the address that was called. A session
+ * ends when nothing has been said for a while, and when its place is no longer behind. */
+#include "node/service/proxy_internal.h"
+
+#include "base/mem.h"
+#include "node/service/relay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    DATAGRAMS_A_TURN = 64,
+    SESSIONS_MAX = 16 * 1024, /* then the one that was silent longest ends */
+    IDLE_MS = 60 * 1000,
+};
+
+struct session {
+    struct watched watched;
+    struct ring link; /* of the proxy's, in the order of their deadlines */
+    struct proxy_listener *listener;
+    struct sockaddr_in caller;
+    struct proxy_place to;
+    int fd; /* -1: dead, events of it may still be in hand */
+    int64_t deadline_ms;
+};
+
+static void caller_key(const struct sockaddr_in *caller, char key[PROXY_PLACE_MAX])
+{
+    const struct proxy_place place = {caller->sin_addr, ntohs(caller->sin_port)};
+    proxy_place_text(&place, key);
+}
+
+static void session_end(struct session *session)
+{
+    struct proxy_listener *listener = session->listener;
+    struct proxy *proxy = listener->proxy;
+    char key[PROXY_PLACE_MAX];
+    caller_key(&session->caller, key);
+    map_remove(&listener->sessions, key);
+    watched_unset(proxy->epoll_fd, session->fd, &session->watched);
+    close(session->fd);
+    session->fd = -1;
+    ring_remove(&session->link);
+    ring_add(&proxy->dead_sessions, &session->link);
+    proxy->session_count--;
+}
+
+static void keep_alive(struct session *session)
+{
+    struct proxy *proxy = session->listener->proxy;
+    session->deadline_ms = watched_now_ms() + IDLE_MS;
+    ring_remove(&session->link);
+    ring_add(&proxy->sessions, &session->link);
+}
+
+static void on_reply(struct watched *watched, uint32_t events)
+{
+    struct session *session = CONTAINER_OF(watched, struct session, watched);
+    (void)events;
+    for (int i = 0; i < DATAGRAMS_A_TURN && session->fd >= 0; i++) {
+        struct proxy_listener *listener = session->listener;
+        char *piece = listener->proxy->piece;
+        ssize_t size = recv(session->fd, piece, RELAY_PIECE, 0);
+        if (size < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (size < 0) { /* nobody listens there: the next datagram finds another place */
+            session_end(session);
+            return;
+        }
+        keep_alive(session);
+        /* A datagram that cannot be sent is one that got lost. */
+        (void)!sendto(listener->fd, piece, (size_t)size, MSG_NOSIGNAL,
+                      (const struct sockaddr *)&session->caller, sizeof(session->caller));
+    }
+}
+
+static struct session *session_new(struct proxy_listener *listener,
+                                   const struct sockaddr_in *caller)
+{
+    struct proxy *proxy = listener->proxy;
+    const struct proxy_place *to = &listener->to[proxy_listener_choose(listener, caller)];
+    struct sockaddr_in address = proxy_place_address(to);
+    char key[PROXY_PLACE_MAX];
+    if (proxy->session_count == SESSIONS_MAX)
+        session_end(CONTAINER_OF(proxy->sessions.next, struct session, link));
+    int fd = proxy_make_socket(proxy, to, SOCK_DGRAM);
+    if (fd < 0)
+        return NULL;
+    struct session *session = mem_zalloc(sizeof(*session));
+    session->watched.on_event = on_reply;
+    session->listener = listener;
+    session->caller = *caller;
+    session->to = *to;
+    session->fd = fd;
+    session->deadline_ms = watched_now_ms() + IDLE_MS;
+    ring_add(&proxy->sessions, &session->link);
+    proxy->session_count++;
+    caller_key(caller, key);
+    map_put(&listener->sessions, key, session);
+    proxy_wake_at(proxy, session->deadline_ms);
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        !watched_set(proxy->epoll_fd, fd, &session->watched, EPOLLIN)) {
+        session_end(session);
+        return NULL;
+    }
+    return session;
+}
+
+void proxy_on_datagram(struct watched *watched, uint32_t events)
+{
+    struct proxy_listener *listener = CONTAINER_OF(watched, struct proxy_listener, watched);
+    (void)events;
+    for (int i = 0; i < DATAGRAMS_A_TURN; i++) {
+        struct sockaddr_in caller = {0};
+        socklen_t caller_size = sizeof(caller);
+        char key[PROXY_PLACE_MAX], *piece = listener->proxy->piece;
+        ssize_t size =
+            recvfrom(listener->fd, piece, RELAY_PIECE, 0, (struct sockaddr *)&caller, &caller_size);
+        if (size < 0) /* nothing left, or the news that an earlier answer found nobody */
+            return;
+        caller_key(&caller, key);
+        struct session *session = map_get(&listener->sessions, key);
+        if (!session)
+            session = session_new(listener, &caller);
+        if (!session)
+            continue;
+        keep_alive(session);
+        (void)!send(session->fd, piece, (size_t)size, MSG_NOSIGNAL);
+    }
+}
+
+static bool is_behind(const struct proxy_listener *listener, const struct proxy_place *to)
+{
+    for (size_t i = 0; i < listener->count; i++)
+        if (listener->to[i].port == to->port &&
+            listener->to[i].address.s_addr == to->address.s_addr)
+            return true;
+    return false;
+}
+
+/* Visits one at a time, since what ends leaves the map. */
+static struct session *find_stale(const struct proxy_listener *listener)
+{
+    const char *key;
+    void *value;
+    for (size_t i = 0; map_next(&listener->sessions, &i, &key, &value);)
+        if (!is_behind(listener, &((struct session *)value)->to))
+            return value;
+    return NULL;
+}
+
+void proxy_sessions_check(struct proxy_listener *listener)
+{
+    for (struct session *session; (session = find_stale(listener));)
+        session_end(session);
+}
+
+void proxy_sessions_expire(struct proxy *proxy, int64_t now_ms)
+{
+    while (!ring_is_empty(&proxy->sessions)) {
+        struct session *session = CONTAINER_OF(proxy->sessions.next, struct session, link);
+        if (session->deadline_ms > now_ms) {
+            proxy_wake_at(proxy, session->deadline_ms);
+            return;
+        }
+        session_end(session);
+    }
+}
+
+void proxy_sessions_bury(struct proxy *proxy)
+{
+    struct ring *dead = &proxy->dead_sessions;
+    for (struct ring *link = dead->next, *next; link != dead; link = next) {
+        next = link->next;
+        free(CONTAINER_OF(link, struct session, link));
+    }
+    ring_init(dead);
+}

@@ -1,0 +1,110 @@
+/* Bytes between two sockets; see service/relay.h. */
+#include "node/service/relay.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+void relay_init(struct relay *relay, int a, int b)
+{
+    *relay = (struct relay){.fds = {a, b}};
+}
+
+void relay_release(struct relay *relay)
+{
+    free(relay->flows[0].kept);
+    free(relay->flows[1].kept);
+    relay->flows[0].kept = relay->flows[1].kept = NULL;
+}
+
+static bool is_again(int errnum)
+{
+    return errnum == EAGAIN || errnum == EWOULDBLOCK || errnum == EINTR;
+}
+
+/* How much the socket took; -1 if it is broken. */
+static ssize_t give(int fd, const char *data, size_t size)
+{
+    size_t given = 0;
+    while (given < size) {
+        ssize_t sent = send(fd, data + given, size - given, MSG_NOSIGNAL);
+        if (sent < 0)
+            return is_again(errno) ? (ssize_t)given : -1;
+        given += (size_t)sent;
+    }
+    return (ssize_t)given;
+}
+
+/* Send what was kept; false if the other side is broken. */
+static bool give_kept(struct relay_flow *flow, int to)
+{
+    ssize_t given = give(to, flow->kept + flow->kept_from, flow->kept_size);
+    if (given < 0)
+        return false;
+    flow->kept_from += (size_t)given;
+    flow->kept_size -= (size_t)given;
+    if (flow->kept_size == 0) {
+        free(flow->kept);
+        flow->kept = NULL;
+    }
+    return true;
+}
+
+static void keep(struct relay_flow *flow, const char *data, size_t size)
+{
+    flow->kept = memcpy(mem_alloc(size), data, size);
+    flow->kept_from = 0;
+    flow->kept_size = size;
+}
+
+/* One flow as far as it goes; false if a side is broken. */
+static bool move_flow(struct relay_flow *flow, int from, int to, char *piece)
+{
+    if (flow->kept && !give_kept(flow, to))
+        return false;
+    for (int i = 0; i < RELAY_PIECES_IN_A_ROW && !flow->kept && !flow->ended; i++) {
+        ssize_t got = recv(from, piece, RELAY_PIECE, 0);
+        if (got < 0) {
+            if (is_again(errno))
+                break;
+            return false;
+        }
+        if (got == 0) {
+            flow->ended = true;
+            break;
+        }
+        ssize_t given = give(to, piece, (size_t)got);
+        if (given < 0)
+            return false;
+        if (given < got)
+            keep(flow, piece + given, (size_t)(got - given));
+    }
+    if (flow->ended && !flow->kept && !flow->shut) {
+        flow->shut = true;
+        shutdown(to, SHUT_WR);
+    }
+    return true;
+}
+
+enum relay_result relay_move(struct relay *relay, char *piece)
+{
+    for (int side = 0; side < 2; side++)
+        if (!move_flow(&relay->flows[side], relay->fds[side], relay->fds[!side], piece))
+            return RELAY_BROKEN;
+    return relay->flows[0].shut && relay->flows[1].shut ? RELAY_ENDED : RELAY_GOES_ON;
+}
+
+uint32_t relay_events(const struct relay *relay, int side)
+{
+    const struct relay_flow *out = &relay->flows[side], *in = &relay->flows[!side];
+    return (!out->ended && !out->kept ? EPOLLIN : 0U) | (in->kept ? EPOLLOUT : 0U);
+}
+
+bool relay_is_deaf(const struct relay *relay, int side)
+{
+    return !(relay_events(relay, side) & EPOLLIN);
+}

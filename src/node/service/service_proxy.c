@@ -1,0 +1,233 @@
+/* Reaching services; see service/service_proxy.h. */
+#include "node/service/service_proxy.h"
+
+#include "node/network/pod_network.h"
+#include "node/network/port_holder.h"
+#include "node/network/space.h"
+#include "node/process/helper_keeper.h"
+#include "node/service/proxy.h"
+#include "node/service/service_table.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#define COMPONENT "trainyard-node"
+
+struct service_proxy {
+    struct service_proxy_options options;
+    struct loop *loop;
+    struct loop_task task;
+    char *table; /* what the service proxy was told last, or NULL */
+
+    struct helper_keeper *keeper; /* of the proxy of the services' addresses, another process */
+
+    /* The proxy of the machine's ports: in this process. */
+    struct proxy *outside;
+    uv_poll_t turns;
+    struct loop_timer wake;
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+/* ---- ports of the machine -------------------------------------------------------------------- */
+
+static void run_outside(struct service_proxy *self)
+{
+    int again_ms = proxy_run(self->outside, 0, NULL);
+    if (again_ms >= 0)
+        loop_timer_start(&self->wake, again_ms);
+    else
+        loop_timer_stop(&self->wake);
+}
+
+static void on_turn(uv_poll_t *poll, int status, int events)
+{
+    run_outside(poll->data);
+}
+
+static void on_wake(struct loop_timer *timer)
+{
+    run_outside(CONTAINER_OF(timer, struct service_proxy, wake));
+}
+
+/* Pods are in their network; those with hostNetwork, and all others, are reached from here. */
+static int make_socket(void *context, const struct proxy_place *to, int type, int *ret_fd,
+                       struct err *err)
+{
+    const struct service_proxy *self = context;
+    if (pod_network_has(to->address))
+        return node_space_socket(self->options.host->space, AF_INET, type, 0, ret_fd, err);
+    int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot make a socket");
+    *ret_fd = fd;
+    return 0;
+}
+
+static const struct json *find_owner(const struct service_proxy *self, const char *owner)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    size_t count;
+    char **parts = str_split(arena, owner, '/', &count);
+    if (count != 3)
+        return NULL;
+    struct kube_informer *informer =
+        str_eq(parts[0], "Pod") ? self->options.pods : self->options.services;
+    struct kube_object *object = kube_informer_get(informer, parts[1], parts[2]);
+    return object ? object->json : NULL;
+}
+
+static void on_news(void *context, const char *owner, const struct proxy_place *listen,
+                    const struct err *err)
+{
+    struct service_proxy *self = context;
+    const struct json *about = find_owner(self, owner);
+    char address[INET_ADDRSTRLEN], holder[128];
+    inet_ntop(AF_INET, &listen->address, address, sizeof(address));
+    if (!about)
+        return;
+    if (!err)
+        kube_event(self->options.host->client, about, COMPONENT, "Normal", "PortReady",
+                   "port %u of %s is free now and leads here", listen->port, address);
+    else if (err->sys == EADDRINUSE)
+        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortTaken",
+                   "port %u of %s is taken by %s: waiting until it is free", listen->port, address,
+                   node_port_holder(listen->address, listen->port, holder, sizeof(holder))
+                       ? holder
+                       : "a program of another user");
+    else if (err->sys == EACCES)
+        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortRefused",
+                   "port %u of %s is not for ordinary users: choose one from 1024 on, or allow it "
+                   "with 'sysctl net.ipv4.ip_unprivileged_port_start=%u'",
+                   listen->port, address, listen->port);
+    else
+        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortRefused",
+                   "port %u of %s cannot be had (%s): trying again", listen->port, address,
+                   strerror(err->sys));
+}
+
+void service_proxy_announce(struct service_proxy *self, const struct json *service)
+{
+    const struct json *spec = json_get(service, "spec");
+    if (str_eq(json_get_string(spec, "clusterIP", "None"), "None"))
+        return; /* its pods are reached directly, with whatever protocol */
+    JSON_EACH (port, json_get(spec, "ports")) {
+        const char *protocol = json_get_string(port, "protocol", "TCP");
+        if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP"))
+            kube_event(
+                self->options.host->client, service, COMPONENT, "Warning", "Unsupported",
+                "port %lld/%s leads nowhere: services carry TCP and UDP here; with clusterIP: None "
+                "the name leads to the pods themselves",
+                (long long)json_get_int(port, "port", 0), protocol);
+    }
+}
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+static const struct json *next_service(void *context, size_t *position)
+{
+    const struct service_proxy *self = context;
+    struct kube_object *object = kube_informer_next(self->options.services, NULL, position);
+    return object ? object->json : NULL;
+}
+
+static const struct json *next_pod(void *context, size_t *position)
+{
+    const struct service_proxy *self = context;
+    struct kube_object *object = kube_informer_next(self->options.pods, NULL, position);
+    return object ? object->json : NULL;
+}
+
+static const struct json *get_endpoints(void *context, const char *namespace_, const char *name)
+{
+    const struct service_proxy *self = context;
+    struct kube_object *object = kube_informer_get(self->options.endpoints, namespace_, name);
+    return object ? object->json : NULL;
+}
+
+static void tell_service_proxy(struct service_proxy *self, const struct proxy_table *table)
+{
+    _cleanup_buf_ struct buf text;
+    struct err err = ERR_INIT;
+    buf_init(&text, PROXY_TABLE_MAX);
+    proxy_table_write(table, &text);
+    if (str_eq(self->table, text.data))
+        return;
+    if (helper_process_set_table(&HELPER_PROXY, self->options.host->state_dir, &text, &err) < 0) {
+        log_warning("services", "%s", err.message);
+        return;
+    }
+    free(self->table);
+    self->table = buf_take(&text);
+}
+
+static void on_task(struct loop_task *task)
+{
+    struct service_proxy *self = CONTAINER_OF(task, struct service_proxy, task);
+    const struct service_table_source source = {next_service, next_pod, get_endpoints, self};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct proxy_table table;
+    service_table_inside(arena, &source, &table);
+    tell_service_proxy(self, &table);
+    service_table_outside(arena, &source, self->options.node_names, &table);
+    proxy_set(self->outside, &table);
+    run_outside(self);
+}
+
+void service_proxy_changed(struct service_proxy *self)
+{
+    loop_defer(self->loop, &self->task);
+}
+
+int service_proxy_new(const struct service_proxy_options *options, struct service_proxy **ret,
+                      struct err *err)
+{
+    struct service_proxy *self = mem_zalloc(sizeof(*self));
+    const struct proxy_options outside = {make_socket, on_news, self};
+    const struct helper_options helper = {.state_dir = options->host->state_dir,
+                                          .step_path = options->host->step_path,
+                                          .holder = options->host->network};
+    self->options = *options;
+    self->loop = options->host->loop;
+    self->task.callback = on_task;
+    loop_timer_init(self->loop, &self->wake, on_wake);
+    int result = proxy_new(&outside, &self->outside, err);
+    if (result == 0 && uv_poll_init(loop_uv(self->loop), &self->turns, proxy_fd(self->outside)) < 0)
+        result = err_set(err, ERR_UNAVAILABLE, "cannot watch the ports of the machine");
+    if (result < 0) {
+        proxy_free(self->outside);
+        free(self);
+        return result;
+    }
+    self->turns.data = self;
+    uv_poll_start(&self->turns, UV_READABLE, on_turn);
+    self->keeper = helper_keeper_new(self->loop, &HELPER_PROXY, &helper);
+    *ret = self;
+    return 0;
+}
+
+struct service_proxy *service_proxy_free(struct service_proxy *self)
+{
+    if (!self)
+        return NULL;
+    loop_defer_cancel(self->loop, &self->task);
+    loop_timer_stop(&self->wake);
+    helper_keeper_free(self->keeper);
+    free(self->table);
+    uv_close((uv_handle_t *)&self->turns, on_closed); /* which frees */
+    proxy_free(self->outside);
+    return NULL;
+}

@@ -1,0 +1,278 @@
+/* Probes and hooks over the network: a connection, an HTTP GET, gRPC's health check. This runs in a
+ * child of the supervisor, in the pod's network, and may block until its deadline; messages are
+ * worded as the kubelet words them. */
+#include "node/step/check.h"
+
+#include "node/step/http.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { REDIRECTS_MAX = 10, TLS_FD = 3 };
+
+static void say(struct step_verdict *verdict, enum step_outcome outcome, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(struct step_verdict *verdict, enum step_outcome outcome, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    verdict->outcome = outcome;
+    vsnprintf(verdict->message, sizeof(verdict->message), format, args);
+    va_end(args);
+}
+
+/* ---- Connections ---- */
+
+bool step_wait(int fd, short events, int64_t deadline_ms)
+{
+    struct pollfd ready = {.fd = fd, .events = events};
+    for (;;) {
+        int64_t left = deadline_ms == INT64_MAX ? -1 : deadline_ms - moment_monotonic_ms();
+        if (deadline_ms != INT64_MAX && left <= 0)
+            return false;
+        if (poll(&ready, 1, left > INT32_MAX ? INT32_MAX : (int)left) > 0)
+            return true;
+    }
+}
+
+/* The words of an error as Go has them: "connection refused". */
+static const char *words_of(int number, char *text, size_t size)
+{
+    str_copy(text, size, strerror(number));
+    text[0] = (char)tolower((unsigned char)text[0]);
+    return text;
+}
+
+static bool parse_address(const char *host, int port, struct sockaddr_storage *ret, socklen_t *size)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)ret;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)ret;
+    *ret = (struct sockaddr_storage){0};
+    if (str_eq(host, "localhost"))
+        host = "127.0.0.1";
+    if (inet_pton(AF_INET, host, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons((uint16_t)port);
+        *size = sizeof(*four);
+        return true;
+    }
+    if (inet_pton(AF_INET6, host, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)port);
+        *size = sizeof(*six);
+        return true;
+    }
+    return false;
+}
+
+int step_dial(const char *host, int port, int64_t deadline_ms, char *message, size_t size)
+{
+    struct sockaddr_storage address;
+    socklen_t address_size;
+    char words[128];
+    if (!parse_address(host, port, &address, &address_size)) {
+        snprintf(message, size, "dial tcp: lookup %s: no such host: probes take addresses here",
+                 host);
+        return -1;
+    }
+    _cleanup_fd_ int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int number = fd < 0 ? errno : 0;
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, address_size) < 0)
+        number = errno;
+    if (number == EINPROGRESS) {
+        socklen_t number_size = sizeof(number);
+        if (!step_wait(fd, POLLOUT, deadline_ms)) {
+            snprintf(message, size, "dial tcp %s:%d: i/o timeout", host, port);
+            return -1;
+        }
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &number_size);
+    }
+    if (number) {
+        snprintf(message, size, "dial tcp %s:%d: connect: %s", host, port,
+                 words_of(number, words, sizeof(words)));
+        return -1;
+    }
+    return TAKE_FD(fd);
+}
+
+/* ---- HTTP ---- */
+
+static const char TIMED_OUT[] =
+    "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+
+/* The static program speaks no TLS: another one does, between our pipes and the connection. It ends
+ * with us. */
+static int start_tls(const struct step_check_order *order, const char *host, int connection,
+                     int *ret_in, int *ret_out)
+{
+    int in[2], out[2];
+    if (!order->run->pod->prober || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        fcntl(connection, F_SETFL, 0);
+        if (dup2(in[0], STDIN_FILENO) >= 0 && dup2(out[1], STDOUT_FILENO) >= 0 &&
+            dup2(connection, TLS_FD) >= 0)
+            execl(order->run->pod->prober, order->run->pod->prober, "probe-tls", host,
+                  (char *)NULL);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    *ret_in = in[1];
+    *ret_out = out[0];
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    return pid < 0 ? -1 : 0;
+}
+
+/* Send the request and read until the head is whole and nothing more comes, or enough has. */
+static int converse(int in, int out, const struct buf *request, int64_t deadline_ms,
+                    struct buf *text, struct step_answer *ret, struct err *err)
+{
+    char words[128];
+    if (file_write_all(in, request->data, request->size, err) < 0)
+        return err_wrap(err, "write");
+    for (bool whole = false;;) {
+        char piece[4096];
+        if (!step_wait(out, POLLIN, deadline_ms))
+            return whole ? 0 : err_set(err, ERR_TIMEOUT, "%s", TIMED_OUT);
+        ssize_t got = read(out, piece, sizeof(piece));
+        if (got < 0 && (errno == EAGAIN || errno == EINTR))
+            continue;
+        if (got < 0 && !whole)
+            return err_set(err, ERR_IO, "read: %s", words_of(errno, words, sizeof(words)));
+        if (got <= 0)
+            return whole ? 0 : err_set(err, ERR_IO, "EOF");
+        if (text->size + (size_t)got > STEP_ANSWER_MAX)
+            return whole ? 0 : err_set(err, ERR_TOO_LARGE, "the head of the answer is too large");
+        buf_append(text, piece, (size_t)got);
+        int parsed = step_http_parse(text->data, text->size, ret, err);
+        if (parsed < 0)
+            return parsed;
+        /* Only of a redirect that is not followed is the body shown. */
+        if (parsed > 0 && (ret->status < 300 || ret->status >= 400))
+            return 0;
+        whole = parsed > 0;
+    }
+}
+
+static int ask(const struct step_check_order *order, const struct step_url *url,
+               int64_t deadline_ms, struct buf *text, struct step_answer *ret, struct err *err)
+{
+    char message[POD_MESSAGE_MAX];
+    _cleanup_fd_ int connection =
+        step_dial(url->host, url->port, deadline_ms, message, sizeof(message));
+    if (connection < 0)
+        return err_set(err, ERR_UNAVAILABLE, "%s", message);
+    _cleanup_buf_ struct buf request;
+    buf_init(&request, STEP_ANSWER_MAX);
+    step_http_request(url, &order->handler->headers, order->agent, &request);
+    if (request.overflowed)
+        return err_set(err, ERR_TOO_LARGE, "the request is too large");
+    if (!url->tls) {
+        /* It fits into the socket's buffer. */
+        return converse(connection, connection, &request, deadline_ms, text, ret, err);
+    }
+    _cleanup_fd_ int in = -1, out = -1;
+    if (start_tls(order, url->host, connection, &in, &out) < 0)
+        return err_set(err, ERR_UNSUPPORTED, "no program that speaks TLS is known here");
+    return converse(in, out, &request, deadline_ms, text, ret, err);
+}
+
+static bool is_redirect(int status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+static void judge(const struct step_answer *answer, const struct buf *text,
+                  struct step_verdict *ret)
+{
+    ret->answered = true;
+    if (answer->status >= 400 || answer->status < 200)
+        say(ret, CHECK_FAILED, "HTTP probe failed with statuscode: %d", answer->status);
+    else if (answer->status >= 300)
+        say(ret, CHECK_WARNING, "Probe terminated redirects, Response body: %.*s",
+            (int)(text->size - answer->body), text->data + answer->body);
+    else
+        say(ret, CHECK_PASSED, "%s", "");
+}
+
+/* Redirects are followed as long as they stay with the host. */
+static void get(const struct step_check_order *order, int64_t deadline_ms, struct step_verdict *ret)
+{
+    struct err err = ERR_INIT;
+    struct step_url first, url, next;
+    struct step_answer answer;
+    _cleanup_buf_ struct buf text, shown;
+    buf_init(&text, STEP_ANSWER_MAX);
+    buf_init(&shown, STEP_ANSWER_MAX);
+    int result = step_url_of(order->handler, &first, &err);
+    url = first;
+    for (int i = 0; result == 0; i++) {
+        buf_clear(&text);
+        buf_clear(&shown);
+        step_url_write(&url, &shown);
+        result = ask(order, &url, deadline_ms, &text, &answer, &err);
+        if (result < 0)
+            break;
+        bool leads_on = is_redirect(answer.status) && answer.location[0];
+        if (!leads_on || step_url_follow(&url, answer.location, &next, NULL) < 0 ||
+            !str_eq(next.host, first.host)) {
+            judge(&answer, &text, ret);
+            return;
+        }
+        if (i + 1 == REDIRECTS_MAX)
+            result = err_set(&err, ERR_TOO_MANY, "stopped after %d redirects", REDIRECTS_MAX);
+        url = next;
+    }
+    say(ret, CHECK_FAILED, "Get \"%s\": %s", shown.data, err.message);
+}
+
+/* ---- All of them ---- */
+
+static void connect_only(const struct pod_handler *handler, int64_t deadline_ms,
+                         struct step_verdict *ret)
+{
+    int fd = step_dial(handler->host, (int)handler->port, deadline_ms, ret->message,
+                       sizeof(ret->message));
+    ret->outcome = fd < 0 ? CHECK_FAILED : CHECK_PASSED;
+    if (fd >= 0)
+        close(fd);
+}
+
+void step_check_net(const struct step_check_order *order, int64_t deadline_ms,
+                    struct step_verdict *ret)
+{
+    switch (order->handler->kind) {
+    case HANDLER_HTTP:
+        get(order, deadline_ms, ret);
+        break;
+    case HANDLER_GRPC:
+        step_check_grpc(order->handler, deadline_ms, order->timeout_ms, ret);
+        break;
+    case HANDLER_TCP:
+        connect_only(order->handler, deadline_ms, ret);
+        break;
+    case HANDLER_NONE:
+    case HANDLER_EXEC:
+    case HANDLER_SLEEP:
+    default:
+        say(ret, CHECK_FAILED, "it says not what to do");
+    }
+}

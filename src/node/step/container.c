@@ -1,0 +1,270 @@
+/* One container under its supervisor; see step/container.h. */
+#include "node/step/container.h"
+
+#include "node/process/fd_message.h"
+
+#include "node/step/limits.h"
+#include "node/step/message.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    READ_MAX = 64 * 1024,
+    /* A read of single newlines grows most. */
+    RECORDS_MAX = READ_MAX * 64,
+    EXIT_CANNOT_START = 128, /* what Kubernetes shows for a container that never ran */
+};
+
+void container_run_init(struct container_run *run, const char *directory,
+                        const struct pod_spec *pod, const struct pod_container *spec,
+                        struct container_state *state)
+{
+    *run = (struct container_run){
+        .directory = directory,
+        .pod = pod,
+        .spec = spec,
+        .state = state,
+        .report_fd = -1,
+        .input_fd = -1,
+        .output_fds = {-1, -1},
+    };
+    step_log_init(&run->log);
+    node_log_writer_init(&run->writers[0], "stdout");
+    node_log_writer_init(&run->writers[1], "stderr");
+}
+
+static int64_t wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A pipe whose end on our side does not block and whose other end does. */
+static int make_pipe(int *ret_ours, int *ret_theirs, bool we_read)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return -1;
+    *ret_ours = fds[we_read ? 0 : 1];
+    *ret_theirs = fds[we_read ? 1 : 0];
+    fcntl(*ret_ours, F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static void close_all(int *fds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+        fds[i] = -1;
+    }
+}
+
+static void set_end(struct container_run *run, int exit_code, int signal_number, const char *reason,
+                    const char *message, int64_t now_ms)
+{
+    struct container_state *state = run->state;
+    int64_t started = run->is_up ? state->started_ms : now_ms;
+    state->phase = CONTAINER_TERMINATED;
+    state->pid = 0;
+    state->reason[0] = state->message[0] = '\0';
+    state->end = (struct container_end){
+        .known = true,
+        .exit_code = exit_code,
+        .signal = signal_number,
+        .started_ms = started,
+        .finished_ms = now_ms,
+    };
+    str_copy(state->end.reason, sizeof(state->end.reason), reason);
+    str_copy(state->end.message, sizeof(state->end.message), message);
+}
+
+/* What the container has of a terminal it makes itself, inside. */
+static int make_lines(struct container_run *run, struct step_lines *lines)
+{
+    const struct pod_container *spec = run->spec;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    run->report_fd = pair[0];
+    lines->report = pair[1];
+    if (spec->terminal)
+        return 0;
+    if (spec->has_stdin && make_pipe(&run->input_fd, &lines->in, false) < 0)
+        return -1;
+    return make_pipe(&run->output_fds[0], &lines->out, true) < 0 ||
+                   make_pipe(&run->output_fds[1], &lines->err, true) < 0
+               ? -1
+               : 0;
+}
+
+static int spawn(struct container_run *run, struct err *err)
+{
+    struct step_lines lines = {-1, -1, -1, -1};
+    _cleanup_free_ char *mount_point = mem_printf("%s/root", run->directory);
+    long pid = -1;
+    int result = 0;
+    if (make_lines(run, &lines) < 0)
+        result = err_set_errno(err, errno, "cannot make pipes");
+    else /* like fork(), but the child is the first of new namespaces */
+        pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pid == 0)
+        step_init_run(run->pod, run->spec, mount_point, &lines);
+    if (result == 0 && pid < 0)
+        result = err_set_errno(err, errno, "cannot make the container's namespaces");
+    close_all((int[]){lines.report, lines.in, lines.out, lines.err}, 4);
+    run->pid = pid > 0 ? (pid_t)pid : 0;
+    return result;
+}
+
+static void close_run(struct container_run *run)
+{
+    close_all(&run->report_fd, 1);
+    step_log_close(&run->log);
+    close_all(&run->input_fd, 1);
+    close_all(run->output_fds, 2);
+    run->pid = 0;
+    run->has_report = false;
+}
+
+int container_run_start(struct container_run *run, int64_t now_ms, struct err *err)
+{
+    struct container_state *state = run->state;
+    state->phase = CONTAINER_WAITING;
+    str_copy(state->reason, sizeof(state->reason), "ContainerCreating");
+    state->message[0] = '\0';
+    state->next_start_ms = 0;
+    state->started_ms = now_ms;
+    state->end = (struct container_end){0};
+    run->is_up = false;
+    if (state->restarts >= 2) /* the log of the run before is kept, older ones go */
+        step_log_remove(run->directory, run->spec->name, state->restarts - 2);
+    int result = step_log_open(&run->log, run->directory, run->spec->name, state->restarts, err);
+    if (result == 0)
+        result = step_message_prepare(run->directory, run->spec->name, err);
+    if (result == 0)
+        result = step_limits_begin(run->pod, run->spec, err);
+    if (result == 0)
+        result = spawn(run, err);
+    if (result < 0) {
+        close_run(run);
+        set_end(run, EXIT_CANNOT_START, 0, "StartError", err ? err->message : "", now_ms);
+        return result;
+    }
+    state->pid = run->pid;
+    return 0;
+}
+
+int container_run_output(const struct container_run *run, int stream)
+{
+    return step_taps_are_full(run->taps[stream]) ? -1 : run->output_fds[stream];
+}
+
+/* `all`: also what those who listen do not take now. */
+static void read_output(struct container_run *run, int stream, bool all)
+{
+    char data[READ_MAX];
+    _cleanup_buf_ struct buf records;
+    buf_init(&records, RECORDS_MAX);
+    while ((all ? run->output_fds[stream] : container_run_output(run, stream)) >= 0) {
+        ssize_t got = read(run->output_fds[stream], data, sizeof(data));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got > 0) {
+            node_log_writer_add(&run->writers[stream], wall_ns(), data, (size_t)got, &records);
+            step_taps_write(run->taps[stream], data, (size_t)got);
+        } else if (got == 0 || errno != EAGAIN) {
+            node_log_writer_finish(&run->writers[stream], wall_ns(), &records);
+            close_all(&run->output_fds[stream], 1);
+        }
+        step_log_write(&run->log, &records);
+        buf_clear(&records);
+        if (got <= 0 || (got < (ssize_t)sizeof(data) && !run->spec->terminal))
+            return;
+    }
+}
+
+static void take_terminal(struct container_run *run, int master)
+{
+    fcntl(master, F_SETFL, O_NONBLOCK);
+    close_all(&run->output_fds[0], 1);
+    close_all(&run->input_fd, 1);
+    run->output_fds[0] = master;
+    if (run->spec->has_stdin)
+        run->input_fd = fcntl(master, F_DUPFD_CLOEXEC, 0);
+}
+
+static bool read_reports(struct container_run *run)
+{
+    bool came_up = false;
+    struct step_report report;
+    int fds[FD_MESSAGE_FDS_MAX];
+    while (run->report_fd >= 0 && fd_message_receive(run->report_fd, &report, sizeof(report),
+                                                     fds) == (ssize_t)sizeof(report)) {
+        if (report.kind == STEP_TERMINAL) {
+            if (fds[0] >= 0)
+                take_terminal(run, fds[0]);
+            continue;
+        }
+        run->report = report;
+        run->has_report = true;
+        came_up = came_up || report.kind == STEP_RUNNING;
+    }
+    run->is_up = run->is_up || came_up;
+    return came_up;
+}
+
+bool container_run_read(struct container_run *run)
+{
+    bool changed = read_reports(run);
+    read_output(run, 0, false);
+    read_output(run, 1, false);
+    return changed;
+}
+
+void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)
+{
+    /* With its first process the sandbox has ended wholly, so all it wrote is in the pipes. */
+    read_reports(run);
+    read_output(run, 0, true);
+    read_output(run, 1, true);
+    struct step_report report = run->report;
+    if (!run->has_report || report.kind == STEP_RUNNING) {
+        /* It was killed before it could tell: by the end of its grace period, or by the kernel. */
+        int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : SIGKILL;
+        report =
+            (struct step_report){.kind = STEP_EXITED, .signal = number, .exit_code = 128 + number};
+    }
+    for (int stream = 0; stream < 2; stream++) {
+        _cleanup_buf_ struct buf records;
+        buf_init(&records, RECORDS_MAX);
+        node_log_writer_finish(&run->writers[stream], wall_ns(), &records);
+        step_log_write(&run->log, &records);
+    }
+    close_run(run);
+    bool out_of_memory = step_limits_end(run->pod, run->spec);
+    if (report.kind == STEP_FAILED) {
+        set_end(run, EXIT_CANNOT_START, 0, "StartError", report.message, now_ms);
+        return;
+    }
+    char message[POD_LAST_WORDS_MAX + 1];
+    step_message_read(run->directory, run->spec, run->state->restarts, report.exit_code, message);
+    const char *reason = out_of_memory ? "OOMKilled" : report.exit_code ? "Error" : "Completed";
+    set_end(run, report.exit_code, report.signal, reason, message, now_ms);
+}

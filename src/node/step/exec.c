@@ -1,0 +1,310 @@
+/* A command inside a running sandbox; see step/exec.h.
+ *
+ * Only children can be put into another PID namespace, and an ordinary user's process that has
+ * asked for that can never take it back. So the supervisor forks a midwife, who asks, and gives
+ * birth to the command as the supervisor's child (CLONE_PARENT). The command then joins the
+ * sandbox's mounts and, where there is one, its user namespace; the other namespaces are the
+ * supervisor's own.
+ *
+ * From its birth it can be seen from inside, so it must never be one that can be looked into:
+ * through /proc/PID/fd and /proc/PID/exe the container would reach files of the machine. It is born
+ * undumpable, which execve() lifts. */
+#include "node/step/exec.h"
+
+#include "node/process/fd_message.h"
+#include "node/step/limits.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REPORT_FD = 3, SANDBOX_FD = 4, CAPTURE_READ = 16 * 1024 };
+
+/* ---- in the child ---------------------------------------------------------------------------- */
+
+/* One message to the supervisor: the master of the terminal, or what went wrong. */
+static void report(const struct err *failure, int master)
+{
+    (void)fd_message_send(REPORT_FD, failure, sizeof(*failure), &master, master >= 0, NULL);
+}
+
+static void give_up(const struct err *failure) __attribute__((noreturn));
+static void give_up(const struct err *failure)
+{
+    report(failure, -1);
+    _exit(failure->code == ERR_NOT_FOUND ? STEP_EXEC_NOT_FOUND : STEP_EXEC_NOT_RUNNABLE);
+}
+
+/* Everything gets its fixed place and the rest of the supervisor's descriptors is closed. */
+static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
+{
+    const int wanted[] = {fds[0], fds[1], fds[2], report_fd, sandbox_fd};
+    int high[ARRAY_SIZE(wanted)];
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first out of the way of each other */
+        if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
+            return -1;
+    for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
+        if (dup3(high[i], i, i > STDERR_FILENO ? O_CLOEXEC : 0) < 0)
+            return -1;
+    return close_range(SANDBOX_FD + 1, ~0U, 0);
+}
+
+/* A user other than ours may open its own pipes by name (/dev/stderr) only where they are its own.
+ */
+static void own_pipes(const struct container_run *run)
+{
+    struct stat info;
+    const int64_t user = run->spec->user;
+    if (user <= 0 || run->pod->nested) /* then it is the user who runs us */
+        return;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) && fchown(fd, (uid_t)user, -1) < 0)
+            return; /* a comfort */
+}
+
+static int become_terminal(struct err *err)
+{
+    int master;
+    int result = step_terminal_take(&master, err);
+    if (result < 0)
+        return result;
+    report(&ERR_INIT, master);
+    close(master);
+    return 0;
+}
+
+/* `kubectl cp` runs tar as the container's root, who gives each file to the owner it had. An
+ * ordinary user's container has no user but one, and so tar would fail on every file. */
+static void prepare_tar(const struct container_run *run, const struct step_exec_order *order)
+{
+    if (run->pod->nested && str_eq(order->arguments[0], "tar"))
+        setenv("TAR_OPTIONS", "--no-same-owner", 0);
+}
+
+static int enter(const struct container_run *run, struct err *err)
+{
+    const struct pod_spec *pod = run->pod;
+    int result =
+        step_limits_enter(pod, run->spec, err); /* while the machine's files are in sight */
+    if (result < 0)
+        return result;
+    own_pipes(run);
+    if (setns(SANDBOX_FD, CLONE_NEWNS | (pod->nested ? CLONE_NEWUSER : 0)) < 0)
+        return err_set_errno(err, errno, "cannot join the container's namespaces");
+    result = step_privilege_bound(pod, run->spec, err);
+    return result < 0 ? result : step_limits_count_processes(pod, err);
+}
+
+static void run_command(const struct container_run *run, const struct step_exec_order *order,
+                        const int fds[3], int report_fd, int sandbox_fd) __attribute__((noreturn));
+static void run_command(const struct container_run *run, const struct step_exec_order *order,
+                        const int fds[3], int report_fd, int sandbox_fd)
+{
+    struct err err = ERR_INIT;
+    const char *directory = run->spec->directory;
+    step_signals_default();
+    umask(022);
+    setsid();
+    if (keep_descriptors(fds, report_fd, sandbox_fd) < 0)
+        _exit(STEP_EXEC_NOT_RUNNABLE);
+    environ = (char **)run->spec->environment.items;
+    prepare_tar(run, order);
+    if (enter(run, &err) < 0 || (order->terminal && become_terminal(&err) < 0))
+        give_up(&err);
+    if (chdir(directory ? directory : "/") < 0) {
+        err_set_errno(&err, errno, "cannot change to working directory '%s'", directory);
+        err.code = ERR_IO; /* it is not the command that is missing */
+        give_up(&err);
+    }
+    execvp(order->arguments[0], (char *const *)order->arguments);
+    err_set_errno(&err, errno, "cannot run '%s'", order->arguments[0]);
+    give_up(&err);
+}
+
+/* ---- in the supervisor ----------------------------------------------------------------------- */
+
+/* In the midwife: returns in the command's process only. */
+static void give_birth(int sandbox_fd, int birth_fd)
+{
+    long pid = -1;
+    prctl(PR_SET_DUMPABLE, 0);
+    if (setns(sandbox_fd, CLONE_NEWPID) < 0 ||
+        (pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL)) < 0)
+        pid = -errno;
+    if (pid == 0)
+        return;
+    _exit(write(birth_fd, &pid, sizeof(pid)) == (ssize_t)sizeof(pid) ? 0 : 1);
+}
+
+/* fork(), but the child belongs to the sandbox's PID namespace. Takes the moment that the midwife
+ * needs. */
+static pid_t fork_inside(int sandbox_fd)
+{
+    int birth[2];
+    if (pipe2(birth, O_CLOEXEC) < 0)
+        return -1;
+    pid_t midwife = fork();
+    if (midwife == 0) {
+        give_birth(sandbox_fd, birth[1]);
+        return 0;
+    }
+    int why = errno;
+    long pid = -EIO;
+    close(birth[1]);
+    if (midwife > 0) {
+        while (read(birth[0], &pid, sizeof(pid)) < 0 && errno == EINTR)
+            ;
+        while (waitpid(midwife, NULL, 0) < 0 && errno == EINTR)
+            ;
+        why = pid < 0 ? (int)-pid : 0;
+    }
+    close(birth[0]);
+    errno = why;
+    return midwife > 0 && pid > 0 ? (pid_t)pid : -1;
+}
+
+static int start(struct step_exec *exec, const struct container_run *run,
+                 const struct step_exec_order *order, const int fds[3], struct err *err)
+{
+    int pair[2];
+    _cleanup_fd_ int sandbox = pidfd_open(run->pid, 0);
+    if (sandbox < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_set_errno(err, errno, "cannot reach the container");
+    pid_t pid = fork_inside(sandbox);
+    if (pid == 0)
+        run_command(run, order, fds, pair[1], sandbox);
+    int why = errno;
+    close(pair[1]);
+    exec->report_fd = pair[0];
+    if (pid < 0)
+        return err_set_errno(err, why, "cannot enter the container");
+    exec->pid = pid;
+    return 0;
+}
+
+int step_exec_start(struct step_exec *exec, const struct container_run *run,
+                    const struct step_exec_order *order, struct err *err)
+{
+    *exec = STEP_EXEC_INIT;
+    buf_init(&exec->output, order->captured);
+    if (!run->pid || !run->is_up)
+        return err_set(err, ERR_UNAVAILABLE, "container '%s' is not running", run->spec->name);
+    int fds[3] = {order->fds[0], order->fds[1], order->fds[2]};
+    int capture[2] = {-1, -1};
+    if (order->captured) {
+        if (pipe2(capture, O_CLOEXEC) < 0)
+            return err_set_errno(err, errno, "cannot make a pipe");
+        fcntl(capture[0], F_SETFL, O_NONBLOCK);
+        exec->output_fd = capture[0];
+        fds[1] = fds[2] = capture[1];
+    }
+    int result = start(exec, run, order, fds, err);
+    if (capture[1] >= 0)
+        close(capture[1]);
+    if (result < 0)
+        step_exec_release(exec);
+    return result;
+}
+
+/* One message of the child; false: there is none now, or no more. */
+static bool receive_report(struct step_exec *exec, bool *ret_ended)
+{
+    struct err failure;
+    int fds[FD_MESSAGE_FDS_MAX];
+    ssize_t got = fd_message_receive(exec->report_fd, &failure, sizeof(failure), fds);
+    *ret_ended = got == FD_MESSAGE_ENDED;
+    if (got != (ssize_t)sizeof(failure))
+        return false;
+    if (fds[0] >= 0)
+        exec->terminal_fd = fds[0];
+    if (failure.code != ERR_NONE)
+        exec->failure = failure;
+    return true;
+}
+
+int step_exec_has_started(struct step_exec *exec, struct err *err)
+{
+    bool ended = exec->report_fd < 0;
+    while (!ended && receive_report(exec, &ended))
+        ;
+    if (exec->failure.code != ERR_NONE)
+        return err_set(err, exec->failure.code, "%s", exec->failure.message);
+    if (!ended)
+        return 0;
+    if (exec->report_fd >= 0)
+        close(TAKE_FD(exec->report_fd));
+    return 1;
+}
+
+void step_exec_read(struct step_exec *exec)
+{
+    char data[CAPTURE_READ];
+    while (exec->output_fd >= 0) {
+        ssize_t got = read(exec->output_fd, data, sizeof(data));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            return;
+        if (got <= 0) {
+            close(TAKE_FD(exec->output_fd));
+            return;
+        }
+        size_t room = exec->output.max - exec->output.size;
+        buf_append(&exec->output, data, (size_t)got < room ? (size_t)got : room);
+    }
+}
+
+void step_exec_signal(const struct step_exec *exec, int number)
+{
+    /* It leads a group of its own, unless it was born just now. */
+    if (exec->pid && kill(-exec->pid, number) < 0)
+        kill(exec->pid, number);
+}
+
+bool step_exec_reaped(struct step_exec *exec, pid_t pid, int wait_status, struct step_exec_end *ret)
+{
+    if (!exec->pid || exec->pid != pid)
+        return false;
+    exec->pid = 0;
+    *ret = (struct step_exec_end){0};
+    if (WIFSIGNALED(wait_status)) {
+        ret->signal = WTERMSIG(wait_status);
+        ret->exit_code = 128 + ret->signal;
+    } else {
+        ret->exit_code = WEXITSTATUS(wait_status);
+    }
+    struct err err;
+    if (step_exec_has_started(exec, &err) < 0)
+        str_copy(ret->message, sizeof(ret->message), err.message);
+    /* What it wrote is in the pipe. A process it left behind may hold the other end: nobody waits
+     * for that. */
+    step_exec_read(exec);
+    if (exec->output_fd >= 0)
+        close(TAKE_FD(exec->output_fd));
+    return true;
+}
+
+void step_exec_release(struct step_exec *exec)
+{
+    step_exec_signal(exec, SIGKILL);
+    exec->pid = 0;
+    int *const fds[] = {&exec->report_fd, &exec->output_fd, &exec->terminal_fd};
+    for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+        if (*fds[i] >= 0)
+            close(TAKE_FD(*fds[i]));
+    buf_release(&exec->output);
+}

@@ -1,0 +1,126 @@
+/* The health check of gRPC; see step/grpc.h. Of HTTP/2 only what one call needs: our headers go out
+ * as plain literals, the server's are not read at all. What counts is the message of the answer; an
+ * answer without one is a refusal, whatever its headers would say. */
+#include "node/step/grpc.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+enum {
+    FRAME_HEAD = 9,
+    FRAME_DATA = 0,
+    FRAME_HEADERS = 1,
+    FRAME_RESET = 3,
+    FRAME_SETTINGS = 4,
+    FRAME_GOAWAY = 7,
+    FLAG_END_STREAM = 1, /* of settings: acknowledged */
+    FLAG_END_HEADERS = 4,
+    FLAG_PADDED = 8,
+    STREAM = 1,
+    TEXT_MAX = 126, /* so that a length is one byte */
+    MESSAGE_MAX = 4096,
+};
+
+static const char PREFACE[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+static void put_frame(struct buf *buf, int type, int flags, int stream, const char *payload,
+                      size_t size)
+{
+    const unsigned char head[FRAME_HEAD] = {(unsigned char)(size >> 16),
+                                            (unsigned char)(size >> 8),
+                                            (unsigned char)size,
+                                            (unsigned char)type,
+                                            (unsigned char)flags,
+                                            0,
+                                            0,
+                                            0,
+                                            (unsigned char)stream};
+    buf_append(buf, head, sizeof(head));
+    buf_append(buf, payload, size);
+}
+
+/* A header that nobody has to remember, its name and value as they are. */
+static void put_header(struct buf *block, const char *name, const char *value)
+{
+    size_t size = strnlen(value, TEXT_MAX);
+    buf_append_char(block, 0);
+    buf_append_char(block, (char)strlen(name));
+    buf_append_str(block, name);
+    buf_append_char(block, (char)size);
+    buf_append(block, value, size);
+}
+
+void step_grpc_request(const char *authority, const char *service, struct buf *buf)
+{
+    _cleanup_buf_ struct buf block, message;
+    buf_init(&block, MESSAGE_MAX);
+    buf_init(&message, MESSAGE_MAX);
+    put_header(&block, ":method", "POST");
+    put_header(&block, ":scheme", "http");
+    put_header(&block, ":path", "/grpc.health.v1.Health/Check");
+    put_header(&block, ":authority", authority);
+    put_header(&block, "content-type", "application/grpc");
+    put_header(&block, "user-agent", "kube-probe/1.36");
+    put_header(&block, "te", "trailers");
+    size_t named = strnlen(service, TEXT_MAX);
+    const char prefix[5] = {0, 0, 0, 0, (char)(named ? named + 2 : 0)}; /* not compressed */
+    buf_append(&message, prefix, sizeof(prefix));
+    if (named) {
+        const char field[2] = {1 << 3 | 2, (char)named};
+        buf_append(&message, field, sizeof(field));
+        buf_append(&message, service, named);
+    }
+    buf_append_str(buf, PREFACE);
+    put_frame(buf, FRAME_SETTINGS, 0, 0, "", 0);
+    put_frame(buf, FRAME_HEADERS, FLAG_END_HEADERS, STREAM, block.data, block.size);
+    put_frame(buf, FRAME_DATA, FLAG_END_STREAM, STREAM, message.data, message.size);
+}
+
+/* A message: five bytes before it, then at most one field, the status. */
+static void read_message(const unsigned char *data, size_t size, struct step_grpc_answer *answer)
+{
+    if (size < 5 || data[0] != 0)
+        return;
+    answer->has_status = true;
+    answer->status = size >= 7 && data[5] == 1 << 3 ? data[6] : 0;
+}
+
+static void read_frame(int type, int flags, const unsigned char *data, size_t size,
+                       struct step_grpc_answer *answer)
+{
+    if (type == FRAME_DATA) {
+        size_t before = flags & FLAG_PADDED ? 1 : 0;
+        size_t behind = before && size ? data[0] : 0;
+        if (before + behind <= size)
+            read_message(data + before, size - before - behind, answer);
+    }
+    if (type == FRAME_SETTINGS && !(flags & FLAG_END_STREAM))
+        answer->settings++;
+    bool ends = (type == FRAME_DATA || type == FRAME_HEADERS) && flags & FLAG_END_STREAM;
+    answer->over = answer->over || ends || type == FRAME_RESET || type == FRAME_GOAWAY;
+}
+
+int64_t step_grpc_read(const char *data, size_t size, struct step_grpc_answer *answer,
+                       struct err *err)
+{
+    const unsigned char *at = (const unsigned char *)data;
+    size_t used = 0;
+    while (size - used >= FRAME_HEAD) {
+        const unsigned char *head = at + used;
+        size_t length = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
+        if (length > STEP_GRPC_MAX - FRAME_HEAD)
+            return err_set(err, ERR_TOO_LARGE, "the server speaks no HTTP/2");
+        if (size - used - FRAME_HEAD < length)
+            break;
+        read_frame(head[3], head[4], head + FRAME_HEAD, length, answer);
+        used += FRAME_HEAD + length;
+    }
+    return (int64_t)used;
+}
+
+void step_grpc_acknowledge(struct step_grpc_answer *answer, struct buf *buf)
+{
+    for (; answer->settings; answer->settings--)
+        put_frame(buf, FRAME_SETTINGS, FLAG_END_STREAM, 0, "", 0);
+}

@@ -1,0 +1,58 @@
+/* The holder: keeps the cluster's namespaces alive while no pod runs and the control process is
+ * away, and lays the bridge that the pods' links join. It says "ready" on stdout when the network
+ * stands and then does nothing until it is killed. */
+#include "node/step/step.h"
+
+#include "node/network/netlink.h"
+#include "node/network/pod_network.h"
+#include "node/process/lock.h"
+
+#include "base/file.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static int lay_network(struct err *err)
+{
+    if (unshare(CLONE_NEWNET) < 0)
+        return err_set_errno(err, errno, "cannot make a network namespace");
+    int fd;
+    int result = netlink_open(&fd, err);
+    if (result < 0)
+        return result;
+    struct in_addr gateway;
+    unsigned char mac[6];
+    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
+    /* A bridge without an address of its own takes that of one of its links, and another when a pod
+     * goes: those who remember the old one would reach no name server for most of a minute. */
+    pod_network_mac(gateway, mac);
+    if ((result = netlink_link_up(fd, "lo", err)) == 0 &&
+        (result = netlink_bridge_add(fd, POD_NETWORK_BRIDGE, mac, err)) == 0 &&
+        (result = netlink_address_add(fd, POD_NETWORK_BRIDGE, gateway, POD_NETWORK_PREFIX, err)) ==
+            0)
+        result = netlink_link_up(fd, POD_NETWORK_BRIDGE, err);
+    close(fd);
+    /* Where there is a way out, pods go it through here. */
+    (void)file_write_into("/proc/sys/net/ipv4/ip_forward", "1\n", NULL);
+    return result;
+}
+
+int step_hold(int argc, char **argv)
+{
+    struct err err;
+    int lock;
+    if (argc != 1 || step_detach(&err) < 0 || lay_network(&err) < 0 ||
+        process_lock_take(argv[0], &lock, &err) < 0) {
+        fprintf(stderr, "%s\n", argc == 1 ? err.message : "usage: trainyard-step hold LOCK");
+        return 1;
+    }
+    prctl(PR_SET_NAME, "trainyard-hold");
+    step_say_ready();
+    for (;;)
+        pause();
+}

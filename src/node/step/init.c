@@ -1,0 +1,229 @@
+/* PID 1 of a sandbox: builds it, starts the command, passes on the signals it gets, reaps orphans,
+ * and ends with the command; the kernel then ends whatever else lives in the sandbox. Because it
+ * is not the command itself that is PID 1, SIGTERM ends programs that do not handle it. It runs
+ * inside the sandbox and holds nothing of the outside but its lines. */
+#include "node/step/step.h"
+
+#include "node/process/fd_message.h"
+
+#include "node/step/limits.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REPORT_FD = 3 };
+
+static void report(const struct step_report *message)
+{
+    ssize_t written;
+    do {
+        written = write(REPORT_FD, message, sizeof(*message));
+    } while (written < 0 && errno == EINTR);
+}
+
+static void fail(const struct err *err) __attribute__((noreturn));
+static void fail(const struct err *err)
+{
+    struct step_report message = {.kind = STEP_FAILED};
+    str_copy(message.message, sizeof(message.message), err->message);
+    report(&message);
+    _exit(1);
+}
+
+/* The lines get fixed places and everything else is closed, so that the container cannot find a way
+ * out through the descriptors of its first process. */
+static int keep_lines(const struct step_lines *lines)
+{
+    const int wanted[] = {lines->in, lines->out, lines->err, lines->report};
+    int high[ARRAY_SIZE(wanted)];
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first out of the way of each other */
+        if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
+            return -1;
+    for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
+        if (dup3(high[i], i, i == REPORT_FD ? O_CLOEXEC : 0) < 0)
+            return -1;
+    return close_range(REPORT_FD + 1, ~0U, 0);
+}
+
+static int take_terminal(struct err *err)
+{
+    const struct step_report message = {.kind = STEP_TERMINAL};
+    int master;
+    int result = step_terminal_take(&master, err);
+    if (result < 0)
+        return result;
+    result = fd_message_send(REPORT_FD, &message, sizeof(message), &master, 1, err);
+    close(master);
+    return result;
+}
+
+/* Why the kernel takes no such list: each word has a limit of its own, which TF_CONFIG of a very
+ * large job exceeds, and there is one for all of them. */
+static void explain_too_long(const struct pod_container *container, struct err *err)
+{
+    const long word_max = 32 * sysconf(_SC_PAGESIZE); /* MAX_ARG_STRLEN */
+    const struct pod_strings *lists[] = {&container->arguments, &container->environment};
+    const char *longest = "";
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (strlen(lists[i]->items[k]) > strlen(longest))
+                longest = lists[i]->items[k];
+    const char *equals = strchr(longest, '=');
+    int shown = equals && equals - longest < 64 ? (int)(equals - longest) : 16;
+    if ((long)strlen(longest) >= word_max)
+        err_set(err, ERR_TOO_LARGE,
+                "cannot run '%s': '%.*s' has %zu bytes, and one argument or variable may have %ld",
+                container->arguments.items[0], shown, longest, strlen(longest) + 1, word_max);
+    else
+        err_set_errno(err, E2BIG, "cannot run '%s' with so many arguments and variables",
+                      container->arguments.items[0]);
+}
+
+/* People keep programs where pods do not look, and programs that need what an image lacks. */
+static void explain_missing(const struct pod_container *container, struct err *err)
+{
+    static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
+    const char *program = container->arguments.items[0], *advice = "";
+    if (strchr(program, '/') && access(program, F_OK) == 0)
+        advice = ": it is there, but its interpreter or loader is not";
+    else if (container->root)
+        advice = " in the image";
+    for (size_t i = 0; !container->root && i < ARRAY_SIZE(OWN); i++)
+        if (!advice[0] && str_has_prefix(program, OWN[i]))
+            advice = ": pods do not see this directory of the machine, keep the program elsewhere, "
+                     "in your home or in /opt";
+    err_set(err, ERR_NOT_FOUND, "cannot run '%s': %s%s", program, strerror(ENOENT), advice);
+}
+
+/* In the child: become the command, or say through the pipe why not. */
+static void run_command(const struct pod_container *container, int error_fd)
+    __attribute__((noreturn));
+static void run_command(const struct pod_container *container, int error_fd)
+{
+    struct err err = ERR_INIT;
+    step_signals_default();
+    umask(022);
+    setsid();
+    environ = (char **)container->environment.items;
+    const char *const *arguments = container->arguments.items;
+    if (container->terminal && take_terminal(&err) < 0) {
+        err_wrap(&err, "cannot run '%s'", arguments[0]);
+    } else if (container->directory && chdir(container->directory) < 0) {
+        err_set_errno(&err, errno, "cannot change to working directory '%s'", container->directory);
+    } else {
+        execvp(arguments[0], (char *const *)arguments);
+        if (errno == E2BIG)
+            explain_too_long(container, &err);
+        else if (errno == ENOENT)
+            explain_missing(container, &err);
+        else
+            err_set_errno(&err, errno, "cannot run '%s'", arguments[0]);
+    }
+    ssize_t written = write(error_fd, &err, sizeof(err));
+    (void)written;
+    _exit(127);
+}
+
+static pid_t start_command(const struct pod_container *container)
+{
+    struct err err = ERR_INIT;
+    int error_pipe[2];
+    pid_t pid = -1;
+    if (pipe2(error_pipe, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+        err_set_errno(&err, errno, "cannot start '%s'", container->arguments.items[0]);
+        fail(&err);
+    }
+    if (pid == 0)
+        run_command(container, error_pipe[1]);
+    close(error_pipe[1]);
+    ssize_t got;
+    do {
+        got = read(error_pipe[0], &err, sizeof(err));
+    } while (got < 0 && errno == EINTR);
+    close(error_pipe[0]);
+    if (got == (ssize_t)sizeof(err))
+        fail(&err);
+    return pid; /* the end of the pipe: the command has replaced our child */
+}
+
+static void report_exit(int status) __attribute__((noreturn));
+static void report_exit(int status)
+{
+    struct step_report message = {.kind = STEP_EXITED};
+    if (WIFSIGNALED(status)) {
+        message.signal = WTERMSIG(status);
+        message.exit_code = 128 + message.signal;
+    } else {
+        message.exit_code = WEXITSTATUS(status);
+    }
+    report(&message);
+    _exit(0);
+}
+
+/* The supervisor's death must end the sandbox. The wish is forgotten whenever privileges change, so
+ * it is stated after; a supervisor that died before has closed the report line. */
+static void bind_to_supervisor(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct pollfd line = {.fd = REPORT_FD};
+    if (poll(&line, 1, 0) > 0 && line.revents & (POLLERR | POLLHUP))
+        _exit(1);
+}
+
+void step_init_run(const struct pod_spec *spec, const struct pod_container *container,
+                   const char *mount_point, const struct step_lines *lines)
+{
+    struct err err = ERR_INIT;
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    umask(0); /* the modes given below are meant as they stand */
+    setsid();
+    if (keep_lines(lines) < 0)
+        _exit(1);
+    if (step_limits_enter(spec, container, &err) < 0 ||
+        step_root_enter(spec, container, mount_point, &err) < 0)
+        fail(&err);
+    step_limits_shrink_memory_files(spec, container);
+    if (step_privilege_drop(spec, container, &err) < 0 ||
+        step_limits_count_processes(spec, &err) < 0)
+        fail(&err);
+    close_range(REPORT_FD + 1, ~0U, 0);
+    bind_to_supervisor();
+    /* Through /proc/1/exe the container's root would reach our program's file on the machine, where
+     * it is not read-only. */
+    prctl(PR_SET_DUMPABLE, 0);
+    prctl(PR_SET_NAME, "trainyard-init");
+
+    pid_t command = start_command(container);
+    report(&(struct step_report){.kind = STEP_RUNNING});
+    /* A descendant that keeps our pipes' ends open is fine; we must not. */
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    for (;;) {
+        siginfo_t info;
+        int number = sigwaitinfo(&all, &info);
+        if (number == SIGCHLD) {
+            int status;
+            for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+                if (ended == command)
+                    report_exit(status);
+        } else if (number > 0) {
+            bool is_stop = number == SIGTERM && container->stop_signal;
+            kill(command, is_stop ? (int)container->stop_signal : number);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/* trainyard-step: the table of its modes. It is started by trainyard, not by people, and says so
+ * when it is. */
+#include "node/step/step.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} MODES[] = {
+    {"hold", step_hold},       {"install", step_install}, {"names", step_names},
+    {"output", step_output},   {"pod", step_pod},         {"proxy", step_proxy},
+    {"way-out", step_way_out},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(MODES); i++)
+        if (str_eq(argv[1], MODES[i].name))
+            return MODES[i].run(argc - 2, argv + 2);
+    fputs("trainyard-step: started by trainyard for each pod, not by hand\n", stderr);
+    return 2;
+}

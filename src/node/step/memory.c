@@ -1,0 +1,38 @@
+/* Volumes of memory. The containers of a pod share them, and each container has its own mounts: so
+ * the supervisor mounts them, in a mount namespace of its own that goes on seeing what is mounted
+ * on the machine, and containers take them from there as they take any directory. Nothing of it is
+ * on the machine, and it is gone with the supervisor. */
+#include "node/step/mount.h"
+#include "node/step/step.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int mount_one(const struct pod_memory *memory, struct err *err)
+{
+    char options[64] = "mode=0777";
+    if (memory->size > 0)
+        snprintf(options, sizeof(options), "mode=0777,size=%lld", (long long)memory->size);
+    int result = mount_memory(memory->path, 0, options, err);
+    if (result == 0 && memory->group >= 0 &&
+        (chown(memory->path, (uid_t)-1, (gid_t)memory->group) < 0 ||
+         chmod(memory->path, 02777) < 0))
+        result = err_set_errno(err, errno, "cannot give '%s' to its group", memory->path);
+    return result;
+}
+
+int step_memory_mount(const struct pod_spec *spec, struct err *err)
+{
+    if (spec->memory_count == 0)
+        return 0;
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+        return err_set_errno(err, errno, "cannot make volumes of memory");
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < spec->memory_count; i++)
+        result = mount_one(&spec->memories[i], err);
+    return result;
+}

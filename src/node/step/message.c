@@ -1,0 +1,83 @@
+/* Last words; see step/message.h. What is read was written by the container: it is text, cut where
+ * it is too much, and followed nowhere. */
+#include "node/step/message.h"
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "node/log/container_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As the kubelet: of a log at most so much. */
+enum { LOG_BYTES = 2048, LOG_LINES = 80, LOG_READ = 64 * 1024 };
+
+int step_message_prepare(const char *directory, const char *container, struct err *err)
+{
+    _cleanup_free_ char *path = pod_message_path(directory, container);
+    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0 || fchmod(fd, 0666) < 0)
+        return err_set_errno(err, errno, "cannot make '%s'", path);
+    return 0;
+}
+
+/* The end of the file, from the beginning of a line. */
+static void read_end(const char *path, struct buf *text)
+{
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) < 0)
+        return;
+    off_t start = info.st_size > LOG_READ ? info.st_size - LOG_READ : 0;
+    char *room = buf_reserve(text, LOG_READ);
+    ssize_t got = pread(fd, room, LOG_READ, start);
+    buf_commit(text, got > 0 ? (size_t)got : 0);
+    char *newline = start ? memchr(text->data, '\n', text->size) : NULL;
+    if (newline)
+        buf_consume(text, (size_t)(newline + 1 - text->data));
+}
+
+/* Where the last LOG_LINES lines and LOG_BYTES bytes begin. */
+static const char *last_lines(const struct buf *text)
+{
+    const char *at = text->data + text->size, *stop = text->data;
+    int lines = 0;
+    if (text->size > LOG_BYTES)
+        stop = at - LOG_BYTES;
+    for (; at > stop; at--)
+        if (at[-1] == '\n' && at != text->data + text->size && ++lines == LOG_LINES)
+            break;
+    return at;
+}
+
+static void read_log(const char *path, char ret[POD_LAST_WORDS_MAX + 1])
+{
+    _cleanup_buf_ struct buf records, text;
+    buf_init(&records, LOG_READ);
+    buf_init(&text, LOG_READ);
+    read_end(path, &records);
+    for (char *line = records.data, *end; (end = strchr(line, '\n')); line = end + 1) {
+        struct node_log_record record;
+        if (!node_log_record_parse(line, (size_t)(end - line), &record))
+            continue;
+        buf_append(&text, record.text, record.text_size);
+        if (record.is_full)
+            buf_append_char(&text, '\n');
+    }
+    str_copy(ret, POD_LAST_WORDS_MAX + 1, last_lines(&text));
+}
+
+void step_message_read(const char *directory, const struct pod_container *container, int64_t run,
+                       int exit_code, char ret[POD_LAST_WORDS_MAX + 1])
+{
+    _cleanup_free_ char *path = pod_message_path(directory, container->name);
+    _cleanup_free_ char *log = pod_log_path(directory, container->name, run);
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t size = fd < 0 ? 0 : read(fd, ret, POD_LAST_WORDS_MAX);
+    ret[size > 0 ? size : 0] = '\0';
+    if (ret[0] == '\0' && exit_code != 0 && container->message_from_log)
+        read_log(log, ret);
+}

@@ -1,0 +1,88 @@
+/* The pod's place on the network: a namespace of its own joined to the cluster's bridge by a pair
+ * of links. The pair goes when the pod's namespace goes, so nothing has to be cleaned up. */
+#include "node/step/step.h"
+
+#include "node/network/netlink.h"
+#include "node/network/pod_network.h"
+#include "node/process/lock.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A socket in the cluster's network, whence the pair is made. */
+static int open_cluster_socket(const char *lock, int *ret_fd, struct err *err)
+{
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    int result = process_lock_holder(lock, &pidfd, &pid, err);
+    if (result < 0)
+        return err_wrap(
+            err, "the pod network is gone (make it anew: 'trainyard down', then 'trainyard up')");
+    if (setns(pidfd, CLONE_NEWNET) < 0)
+        return err_set_errno(err, errno, "cannot join the pod network");
+    return netlink_open(ret_fd, err);
+}
+
+static void set_sysctl(const char *path, const char *value)
+{
+    /* A comfort: where /proc/sys is read-only the pod still runs. */
+    (void)file_write_into(path, value, NULL);
+}
+
+static int join(int cluster_fd, const char *address_text, struct err *err)
+{
+    struct in_addr address, gateway;
+    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
+    if (inet_pton(AF_INET, address_text, &address) != 1)
+        return err_set(err, ERR_INVALID, "'%s' is no IPv4 address", address_text);
+    _cleanup_fd_ int netns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    _cleanup_fd_ int fd = -1;
+    if (netns < 0)
+        return err_set_errno(err, errno, "cannot open the network namespace");
+    int result = netlink_open(&fd, err);
+    if (result < 0)
+        return result;
+
+    const unsigned char *octets = (const unsigned char *)&address.s_addr;
+    unsigned char mac[6];
+    pod_network_mac(address, mac);
+    char name[16];
+    snprintf(name, sizeof(name), "ty%02x%02x%02x%02x", octets[0], octets[1], octets[2], octets[3]);
+    /* The kernel takes dead namespaces apart in its own time: an earlier pod's link may linger. */
+    if ((result = netlink_link_delete(cluster_fd, name, err)) < 0 ||
+        (result = netlink_veth_add(cluster_fd, name, POD_NETWORK_BRIDGE, "eth0", netns, mac, err)) <
+            0 ||
+        (result = netlink_link_up(fd, "lo", err)) < 0 ||
+        (result = netlink_address_add(fd, "eth0", address, POD_NETWORK_PREFIX, err)) < 0 ||
+        (result = netlink_link_up(fd, "eth0", err)) < 0)
+        return result;
+    return netlink_default_route_add(fd, gateway, err);
+}
+
+int step_network_enter(const struct pod_spec *spec, struct err *err)
+{
+    _cleanup_fd_ int cluster = -1;
+    int result = spec->network ? open_cluster_socket(spec->network, &cluster, err) : 0;
+    if (result < 0)
+        return result;
+    if (unshare(CLONE_NEWIPC | CLONE_NEWUTS | (spec->network ? CLONE_NEWNET : 0)) < 0)
+        return err_set_errno(err, errno, "cannot make the pod's namespaces");
+    if (sethostname(spec->hostname, strlen(spec->hostname)) < 0)
+        return err_set_errno(err, errno, "cannot set hostname '%s'", spec->hostname);
+    if (!spec->network)
+        return 0;
+    /* As in other container runtimes, no right is needed for low ports and for ping: the port space
+     * is the pod's own. */
+    set_sysctl("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
+    set_sysctl("/proc/sys/net/ipv4/ping_group_range", spec->nested ? "0 0" : "0 2147483647");
+    return join(cluster, spec->address, err);
+}

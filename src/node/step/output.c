@@ -1,0 +1,159 @@
+/* The wrapper of a pipeline step: runs the step's command as its child, passes signals and the exit
+ * code through, and hands what the step wrote into files to whoever reads the pod's status, as the
+ * container's termination message. That way needs no privilege, no account and no server, and works
+ * on any cluster; it holds 4096 bytes. It may be the container's first process, so it reaps. */
+#include "node/step/step.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "node/pod/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_NO_COMMAND = 127, EXIT_NO_LOG = 64 };
+
+static int exit_code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Until the command has ended; whatever else comes goes to it. */
+static int wait_for(pid_t command, const sigset_t *signals)
+{
+    for (;;) {
+        siginfo_t info;
+        int number = sigwaitinfo(signals, &info), status;
+
+        if (number == SIGCHLD) {
+            for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+                if (ended == command)
+                    return exit_code_of(status);
+        } else if (number > 0) {
+            kill(command, number);
+        }
+    }
+}
+
+static int run(char **command)
+{
+    sigset_t signals, before;
+
+    sigfillset(&signals);
+    sigprocmask(SIG_SETMASK, &signals, &before);
+    pid_t pid = fork();
+    if (pid < 0) {
+        fprintf(stderr, "trainyard-step: cannot start '%s': %s\n", command[0], strerror(errno));
+        return EXIT_NO_COMMAND;
+    }
+    if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        execvp(command[0], command);
+        fprintf(stderr, "trainyard-step: cannot run '%s': %s\n", command[0], strerror(errno));
+        _exit(EXIT_NO_COMMAND);
+    }
+    return wait_for(pid, &signals);
+}
+
+/* One file's content; a newline at its end is dropped, as Argo does. A missing file is no error
+ * here: its parameter may have a default. */
+static int read_value(struct arena *arena, const char *path, const char **ret, struct err *err)
+{
+    _cleanup_buf_ struct buf text;
+
+    buf_init(&text, POD_LAST_WORDS_MAX);
+    int result = file_read(path, &text, err);
+    if (result == -ERR_NOT_FOUND) {
+        *ret = NULL;
+        err_clear(err);
+        return 0;
+    }
+    if (result < 0)
+        return result;
+    if (text.size > 0 && text.data[text.size - 1] == '\n')
+        text.size--;
+    *ret = arena_strndup(arena, text.data, text.size);
+    return 0;
+}
+
+static void write_error(struct arena *arena, const struct err *err, struct buf *line)
+{
+    struct json *report = json_object(arena);
+
+    if (err->code == ERR_TOO_LARGE)
+        json_set(arena, report, "error",
+                 json_stringf(arena,
+                              "the output parameters are larger than the %d bytes that fit into a "
+                              "pod's status: write large values to a file on a volume and pass its "
+                              "path",
+                              POD_LAST_WORDS_MAX));
+    else
+        json_set_string(arena, report, "error", err->message);
+    buf_clear(line);
+    json_write(report, line);
+}
+
+/* {"parameters": {"NAME": "content"}} */
+static void gather(struct arena *arena, int count, char **pairs, struct buf *line)
+{
+    struct json *report = json_object(arena);
+    struct json *parameters = json_ensure_object(arena, report, "parameters");
+    struct err err = ERR_INIT;
+
+    for (int i = 0; i < count && !err.code; i++) {
+        char *equals = strchr(pairs[i], '=');
+        const char *value = NULL;
+
+        if (!equals)
+            continue;
+        *equals = '\0';
+        if (read_value(arena, equals + 1, &value, &err) == 0 && value)
+            json_set_string(arena, parameters, pairs[i], value);
+    }
+    json_write(report, line);
+    if (!err.code && line->overflowed)
+        (void)err_set(&err, ERR_TOO_LARGE, "too large");
+    if (err.code)
+        write_error(arena, &err, line);
+}
+
+static int write_log(const char *path, const struct buf *line)
+{
+    struct err err = ERR_INIT;
+    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        (void)err_set_errno(&err, errno, "cannot open '%s'", path);
+    else
+        (void)file_write_all(fd, line->data, line->size, &err);
+    if (err.code)
+        fprintf(stderr, "trainyard-step: cannot hand on the outputs: %s\n", err.message);
+    return err.code ? EXIT_NO_LOG : 0;
+}
+
+int step_output(int argc, char **argv)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf line;
+    int pairs = 0, code;
+
+    while (pairs + 1 < argc && !str_eq(argv[pairs + 1], "--"))
+        pairs++;
+    buf_init(&line, POD_LAST_WORDS_MAX);
+    if (pairs + 2 >= argc) {
+        fputs("usage: trainyard-step output LOG NAME=FILE... -- COMMAND [ARGUMENT...]\n", stderr);
+        return 2;
+    }
+    code = run(argv + pairs + 2);
+    if (code != 0)
+        return code;
+    gather(arena, pairs, argv + 1, &line);
+    return write_log(argv[0], &line);
+}

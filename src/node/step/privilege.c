@@ -1,0 +1,100 @@
+/* The last thing before the command runs: giving up privilege. No capability that is kept can
+ * change a mount, so the read-only machine stays read-only for the sandbox's root. An ordinary
+ * user's containers get a user namespace of their own besides: it locks every mount and is what
+ * gives runAsUser. */
+#include "node/pod/capabilities.h"
+#include "node/step/step.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* With its own mount namespace, or the mounts would not be locked. */
+static int nest(int64_t user, int64_t group, struct err *err)
+{
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+        return err_set_errno(err, errno, "cannot make the container's user namespace");
+    char map[64];
+    int result = file_write_into("/proc/self/setgroups", "deny", err);
+    snprintf(map, sizeof(map), "%lld 0 1\n", (long long)(user < 0 ? 0 : user));
+    if (result == 0)
+        result = file_write_into("/proc/self/uid_map", map, err);
+    snprintf(map, sizeof(map), "%lld 0 1\n", (long long)(group < 0 ? 0 : group));
+    if (result == 0)
+        result = file_write_into("/proc/self/gid_map", map, err);
+    return result;
+}
+
+static int become(const struct pod_spec *spec, const struct pod_container *container,
+                  struct err *err)
+{
+    gid_t gid = container->group < 0 ? 0 : (gid_t)container->group;
+    uid_t uid = container->user < 0 ? 0 : (uid_t)container->user;
+    gid_t groups[POD_GROUPS_MAX];
+    for (size_t i = 0; i < spec->extra_group_count; i++)
+        groups[i] = (gid_t)spec->extra_groups[i];
+    if (setgroups(spec->extra_group_count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
+        setresuid(uid, uid, uid) < 0)
+        return err_set_errno(err, errno, "cannot become user %lld", (long long)container->user);
+    return 0;
+}
+
+/* Nothing run from here on can have more; what we have now is still ours. */
+static int bound_capabilities(uint64_t kept, struct err *err)
+{
+    for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++)
+        if (!(kept & UINT64_C(1) << capability) && prctl(PR_CAPBSET_DROP, capability) < 0)
+            return err_set_errno(err, errno, "cannot give up capability %d", capability);
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+        return err_set_errno(err, errno, "cannot give up ambient capabilities");
+    return 0;
+}
+
+static int keep_capabilities(uint64_t kept, struct err *err)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2], now[2];
+    /* Only what is there can be kept: we may run in a container that has less. */
+    if (syscall(SYS_capget, &header, now) < 0)
+        return err_set_errno(err, errno, "cannot read capabilities");
+    for (int word = 0; word < 2; word++) {
+        uint32_t wanted = (uint32_t)(kept >> (32 * word)) & now[word].permitted;
+        data[word] = (struct __user_cap_data_struct){.effective = wanted, .permitted = wanted};
+    }
+    if (syscall(SYS_capset, &header, data) < 0)
+        return err_set_errno(err, errno, "cannot set capabilities");
+    return 0;
+}
+
+int step_privilege_bound(const struct pod_spec *spec, const struct pod_container *container,
+                         struct err *err)
+{
+    uint64_t kept =
+        container->capabilities & pod_capabilities_most(spec->nested, spec->network != NULL);
+    int result = bound_capabilities(kept, err);
+    if (result == 0 && !spec->nested)
+        result = become(spec, container, err);
+    if (result == 0)
+        result = keep_capabilities(kept, err);
+    if (result == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        result = err_set_errno(err, errno, "cannot renounce new privileges");
+    if (result == 0 && !container->unconfined)
+        result = step_seccomp_install(err);
+    return result;
+}
+
+int step_privilege_drop(const struct pod_spec *spec, const struct pod_container *container,
+                        struct err *err)
+{
+    int result = spec->nested ? nest(container->user, container->group, err) : 0;
+    return result == 0 ? step_privilege_bound(spec, container, err) : result;
+}

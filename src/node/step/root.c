@@ -1,0 +1,384 @@
+/* The container's view of the file system: the machine's own tree, read-only, in which /proc, /sys,
+ * /dev, /run and /tmp are fresh, the names in /etc are the pod's, secrets of the machine's user are
+ * covered, and volumes lie at their mount paths. It runs in the sandbox's first process and never
+ * touches the machine's mounts. A container of an image with files of its own sees those instead of
+ * the machine's. */
+#include "node/step/image.h"
+#include "node/step/mount.h"
+#include "node/step/step.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { ROOT_ENTRIES_MAX = 256 };
+
+/* A read-only mount does not stop a process from connecting to the sockets in /run. */
+static const char *const FRESH[] = {"proc", "sys", "dev", "run", "tmp"};
+
+struct root_entry {
+    char name[256];
+    char *link; /* a symbolic link, or */
+    int tree;   /* a detached clone */
+};
+
+static bool is_fresh(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(FRESH); i++)
+        if (str_eq(name, FRESH[i]))
+            return true;
+    return str_eq(name, ".") || str_eq(name, "..");
+}
+
+/* Clone the entries of "/" before the new root is mounted somewhere among them. */
+static int gather_entries(struct root_entry *entries, size_t *ret_count, struct err *err)
+{
+    DIR *root = opendir("/");
+    if (!root)
+        return err_set_errno(err, errno, "cannot list '/'");
+    size_t count = 0;
+    int result = 0;
+    for (struct dirent *found; result == 0 && (found = readdir(root));) {
+        if (is_fresh(found->d_name))
+            continue;
+        if (count == ROOT_ENTRIES_MAX) {
+            result = err_set(err, ERR_TOO_MANY, "'/' has more than %d entries", ROOT_ENTRIES_MAX);
+            break;
+        }
+        struct root_entry *entry = &entries[count];
+        *entry = (struct root_entry){.tree = -1};
+        str_copy(entry->name, sizeof(entry->name), found->d_name);
+        char link[4096];
+        ssize_t size = readlinkat(dirfd(root), entry->name, link, sizeof(link) - 1);
+        if (size >= 0)
+            entry->link = mem_strndup(link, (size_t)size);
+        else if (mount_clone(dirfd(root), entry->name, true, &entry->tree, err) < 0)
+            continue; /* what cannot be cloned (unbindable) is not shown */
+        count++;
+    }
+    closedir(root);
+    *ret_count = count;
+    return result;
+}
+
+/* The working directory is the new root. */
+static int place_entry(const struct root_entry *entry, struct err *err)
+{
+    struct stat info;
+    if (entry->link)
+        return symlink(entry->link, entry->name) < 0
+                   ? err_set_errno(err, errno, "cannot link '/%s'", entry->name)
+                   : 0;
+    if (fstat(entry->tree, &info) < 0)
+        return err_set_errno(err, errno, "cannot look at '/%s'", entry->name);
+    if ((S_ISDIR(info.st_mode) ? mkdir(entry->name, 0755) : mknod(entry->name, S_IFREG | 0644, 0)) <
+        0)
+        return err_set_errno(err, errno, "cannot make '/%s'", entry->name);
+    return mount_attach(entry->tree, entry->name, err);
+}
+
+static int bind_device(const char *from, struct err *err)
+{
+    if (mknod(from + 1, S_IFREG | 0666, 0) < 0 || mount(from, from + 1, NULL, MS_BIND, NULL) < 0)
+        return err_set_errno(err, errno, "cannot give the pod '%s'", from);
+    return 0;
+}
+
+static int mount_devices(const struct pod_container *container, struct err *err)
+{
+    static const char *const DEVICES[] = {"null", "zero", "full", "random", "urandom", "tty"};
+    static const char *const LINKS[][2] = {{"/proc/self/fd", "dev/fd"},
+                                           {"/proc/self/fd/0", "dev/stdin"},
+                                           {"/proc/self/fd/1", "dev/stdout"},
+                                           {"/proc/self/fd/2", "dev/stderr"},
+                                           {"pts/ptmx", "dev/ptmx"}};
+    int result = mount_memory("dev", MS_NOEXEC, "mode=0755", err);
+    if (result < 0)
+        return result;
+    for (size_t i = 0; i < ARRAY_SIZE(DEVICES); i++) {
+        char from[32];
+        snprintf(from, sizeof(from), "/dev/%s", DEVICES[i]);
+        if ((result = bind_device(from, err)) < 0)
+            return result;
+    }
+    for (size_t i = 0; i < container->devices.count; i++)
+        if ((result = bind_device(container->devices.items[i], err)) < 0)
+            return result;
+    for (size_t i = 0; i < ARRAY_SIZE(LINKS); i++)
+        if (symlink(LINKS[i][0], LINKS[i][1]) < 0)
+            return err_set_errno(err, errno, "cannot link '/%s'", LINKS[i][1]);
+    if (mkdir("dev/pts", 0755) < 0 || mkdir("dev/shm", 01777) < 0 ||
+        mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+              "newinstance,ptmxmode=0666,mode=0620") < 0)
+        return err_set_errno(err, errno, "cannot give the pod '/dev/pts'");
+    return mount_memory("dev/shm", MS_NOEXEC, "mode=1777", err);
+}
+
+/* What of /proc lets its root reach past the sandbox is closed, as other container runtimes do. */
+static int mount_proc(struct err *err)
+{
+    static const char *const CLOSED[] = {"proc/sys", "proc/irq", "proc/bus", "proc/fs",
+                                         "proc/sysrq-trigger"};
+    static const char *const HIDDEN[] = {"proc/kcore", "proc/keys", "proc/timer_list",
+                                         "proc/latency_stats"};
+    if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+        return err_set_errno(err, errno,
+                             "cannot mount a fresh /proc (in a container, start it "
+                             "with an unmasked /proc)");
+    for (size_t i = 0; i < ARRAY_SIZE(CLOSED); i++) {
+        int tree;
+        if (access(CLOSED[i], F_OK) < 0)
+            continue;
+        int result = mount_clone(AT_FDCWD, CLOSED[i], true, &tree, err);
+        if (result == 0) {
+            result = mount_attach(tree, CLOSED[i], err);
+            close(tree);
+        }
+        if (result < 0)
+            return result;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(HIDDEN); i++)
+        if (access(HIDDEN[i], F_OK) == 0 && mount("/dev/null", HIDDEN[i], NULL, MS_BIND, NULL) < 0)
+            return err_set_errno(err, errno, "cannot hide '/%s'", HIDDEN[i]);
+    return 0;
+}
+
+static int mount_sys(struct err *err)
+{
+    if (mount("sysfs", "sys", "sysfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
+        return 0;
+    /* Refused where the network is not ours (hostNetwork) or /sys is covered: show the machine's.
+     */
+    _cleanup_fd_ int tree = -1;
+    if (mount_clone(AT_FDCWD, "/sys", true, &tree, err) < 0)
+        return 0;
+    return mount_attach(tree, "sys", err);
+}
+
+/* The machine's entries, in memory, at the mount point, which becomes the working directory. */
+static int show_machine(const char *mount_point, struct err *err)
+{
+    /* The process has one life: what is allocated here goes when it runs the command. */
+    struct root_entry *entries = mem_calloc(ROOT_ENTRIES_MAX, sizeof(*entries));
+    size_t count;
+    int result = gather_entries(entries, &count, err);
+    if (result == 0)
+        result = mount_memory(mount_point, 0, "mode=0755", err);
+    if (result < 0)
+        return result;
+    if (chdir(mount_point) < 0)
+        return err_set_errno(err, errno, "cannot change to '%s'", mount_point);
+    for (size_t i = 0; i < count; i++)
+        if ((result = place_entry(&entries[i], err)) < 0)
+            return result;
+    for (size_t i = 0; i < ARRAY_SIZE(FRESH); i++)
+        if (mkdir(FRESH[i], 0755) < 0)
+            return err_set_errno(err, errno, "cannot make '/%s'", FRESH[i]);
+    return 0;
+}
+
+static int show_image(const struct pod_spec *spec, const struct pod_container *container,
+                      const char *mount_point, bool *ret_writable, struct err *err)
+{
+    int result = step_image_mount(spec, container, mount_point, ret_writable, err);
+    if (result < 0)
+        return result;
+    if (chdir(mount_point) < 0)
+        return err_set_errno(err, errno, "cannot change to '%s'", mount_point);
+    return step_image_prepare(*ret_writable, err);
+}
+
+/* The working directory becomes the root. */
+static int enter_root(const struct pod_container *container, struct err *err)
+{
+    int result;
+    /* While the machine's are still in sight: the kernel gives an ordinary user a fresh /proc and
+     * /sys only where he sees one already. */
+    if ((result = mount_proc(err)) < 0 || (result = mount_sys(err)) < 0 ||
+        (result = mount_devices(container, err)) < 0)
+        return result;
+    if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+        return err_set_errno(err, errno, "cannot change the root");
+    return 0;
+}
+
+static int write_file(const char *path, const char *content, mode_t mode, struct err *err)
+{
+    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot write '%s'", path);
+    return file_write_all(fd, content, strlen(content), err);
+}
+
+static int write_names(const struct pod_spec *spec, const char *directory, struct err *err)
+{
+    _cleanup_free_ char *hostname = mem_printf("%s\n", spec->hostname);
+    const struct {
+        const char *name, *content;
+        mode_t mode;
+    } files[] = {
+        {"hostname", hostname, 0644},
+        {"hosts", spec->hosts, 0644},
+        {"resolv.conf", spec->resolv_conf, 0644},
+        {"shadow", "", 0600}, /* readable where the pod's root is the machine's */
+        {"gshadow", "", 0600},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        if (!files[i].content)
+            continue;
+        char path[64];
+        snprintf(path, sizeof(path), "%s/%s", directory, files[i].name);
+        int result = write_file(path, files[i].content, files[i].mode, err);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+/* The pod's own hosts, hostname and resolv.conf. On the machine each may be missing or a symbolic
+ * link, so nothing can be bound over it: an overlay shows ours before the machine's. Where overlays
+ * are refused (something is mounted below /etc), a layer does the same with more mounts. */
+static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, struct err *err)
+{
+    int result = mount_memory("/run", 0, "mode=0755", err);
+    if (result < 0)
+        return result;
+    if (mkdir("/run/etc", 0755) < 0)
+        return err_set_errno(err, errno, "cannot make '/run/etc'");
+    if ((result = write_names(spec, "/run/etc", err)) < 0)
+        return result;
+    bool done = mount("overlay", "/etc", "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV,
+                      "lowerdir=/run/etc:/etc") == 0;
+    umount2("/run", MNT_DETACH); /* the overlay keeps what it needs of it */
+    if (done)
+        return 0;
+    const char *const without[] = {"hostname",
+                                   "shadow",
+                                   "gshadow",
+                                   spec->hosts ? "hosts" : "hostname",
+                                   spec->resolv_conf ? "resolv.conf" : "hostname",
+                                   NULL};
+    if ((result = mount_layer_over(layers, "/etc", without, err)) < 0)
+        return result;
+    return write_names(spec, "/etc", err);
+}
+
+/* What a container may scribble on; one with a read-only root finds it there, and closed once its
+ * mount paths are made. */
+static int mount_scratch(bool read_only, struct mount_layers *layers, struct err *err)
+{
+    static const struct {
+        const char *path, *options;
+    } PLACES[] = {{"/run", "mode=0755"}, {"/tmp", "mode=1777"}, {"/var/tmp", "mode=1777"}};
+    for (size_t i = 0; i < ARRAY_SIZE(PLACES); i++) {
+        if (access(PLACES[i].path, F_OK) < 0)
+            continue;
+        int result = mount_memory(PLACES[i].path, 0, PLACES[i].options, err);
+        if (result == 0 && read_only)
+            result = mount_layers_add(layers, PLACES[i].path, err);
+        if (result < 0)
+            return result;
+    }
+    return mkdir("/run/lock", 01777) < 0 ? err_set_errno(err, errno, "cannot make '/run/lock'") : 0;
+}
+
+static int mask(const char *path, struct err *err)
+{
+    struct stat info;
+    if (lstat(path, &info) < 0 || S_ISLNK(info.st_mode))
+        return 0; /* nothing to see; a link's target has a path of its own */
+    if (S_ISDIR(info.st_mode))
+        return mount_memory(path, MS_RDONLY | MS_NOEXEC, "mode=0555,size=4k", err);
+    if (mount("/dev/null", path, NULL, MS_BIND, NULL) < 0)
+        return err_set_errno(err, errno, "cannot cover '%s'", path);
+    return 0;
+}
+
+static int place_volume(const struct pod_mount *mount, int tree, struct mount_layers *layers,
+                        struct err *err)
+{
+    struct stat info;
+    if (fstat(tree, &info) < 0)
+        return err_set_errno(err, errno, "cannot look at volume '%s'", mount->source);
+    int result = mount_make_target(layers, mount->target, S_ISDIR(info.st_mode), err);
+    return result < 0 ? result : mount_attach(tree, mount->target, err);
+}
+
+/* What is covered on the machine is covered in a volume that holds it, too. A volume that is itself
+ * such a place shows it: that is what it was asked for. */
+static int mask_inside(const struct pod_spec *spec, const struct pod_mount *mount, struct err *err)
+{
+    _cleanup_free_ char *root =
+        mem_printf("%s%s%s", str_eq(mount->source, "/") ? "" : mount->source,
+                   mount->sub_path ? "/" : "", mount->sub_path ? mount->sub_path : "");
+    size_t size = strlen(root);
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < spec->masks.count; i++) {
+        const char *hidden = spec->masks.items[i];
+        if (!str_has_prefix(hidden, root) || hidden[size] != '/')
+            continue;
+        _cleanup_free_ char *path = mem_printf("%s%s", mount->target, hidden + size);
+        result = mask(path, err);
+    }
+    return result;
+}
+
+/* `writable`: the root is an image's, over which can be written. */
+static int arrange(const struct pod_spec *spec, const struct pod_container *container,
+                   const int *trees, bool writable, struct err *err)
+{
+    struct mount_layers layers = {0};
+    int result = writable ? step_image_write_names(spec, err) : mount_etc(spec, &layers, err);
+    if (result == 0 && !writable)
+        result = mount_scratch(container->read_only, &layers, err);
+    for (size_t i = 0; result == 0 && !container->root && i < spec->masks.count; i++)
+        result = mask(spec->masks.items[i], err);
+    for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
+        result = place_volume(&container->mounts[i], trees[i], &layers, err);
+        if (result == 0)
+            result = mask_inside(spec, &container->mounts[i], err);
+    }
+    /* A working directory that the machine lacks is made where that is easy; elsewhere the command
+     * says that it is missing. */
+    if (result == 0 && container->directory && file_make_dirs(container->directory, 0755, NULL) < 0)
+        err_clear(err);
+    if (result == 0)
+        result = mount_layers_seal(&layers, err);
+    if (result == 0)
+        result = mount_read_only("/dev", err);
+    return result == 0 && (!writable || container->read_only) ? mount_read_only("/", err) : result;
+}
+
+int step_root_enter(const struct pod_spec *spec, const struct pod_container *container,
+                    const char *mount_point, struct err *err)
+{
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return err_set_errno(err, errno, "cannot part from the machine's mounts");
+    int *trees = mem_calloc(container->mount_count + 1, sizeof(*trees));
+    bool writable = false;
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
+        const struct pod_mount *mount = &container->mounts[i];
+        result =
+            mount_clone_below(mount->source, mount->sub_path, mount->read_only, &trees[i], err);
+    }
+    if (result == 0)
+        result = container->root ? show_image(spec, container, mount_point, &writable, err)
+                                 : show_machine(mount_point, err);
+    if (result == 0)
+        result = enter_root(container, err);
+    if (result == 0)
+        result = arrange(spec, container, trees, writable, err);
+    return result;
+}

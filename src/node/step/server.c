@@ -1,0 +1,375 @@
+/* The supervisor's socket; see step/server.h. A call is one connection: its request, then what came
+ * of it. A caller who leaves takes his command along: it hears SIGHUP, and SIGKILL if that did not
+ * end it. */
+#include "node/step/server.h"
+
+#include "node/pod/request.h"
+#include "node/process/fd_message.h"
+#include "node/step/exec.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    BACKLOG = 64,
+    ABANDONED_GRACE_MS = 5 * 1000, /* between SIGHUP and SIGKILL */
+    LAST_WORDS_MS = 5 * 1000,      /* for listeners of a pod that has ended */
+};
+
+struct step_call {
+    struct step_call *next;
+    int fd;     /* the caller's; -1: he has left */
+    bool asked; /* the request was taken */
+    bool told;  /* … and answered with POD_STARTED */
+    bool over;  /* nothing more is to be done */
+    bool attached;
+    struct container_run *run;
+    struct step_exec exec;   /* pid 0: this is no exec, or it has ended */
+    int64_t kill_at_ms;      /* of an abandoned command: when patience ends; else 0 */
+    struct step_tap taps[2]; /* of attach: stdout, stderr */
+    bool last_words;         /* the container has ended; what is kept in the taps is still given */
+};
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void answer(struct step_call *call, const struct pod_answer *what, int fd)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_ANSWER_MAX);
+    pod_answer_write(what, &text);
+    /* A caller who is gone, or takes no answers, is noticed when his connection ends. */
+    if (call->fd >= 0)
+        (void)fd_message_send(call->fd, text.data, text.size, &fd, fd >= 0, NULL);
+}
+
+static void hang_up(struct step_call *call)
+{
+    if (call->fd >= 0)
+        close(TAKE_FD(call->fd));
+    call->over = !call->exec.pid;
+}
+
+static void refuse(struct step_call *call, const struct err *why)
+{
+    const struct pod_answer refusal = {.kind = POD_REFUSED, .why = *why};
+    answer(call, &refusal, -1);
+    hang_up(call);
+}
+
+static void tell_end(struct step_call *call, int exit_code, const char *message)
+{
+    struct pod_answer ended = {.kind = POD_ENDED, .exit_code = exit_code};
+    str_copy(ended.message, sizeof(ended.message), message);
+    answer(call, &ended, -1);
+    hang_up(call);
+}
+
+/* ---- attach ---------------------------------------------------------------------------------- */
+
+static void leave_output(struct step_call *call)
+{
+    for (int i = 0; i < 2; i++) {
+        if (call->run)
+            step_tap_remove(&call->run->taps[i], &call->taps[i]);
+        step_tap_release(&call->taps[i]);
+    }
+}
+
+static void attach(struct step_call *call, const struct pod_request *request, int fds[])
+{
+    struct container_run *run = call->run;
+    if (!run->pid || !run->is_up) {
+        struct err err;
+        err_set(&err, ERR_UNAVAILABLE, "container '%s' is not running", run->spec->name);
+        refuse(call, &err);
+        return;
+    }
+    int next = 0;
+    const bool wanted[] = {request->out, request->err};
+    for (int i = 0; i < 2; i++) {
+        step_tap_init(&call->taps[i], wanted[i] ? TAKE_FD(fds[next]) : -1);
+        next += wanted[i];
+        step_tap_add(&run->taps[i], &call->taps[i]);
+    }
+    answer(call, &(struct pod_answer){.kind = POD_STARTED}, request->in ? run->input_fd : -1);
+    call->told = call->attached = true;
+    /* The input of one who was handed it for good ends with him. */
+    if (request->in && run->spec->stdin_once && run->input_fd >= 0)
+        close(TAKE_FD(run->input_fd));
+}
+
+/* The listener has heard all: the container's end is told after its last words. */
+static void end_attached(struct step_call *call)
+{
+    if (step_taps_are_full(&call->taps[0]) || step_taps_are_full(&call->taps[1]))
+        return;
+    int exit_code = call->run->state->end.exit_code;
+    leave_output(call);
+    tell_end(call, exit_code, "");
+}
+
+void step_server_run_ended(struct step_server *server, const struct container_run *run)
+{
+    for (struct step_call *call = server->calls; call; call = call->next) {
+        if (call->run != run || !call->attached || call->over)
+            continue;
+        for (int i = 0; i < 2; i++) { /* what the next run says is none of his */
+            step_tap_remove(&call->run->taps[i], &call->taps[i]);
+            step_tap_flush(&call->taps[i]);
+        }
+        call->last_words = true;
+        end_attached(call);
+    }
+}
+
+/* ---- exec ------------------------------------------------------------------------------------ */
+
+static void start_exec(struct step_call *call, const struct pod_request *request, int fds[])
+{
+    struct err err = ERR_INIT;
+    struct step_exec_order order = {
+        .arguments = request->arguments.items, .terminal = request->terminal, .fds = {-1, -1, -1}};
+    const bool wanted[] = {request->in, request->out, request->err};
+    for (int i = 0, next = 0; i < 3 && !request->terminal; i++)
+        if (wanted[i])
+            order.fds[i] = fds[next++];
+    if (step_exec_start(&call->exec, call->run, &order, &err) < 0)
+        refuse(call, &err);
+}
+
+/* The answer to a command that cannot run comes with its end. */
+static void tell_started(struct step_call *call)
+{
+    if (!call->exec.pid || call->told || step_exec_has_started(&call->exec, NULL) <= 0)
+        return;
+    call->told = true;
+    answer(call, &(struct pod_answer){.kind = POD_STARTED}, call->exec.terminal_fd);
+    if (call->exec.terminal_fd >= 0)
+        close(TAKE_FD(call->exec.terminal_fd)); /* its end is the caller's to make */
+}
+
+bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
+{
+    struct step_exec_end end;
+    struct step_call *call = server->calls;
+    while (call && call->exec.pid != pid)
+        call = call->next;
+    if (!call)
+        return false;
+    tell_started(call); /* it may have been that quick */
+    step_exec_reaped(&call->exec, pid, wait_status, &end);
+    step_exec_release(&call->exec);
+    tell_end(call, end.exit_code, end.message);
+    return true;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static struct container_run *find_run(const struct step_server *server, const char *name)
+{
+    for (size_t i = 0; i < server->run_count; i++)
+        if (str_eq(server->runs[i].spec->name, name))
+            return &server->runs[i];
+    return NULL;
+}
+
+static int check_descriptors(const struct pod_request *request, const int fds[], struct err *err)
+{
+    int expected = request->terminal ? 0 : request->out + request->err;
+    if (request->kind == POD_EXEC && !request->terminal)
+        expected += request->in;
+    int count = 0;
+    while (count < FD_MESSAGE_FDS_MAX && fds[count] >= 0)
+        count++;
+    return count == expected
+               ? 0
+               : err_set(err, ERR_INVALID, "%d descriptors came, not %d", count, expected);
+}
+
+static void take_request(struct step_server *server, struct step_call *call)
+{
+    static char text[POD_REQUEST_MAX + 1]; /* one a process, and no call is served within another */
+    int fds[FD_MESSAGE_FDS_MAX];
+    ssize_t size = fd_message_receive(call->fd, text, sizeof(text) - 1, fds);
+    if (size == FD_MESSAGE_NONE)
+        return;
+    struct err err = ERR_INIT;
+    struct pod_request request;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    call->asked = true;
+    text[size > 0 ? size : 0] = '\0';
+    if (size <= 0) {
+        err_set(&err, ERR_TOO_LARGE, "the request is too long");
+        refuse(call, &err);
+    } else if (pod_request_parse(arena, text, (size_t)size, &request, &err) < 0 ||
+               check_descriptors(&request, fds, &err) < 0) {
+        refuse(call, &err);
+    } else if (!(call->run = find_run(server, request.container))) {
+        err_set(&err, ERR_NOT_FOUND, "container '%s' is not one of the pod's", request.container);
+        refuse(call, &err);
+    } else if (request.kind == POD_EXEC) {
+        start_exec(call, &request, fds);
+    } else {
+        attach(call, &request, fds);
+    }
+    for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* The caller says no more; that he is gone is all there is to hear. */
+static void listen_for_end(struct step_call *call, int64_t now_ms)
+{
+    char ignored[64];
+    int fds[FD_MESSAGE_FDS_MAX];
+    ssize_t size = fd_message_receive(call->fd, ignored, sizeof(ignored), fds);
+    for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    if (size != FD_MESSAGE_ENDED)
+        return;
+    leave_output(call);
+    hang_up(call);
+    if (call->exec.pid) {
+        step_exec_signal(&call->exec, SIGHUP);
+        call->kill_at_ms = now_ms + ABANDONED_GRACE_MS;
+    }
+}
+
+static void serve_call(struct step_server *server, struct step_call *call, int64_t now_ms)
+{
+    if (call->fd >= 0 && !call->asked)
+        take_request(server, call);
+    else if (call->fd >= 0)
+        listen_for_end(call, now_ms);
+    tell_started(call);
+    for (int i = 0; i < 2; i++)
+        step_tap_flush(&call->taps[i]);
+    if (call->last_words && !call->over)
+        end_attached(call);
+    if (call->kill_at_ms && call->kill_at_ms <= now_ms) {
+        step_exec_signal(&call->exec, SIGKILL);
+        call->kill_at_ms = 0;
+    }
+}
+
+static void free_call(struct step_call *call)
+{
+    leave_output(call);
+    step_exec_release(&call->exec);
+    if (call->fd >= 0)
+        close(call->fd);
+    free(call);
+}
+
+static void accept_calls(struct step_server *server)
+{
+    while (server->call_count < STEP_CALLS_MAX) {
+        int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0)
+            return;
+        struct step_call *call = mem_zalloc(sizeof(*call));
+        *call = (struct step_call){.next = server->calls, .fd = fd, .exec = STEP_EXEC_INIT};
+        step_tap_init(&call->taps[0], -1);
+        step_tap_init(&call->taps[1], -1);
+        server->calls = call;
+        server->call_count++;
+    }
+}
+
+void step_server_serve(struct step_server *server, int64_t now_ms)
+{
+    accept_calls(server);
+    for (struct step_call **place = &server->calls; *place;) {
+        struct step_call *call = *place;
+        serve_call(server, call, now_ms);
+        if (call->over) {
+            *place = call->next;
+            server->call_count--;
+            free_call(call);
+        } else {
+            place = &call->next;
+        }
+    }
+}
+
+nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls)
+{
+    nfds_t count = 0;
+    if (server->call_count < STEP_CALLS_MAX)
+        polls[count++] = (struct pollfd){.fd = server->fd, .events = POLLIN};
+    for (const struct step_call *call = server->calls; call; call = call->next) {
+        polls[count++] = (struct pollfd){.fd = call->fd, .events = POLLIN};
+        polls[count++] =
+            (struct pollfd){.fd = call->told ? -1 : call->exec.report_fd, .events = POLLIN};
+        for (int i = 0; i < 2; i++)
+            if (call->taps[i].fd >= 0 && call->taps[i].kept.size)
+                polls[count++] = (struct pollfd){.fd = call->taps[i].fd, .events = POLLOUT};
+    }
+    return count;
+}
+
+int64_t step_server_wake(const struct step_server *server)
+{
+    int64_t wake = INT64_MAX;
+    for (const struct step_call *call = server->calls; call; call = call->next)
+        if (call->kill_at_ms && call->kill_at_ms < wake)
+            wake = call->kill_at_ms;
+    return wake;
+}
+
+/* ---- the beginning and the end --------------------------------------------------------------- */
+
+int step_server_open(struct step_server *server, const char *directory, struct container_run *runs,
+                     size_t run_count, struct err *err)
+{
+    *server = (struct step_server){.fd = -1, .runs = runs, .run_count = run_count};
+    /* The directory's own path may be longer than an address can be. */
+    _cleanup_fd_ int place = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SOCKET, place);
+    _cleanup_fd_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (place >= 0)
+        unlinkat(place, POD_SOCKET, 0); /* of a supervisor before */
+    if (place < 0 || fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        fchmodat(place, POD_SOCKET, 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
+        return err_set_errno(err, errno, "cannot listen at '%s/" POD_SOCKET "'", directory);
+    server->fd = TAKE_FD(fd);
+    return 0;
+}
+
+static bool has_last_words(const struct step_server *server)
+{
+    for (const struct step_call *call = server->calls; call; call = call->next)
+        if (call->last_words)
+            return true;
+    return false;
+}
+
+void step_server_close(struct step_server *server)
+{
+    const int64_t until = moment_wall_ms() + LAST_WORDS_MS;
+    for (int64_t now = 0; has_last_words(server) && (now = moment_wall_ms()) < until;) {
+        struct pollfd polls[STEP_SERVER_POLLS_MAX];
+        poll(polls, step_server_poll(server, polls), (int)(until - now));
+        step_server_serve(server, now);
+    }
+    while (server->calls) {
+        struct step_call *next = server->calls->next;
+        free_call(server->calls);
+        server->calls = next;
+    }
+    close(server->fd);
+}

@@ -1,0 +1,35 @@
+/* Settings of the kernel that belong to the pod's own namespaces. Only those are ever written: the
+ * planner refuses the rest, and this checks it again, because for real root it would be the
+ * machine's. */
+#include "node/pod/sysctl_names.h"
+#include "node/step/step.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static int set_one(const char *setting, bool own_network, struct err *err)
+{
+    _cleanup_free_ char *name = mem_strdup(setting);
+    char *equals = strchr(name, '=');
+    if (!equals)
+        return err_set(err, ERR_INVALID, "'%s' is no setting", setting);
+    *equals = '\0';
+    if (!sysctl_is_of_pod(name, own_network))
+        return err_set(err, ERR_INVALID, "sysctl '%s' is not of the pod's own", name);
+    _cleanup_free_ char *path = mem_printf("/proc/sys/%s", name);
+    for (char *dot = path + strlen("/proc/sys/"); (dot = strchr(dot, '.'));)
+        *dot = '/';
+    int result = file_write_into(path, equals + 1, err);
+    return result < 0 ? err_wrap(err, "cannot set sysctl '%s'", name) : 0;
+}
+
+int step_sysctls_set(const struct pod_spec *spec, struct err *err)
+{
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < spec->sysctls.count; i++)
+        result = set_one(spec->sysctls.items[i], spec->network != NULL, err);
+    return result;
+}

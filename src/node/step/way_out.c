@@ -1,0 +1,166 @@
+/* The way out of an ordinary user: runs pasta or slirp4netns for the pod network and lives as long
+ * as it does, holding the lock by which it is found again. The program is alone in a PID namespace
+ * with a first process of ours, so that it ends when this process is killed, whatever it has made
+ * of itself meanwhile. */
+#include "node/step/step.h"
+
+#include "node/network/inside_socket.h"
+#include "node/network/netlink.h"
+#include "node/network/way_out.h"
+#include "node/process/lock.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 20, READY_MS = 10 * 1000, LOG_MAX = 64 * 1024 };
+
+#define WAY_OUT_CIDR "--cidr=" WAY_OUT_RANGE "/24"
+
+/* Ours is the port space of the machine, theirs the pods': no port is passed either way, and no
+ * address stands for the machine's loopback. */
+static const char *const PASTA[] = {
+    "--foreground",  "--quiet",      "--config-net", "--no-map-gw", "--ipv4-only",   "--no-dhcp",
+    "--no-dhcpv6",   "--no-ndp",     "--no-ra",      "--tcp-ports", "none",          "--udp-ports",
+    "none",          "--tcp-ns",     "none",         "--udp-ns",    "none",          "--address",
+    WAY_OUT_ADDRESS, "--netmask",    "30",           "--gateway",   WAY_OUT_GATEWAY, "--ns-ifname",
+    WAY_OUT_LINK,    "--netns-only", "--netns",      NULL,
+};
+static const char *const SLIRP[] = {
+    "--configure",       "--mtu=65520", "--disable-host-loopback", "--disable-dns", WAY_OUT_CIDR,
+    "--netns-type=path", NULL,
+};
+
+/* The network as a file, in mounts of our own: the program gives up the right to look into the
+ * holder before it opens it. */
+static int show_network(const char *holder, const char *point, int *ret_netlink_fd, struct err *err)
+{
+    _cleanup_fd_ int pidfd = -1;
+    char path[64];
+    pid_t pid;
+    int result = process_lock_holder(holder, &pidfd, &pid, err);
+    if (result < 0)
+        return err_wrap(err, "the pod network is gone");
+    result = inside_socket(pidfd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, ret_netlink_fd, err);
+    if (result < 0)
+        return result;
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+    _cleanup_fd_ int file = open(point, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0)
+        return err_set_errno(err, errno, "cannot make '%s'", point);
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
+        mount(path, point, NULL, MS_BIND, NULL) < 0)
+        return err_set_errno(err, errno, "cannot show the pod network to a program");
+    return 0;
+}
+
+/* The pipe to our starter is neither the program's to hold nor its parent's. */
+static void redirect(const char *point)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof(path), "%s.log", point) >= sizeof(path))
+        return;
+    int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (log < 0)
+        log = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+}
+
+static void run_program(const char *program, const char *point)
+{
+    signal(SIGPIPE, SIG_DFL); /* as every program expects it, and pasta insists on */
+    const char *arguments[64] = {program};
+    const char *name = strrchr(program, '/');
+    bool is_pasta = str_eq(name ? name + 1 : program, "pasta");
+    size_t count = 1;
+    for (const char *const *each = is_pasta ? PASTA : SLIRP; *each; each++)
+        arguments[count++] = *each;
+    arguments[count++] = point;
+    if (!is_pasta)
+        arguments[count++] = WAY_OUT_LINK;
+    execv(program, (char *const *)arguments);
+    fprintf(stderr, "cannot run '%s': %s\n", program, strerror(errno));
+    _exit(127);
+}
+
+/* The first process of the namespace: all in it end with it. */
+static void run_first(const char *program, const char *point)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    redirect(point);
+    pid_t child = fork();
+    if (child == 0)
+        run_program(program, point);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    _exit(1);
+}
+
+/* Its link in the pod network is what it makes; true when that is there. */
+static bool wait_for_link(int netlink_fd, pid_t first)
+{
+    for (int waited = 0; waited < READY_MS; waited += LOOK_MS) {
+        if (netlink_link_exists(netlink_fd, WAY_OUT_LINK))
+            return true;
+        if (waitpid(first, NULL, WNOHANG) != 0)
+            return false;
+        (void)poll(NULL, 0, LOOK_MS);
+    }
+    return false;
+}
+
+/* With its last words, which mostly say why. */
+static void complain(const char *program, const char *point)
+{
+    char path[PATH_MAX];
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, LOG_MAX);
+    if ((size_t)snprintf(path, sizeof(path), "%s.log", point) < sizeof(path))
+        (void)file_read(path, &text, NULL);
+    while (text.size > 0 && text.data[text.size - 1] == '\n')
+        text.data[--text.size] = '\0';
+    const char *line = strrchr(text.data, '\n');
+    fprintf(stderr, "'%s' makes none: %s\n", program, line ? line + 1 : text.data);
+}
+
+int step_way_out(int argc, char **argv)
+{
+    struct err err;
+    int lock, inside = -1;
+    if (argc != 4) {
+        fputs("usage: trainyard-step way-out HOLDER LOCK MOUNT-POINT PROGRAM\n", stderr);
+        return 2;
+    }
+    if (step_detach(&err) < 0 || process_lock_take(argv[1], &lock, &err) < 0 ||
+        show_network(argv[0], argv[2], &inside, &err) < 0) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    prctl(PR_SET_NAME, "trainyard-out");
+    pid_t first = unshare(CLONE_NEWPID) < 0 ? -1 : fork();
+    if (first == 0)
+        run_first(argv[3], argv[2]);
+    if (first < 0 || !wait_for_link(inside, first)) {
+        complain(argv[3], argv[2]);
+        return 1;
+    }
+    step_say_ready();
+    while (waitpid(first, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return 1;
+}
