@@ -26,8 +26,6 @@ static void tell_pod(const struct telling *t)
     } FLAGS[] = {
         {"hostPID", "hostPID has no effect: a container sees its own processes only"},
         {"hostIPC", "hostIPC has no effect: a pod has its own semaphores and shared memory"},
-        {"shareProcessNamespace",
-         "shareProcessNamespace has no effect: a container sees its own processes only"},
     };
     const struct json *spec = json_get(t->pod, "spec");
     const struct json *security = json_get(spec, "securityContext");

@@ -150,6 +150,7 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
     write_optional(buf, "network", spec->network);
     write_optional(buf, "address", spec->address);
     record_write_int(buf, "nested", spec->nested);
+    record_write_int(buf, "share-processes", spec->shares_processes);
     record_write(buf, "restart", restart_policy_name(spec->restart));
     write_optional(buf, "identity", spec->identity);
     record_write_int(buf, "grace", spec->grace_ms);
@@ -338,6 +339,8 @@ static int parse_record(struct parser *p, const char *key, const char *value)
         return parse_memory(p, key, value);
     if (str_eq(key, "nested"))
         return parse_bool(p, key, value, &spec->nested);
+    if (str_eq(key, "share-processes"))
+        return parse_bool(p, key, value, &spec->shares_processes);
     if (str_eq(key, "extra-group"))
         return parse_group(p, value);
     if (str_eq(key, "restart"))

@@ -69,6 +69,7 @@ struct pod_spec {
                             own network */
     const char *address; /* "10.244.1.2", where `network` is given */
     bool nested;         /* we are an ordinary user: containers get a user namespace of their own */
+    bool shares_processes; /* its containers see the processes of each other */
     enum restart_policy restart;
     const char *identity; /* "name_namespace(uid)", as messages of Kubernetes name a pod */
     int64_t grace_ms;     /* for a container that is ended while its pod goes on */

@@ -32,13 +32,14 @@ enum {
 
 void container_run_init(struct container_run *run, const char *directory,
                         const struct pod_spec *pod, const struct pod_container *spec,
-                        struct container_state *state)
+                        struct container_state *state, struct step_share *share)
 {
     *run = (struct container_run){
         .directory = directory,
         .pod = pod,
         .spec = spec,
         .state = state,
+        .share = pod->shares_processes ? share : NULL,
         .report_fd = -1,
         .input_fd = -1,
         .output_fds = {-1, -1},
@@ -122,6 +123,8 @@ static int spawn(struct container_run *run, struct err *err)
     int result = 0;
     if (make_lines(run, &lines) < 0)
         result = err_set_errno(err, errno, "cannot make pipes");
+    else if (run->share)
+        result = (pid = step_share_fork(run->share, mount_point, err)) < 0 ? -1 : 0;
     else /* like fork(), but the child is the first of new namespaces */
         pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0)
@@ -222,6 +225,10 @@ static bool read_reports(struct container_run *run)
                 take_terminal(run, fds[0]);
             continue;
         }
+        if (report.kind == STEP_MARK) {
+            run->mark = report.mark;
+            continue;
+        }
         run->report = report;
         run->has_report = true;
         came_up = came_up || report.kind == STEP_RUNNING;
@@ -240,8 +247,12 @@ bool container_run_read(struct container_run *run)
 
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)
 {
-    /* With its first process the sandbox has ended wholly, so all it wrote is in the pipes. */
+    /* With its first process the sandbox has ended wholly, so all it wrote is in the pipes. Where
+     * processes are shared, that is seen to here. */
     read_reports(run);
+    if (run->share)
+        step_share_sweep(run->mark);
+    run->mark = 0;
     read_output(run, 0, true);
     read_output(run, 1, true);
     struct step_report report = run->report;

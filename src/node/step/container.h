@@ -6,6 +6,7 @@
 #include "node/log/container_log.h"
 #include "node/pod/state.h"
 #include "node/step/log.h"
+#include "node/step/share.h"
 #include "node/step/step.h"
 #include "node/step/tap.h"
 
@@ -14,7 +15,9 @@ struct container_run {
     const struct pod_spec *pod;
     const struct pod_container *spec;
     struct container_state *state;
-    pid_t pid; /* of the sandbox's first process; 0: not running */
+    struct step_share *share; /* where the containers see each other's processes; or NULL */
+    uint64_t mark;            /* what it leaves there is known by; 0: nothing ran yet */
+    pid_t pid;                /* of the sandbox's first process; 0: not running */
     int report_fd;
     struct step_log log;
     int input_fd;      /* for the command's input: a pipe or the terminal's master; or -1 */
@@ -28,7 +31,7 @@ struct container_run {
 
 void container_run_init(struct container_run *run, const char *directory,
                         const struct pod_spec *pod, const struct pod_container *spec,
-                        struct container_state *state);
+                        struct container_state *state, struct step_share *share);
 
 /* The state becomes waiting for the sandbox; a failure is filled into it as an end. */
 int container_run_start(struct container_run *run, int64_t now_ms, struct err *err);

@@ -150,9 +150,7 @@ static void give_birth(int sandbox_fd, int birth_fd)
     _exit(write(birth_fd, &pid, sizeof(pid)) == (ssize_t)sizeof(pid) ? 0 : 1);
 }
 
-/* fork(), but the child belongs to the sandbox's PID namespace. Takes the moment that the midwife
- * needs. */
-static pid_t fork_inside(int sandbox_fd)
+pid_t step_fork_inside(int sandbox_fd)
 {
     int birth[2];
     if (pipe2(birth, O_CLOEXEC) < 0)
@@ -184,7 +182,7 @@ static int start(struct step_exec *exec, const struct container_run *run,
     _cleanup_fd_ int sandbox = pidfd_open(run->pid, 0);
     if (sandbox < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set_errno(err, errno, "cannot reach the container");
-    pid_t pid = fork_inside(sandbox);
+    pid_t pid = step_fork_inside(sandbox);
     if (pid == 0)
         run_command(run, order, fds, pair[1], sandbox);
     int why = errno;

@@ -54,6 +54,10 @@ struct step_exec {
 int step_exec_start(struct step_exec *exec, const struct container_run *run,
                     const struct step_exec_order *order, struct err *err);
 
+/* fork(), but the child belongs to the PID namespace of the process that the pidfd names, and
+ * cannot be looked into. Takes the moment that a midwife needs. */
+pid_t step_fork_inside(int sandbox_fd);
+
 /* 1: the command runs (or has ended since); 0: not known yet; negative: it cannot run, err says
  * why. Its end is reported in each case. */
 int step_exec_has_started(struct step_exec *exec, struct err *err);

@@ -7,6 +7,7 @@
 #include "node/process/fd_message.h"
 
 #include "node/step/limits.h"
+#include "node/step/share.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -207,6 +208,8 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "trainyard-init");
 
+    if (spec->shares_processes)
+        report(&(struct step_report){.kind = STEP_MARK, .mark = step_share_mark()});
     pid_t command = start_command(container);
     report(&(struct step_report){.kind = STEP_RUNNING});
     /* A descendant that keeps our pipes' ends open is fine; we must not. */

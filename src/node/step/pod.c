@@ -37,6 +37,7 @@ struct supervisor {
     struct pod_state state;
     struct container_run runs[POD_CONTAINERS_MAX];
     struct container_life lives[POD_CONTAINERS_MAX];
+    struct step_share share;
     int signal_fd;
     struct step_server server;
     bool dirty;    /* the state must be written */
@@ -274,7 +275,7 @@ static void reap(struct supervisor *s)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        if (step_server_reaped(&s->server, pid, status))
+        if (step_share_reaped(&s->share, pid) || step_server_reaped(&s->server, pid, status))
             continue;
         for (size_t i = 0; i < s->state.count; i++) {
             life_reaped(&s->lives[i], pid, status);
@@ -391,7 +392,7 @@ static void restore_state(struct supervisor *s)
             set_waiting(state, "ContainerCreating", "");
         if (spec->image_id)
             str_copy(state->image_id, sizeof(state->image_id), spec->image_id);
-        container_run_init(&s->runs[i], s->directory, &s->spec, spec, state);
+        container_run_init(&s->runs[i], s->directory, &s->spec, spec, state, &s->share);
         life_init(&s->lives[i], &s->runs[i], &s->state);
         state->started = state->ready = false;
         if (state->pid) { /* it was running, or about to */

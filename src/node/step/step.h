@@ -51,7 +51,7 @@ int step_sysctls_set(const struct pod_spec *spec, struct err *err);
 int step_memory_mount(const struct pod_spec *spec, struct err *err);
 
 /* Replace the view of the file system by the container's. The caller is alone in a new mount
- * namespace and the first process of a new PID namespace; `mount_point` is an empty directory. */
+ * namespace, in the PID namespace of the container; `mount_point` is an empty directory. */
 int step_root_enter(const struct pod_spec *spec, const struct pod_container *container,
                     const char *mount_point, struct err *err);
 
@@ -76,13 +76,14 @@ int step_terminal_take(int *ret_master, struct err *err);
 /* Refuse what no container needs, for this process and all that come of it. Needs no_new_privs. */
 int step_seccomp_install(struct err *err);
 
-/* What the first process of a sandbox tells its supervisor, one message a write. STEP_TERMINAL
- * comes before the command runs, with the master of its terminal. */
-enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED, STEP_TERMINAL };
+/* What the first process of a sandbox tells its supervisor, one message a write. STEP_MARK and
+ * STEP_TERMINAL come before the command runs, the latter with the master of its terminal. */
+enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED, STEP_TERMINAL, STEP_MARK };
 struct step_report {
     enum step_report_kind kind;
     int exit_code;
     int signal;
+    uint64_t mark;                 /* of STEP_MARK: see step/share.h */
     char message[ERR_MESSAGE_MAX]; /* of STEP_FAILED */
 };
 

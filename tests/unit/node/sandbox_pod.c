@@ -50,6 +50,19 @@ struct pod pod_make(const char *name, const char *address, const char *script)
     return pod;
 }
 
+struct pod_container *pod_add_container(struct pod *pod, const char *name, const char *script)
+{
+    struct pod_container like = *pod->main;
+    struct pod_container *added = pod_spec_add_container(pod->arena, &pod->spec, name);
+    *added = like;
+    added->name = name;
+    added->arguments = (struct pod_strings){0};
+    const char *const words[] = {"/bin/sh", "-c", script};
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        pod_strings_add(pod->arena, &added->arguments, words[i]);
+    return added;
+}
+
 int pod_try_supervisor(const struct pod *pod)
 {
     pid_t pid = fork();

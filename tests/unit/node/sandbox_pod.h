@@ -24,6 +24,8 @@ struct pod {
 };
 
 struct pod pod_make(const char *name, const char *address, const char *script);
+/* Another container, like the main one, before the pod is started. */
+struct pod_container *pod_add_container(struct pod *pod, const char *name, const char *script);
 void pod_write_spec(const struct pod *pod);
 /* The exit status of the supervisor's starter. */
 int pod_try_supervisor(const struct pod *pod);
@@ -52,6 +54,12 @@ void a_read_only_root(void **state);
 void an_image_is_the_root(void **state);
 void images_without_a_program_say_so(void **state);
 void a_stop_signal(void **state);
+
+/* test_sandbox_share.c */
+void containers_see_each_other(void **state);
+void what_a_container_leaves_behind_ends_with_it(void **state);
+void shared_containers_restart_alone(void **state);
+void a_killed_supervisor_takes_shared_containers_along(void **state);
 
 /* test_sandbox_walls.c */
 void the_machine_is_read_only_and_hidden(void **state);

@@ -359,6 +359,10 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(restarts_keep_the_log_before),
         cmocka_unit_test(a_killed_supervisor_takes_its_pod_along),
         cmocka_unit_test(a_pause_goes_on_by_policy),
+        cmocka_unit_test(containers_see_each_other),
+        cmocka_unit_test(what_a_container_leaves_behind_ends_with_it),
+        cmocka_unit_test(shared_containers_restart_alone),
+        cmocka_unit_test(a_killed_supervisor_takes_shared_containers_along),
     };
     struct err err = ERR_INIT;
     if (sandbox_enter(&err) < 0) {

@@ -54,19 +54,6 @@ void volumes_lie_where_they_are_mounted(void **state)
     pod_drop(&pod);
 }
 
-static struct pod_container *add_container(struct pod *pod, const char *name, const char *script)
-{
-    struct pod_container like = *pod->main;
-    struct pod_container *added = pod_spec_add_container(pod->arena, &pod->spec, name);
-    *added = like;
-    added->name = name;
-    added->arguments = (struct pod_strings){0};
-    const char *const words[] = {"/bin/sh", "-c", script};
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        pod_strings_add(pod->arena, &added->arguments, words[i]);
-    return added;
-}
-
 /* One container fills it, the other reads it; neither can have more than its size, and on the
  * machine's disk there is nothing of it. */
 void memory_is_shared_and_limited(void **state)
@@ -79,10 +66,10 @@ void memory_is_shared_and_limited(void **state)
     struct pod_memory *row = pod_spec_add_memory(pod.arena, &pod.spec, memory);
     row->size = 1024 * 1024;
     pod_container_add_mount(pod.arena, pod.main, "/m", memory);
-    add_container(&pod, "side",
-                  "head -c 524288 /dev/zero >/m/data\n"
-                  "head -c 1048576 /dev/zero >/m/more 2>/dev/null && echo endless >/m/word\n"
-                  "rm /m/more; test -e /m/word || echo limited >/m/word; mv /m/word /m/full");
+    pod_add_container(&pod, "side",
+                      "head -c 524288 /dev/zero >/m/data\n"
+                      "head -c 1048576 /dev/zero >/m/more 2>/dev/null && echo endless >/m/word\n"
+                      "rm /m/more; test -e /m/word || echo limited >/m/word; mv /m/word /m/full");
     pod_start(&pod);
     pod_finish(&pod);
     pod_expect_log(&pod, "tmpfs\n524288\nlimited\n");

@@ -44,7 +44,7 @@ static void wait_readable(int fd)
 static void start_container(const char *script)
 {
     state = (struct container_state){0};
-    container_run_init(&run, scratch, &spec, &spec.containers[0], &state);
+    container_run_init(&run, scratch, &spec, &spec.containers[0], &state, NULL);
     spec.containers[0].arguments.items[2] = script;
     struct err err = ERR_INIT;
     if (container_run_start(&run, 1, &err) < 0)

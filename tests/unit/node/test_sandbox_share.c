@@ -1,0 +1,110 @@
+/* Containers of one pod that see each other's processes: who sees, signals and looks into whom, and
+ * that each still ends, wholly and with its own exit code, by itself. */
+#include "sandbox_pod.h"
+
+#include "base/file.h"
+#include "node/process/lock.h"
+
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct pod make_shared(const char *name, const char *script)
+{
+    struct pod pod = pod_make(name, "10.244.1.1", script);
+    pod.spec.shares_processes = true;
+    return pod;
+}
+
+static const struct container_state *state_of(const struct pod *pod, const char *name)
+{
+    return pod_state_find(pod_state_now(pod), name);
+}
+
+/* The other's files are open to root's containers, as in Kubernetes; an ordinary user's have a user
+ * namespace each, which closes them. Behind the first process there is nothing for either. */
+void containers_see_each_other(void **state)
+{
+    struct pod pod = make_shared(
+        "shared",
+        "until pid=$(pgrep -xf 'sleep 4321'); do sleep 0.01; done\n"
+        "cat /proc/1/comm; cat /proc/$pid/root/tmp/mine 2>/dev/null || echo closed\n"
+        "ls /proc/1/root/ 2>/dev/null; ls /proc/1/fd/ 2>/dev/null; cat /proc/1/exe 2>/dev/null\n"
+        "for p in $(pgrep -x trainyard-init); do ls /proc/$p/root/ 2>/dev/null; done\n"
+        "kill -KILL 1 2>/dev/null; cat /proc/1/comm; kill -TERM $pid");
+    pod_add_container(&pod, "other", "echo mine >/tmp/mine; exec sleep 4321");
+    pod_start(&pod);
+    const struct container_end *end = pod_finish(&pod);
+    assert_int_equal(end->exit_code, 128 + SIGTERM);
+    assert_int_equal(end->signal, SIGTERM);
+    assert_int_equal(state_of(&pod, "main")->end.exit_code, 0);
+    pod_expect_log(&pod, pod.spec.nested ? "trainyard-pause\nclosed\ntrainyard-pause\n"
+                                         : "trainyard-pause\nmine\ntrainyard-pause\n");
+    pod_drop(&pod);
+}
+
+/* What both containers see at /run/kept. */
+static void keep(struct pod *pod)
+{
+    char *kept = arena_printf(pod->arena, "%s/kept", pod->directory);
+    file_make_dirs(kept, 0777, NULL);
+    chmod(kept, 0777);
+    pod_container_add_mount(pod->arena, pod->main, "/run/kept", kept);
+}
+
+/* Its pipes are complete then, too: nobody waits for who inherited them. */
+void what_a_container_leaves_behind_ends_with_it(void **state)
+{
+    struct pod pod =
+        make_shared("leaving", "until pgrep -xf 'sleep 4322' >/dev/null; do sleep 0.01; done\n"
+                               "touch /run/kept/seen\n"
+                               "while pgrep -xf 'sleep 432[23]' >/dev/null; do sleep 0.01; done");
+    keep(&pod);
+    struct pod_container *other =
+        pod_add_container(&pod, "other",
+                          "setsid sleep 4323 & (setsid sleep 4322 &)\n"
+                          "until test -e /run/kept/seen; do sleep 0.01; done; exit 3");
+    other->user = 1000; /* also one who is not the supervisor's user */
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 3);
+    assert_int_equal(state_of(&pod, "main")->end.exit_code, 0);
+    pod_drop(&pod);
+}
+
+void shared_containers_restart_alone(void **state)
+{
+    struct pod pod =
+        make_shared("again", "if test -e /run/kept/ended; then pgrep -xf 'sleep 4324'\n"
+                             "touch /run/kept/done; exit 0; fi\n"
+                             "touch /run/kept/ended; setsid sleep 4324 & exit 7");
+    keep(&pod);
+    pod_add_container(&pod, "other", "until test -e /run/kept/done; do sleep 0.01; done; exit 0");
+    pod.spec.restart = RESTART_ON_FAILURE;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    assert_int_equal(state_of(&pod, "main")->restarts, 1);
+    assert_int_equal(state_of(&pod, "main")->last.exit_code, 7);
+    assert_int_equal(state_of(&pod, "main")->end.exit_code, 0);
+    assert_int_equal(state_of(&pod, "other")->restarts, 0);
+    assert_string_equal(pod_log(&pod, 1), "");
+    pod_drop(&pod);
+}
+
+void a_killed_supervisor_takes_shared_containers_along(void **state)
+{
+    struct pod pod = make_shared("gone", "(setsid sleep 4325 &); echo up; exec sleep 1000");
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    int init_fd = pidfd_open((pid_t)state_of(&pod, "main")->pid, 0);
+    int pidfd = pod_find_supervisor(&pod);
+    assert_true(init_fd >= 0 && pidfd >= 0);
+    pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+    assert_true(process_wait_end(init_fd, DEADLINE_MS));
+    assert_true(process_wait_end(pidfd, DEADLINE_MS));
+    close(init_fd);
+    close(pidfd);
+    pod_start_supervisor(&pod);
+    assert_string_equal(pod_finish(&pod)->reason, "ContainerStatusUnknown");
+    pod_drop(&pod);
+}
