@@ -1,11 +1,11 @@
 /* Files as this program needs them; see file.h. */
 #include "base/file.h"
 
+#include "base/file_walk.h"
 #include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,27 +119,15 @@ int file_make_dirs(const char *path, mode_t mode, struct err *err)
     }
 }
 
+static int remove_entry(void *context, int directory, const char *name, const struct stat *info)
+{
+    return unlinkat(directory, name, S_ISDIR(info->st_mode) ? AT_REMOVEDIR : 0) < 0 ? errno : 0;
+}
+
 int file_remove_tree(const char *path, struct err *err)
 {
-    struct stat info;
-    if (lstat(path, &info) < 0)
-        return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot remove '%s'", path);
-    char *const roots[] = {(char *)path, NULL};
-    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
-    if (!walk)
-        return err_set_errno(err, errno, "cannot remove '%s'", path);
-    int result = 0;
-    for (FTSENT *entry; result == 0 && (entry = fts_read(walk));) {
-        if (entry->fts_info == FTS_D) /* so that what is in it can go, whatever its mode says */
-            (void)chmod(entry->fts_accpath, 0700);
-        else if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR ||
-                 entry->fts_info == FTS_NS)
-            result = err_set_errno(err, entry->fts_errno, "cannot remove '%s'", entry->fts_path);
-        else if (remove(entry->fts_accpath) < 0 && errno != ENOENT)
-            result = err_set_errno(err, errno, "cannot remove '%s'", entry->fts_path);
-    }
-    fts_close(walk);
-    return result;
+    const struct file_walk walk = {.visit = remove_entry, .verb = "remove", .open_up = true};
+    return file_walk(&walk, path, err);
 }
 
 bool file_exists(const char *path)

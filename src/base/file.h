@@ -26,8 +26,8 @@ int file_replace(const char *path, const void *data, size_t size, mode_t mode, s
 int file_write_into(const char *path, const char *text, struct err *err);
 
 int file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p */
-int file_remove_tree(const char *path, struct err *err); /* rm -rf; missing is fine; stays on one
-                                                            file system and follows no symlink */
+/* rm -rf; missing is fine; stays on one file system, follows no symlink, however deep it is. */
+int file_remove_tree(const char *path, struct err *err);
 bool file_exists(const char *path);
 
 /* What tells one state of a file from another without reading it. Who swaps a link to a new

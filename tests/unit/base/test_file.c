@@ -1,5 +1,6 @@
 /* Files: limits, atomic replacement, trees that follow no link; and the log's lines. */
 #include "base/file.h"
+#include "base/file_walk.h"
 
 #include "base/arena.h"
 #include "base/json_file.h"
@@ -179,6 +180,94 @@ static void test_remove_tree(void **state)
     assert_true(file_exists(path_of("kept/f")));
 }
 
+/* Its path is longer than any path the kernel takes. */
+static void test_remove_deep(void **state)
+{
+    enum { DEPTH = 5000 };
+    struct err err = ERR_INIT;
+    assert_int_equal(mkdir(path_of("deep"), 0700), 0);
+    int fd = open(path_of("deep"), O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < DEPTH; i++) {
+        assert_int_equal(mkdirat(fd, "a-directory", 0700), 0);
+        int next = openat(fd, "a-directory", O_RDONLY | O_DIRECTORY);
+        assert_true(next >= 0);
+        close(fd);
+        fd = next;
+    }
+    close(openat(fd, "file", O_WRONLY | O_CREAT, 0600));
+    close(fd);
+    assert_int_equal(file_remove_tree(path_of("deep"), &err), 0);
+    assert_false(file_exists(path_of("deep")));
+}
+
+/* Somebody who replaces a directory by a link, or moves it, while it is walked. */
+struct swap {
+    const char *at; /* the entry at whose visit it happens */
+    const char *from, *to, *link;
+    int visits;
+};
+
+static int swap_once(void *context, int directory, const char *name, const struct stat *info)
+{
+    struct swap *swap = context;
+    swap->visits++;
+    assert_string_not_equal(name, "precious");
+    if (strcmp(name, swap->at) == 0) {
+        assert_int_equal(rename(path_of(swap->from), path_of(swap->to)), 0);
+        if (swap->link)
+            assert_int_equal(symlink(path_of(swap->link), path_of(swap->from)), 0);
+    }
+    return 0;
+}
+
+static void test_walk_of_what_changes(void **state)
+{
+    struct err err = ERR_INIT;
+    assert_int_equal(file_make_dirs(path_of("kept"), 0755, &err), 0);
+    assert_int_equal(file_write_atomic(path_of("kept/precious"), "x", 1, 0600, &err), 0);
+    assert_int_equal(file_make_dirs(path_of("t/a/b"), 0755, &err), 0);
+    assert_int_equal(file_write_atomic(path_of("t/first"), "x", 1, 0600, &err), 0);
+    /* The walk has seen that "a" is a directory, or will see that it is a link: never into it. */
+    struct swap swap = {.at = "first", .from = "t/a", .to = "aside", .link = "kept"};
+    struct file_walk walk = {.visit = swap_once, .context = &swap, .verb = "walk"};
+    assert_int_equal(file_walk(&walk, path_of("t"), &err), 0);
+    assert_int_equal(swap.visits, 3); /* the file, the link, the top */
+    assert_int_equal(file_remove_tree(path_of("t"), &err), 0);
+    assert_true(file_exists(path_of("kept/precious")));
+
+    /* From a directory that was moved out the way up would lead out, too. */
+    assert_int_equal(file_make_dirs(path_of("t/a/b"), 0755, &err), 0);
+    assert_int_equal(file_write_atomic(path_of("t/a/b/inner"), "x", 1, 0600, &err), 0);
+    swap = (struct swap){.at = "inner", .from = "t/a/b", .to = "kept/b"};
+    assert_int_equal(file_walk(&walk, path_of("t"), &err), -ERR_IO);
+    assert_int_equal(err.sys, ESTALE);
+    assert_int_equal(swap.visits, 1);
+}
+
+static int refuse_inner(void *context, int directory, const char *name, const struct stat *info)
+{
+    return strcmp(name, context) == 0 ? EPERM : 0;
+}
+
+static void test_walk_names_what_failed(void **state)
+{
+    struct err err = ERR_INIT;
+    char expected[256];
+    assert_int_equal(file_make_dirs(path_of("t/a/b"), 0755, &err), 0);
+    assert_int_equal(file_write_atomic(path_of("t/a/f"), "x", 1, 0600, &err), 0);
+    static const char *const AT[][2] = {{"f", "t/a/f"}, {"b", "t/a/b"}, {"a", "t/a"}, {"t", "t"}};
+    for (size_t i = 0; i < ARRAY_SIZE(AT); i++) {
+        const struct file_walk walk = {
+            .visit = refuse_inner, .context = (void *)AT[i][0], .verb = "walk"};
+        assert_true(file_walk(&walk, path_of("t"), &err) < 0);
+        snprintf(expected, sizeof(expected), "cannot walk '%s': %s", path_of(AT[i][1]),
+                 strerror(EPERM));
+        assert_string_equal(err.message, expected);
+    }
+    assert_int_equal(file_remove_tree("/", &err), -ERR_INVALID);
+    assert_int_equal(file_remove_tree(path_of(".."), &err), -ERR_INVALID);
+}
+
 /* What log_write() puts on stderr. */
 static void capture(char *text, size_t size, enum log_format format, enum log_level level,
                     const char *message)
@@ -228,9 +317,17 @@ static void test_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_read),        TEST(test_write_atomic), TEST(test_write_all),
-        TEST(test_write_into),  TEST(test_json_file),    TEST(test_make_dirs),
-        TEST(test_remove_tree), TEST(test_log),
+        TEST(test_read),
+        TEST(test_write_atomic),
+        TEST(test_write_all),
+        TEST(test_write_into),
+        TEST(test_json_file),
+        TEST(test_make_dirs),
+        TEST(test_remove_tree),
+        TEST(test_remove_deep),
+        TEST(test_walk_of_what_changes),
+        TEST(test_walk_names_what_failed),
+        TEST(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
