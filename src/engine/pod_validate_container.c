@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { RESTART_RULES_MAX = 20, EXIT_CODES_MAX = 255 };
+
 /* ---- Ports ----------------------------------------------------------------------------------- */
 
 static void validate_ports(struct pod_scope *scope, const struct json *container, const char *field)
@@ -90,6 +92,51 @@ static void validate_image(struct field_errors *errors, const struct json *conta
     rule_word(errors, container, "imagePullPolicy", policies, container_field);
 }
 
+/* ---- Restarts -------------------------------------------------------------------------------- */
+
+static void validate_restart_rule(struct field_errors *errors, const struct json *rule,
+                                  const char *field)
+{
+    static const char *const actions[] = {"Restart", NULL};
+    static const char *const operators[] = {"In", "NotIn", NULL};
+    const struct json *exits = json_get(rule, "exitCodes");
+    const char *exits_field = field_path(errors, "%s.exitCodes", field);
+    if (!str_eq(json_get_string(rule, "action", ""), actions[0]))
+        field_unsupported(errors, field_path(errors, "%s.action", field),
+                          json_get_string(rule, "action", ""), actions);
+    if (!rule_has(rule, "exitCodes")) {
+        field_required(errors, exits_field, "must be specified");
+        return;
+    }
+    const char *operator= json_get_string(exits, "operator", "");
+    if (!str_eq(operator, operators[0]) && !str_eq(operator, operators[1]))
+        field_unsupported(errors, field_path(errors, "%s.operator", exits_field), operator,
+                          operators);
+    size_t count = json_count(json_get(exits, "values"));
+    if (count == 0)
+        field_required(errors, field_path(errors, "%s.values", exits_field),
+                       "must specify at least one value");
+    else if (count > EXIT_CODES_MAX)
+        field_too_many(errors, field_path(errors, "%s.values", exits_field), count, EXIT_CODES_MAX);
+}
+
+static void validate_restarts(struct field_errors *errors, const struct json *container,
+                              const char *container_field)
+{
+    static const char *const policies[] = {"Always", "OnFailure", "Never", NULL};
+    const struct json *rules = json_get(container, "restartPolicyRules");
+    const char *field = field_path(errors, "%s.restartPolicyRules", container_field);
+    size_t position = 0;
+    rule_word(errors, container, "restartPolicy", policies, container_field);
+    if (json_count(rules) && !rule_has(container, "restartPolicy"))
+        field_required(errors, field_path(errors, "%s.restartPolicy", container_field),
+                       "must specify restartPolicy when restart rules are used");
+    if (json_count(rules) > RESTART_RULES_MAX)
+        field_too_many(errors, field, json_count(rules), RESTART_RULES_MAX);
+    JSON_EACH (rule, rules)
+        validate_restart_rule(errors, rule, field_path(errors, "%s[%zu]", field, position++));
+}
+
 static void validate_container(struct pod_scope *scope, const struct json *container, bool init,
                                const char *field)
 {
@@ -102,6 +149,7 @@ static void validate_container(struct pod_scope *scope, const struct json *conta
                       json_get(container, "terminationMessagePolicy"),
                       "must be 'File' or 'FallbackToLogsOnError'");
     validate_ports(scope, container, field);
+    validate_restarts(errors, container, field);
     kind_pod_validate_env(errors, container, field);
     kind_pod_validate_mounts(scope, container, field);
     kind_pod_validate_amounts(errors, container, field);

@@ -5,7 +5,6 @@
 /* clang-format off */
 
 #define NO_DEVICES "there are no devices to claim"
-#define NO_RULES "only the restartPolicy of the container, or of its pod, decides"
 
 LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listens on",
     TEXT(1, "name", "what services may call it"),
@@ -132,7 +131,7 @@ LOCAL_TYPE(LIFECYCLE, CORE "Lifecycle",
     TEXT(24, "restartPolicy", "when it is started again, where that differs from the pod's",       \
         IF_SET),                                                                                   \
     LIST(25, "restartPolicyRules", CONTAINER_RESTART_RULE,                                         \
-        "when it is started again, by its exit code", UNSUPPORTED(NO_RULES)),                      \
+        "when it is started again, by its exit code"),                                             \
     LIST(9, "volumeMounts", VOLUME_MOUNT, "where it sees which volumes", KEYS("mountPath"),        \
         MERGE("mountPath")),                                                                       \
     LIST(21, "volumeDevices", VOLUME_DEVICE, "where it sees which raw block devices",              \

@@ -143,6 +143,25 @@ static int plan_hook(struct planner *p, const struct json *container, const char
     return plan_handler(p, container, hook, ret) < 0 ? err_wrap(p->err, "lifecycle.%s", name) : 0;
 }
 
+/* "In 3 42", as the supervisor reads them. */
+static int plan_rules(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    JSON_EACH (rule, json_get(container, "restartPolicyRules")) {
+        const struct json *exits = json_get(rule, "exitCodes");
+        const char *text = json_get_string(exits, "operator", "");
+        JSON_EACH (code, json_get(exits, "values")) {
+            if (code->type == JSON_INT)
+                text = arena_printf(p->arena, "%s %lld", text, (long long)code->integer);
+        }
+        struct restart_rule parsed;
+        int result = restart_rule_parse(p->arena, text, &parsed, p->err);
+        if (result < 0)
+            return err_wrap(p->err, "restartPolicyRules");
+        *pod_container_add_rule(p->arena, ret) = parsed;
+    }
+    return 0;
+}
+
 int planner_life(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *policy = json_get_string(container, "restartPolicy", "");
@@ -153,6 +172,8 @@ int planner_life(struct planner *p, const struct json *container, struct pod_con
         if ((result = restart_policy_parse(policy, &own, p->err)) < 0)
             return result;
         ret->restart = (int)own;
+        if ((result = plan_rules(p, container, ret)) < 0)
+            return result;
     }
     const char *stop = json_get_string(json_get(container, "lifecycle"), "stopSignal", "");
     if (stop[0]) /* it goes before the image's */

@@ -7,6 +7,8 @@
 #include "node/pod/capabilities.h"
 #include "node/pod/sysctl_names.h"
 
+#include <string.h>
+
 static uint64_t named(const struct json *list)
 {
     uint64_t bits = 0;
@@ -24,23 +26,31 @@ static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
     return ((pod_capabilities_default() & ~drop) | add) & most;
 }
 
-/* In the kubelet's words. */
-static int check_user(struct planner *p, const struct pod_container *container, bool non_root)
+/* In the kubelet's words. `given` is the runAsUser, or -1. A name that the image gives its user is
+ * no proof, whatever number it has there. */
+static int check_non_root(struct planner *p, const struct pod_container *container, int64_t given)
 {
     const struct json *pod = p->input->pod;
-    if (!non_root || container->user > 0)
+    const char *who =
+        arena_printf(p->arena, "(pod: \"%s_%s(%s)\", container: %s)", kube_meta_name(pod),
+                     kube_meta_namespace(pod), kube_meta_uid(pod), container->name);
+    char *user = arena_strdup(p->arena, container->root ? p->image.user : "");
+    user[strcspn(user, ":")] = '\0';
+    int64_t number = 0;
+    if (given > 0)
         return 0;
-    return container->user == 0
-               ? err_set(p->err, ERR_INVALID,
-                         "container's runAsUser breaks non-root policy (pod: \"%s_%s(%s)\", "
-                         "container: %s)",
-                         kube_meta_name(pod), kube_meta_namespace(pod), kube_meta_uid(pod),
-                         container->name)
-               : err_set(p->err, ERR_INVALID,
-                         "container has runAsNonRoot and image will run as root (pod: "
-                         "\"%s_%s(%s)\", container: %s): give it a runAsUser",
-                         kube_meta_name(pod), kube_meta_namespace(pod), kube_meta_uid(pod),
-                         container->name);
+    if (given == 0)
+        return err_set(p->err, ERR_INVALID, "container's runAsUser breaks non-root policy %s", who);
+    if (user[0] && str_to_int64(user, 0, UINT32_MAX, &number, NULL) < 0)
+        return err_set(p->err, ERR_INVALID,
+                       "container has runAsNonRoot and image has non-numeric user (%s), cannot "
+                       "verify user is non-root %s: give it a runAsUser",
+                       user, who);
+    return number ? 0
+                  : err_set(p->err, ERR_INVALID,
+                            "container has runAsNonRoot and image will run as root %s: give it a "
+                            "runAsUser",
+                            who);
 }
 
 int planner_security(struct planner *p, const struct json *container, struct pod_container *ret)
@@ -48,7 +58,8 @@ int planner_security(struct planner *p, const struct json *container, struct pod
     const struct json *own = json_get(container, "securityContext");
     const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
     /* What the image says stands until here. */
-    ret->user = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", ret->user));
+    int64_t given = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", -1));
+    ret->user = given < 0 ? ret->user : given;
     ret->group = json_get_int(own, "runAsGroup", json_get_int(pod, "runAsGroup", ret->group));
     const char *filter = json_get_string(json_get(pod, "seccompProfile"), "type", "");
     filter = json_get_string(json_get(own, "seccompProfile"), "type", filter);
@@ -59,8 +70,8 @@ int planner_security(struct planner *p, const struct json *container, struct pod
         return err_set(p->err, ERR_UNSUPPORTED,
                        "privileged containers are not supported on this machine: a pod never gets "
                        "more than its sandbox");
-    return check_user(
-        p, ret, json_get_bool(own, "runAsNonRoot", json_get_bool(pod, "runAsNonRoot", false)));
+    bool non_root = json_get_bool(own, "runAsNonRoot", json_get_bool(pod, "runAsNonRoot", false));
+    return non_root ? check_non_root(p, ret, given) : 0;
 }
 
 static void add_group(struct pod_spec *spec, int64_t group)

@@ -71,6 +71,14 @@ struct pod_memory *pod_spec_add_memory(struct arena *arena, struct pod_spec *spe
     return memory;
 }
 
+struct restart_rule *pod_container_add_rule(struct arena *arena, struct pod_container *container)
+{
+    struct restart_rules *rules = &container->rules;
+    rules->items = grow(arena, rules->items, rules->count, rules->count + 1, &rules->capacity,
+                        sizeof(*rules->items));
+    return &rules->items[rules->count++];
+}
+
 enum restart_policy pod_container_restart(const struct pod_spec *spec,
                                           const struct pod_container *container)
 {
@@ -112,6 +120,12 @@ static void write_container(const struct pod_container *container, struct buf *b
     if (container->restart >= 0)
         record_write(buf, "container-restart",
                      restart_policy_name((enum restart_policy)container->restart));
+    for (size_t i = 0; i < container->rules.count; i++) {
+        _cleanup_buf_ struct buf rule;
+        buf_init(&rule, POD_SPEC_MAX);
+        restart_rule_write(&container->rules.items[i], &rule);
+        record_write(buf, "restart-rule", rule.data);
+    }
     write_optional(buf, "image", container->image);
     for (size_t i = 0; i < container->arguments.count; i++)
         record_write(buf, "arg", container->arguments.items[i]);
@@ -271,6 +285,9 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
         return parse_bool(p, key, value, &container->sidecar);
     else if (str_eq(key, "container-restart"))
         return parse_own_restart(p, value);
+    else if (str_eq(key, "restart-rule"))
+        return restart_rule_parse(p->arena, value, pod_container_add_rule(p->arena, container),
+                                  p->err);
     else if (str_eq(key, "message-from-log"))
         return parse_bool(p, key, value, &container->message_from_log);
     else if (str_eq(key, "root"))

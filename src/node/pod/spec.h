@@ -36,10 +36,11 @@ struct pod_memory {
 
 struct pod_container {
     const char *name;
-    bool init;         /* runs to its end before the next starts … */
-    bool sidecar;      /* … or, if this is set too, beside all that come after it */
-    int restart;       /* an enum restart_policy of its own, or -1: the pod's */
-    const char *image; /* as the manifest names it */
+    bool init;                  /* runs to its end before the next starts … */
+    bool sidecar;               /* … or, if this is set too, beside all that come after it */
+    int restart;                /* an enum restart_policy of its own, or -1: the pod's */
+    struct restart_rules rules; /* that go before it */
+    const char *image;          /* as the manifest names it */
     struct pod_life life;
     struct pod_strings arguments;
     struct pod_strings environment;
@@ -95,6 +96,7 @@ struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_contai
 
 struct pod_memory *pod_spec_add_memory(struct arena *arena, struct pod_spec *spec,
                                        const char *path);
+struct restart_rule *pod_container_add_rule(struct arena *arena, struct pod_container *container);
 enum restart_policy pod_container_restart(const struct pod_spec *spec,
                                           const struct pod_container *container);
 

@@ -129,9 +129,9 @@ static void decide_after_end(struct supervisor *s, size_t i)
     /* Whom a probe condemned has failed, with whatever exit code it obeyed. */
     int exit_code = s->lives[i].was_unhealthy && state->end.exit_code == 0 ? 128 + SIGTERM
                                                                            : state->end.exit_code;
-    struct restart_decision decision =
-        restart_decide(pod_container_restart(&s->spec, spec), spec->init && !spec->sidecar,
-                       exit_code, state->level, state->end.finished_ms - state->end.started_ms);
+    struct restart_decision decision = restart_decide(
+        pod_container_restart(&s->spec, spec), &spec->rules, spec->init && !spec->sidecar,
+        exit_code, state->level, state->end.finished_ms - state->end.started_ms);
     if (s->pausing) {
         /* That it ended is our doing: unless it was done, it runs again, at once and blameless. */
         decision.restart = decision.restart || state->end.exit_code != 0;

@@ -55,6 +55,22 @@ static void test_refused(void **state)
          "spec.containers[1].name: Duplicate value: \"m\""},
         {"{\"initContainers\":[{" MAIN "}],\"containers\":[{" MAIN "}]}",
          "spec.initContainers[0].name: Duplicate value: \"m\""},
+        {"{\"containers\":[{" MAIN ",\"restartPolicy\":\"Sometimes\"}]}",
+         "spec.containers[0].restartPolicy: Unsupported value: \"Sometimes\": supported values: "
+         "\"Always\", \"OnFailure\", \"Never\""},
+        {"{\"containers\":[{" MAIN ",\"restartPolicyRules\":[{\"action\":\"Restart\","
+         "\"exitCodes\":{\"operator\":\"In\",\"values\":[1]}}]}]}",
+         "spec.containers[0].restartPolicy: Required value: must specify restartPolicy when "
+         "restart rules are used"},
+        {"{\"containers\":[{" MAIN ",\"restartPolicy\":\"Never\",\"restartPolicyRules\":[{"
+         "\"action\":\"Stop\"},{\"action\":\"Restart\",\"exitCodes\":{\"operator\":"
+         "\"Near\"}}]}]}",
+         "[spec.containers[0].restartPolicyRules[0].action: Unsupported value: \"Stop\": supported "
+         "values: \"Restart\", spec.containers[0].restartPolicyRules[0].exitCodes: Required "
+         "value: must be specified, spec.containers[0].restartPolicyRules[1].exitCodes.operator: "
+         "Unsupported value: \"Near\": supported values: \"In\", \"NotIn\", "
+         "spec.containers[0].restartPolicyRules[1].exitCodes.values: Required value: must specify "
+         "at least one value]"},
         {"{\"containers\":[{" MAIN "}],\"restartPolicy\":\"Sometimes\"}",
          "spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
          "\"OnFailure\", \"Never\""},

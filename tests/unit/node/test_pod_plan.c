@@ -42,8 +42,9 @@ static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec
                                 "  'env':['PATH=/image','MODE=image'],'workdir':'/there',"
                                 "  'user':'12:34','stopSignal':'SIGQUIT','digest':'sha256:ab'},"
                                 " 'empty':{'rootfs':'%s'},"
+                                " 'named':{'rootfs':'%s','user':'app:34','command':['x']},"
                                 " 'gone':{'digest':'sha256:cd','command':['x']}}",
-                                root, root)),
+                                root, root, root)),
         .objects = &objects,
     };
     return pod_plan(arena, &input, ret, refusal, err);
@@ -182,6 +183,12 @@ static void roots_of_images(void **state)
     assert_true(container->read_only);
     assert_int_equal(container->user, 12);
     assert_int_equal(container->group, 34);
+    static const char *const not_root[] = {
+        "'image':'rooted','securityContext':{'runAsNonRoot':true}",
+        "'image':'named','securityContext':{'runAsNonRoot':true,'runAsUser':9}",
+        "'image':'empty','command':['a'],'securityContext':{'runAsNonRoot':true,'runAsUser':9}"};
+    for (size_t i = 0; i < ARRAY_SIZE(not_root); i++)
+        assert_int_equal(plan_one(arena, not_root[i])->user, i == 0 ? 12 : 9);
     assert_int_equal(container->stop_signal, 3);
     assert_string_equal(container->image_id, "sha256:ab");
     assert_string_equal(container->directory, "/there");
@@ -290,6 +297,19 @@ static void refusals(void **state)
          "CreateContainerConfigError", "m",
          "container has runAsNonRoot and image will run as root (pod: \"w-0_n(u)\", container: m)",
          false},
+        {"{'containers':[{'name':'m','image':'empty','command':['a'],'securityContext':{"
+         "'runAsNonRoot':true}}]}",
+         "CreateContainerConfigError", "m",
+         "container has runAsNonRoot and image will run as root (pod: \"w-0_n(u)\", container: m)",
+         false},
+        {"{'containers':[{'name':'m','image':'named','securityContext':{'runAsNonRoot':true}}]}",
+         "CreateContainerConfigError", "m",
+         "container has runAsNonRoot and image has non-numeric user (app), cannot verify user is "
+         "non-root (pod: \"w-0_n(u)\", container: m)",
+         false},
+        {"{'containers':[{'name':'m','command':['a'],'restartPolicy':'Never','restartPolicyRules':"
+         "[{'action':'Restart','exitCodes':{'operator':'Near','values':[1]}}]}]}",
+         "CreateContainerConfigError", "m", "operator 'Near' of a restart rule", false},
         {"{'containers':[{'name':'m','command':['a'],'securityContext':{'runAsNonRoot':true,"
          "'runAsUser':0}}]}",
          "CreateContainerConfigError", "m", "container's runAsUser breaks non-root policy", false},
@@ -456,6 +476,16 @@ static void gpus_are_counted(void **state)
     assert_int_equal(devices.count, 4);
 }
 
+/* Who is known in the images. */
+static int write_accounts(void)
+{
+    static const char passwd[] = "app:x:7:7::/:/bin/sh\n";
+    _cleanup_free_ char *directory = mem_printf("%s/etc", root);
+    _cleanup_free_ char *path = mem_printf("%s/passwd", directory);
+    int result = file_make_dirs(directory, 0755, NULL);
+    return result < 0 ? result : file_write_atomic(path, passwd, strlen(passwd), 0644, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,7 +503,7 @@ int main(void)
         cmocka_unit_test(gpus_are_told),
         cmocka_unit_test(gpus_are_counted),
     };
-    if (!mkdtemp(root))
+    if (!mkdtemp(root) || write_accounts() < 0)
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     file_remove_tree(root, NULL);

@@ -42,6 +42,10 @@ static void spec_round_trip(void **state)
     pod_spec_add_memory(arena, &spec, "/m/1")->size = 4096;
     pod_spec_add_memory(arena, &spec, "/m/2")->group = 7;
     pod_strings_add(arena, &main->devices, "/dev/nvidia0");
+    spec.shares_processes = true;
+    const int codes[] = {3, 42};
+    *pod_container_add_rule(arena, main) = (struct restart_rule){.codes = codes, .count = 2};
+    *pod_container_add_rule(arena, main) = (struct restart_rule){.not_in = true, .codes = codes};
     pod_spec_write(&spec, &text);
 
     struct pod_spec read;
@@ -53,7 +57,13 @@ static void spec_round_trip(void **state)
     assert_null(read.resolv_conf);
     assert_true(read.nested);
     assert_int_equal(read.restart, RESTART_ON_FAILURE);
+    assert_true(read.shares_processes);
     assert_int_equal(read.container_count, 2);
+    const struct restart_rules *rules = &read.containers[1].rules;
+    assert_int_equal(rules->count, 2);
+    assert_int_equal(rules->items[0].count, 2);
+    assert_int_equal(rules->items[0].codes[1], 42);
+    assert_true(rules->items[1].not_in && rules->items[1].count == 0);
     assert_true(read.containers[0].init);
     assert_int_equal(read.containers[1].arguments.count, 40);
     assert_string_equal(read.containers[1].arguments.items[7], "two\nlines");

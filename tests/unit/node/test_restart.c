@@ -20,10 +20,51 @@ static void policies(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         struct restart_decision decision =
-            restart_decide(ROWS[i].policy, ROWS[i].init, ROWS[i].exit_code, 0, 0);
+            restart_decide(ROWS[i].policy, NULL, ROWS[i].init, ROWS[i].exit_code, 0, 0);
         if (decision.restart != ROWS[i].restart)
             fail_msg("row %zu", i);
     }
+}
+
+/* A rule can only ask for a restart; where none does, the policy decides. */
+static void rules_go_before_the_policy(void **state)
+{
+    static const struct {
+        const char *rule;
+        enum restart_policy policy;
+        bool init;
+        int exit_code;
+        bool restart;
+    } ROWS[] = {
+        {"In 42 7", RESTART_NEVER, false, 42, true},
+        {"In 42 7", RESTART_NEVER, false, 7, true},
+        {"In 42 7", RESTART_NEVER, false, 4, false},
+        {"In 42", RESTART_ON_FAILURE, false, 4, true},
+        {"In 0", RESTART_NEVER, false, 0, true},
+        {"NotIn 0", RESTART_NEVER, false, 137, true},
+        {"NotIn 0", RESTART_NEVER, false, 0, false},
+        {"NotIn 42", RESTART_NEVER, true, 0, false}, /* an init container that is done */
+        {"NotIn 42", RESTART_NEVER, true, 1, true},
+        {"NotIn 42", RESTART_NEVER, false, 42, false},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        struct restart_rule rule;
+        assert_int_equal(restart_rule_parse(arena, ROWS[i].rule, &rule, NULL), 0);
+        const struct restart_rules rules = {.items = &rule, .count = 1};
+        if (restart_decide(ROWS[i].policy, &rules, ROWS[i].init, ROWS[i].exit_code, 0, 0).restart !=
+            ROWS[i].restart)
+            fail_msg("row %zu", i);
+        _cleanup_buf_ struct buf text;
+        buf_init(&text, 100);
+        restart_rule_write(&rule, &text);
+        assert_string_equal(text.data, ROWS[i].rule);
+    }
+    struct restart_rule rule;
+    struct err err;
+    assert_int_equal(restart_rule_parse(arena, "Between 1 2", &rule, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "'Between'"));
+    assert_true(restart_rule_parse(arena, "In one", &rule, &err) < 0);
 }
 
 static void backoff_doubles_to_its_end(void **state)
@@ -31,18 +72,19 @@ static void backoff_doubles_to_its_end(void **state)
     static const int64_t DELAYS[] = {0, 10000, 20000, 40000, 80000, 160000, 300000, 300000, 300000};
     int level = 0;
     for (size_t i = 0; i < ARRAY_SIZE(DELAYS); i++) {
-        struct restart_decision decision = restart_decide(RESTART_ALWAYS, false, 1, level, 1000);
+        struct restart_decision decision =
+            restart_decide(RESTART_ALWAYS, NULL, false, 1, level, 1000);
         assert_true(decision.restart);
         assert_int_equal(decision.delay_ms, DELAYS[i]);
         level = decision.level;
     }
-    assert_int_equal(restart_decide(RESTART_ALWAYS, false, 1, 1000000, 0).delay_ms, 300000);
+    assert_int_equal(restart_decide(RESTART_ALWAYS, NULL, false, 1, 1000000, 0).delay_ms, 300000);
 }
 
 static void a_long_run_forgets(void **state)
 {
     struct restart_decision decision =
-        restart_decide(RESTART_ALWAYS, false, 1, 7, RESTART_BACKOFF_RESET_MS);
+        restart_decide(RESTART_ALWAYS, NULL, false, 1, 7, RESTART_BACKOFF_RESET_MS);
     assert_int_equal(decision.delay_ms, 0);
     assert_int_equal(decision.level, 1);
 }
@@ -62,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies),
+        cmocka_unit_test(rules_go_before_the_policy),
         cmocka_unit_test(backoff_doubles_to_its_end),
         cmocka_unit_test(a_long_run_forgets),
         cmocka_unit_test(names),
