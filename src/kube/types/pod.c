@@ -5,7 +5,6 @@
 /* clang-format off */
 
 #define NO_DEVICES "there are no devices to claim"
-#define OWN_PROCESSES "a container sees its own processes only"
 
 LOCAL_TYPE(HOST_ALIAS, CORE "HostAlias", "an address and the names it gets in the pod's hosts file",
     TEXT(1, "ip", "the address", REQUIRED, ALWAYS),
@@ -68,9 +67,8 @@ LOCAL_TYPE(POD_SPEC, CORE "PodSpec", "what a pod is to be",
         IF_SET),
     TEXT(10, "nodeName", "the node it runs on; set by the scheduler, or by hand to bypass it"),
     BOOL(11, "hostNetwork", "true: it uses the network of its node instead of one of its own"),
-    BOOL(12, "hostPID", "true: it sees the processes of its node", UNSUPPORTED(OWN_PROCESSES)),
-    BOOL(13, "hostIPC", "true: it shares semaphores and shared memory with its node",
-        UNSUPPORTED("a pod has its own semaphores and shared memory")),
+    BOOL(12, "hostPID", "true: it sees the processes of its node", UNSUPPORTED("a container sees its own processes only, or those of its pod")),
+    BOOL(13, "hostIPC", "true: it shares semaphores and shared memory with its node"),
     BOOL(27, "shareProcessNamespace", "true: its containers see the processes of each other",
         IF_SET),
     OBJECT(14, "securityContext", TYPE_POD_SECURITY_CONTEXT,

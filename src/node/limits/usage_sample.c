@@ -53,12 +53,13 @@ static bool read_of_process(struct buf *text, int64_t pid, const char *file)
     return read_text(text, path);
 }
 
-/* The PID namespace of a process; 0 for one that is gone, or not ours to look at. */
+/* The mount namespace of a process, which is its container's alone; 0 for one that is gone, or not
+ * ours to look at. */
 static ino_t namespace_of(int64_t pid)
 {
     char path[64];
     struct stat status;
-    snprintf(path, sizeof(path), "/proc/%lld/ns/pid", (long long)pid);
+    snprintf(path, sizeof(path), "/proc/%lld/ns/mnt", (long long)pid);
     return stat(path, &status) == 0 ? status.st_ino : 0;
 }
 

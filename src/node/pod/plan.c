@@ -57,6 +57,7 @@ int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod
     p->spec->network = on_machine ? NULL : input->network;
     p->spec->address = input->address;
     p->spec->nested = input->nested;
+    p->spec->machine_ipc = json_get_bool(spec, "hostIPC", false);
     p->spec->shares_processes = json_get_bool(spec, "shareProcessNamespace", false);
     p->spec->hosts = planner_hosts(p);
     p->spec->resolv_conf = planner_resolv_conf(p);

@@ -155,6 +155,7 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
     struct pod_mount *row = pod_container_add_mount(p->arena, ret, target, volume->source);
     row->sub_path = sub_path;
     row->read_only = volume->read_only || json_get_bool(mount, "readOnly", false);
+    row->only_top = str_eq(json_get_string(mount, "recursiveReadOnly", ""), "Disabled");
     return 0;
 }
 

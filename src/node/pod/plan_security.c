@@ -95,7 +95,7 @@ int planner_pod_security(struct planner *p)
         char *dotted = arena_strdup(p->arena, name);
         for (char *at = dotted; *at; at++)
             *at = *at == '/' ? '.' : *at;
-        if (!sysctl_is_of_pod(dotted, spec->network != NULL))
+        if (!sysctl_is_of_pod(dotted, spec->network != NULL, !spec->machine_ipc))
             return err_set(p->err, ERR_INVALID,
                            "forbidden sysctl: \"%s\" not allowlisted: a pod may set what belongs "
                            "to its own namespaces (net.* with a network of its own, kernel.shm*, "

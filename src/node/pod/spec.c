@@ -154,6 +154,7 @@ static void write_container(const struct pod_container *container, struct buf *b
         write_optional(buf, "source", mount->source);
         write_optional(buf, "sub-path", mount->sub_path);
         record_write_int(buf, "read-only", mount->read_only);
+        record_write_int(buf, "only-top", mount->only_top);
     }
     pod_life_write(&container->life, buf);
 }
@@ -164,6 +165,7 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
     write_optional(buf, "network", spec->network);
     write_optional(buf, "address", spec->address);
     record_write_int(buf, "nested", spec->nested);
+    record_write_int(buf, "machine-ipc", spec->machine_ipc);
     record_write_int(buf, "share-processes", spec->shares_processes);
     record_write(buf, "restart", restart_policy_name(spec->restart));
     write_optional(buf, "identity", spec->identity);
@@ -313,6 +315,8 @@ static int parse_inner(struct parser *p, const char *key, const char *value)
         p->mount->sub_path = value;
     else if (p->mount && str_eq(key, "read-only"))
         return parse_bool(p, key, value, &p->mount->read_only);
+    else if (p->mount && str_eq(key, "only-top"))
+        return parse_bool(p, key, value, &p->mount->only_top);
     else
         return pod_life_read(&p->life, key, value, p->err);
     return 0;
@@ -356,6 +360,8 @@ static int parse_record(struct parser *p, const char *key, const char *value)
         return parse_memory(p, key, value);
     if (str_eq(key, "nested"))
         return parse_bool(p, key, value, &spec->nested);
+    if (str_eq(key, "machine-ipc"))
+        return parse_bool(p, key, value, &spec->machine_ipc);
     if (str_eq(key, "share-processes"))
         return parse_bool(p, key, value, &spec->shares_processes);
     if (str_eq(key, "extra-group"))

@@ -25,6 +25,7 @@ struct pod_mount {
     const char *source;   /* on the machine */
     const char *sub_path; /* below the source and never out of it, made if missing; or NULL */
     bool read_only;
+    bool only_top; /* … but not what is mounted below it */
 };
 
 /* A volume of memory, which the supervisor mounts for all containers. */
@@ -70,6 +71,8 @@ struct pod_spec {
                             own network */
     const char *address; /* "10.244.1.2", where `network` is given */
     bool nested;         /* we are an ordinary user: containers get a user namespace of their own */
+    bool machine_ipc;    /* it uses the machine's semaphores and shared memory */
+    const char *shm;     /* what its containers find at /dev/shm; not in the text */
     bool shares_processes; /* its containers see the processes of each other */
     enum restart_policy restart;
     const char *identity; /* "name_namespace(uid)", as messages of Kubernetes name a pod */

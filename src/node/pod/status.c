@@ -115,6 +115,24 @@ static bool is_sidecar(const struct json *container, bool init)
     return init && str_eq(json_get_string(container, "restartPolicy", ""), "Always");
 }
 
+/* What is read-only is so all the way down here, unless the manifest says otherwise. */
+static struct json *mount_statuses(struct arena *arena, const struct json *container)
+{
+    struct json *list = json_array(arena);
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        struct json *status = json_object(arena);
+        json_set_string(arena, status, "name", json_get_string(mount, "name", ""));
+        json_set_string(arena, status, "mountPath", json_get_string(mount, "mountPath", ""));
+        if (json_get_bool(mount, "readOnly", false)) {
+            bool only_top = str_eq(json_get_string(mount, "recursiveReadOnly", ""), "Disabled");
+            json_set_bool(arena, status, "readOnly", true);
+            json_set_string(arena, status, "recursiveReadOnly", only_top ? "Disabled" : "Enabled");
+        }
+        json_append(list, status);
+    }
+    return list;
+}
+
 static struct json *container_status(struct builder *b, const struct json *container, bool init)
 {
     struct arena *arena = b->arena;
@@ -136,6 +154,9 @@ static struct json *container_status(struct builder *b, const struct json *conta
     if (has_run(state))
         json_set_string(arena, status, "containerID", container_id(b, name, newest_run(state)));
     json_set_bool(arena, status, "started", runs && (to_end || state->started));
+    struct json *mounts = mount_statuses(arena, container);
+    if (json_count(mounts))
+        json_set(arena, status, "volumeMounts", mounts);
     if (!ready && !to_end)
         pod_health_add_name(arena, &b->health.unready, name);
     return status;

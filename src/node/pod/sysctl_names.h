@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* In dots, "net.ipv4.tcp_syncookies"; those of the network only where the network is the pod's. */
-static inline bool sysctl_is_of_pod(const char *name, bool own_network)
+/* In dots, "net.ipv4.tcp_syncookies"; those of the network only where the network is the pod's,
+ * those of shared memory and its like only where that is. */
+static inline bool sysctl_is_of_pod(const char *name, bool own_network, bool own_ipc)
 {
     static const char *const PREFIXES[] = {"kernel.shm", "kernel.msg", "fs.mqueue."};
     if (strchr(name, '/') || strstr(name, ".."))
@@ -18,8 +19,8 @@ static inline bool sysctl_is_of_pod(const char *name, bool own_network)
         return own_network;
     for (size_t i = 0; i < sizeof(PREFIXES) / sizeof(PREFIXES[0]); i++)
         if (str_has_prefix(name, PREFIXES[i]))
-            return true;
-    return str_eq(name, "kernel.sem");
+            return own_ipc;
+    return own_ipc && str_eq(name, "kernel.sem");
 }
 
 #endif

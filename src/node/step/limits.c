@@ -57,7 +57,7 @@ void step_limits_shrink_memory_files(const struct pod_spec *spec,
     static const struct {
         const char *path;
         unsigned long flags;
-    } PLACES[] = {{"/tmp", 0}, {"/var/tmp", 0}, {"/run", 0}, {"/dev/shm", MS_NOEXEC}};
+    } PLACES[] = {{"/tmp", 0}, {"/var/tmp", 0}, {"/run", 0}};
     if (!container->limits.memory_bytes || cgroup_controllers(&spec->groups) & CGROUP_MEMORY)
         return;
     char options[48];

@@ -1,7 +1,7 @@
-/* Volumes of memory. The containers of a pod share them, and each container has its own mounts: so
- * the supervisor mounts them, in a mount namespace of its own that goes on seeing what is mounted
- * on the machine, and containers take them from there as they take any directory. Nothing of it is
- * on the machine, and it is gone with the supervisor. */
+/* Volumes of memory, and the pod's /dev/shm. The containers of a pod share them, and each container
+ * has its own mounts: so the supervisor mounts them, in a mount namespace of its own that goes on
+ * seeing what is mounted on the machine, and containers take them from there as they take any
+ * directory. Nothing of it is on the machine, and it is gone with the supervisor. */
 #include "node/step/mount.h"
 #include "node/step/step.h"
 
@@ -25,13 +25,22 @@ static int mount_one(const struct pod_memory *memory, struct err *err)
     return result;
 }
 
+/* It has the bounds that the kernel gives it, and those of the pod where no control group holds
+ * them. */
+static int mount_shm(const struct pod_spec *spec, struct err *err)
+{
+    char options[64] = "mode=1777";
+    int64_t most = spec->limits.memory_bytes;
+    if (most && !(cgroup_controllers(&spec->groups) & CGROUP_MEMORY))
+        snprintf(options, sizeof(options), "mode=1777,size=%lld", (long long)most);
+    return mount_memory(spec->shm, MS_NOEXEC, options, err);
+}
+
 int step_memory_mount(const struct pod_spec *spec, struct err *err)
 {
-    if (spec->memory_count == 0)
-        return 0;
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         return err_set_errno(err, errno, "cannot make volumes of memory");
-    int result = 0;
+    int result = spec->machine_ipc ? 0 : mount_shm(spec, err);
     for (size_t i = 0; result == 0 && i < spec->memory_count; i++)
         result = mount_one(&spec->memories[i], err);
     return result;

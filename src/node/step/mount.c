@@ -81,22 +81,26 @@ static int open_below(int base, const char *sub_path, int *ret_fd, struct err *e
     return 0;
 }
 
-int mount_clone_below(const char *source, const char *sub_path, bool read_only, int *ret_fd,
-                      struct err *err)
+int mount_clone_volume(const struct pod_mount *mount, int *ret_fd, struct err *err)
 {
-    _cleanup_fd_ int base = open(source, O_PATH | O_CLOEXEC);
+    _cleanup_fd_ int base = open(mount->source, O_PATH | O_CLOEXEC), tree = -1;
     if (base < 0)
-        return err_set_errno(err, errno, "cannot open volume '%s'", source);
-    if (sub_path) {
+        return err_set_errno(err, errno, "cannot open volume '%s'", mount->source);
+    if (mount->sub_path) {
         int below = -1;
-        int result = open_below(base, sub_path, &below, err);
+        int result = open_below(base, mount->sub_path, &below, err);
         if (result < 0)
             return result;
         close(base);
         base = below;
     }
-    int result = mount_clone(base, "", read_only, ret_fd, err);
-    return result < 0 ? err_wrap(err, "volume '%s'", source) : 0;
+    int result = mount_clone(base, "", mount->read_only && !mount->only_top, &tree, err);
+    if (result == 0 && mount->read_only && set_attributes(tree, MOUNT_ATTR_RDONLY, false) < 0)
+        result = err_set_errno(err, errno, "cannot make it read-only");
+    if (result < 0)
+        return err_wrap(err, "volume '%s'", mount->source);
+    *ret_fd = TAKE_FD(tree);
+    return 0;
 }
 
 int mount_attach(int tree_fd, const char *target, struct err *err)

@@ -5,14 +5,15 @@
 #define TRAINYARD_NODE_STEP_MOUNT_H
 
 #include "base/err.h"
+#include "node/pod/spec.h"
 
 #include <stdbool.h>
 
 /* A detached clone of what lies at `path` (and everything mounted below it), nosuid and nodev. */
 int mount_clone(int directory_fd, const char *path, bool read_only, int *ret_fd, struct err *err);
-/* The same for <source>/<sub_path>, made if missing; no symbolic link leads out of the source. */
-int mount_clone_below(const char *source, const char *sub_path, bool read_only, int *ret_fd,
-                      struct err *err);
+/* The same for the volume <source>/<sub_path>, made if missing; no symbolic link leads out of the
+ * source. */
+int mount_clone_volume(const struct pod_mount *mount, int *ret_fd, struct err *err);
 int mount_attach(int tree_fd, const char *target, struct err *err);
 
 /* A file system of memory; `options` as in mount(8): "mode=0755". */

@@ -74,7 +74,8 @@ int step_network_enter(const struct pod_spec *spec, struct err *err)
     int result = spec->network ? open_cluster_socket(spec->network, &cluster, err) : 0;
     if (result < 0)
         return result;
-    if (unshare(CLONE_NEWIPC | CLONE_NEWUTS | (spec->network ? CLONE_NEWNET : 0)) < 0)
+    if (unshare(CLONE_NEWUTS | (spec->machine_ipc ? 0 : CLONE_NEWIPC) |
+                (spec->network ? CLONE_NEWNET : 0)) < 0)
         return err_set_errno(err, errno, "cannot make the pod's namespaces");
     if (sethostname(spec->hostname, strlen(spec->hostname)) < 0)
         return err_set_errno(err, errno, "cannot set hostname '%s'", spec->hostname);

@@ -446,8 +446,10 @@ static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
         (result = load_spec(s, arena, err)) < 0 ||
         (result = make_directory(s->directory, "logs", err)) < 0 ||
         (result = make_directory(s->directory, "messages", err)) < 0 ||
-        (result = make_directory(s->directory, "root", err)) < 0)
+        (result = make_directory(s->directory, "root", err)) < 0 ||
+        (result = make_directory(s->directory, "shm", err)) < 0)
         return result;
+    s->spec.shm = s->spec.machine_ipc ? "/dev/shm" : arena_printf(arena, "%s/shm", s->directory);
     s->signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
     if (s->signal_fd < 0)
         return err_set_errno(err, errno, "cannot receive signals");

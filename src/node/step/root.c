@@ -95,7 +95,16 @@ static int bind_device(const char *from, struct err *err)
     return 0;
 }
 
-static int mount_devices(const struct pod_container *container, struct err *err)
+/* The containers of a pod have one in common. */
+static int mount_shm(const struct pod_spec *spec, struct err *err)
+{
+    _cleanup_fd_ int tree = -1;
+    int result = mount_clone(AT_FDCWD, spec->shm, false, &tree, err);
+    return result < 0 ? result : mount_attach(tree, "dev/shm", err);
+}
+
+static int mount_devices(const struct pod_spec *spec, const struct pod_container *container,
+                         struct err *err)
 {
     static const char *const DEVICES[] = {"null", "zero", "full", "random", "urandom", "tty"};
     static const char *const LINKS[][2] = {{"/proc/self/fd", "dev/fd"},
@@ -122,7 +131,7 @@ static int mount_devices(const struct pod_container *container, struct err *err)
         mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
               "newinstance,ptmxmode=0666,mode=0620") < 0)
         return err_set_errno(err, errno, "cannot give the pod '/dev/pts'");
-    return mount_memory("dev/shm", MS_NOEXEC, "mode=1777", err);
+    return mount_shm(spec, err);
 }
 
 /* What of /proc lets its root reach past the sandbox is closed, as other container runtimes do. */
@@ -200,13 +209,14 @@ static int show_image(const struct pod_spec *spec, const struct pod_container *c
 }
 
 /* The working directory becomes the root. */
-static int enter_root(const struct pod_container *container, struct err *err)
+static int enter_root(const struct pod_spec *spec, const struct pod_container *container,
+                      struct err *err)
 {
     int result;
     /* While the machine's are still in sight: the kernel gives an ordinary user a fresh /proc and
      * /sys only where he sees one already. */
     if ((result = mount_proc(err)) < 0 || (result = mount_sys(err)) < 0 ||
-        (result = mount_devices(container, err)) < 0)
+        (result = mount_devices(spec, container, err)) < 0)
         return result;
     if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
         return err_set_errno(err, errno, "cannot change the root");
@@ -368,16 +378,13 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
     int *trees = mem_calloc(container->mount_count + 1, sizeof(*trees));
     bool writable = false;
     int result = 0;
-    for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
-        const struct pod_mount *mount = &container->mounts[i];
-        result =
-            mount_clone_below(mount->source, mount->sub_path, mount->read_only, &trees[i], err);
-    }
+    for (size_t i = 0; result == 0 && i < container->mount_count; i++)
+        result = mount_clone_volume(&container->mounts[i], &trees[i], err);
     if (result == 0)
         result = container->root ? show_image(spec, container, mount_point, &writable, err)
                                  : show_machine(mount_point, err);
     if (result == 0)
-        result = enter_root(container, err);
+        result = enter_root(spec, container, err);
     if (result == 0)
         result = arrange(spec, container, trees, writable, err);
     return result;

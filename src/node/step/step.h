@@ -47,7 +47,8 @@ int step_network_enter(const struct pod_spec *spec, struct err *err);
 /* Set what the pod wants of the kernel, in the namespaces it has just been given. */
 int step_sysctls_set(const struct pod_spec *spec, struct err *err);
 
-/* Mount the pod's volumes of memory, where only this process and its children see them. */
+/* Mount the pod's /dev/shm and its volumes of memory, where only this process and its children see
+ * them. */
 int step_memory_mount(const struct pod_spec *spec, struct err *err);
 
 /* Replace the view of the file system by the container's. The caller is alone in a new mount

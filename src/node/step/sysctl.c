@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-static int set_one(const char *setting, bool own_network, struct err *err)
+static int set_one(const struct pod_spec *spec, const char *setting, struct err *err)
 {
     _cleanup_free_ char *name = mem_strdup(setting);
     char *equals = strchr(name, '=');
     if (!equals)
         return err_set(err, ERR_INVALID, "'%s' is no setting", setting);
     *equals = '\0';
-    if (!sysctl_is_of_pod(name, own_network))
+    if (!sysctl_is_of_pod(name, spec->network != NULL, !spec->machine_ipc))
         return err_set(err, ERR_INVALID, "sysctl '%s' is not of the pod's own", name);
     _cleanup_free_ char *path = mem_printf("/proc/sys/%s", name);
     for (char *dot = path + strlen("/proc/sys/"); (dot = strchr(dot, '.'));)
@@ -30,6 +30,6 @@ int step_sysctls_set(const struct pod_spec *spec, struct err *err)
 {
     int result = 0;
     for (size_t i = 0; result == 0 && i < spec->sysctls.count; i++)
-        result = set_one(spec->sysctls.items[i], spec->network != NULL, err);
+        result = set_one(spec, spec->sysctls.items[i], err);
     return result;
 }

@@ -45,6 +45,7 @@ void pod_drop(struct pod *pod);
 /* test_sandbox_volumes.c */
 void volumes_lie_where_they_are_mounted(void **state);
 void memory_is_shared_and_limited(void **state);
+void read_only_all_the_way_down(void **state);
 void sub_paths_stay_inside(void **state);
 void volumes_cover_secrets(void **state);
 void groups_and_capabilities(void **state);
@@ -56,6 +57,8 @@ void images_without_a_program_say_so(void **state);
 void a_stop_signal(void **state);
 
 /* test_sandbox_share.c */
+void shared_memory_is_the_pods(void **state);
+void the_machines_shared_memory(void **state);
 void containers_see_each_other(void **state);
 void what_a_container_leaves_behind_ends_with_it(void **state);
 void shared_containers_restart_alone(void **state);

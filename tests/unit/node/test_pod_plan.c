@@ -407,7 +407,9 @@ static void what_is_not_given_is_told(void **state)
     pod_gaps_tell(arena, pod, true, &objects, note, &text);
     assert_string_equal(
         text.data,
-        "Unsupported: hostPID has no effect: a container sees its own processes only\n"
+        "Unsupported: hostPID has no effect: who sees the machine's processes can end and look "
+        "into "
+        "those of its user, this cluster's too; shareProcessNamespace shows those of the pod\n"
         "Unsupported: fsGroup 5 is not given: pods run as an ordinary user, who has one group; "
         "volumes can be written by every container all the same\n"
         "Unsupported: sizeLimit of emptyDir volume \"e\" is not enforced: only the disk limits it "

@@ -281,6 +281,23 @@ static void refusals_are_shown(void **state)
     assert_string_equal(json_get_string(waiting, "reason", ""), "ContainerCreating");
 }
 
+static void mounts_are_told(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    set("m", CONTAINER_RUNNING);
+    struct json *now = status(
+        arena, "{'metadata':{'uid':'u'},'spec':{'containers':[{'name':'m','volumeMounts':["
+               "{'name':'a','mountPath':'/a'},{'name':'b','mountPath':'/b','readOnly':true,"
+               "'recursiveReadOnly':'IfPossible'},{'name':'c','mountPath':'/c','readOnly':true,"
+               "'recursiveReadOnly':'Disabled'}]}]}}");
+    const struct json *mounts = json_get(container_of(now, "containerStatuses", 0), "volumeMounts");
+    assert_string_equal(
+        json_to_string(arena, mounts),
+        "[{\"name\":\"a\",\"mountPath\":\"/a\"},{\"name\":\"b\",\"mountPath\":\"/b\","
+        "\"readOnly\":true,\"recursiveReadOnly\":\"Enabled\"},{\"name\":\"c\",\"mountPath\":"
+        "\"/c\",\"readOnly\":true,\"recursiveReadOnly\":\"Disabled\"}]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +310,7 @@ int main(void)
         cmocka_unit_test(all_must_have_run),
         cmocka_unit_test(transition_times_stay),
         cmocka_unit_test(refusals_are_shown),
+        cmocka_unit_test(mounts_are_told),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pod_state_release(&pod_state_now);

@@ -22,6 +22,50 @@ static const struct container_state *state_of(const struct pod *pod, const char 
     return pod_state_find(pod_state_now(pod), name);
 }
 
+/* Of all its containers, over their restarts; a volume there goes before it. */
+void shared_memory_is_the_pods(void **state)
+{
+    struct pod pod = pod_make("shm", "10.244.1.1",
+                              "until test -e /dev/shm/word; do sleep 0.01; done\n"
+                              "cat /dev/shm/word /dev/shm/word; ls -l /dev/shm/own 2>/dev/null\n"
+                              "stat -f -c %T /dev/shm; stat -c %a /dev/shm\n"
+                              "grep -c ' /dev/shm .*nosuid,nodev,noexec' /proc/mounts");
+    pod_add_container(&pod, "other",
+                      "test -e /dev/shm/mine && mv /dev/shm/mine /dev/shm/word && exit 0\n"
+                      "echo word >/dev/shm/mine; exit 1");
+    char *volume = arena_printf(pod.arena, "%s/volume", pod.directory);
+    file_make_dirs(volume, 0777, NULL);
+    struct pod_container *third = pod_add_container(&pod, "third", "echo x >/dev/shm/own");
+    pod_container_add_mount(pod.arena, third, "/dev/shm", volume);
+    pod.spec.restart = RESTART_ON_FAILURE;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    pod_expect_log(&pod, "word\nword\ntmpfs\n1777\n1\n");
+    assert_true(file_exists(arena_printf(pod.arena, "%s/own", volume)));
+    pod_drop(&pod);
+}
+
+void the_machines_shared_memory(void **state)
+{
+    char own[64] = "";
+    assert_true(readlink("/proc/self/ns/ipc", own, sizeof(own) - 1) > 0);
+    struct pod pod =
+        pod_make("ipc", "10.244.1.1", "readlink /proc/self/ns/ipc; stat -c %d /dev/shm");
+    struct stat info;
+    assert_int_equal(stat("/dev/shm", &info), 0);
+    pod.spec.machine_ipc = true;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    pod_expect_log(&pod,
+                   arena_printf(pod.arena, "%s\n%llu\n", own, (unsigned long long)info.st_dev));
+    pod_drop(&pod);
+    pod = pod_make("ipc", "10.244.1.1", "readlink /proc/self/ns/ipc");
+    pod_start(&pod);
+    pod_finish(&pod);
+    assert_string_not_equal(pod_log(&pod, 0), arena_printf(pod.arena, "%s\n", own));
+    pod_drop(&pod);
+}
+
 /* The other's files are open to root's containers, as in Kubernetes; an ordinary user's have a user
  * namespace each, which closes them. Behind the first process there is nothing for either. */
 void containers_see_each_other(void **state)

@@ -77,6 +77,25 @@ void memory_is_shared_and_limited(void **state)
     pod_drop(&pod);
 }
 
+/* Mounts below a read-only volume are read-only, too, unless the manifest says otherwise. */
+void read_only_all_the_way_down(void **state)
+{
+    struct pod pod = pod_make("deep", "10.244.1.1",
+                              "for f in deep deep/below top top/below; do\n"
+                              "touch /$f/x 2>/dev/null && echo $f; done; true");
+    char *volume = arena_printf(pod.arena, "%s/volume", pod.directory);
+    char *below = arena_printf(pod.arena, "%s/below", volume);
+    file_make_dirs(below, 0777, NULL);
+    pod_spec_add_memory(pod.arena, &pod.spec, below);
+    pod_container_add_mount(pod.arena, pod.main, "/deep", volume)->read_only = true;
+    struct pod_mount *top = pod_container_add_mount(pod.arena, pod.main, "/top", volume);
+    top->read_only = top->only_top = true;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    pod_expect_log(&pod, "top/below\n");
+    pod_drop(&pod);
+}
+
 /* While one pod swaps a directory and a link to the machine's root as fast as it can, others mount
  * the place as a sub path: whatever they get, it is never the machine's. */
 static void race(const char *volume)

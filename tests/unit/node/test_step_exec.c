@@ -334,7 +334,7 @@ static int become_ordinary(void)
 static int enter_space(struct err *err)
 {
     static const char *const names[] = {"node", NULL};
-    const char *const directories[] = {"logs", "messages", "root", "state"};
+    const char *const directories[] = {"logs", "messages", "root", "shm", "state"};
     struct node_space *space;
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
         _cleanup_free_ char *path = mem_printf("%s/%s", scratch, directories[i]);
@@ -349,7 +349,8 @@ static int enter_space(struct err *err)
 static int make_spec(bool nested, struct err *err)
 {
     arena = arena_new();
-    spec = (struct pod_spec){.hostname = "pod", .nested = nested};
+    spec = (struct pod_spec){
+        .hostname = "pod", .nested = nested, .shm = arena_printf(arena, "%s/shm", scratch)};
     struct pod_container *container = pod_spec_add_container(arena, &spec, "main");
     const char *const words[] = {"/bin/sh", "-c", ""};
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
