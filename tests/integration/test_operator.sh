@@ -67,6 +67,9 @@ refuse 2 "option '--workers'" --workers none
 refuse 2 "there is tfjob and pytorchjob" --enable-scheme=tensorjob
 refuse 2 "write HOST:PORT or :PORT" --metrics-bind-address=here
 refuse 2 "no name of a namespace" --namespace=Team_A
+refuse 2 "no name of a domain" --cluster-domain="a b"
+refuse 2 "must be debug, info, error" --zap-log-level=loud
+refuse 2 "must be debug, info, error" --zap-log-level=-1
 refuse 2 "--host-port-range: '1' is no range of ports" --host-port-range=1
 refuse 1 "no kubeconfig" --leader-elect
 refuse 1 "'$SCRATCH/none'" --kubeconfig "$SCRATCH/none"

@@ -146,6 +146,17 @@ static int check_address(struct arena *arena, const char *option, const char *te
     return result < 0 ? err_wrap(err, "--%s", option) : 0;
 }
 
+/* What Kubeflow's operator takes. */
+static bool is_zap_level(const char *text)
+{
+    static const char *const WORDS[] = {"debug", "info", "error", "panic"};
+    for (size_t i = 0; text && i < ARRAY_SIZE(WORDS); i++)
+        if (str_eq(text, WORDS[i]))
+            return true;
+    int64_t number;
+    return !text || str_to_int64(text, 1, INT32_MAX, &number, NULL) == 0;
+}
+
 static int check(struct arena *arena, const struct operator_values *values, struct err *err)
 {
     bool all = str_is_empty(values->namespace_) || str_eq(values->namespace_, "all");
@@ -155,6 +166,15 @@ static int check(struct arena *arena, const struct operator_values *values, stru
     if (values->rate < 0)
         return err_set(err, ERR_USAGE, "--kube-api-qps %g: must be 0 (no limit) or more",
                        values->rate);
+    if (!str_is_empty(values->cluster_domain) && !str_is_dns_subdomain(values->cluster_domain))
+        return err_set(err, ERR_USAGE,
+                       "--cluster-domain '%s': no name of a domain, such as cluster.local",
+                       values->cluster_domain);
+    if (!is_zap_level(values->zap_level))
+        return err_set(
+            err, ERR_USAGE,
+            "--zap-log-level '%s': must be debug, info, error, panic or a number above 0",
+            values->zap_level);
     if (!str_is_dns_subdomain(values->lease_name))
         return err_set(err, ERR_USAGE, "--leader-election-id '%s': no name of an object",
                        values->lease_name);
@@ -258,7 +278,7 @@ static const struct option OPTIONS[] = {
     ROW("log-level", OPTION_CHOICE, log_level, .fallback = "info",
         .choices = "error|warning|info|debug", .value = "LEVEL", .help = "how much is logged"),
     ROW("zap-log-level", OPTION_STRING, zap_level, .value = "LEVEL",
-        .help = "of Kubeflow's training operator: debug or a number is --log-level debug"),
+        .help = "of Kubeflow's training operator: debug or a number above 0 is --log-level debug"),
     ROW("zap-devel", OPTION_FLAG, zap_devel,
         .help = "of Kubeflow's training operator; understood, without effect"),
     IGNORED("zap-encoder", zap_encoder),
