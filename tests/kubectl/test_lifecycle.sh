@@ -1,5 +1,5 @@
 #!/bin/bash
-# The life of containers as the kubelet lives it: probes, hooks, deadlines, sidecars, conditions and events; as root and
+# The life of containers as the kubelet lives it: probes, hooks, deadlines, sidecars, evictions, conditions and events; as root and
 # as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -243,6 +243,47 @@ YAML
     assert_eq "their reasons" "PodCompleted PodCompleted" "$(condition beside Initialized reason) $(condition beside Ready reason)"
 }
 
+# Who uses more of the disk than it may is evicted, also where it would be restarted; a Job makes another, as for every failure.
+check_evictions() {
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: hoarder}
+spec:
+  volumes: [{name: v, emptyDir: {sizeLimit: 1Mi}}]
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [sh, -c, 'head -c 3000000 /dev/zero >/v/heap; exec sleep 1000']
+    volumeMounts: [{name: v, mountPath: /v}]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: talker}
+spec:
+  backoffLimit: 1
+  template:
+    spec:
+      restartPolicy: OnFailure
+      containers:
+      - name: main
+        image: trainyard/tools
+        resources: {limits: {ephemeral-storage: 1Mi}}
+        command: [sh, -c, 'head -c 3000000 /dev/zero | tr "\\0" x; exec sleep 1000']
+YAML
+    wait_for_phase hoarder Failed
+    local words='Usage of EmptyDir volume "v" exceeds the limit "1Mi". '
+    assert_eq "why" "Evicted $words" "$(field hoarder .status.reason) $(field hoarder .status.message)"
+    assert_eq "its condition" "True TerminationByKubelet $words" \
+        "$(condition hoarder DisruptionTarget status) $(condition hoarder DisruptionTarget reason) $(condition hoarder DisruptionTarget message)"
+    wait_until "the eviction to be told" told hoarder "Warning Evicted $words"
+
+    kubectl wait --for=condition=Failed job/talker --timeout=60s
+    assert_eq "the pods of the job" "Evicted Evicted" "$(kubectl get pods -l job-name=talker -o jsonpath='{.items[*].status.reason}')"
+    assert_eq "their message" 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ' \
+        "$(kubectl get pods -l job-name=talker -o jsonpath='{.items[0].status.message}')"
+}
+
 uid_of_directory() { basename "$(dirname "$(grep -l "^hostname $1\$" "$TRAINYARD_STATE"/pods/*/spec)")"; }
 
 check() {
@@ -251,6 +292,7 @@ check() {
     check_liveness
     check_hooks
     check_ends
+    check_evictions
     # A pod's story in the words of everywhere.
     assert_eq "the events of a pod" 'Normal Scheduled Normal Pulled Normal Created Normal Started Normal Killing' \
         "$(events late | awk '$2 != "DeadlineExceeded" {print $1, $2}' | xargs)"

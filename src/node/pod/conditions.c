@@ -6,6 +6,8 @@
 #include "base/str.h"
 #include "kube/object.h"
 
+#define DISRUPTED "DisruptionTarget"
+
 struct verdict {
     bool value;
     const char *reason, *message; /* or NULL */
@@ -110,11 +112,14 @@ struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
         {"ContainersReady", containers},
         {"PodScheduled", {true, NULL, NULL}},
     };
+    const struct verdict evicted = {true, "TerminationByKubelet", health->evicted};
     struct json *conditions = json_array(arena);
     for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
         add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
+    if (health->evicted)
+        add(arena, conditions, old, DISRUPTED, &evicted, now_ms);
     JSON_EACH (condition, old) {
-        bool is_ours = false;
+        bool is_ours = health->evicted && str_eq(json_get_string(condition, "type", ""), DISRUPTED);
         for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
             is_ours = is_ours || str_eq(json_get_string(condition, "type", ""), OURS[i].type);
         if (!is_ours)

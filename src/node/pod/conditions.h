@@ -11,6 +11,7 @@ struct pod_health {
     const char *phase;
     bool has_sandbox; /* its network stands, containers can start */
     bool initialized;
+    const char *evicted;              /* why, or NULL */
     const char *incomplete, *unready; /* names of containers with a blank between; NULL: none */
 };
 

@@ -50,20 +50,6 @@ static void tell_pod(const struct telling *t)
             "supplementalGroups are not given: pods run as an ordinary user, who has one group");
 }
 
-static void tell_volumes(const struct telling *t)
-{
-    JSON_EACH (volume, json_at(t->pod, "spec", "volumes", NULL)) {
-        const struct json *empty = json_get(volume, "emptyDir");
-        if (json_get(empty, "sizeLimit") && !str_eq(json_get_string(empty, "medium", ""), "Memory"))
-            t->tell(
-                t->context, UNSUPPORTED,
-                arena_printf(t->arena,
-                             "sizeLimit of emptyDir volume \"%s\" is not enforced: only the disk "
-                             "limits it (medium Memory is limited)",
-                             json_get_string(volume, "name", "")));
-    }
-}
-
 static void tell_capabilities(const struct telling *t, const struct json *container)
 {
     bool own_network = !json_get_bool(json_get(t->pod, "spec"), "hostNetwork", false);
@@ -124,7 +110,6 @@ void pod_gaps_tell(struct arena *arena, const struct json *pod, bool nested,
     static const char *const LISTS[] = {"initContainers", "containers"};
     struct telling t = {arena, pod, nested, tell, context};
     tell_pod(&t);
-    tell_volumes(&t);
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL)) {
             tell_container(&t, container);

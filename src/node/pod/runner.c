@@ -45,6 +45,11 @@ const struct container_state *pod_runner_container(const struct pod_runner *runn
     return pod_state_find(&runner->state, name);
 }
 
+bool pod_runner_is_running(const struct pod_runner *runner)
+{
+    return runner->machine.state == RUNNING;
+}
+
 const char *pod_runner_directory(const struct pod_runner *runner)
 {
     return runner->directory;
@@ -332,12 +337,18 @@ static const struct supervisor_events EVENTS = {on_alive, on_changed, on_gone};
 
 /* ---- Ending ---- */
 
-static void stop(struct pod_runner *runner, int64_t grace_ms)
+void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
+                     const char *message)
 {
     if (runner->stopped_with_ms >= 0 && runner->stopped_with_ms <= grace_ms)
         return;
     runner->stopped_with_ms = grace_ms;
-    supervisor_link_stop(runner->link, grace_ms);
+    struct pod_stop stop = {.grace_ms = grace_ms};
+    if (reason) {
+        str_copy(stop.reason, sizeof(stop.reason), reason);
+        str_copy(stop.message, sizeof(stop.message), message);
+    }
+    supervisor_link_stop(runner->link, &stop);
 }
 
 /* ---- What is to be done now ---- */
@@ -353,7 +364,9 @@ void pod_runner_work(struct pod_runner *runner)
     else if (runner->machine.state == WAITING && !runner->retry.running)
         start(runner);
     else if (runner->machine.state == RUNNING && unwanted)
-        stop(runner, runner->forgotten ? 0 : grace_s * 1000);
+        pod_runner_stop(runner, runner->forgotten ? 0 : grace_s * 1000, NULL, NULL);
+    else if (runner->machine.state == RUNNING)
+        pod_runner_begin_measuring(runner);
 
     if (runner->call)
         return; /* its answer brings us back */
@@ -426,6 +439,7 @@ struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod
     runner->stopped_with_ms = -1;
     state_machine_init(&runner->machine, "pod", ROWS, (int)ARRAY_SIZE(ROWS), WAITING);
     loop_timer_init(host->loop, &runner->retry, on_retry);
+    loop_timer_init(host->loop, &runner->measure, pod_runner_on_measure);
     runner->link =
         supervisor_link_new(host->loop, runner->directory, host->step_path, &EVENTS, runner);
     restore(runner);
@@ -438,6 +452,7 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
     if (!runner)
         return NULL;
     loop_timer_stop(&runner->retry);
+    pod_runner_end_measuring(runner);
     if (runner->machine.state == STARTING)
         runner->host->starting--;
     supervisor_link_free(runner->link);

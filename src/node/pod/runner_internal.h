@@ -1,5 +1,5 @@
 /* What the files of a pod's runner share: pod/runner.c orders its life, pod/report.c tells the API,
- * pod/token_call.c asks it for tokens. */
+ * pod/token_call.c asks it for tokens, pod/eviction.c looks at the disk it uses. */
 #ifndef TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 #define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 
@@ -39,6 +39,8 @@ struct pod_runner {
     struct map tokens;              /* of the service account, by audience; until it is planned */
     char *published;                /* the status last accepted by the API */
     bool deleted;                   /* we have confirmed the deletion */
+    struct loop_timer measure;      /* runs while it is to be measured again */
+    struct storage_walk *walk;      /* a measuring under way, or NULL */
 };
 
 static inline const struct json *runner_pod(const struct pod_runner *runner)
@@ -48,6 +50,17 @@ static inline const struct json *runner_pod(const struct pod_runner *runner)
 
 /* Do what is to be done now. The runner may be gone afterwards. */
 void pod_runner_work(struct pod_runner *runner);
+
+/* Its supervisor lives. */
+bool pod_runner_is_running(const struct pod_runner *runner);
+/* End it within this time; the reason, or NULL, is the pod's as a whole. */
+void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
+                     const char *message);
+
+/* From now on, if it has limits on the disk (pod/eviction.c). */
+void pod_runner_begin_measuring(struct pod_runner *runner);
+void pod_runner_end_measuring(struct pod_runner *runner);
+void pod_runner_on_measure(struct loop_timer *timer);
 
 /* Ask for the tokens its volumes want; true if they are all there. Otherwise the answer brings us
  * back to pod_runner_work(), or to pod_runner_refuse(). */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STOP_MAX = 256 };
+enum { STOP_MAX = 256 + 6 * POD_MESSAGE_MAX };
 
 static const char *const PHASES[] = {
     [CONTAINER_WAITING] = "waiting",
@@ -341,6 +341,8 @@ int pod_stop_store(const char *directory, const struct pod_stop *stop, struct er
     buf_init(&text, STOP_MAX);
     record_write_int(&text, "grace", stop->grace_ms);
     record_write_int(&text, "pause", stop->pause);
+    record_write(&text, "reason", stop->reason);
+    record_write(&text, "message", stop->message);
     return file_write_atomic(path, text.data, text.size, 0600, err);
 }
 
@@ -359,9 +361,13 @@ int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err)
     char *value;
     while ((result = record_next(&reader, &key, &value, err)) > 0) {
         int64_t number;
-        if (str_to_int64(value, 0, INT_MAX, &number, err) < 0)
+        if (str_eq(key, "reason"))
+            str_copy(stop.reason, sizeof(stop.reason), value);
+        else if (str_eq(key, "message"))
+            str_copy(stop.message, sizeof(stop.message), value);
+        else if (str_to_int64(value, 0, INT_MAX, &number, err) < 0)
             return err_wrap(err, "'%s'", path);
-        if (str_eq(key, "grace"))
+        else if (str_eq(key, "grace"))
             stop.grace_ms = number;
         else if (str_eq(key, "pause"))
             stop.pause = number != 0;

@@ -56,7 +56,7 @@ struct pod_news {
 
 struct pod_state {
     bool finished; /* nothing runs and nothing will */
-    /* Why the pod as a whole was ended: "DeadlineExceeded"; or "". */
+    /* Why the pod as a whole was ended: "DeadlineExceeded", "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
     int64_t told;                        /* number of the newest news */
     struct pod_news *news[POD_NEWS_MAX]; /* number n at n % POD_NEWS_MAX, or NULL */
@@ -92,6 +92,8 @@ int pod_state_show(const char *directory, const struct pod_state *state, struct 
 struct pod_stop {
     int64_t grace_ms; /* between SIGTERM and SIGKILL */
     bool pause;       /* the cluster goes down, not the pod: what was not done runs again later */
+    /* Why the pod as a whole is ended: "Evicted"; or "". */
+    char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
 };
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
 int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err);

@@ -224,6 +224,8 @@ struct json *pod_status_build(struct arena *arena, const struct pod_status_input
         json_set_string(arena, status, "message", input->state->message);
     }
     b.health.phase = phase_name;
+    if (input->state && str_eq(input->state->reason, "Evicted"))
+        b.health.evicted = input->state->message;
     b.health.has_sandbox = input->state && input->address && !input->state->finished;
     json_set(arena, status, "conditions",
              pod_conditions_make(arena, input->pod, &b.health, input->now_ms));

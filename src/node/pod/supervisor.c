@@ -223,9 +223,8 @@ void supervisor_link_start(struct supervisor_link *link)
     }
 }
 
-void supervisor_link_stop(struct supervisor_link *link, int64_t grace_ms)
+void supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop)
 {
-    const struct pod_stop stop = {.grace_ms = grace_ms};
-    if (link->pidfd >= 0 && pod_stop_store(link->directory, &stop, NULL) == 0)
+    if (link->pidfd >= 0 && pod_stop_store(link->directory, stop, NULL) == 0)
         pidfd_send_signal(link->pidfd, SIGTERM, NULL, 0);
 }

@@ -30,6 +30,6 @@ void supervisor_link_start(struct supervisor_link *link);
 
 bool supervisor_link_is_busy(const struct supervisor_link *link); /* alive or starting */
 /* Tell it to end the pod. */
-void supervisor_link_stop(struct supervisor_link *link, int64_t grace_ms);
+void supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop);
 
 #endif

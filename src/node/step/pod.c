@@ -217,8 +217,14 @@ static void begin_stop(struct supervisor *s)
 {
     struct pod_stop stop = {.grace_ms = POD_GRACE_DEFAULT_MS};
     (void)pod_stop_load(s->directory, &stop, NULL);
+    if (stop.reason[0] && !s->state.reason[0]) {
+        str_copy(s->state.reason, sizeof(s->state.reason), stop.reason);
+        str_copy(s->state.message, sizeof(s->state.message), stop.message);
+        pod_state_tell(&s->state, true, stop.reason, "%s", stop.message);
+        s->dirty = true;
+    }
     s->stopping = true;
-    s->pausing = stop.pause;
+    s->pausing = stop.pause && !s->state.reason[0]; /* what was condemned does not come back */
     end_all(s, stop.grace_ms);
 }
 
@@ -380,6 +386,7 @@ static void restore_state(struct supervisor *s)
     _cleanup_pod_state_ struct pod_state earlier = {0};
     (void)pod_state_load(s->directory, &earlier, NULL);
     pod_state_inherit(&s->state, &earlier);
+    s->stopping = s->state.reason[0] != '\0'; /* the one before was about to end it */
     for (size_t i = 0; i < s->spec.container_count; i++)
         pod_state_add(&s->state, s->spec.containers[i].name);
     for (size_t i = 0; i < s->state.count; i++) {

@@ -264,6 +264,35 @@ static void a_pause_goes_on_by_policy(void **state)
     pod_drop(&pod);
 }
 
+/* Whom an eviction ended has failed, whatever its policy says, and does not come back. */
+static void an_eviction_is_final(void **state)
+{
+    struct pod pod = pod_make("evicted", "10.244.1.1",
+                              "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done");
+    pod.spec.restart = RESTART_ALWAYS;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    int pidfd = pod_find_supervisor(&pod);
+    const struct pod_stop stop = {
+        .grace_ms = DEADLINE_MS, .reason = "Evicted", .message = "Usage of \"x\". "};
+    pod_stop_store(pod.directory, &stop, NULL);
+    pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
+    assert_true(process_wait_end(pidfd, DEADLINE_MS));
+    close(pidfd);
+    const struct pod_state *ended = pod_state_now(&pod);
+    assert_true(ended->finished);
+    assert_string_equal(ended->reason, "Evicted");
+    assert_string_equal(ended->message, stop.message);
+    assert_int_equal(ended->containers[0].end.exit_code, 0);
+    bool told = false;
+    const struct pod_news *news;
+    for (int64_t number = ended->told; (news = pod_state_news(ended, number)); number--)
+        told = told || (news->is_warning && str_eq(news->reason, "Evicted") &&
+                        str_eq(news->message, stop.message));
+    assert_true(told);
+    pod_drop(&pod);
+}
+
 /* ---- Survival: three control processes, one after the other ---- */
 
 static const char SERVER[] =
@@ -359,6 +388,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(restarts_keep_the_log_before),
         cmocka_unit_test(a_killed_supervisor_takes_its_pod_along),
         cmocka_unit_test(a_pause_goes_on_by_policy),
+        cmocka_unit_test(an_eviction_is_final),
         cmocka_unit_test(read_only_all_the_way_down),
         cmocka_unit_test(shared_memory_is_the_pods),
         cmocka_unit_test(the_machines_shared_memory),

@@ -1,0 +1,96 @@
+/* A pod that uses more of the disk than it may is evicted, by its node as by a kubelet: one walk at
+ * a time on the machine, on a thread of the pool, and never more than a small part of the time. */
+#include "node/pod/runner_internal.h"
+
+#include "node/limits/storage.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+
+enum {
+    MEASURE_EACH_MS = 2 * 1000,
+    MEASURE_REST = 20,        /* times as long as a walk has taken */
+    MEASURE_TURN_MS = 50,     /* somebody else's walk is under way */
+    EVICTION_GRACE_MS = 1000, /* as the kubelet's; what fills the disk is not waited for */
+};
+
+struct storage_walk {
+    struct loop_work work;
+    struct pod_host *host;
+    struct pod_runner *runner; /* NULL: freed meanwhile */
+    struct arena *arena;
+    struct storage_place *places;
+    size_t count;
+    int64_t took_ms;
+};
+
+static void do_walk(struct loop_work *work)
+{
+    struct storage_walk *walk = CONTAINER_OF(work, struct storage_walk, work);
+    int64_t begin = moment_monotonic_ms();
+    storage_measure(walk->places, walk->count);
+    walk->took_ms = moment_monotonic_ms() - begin;
+}
+
+static void judge(struct pod_runner *runner, const struct storage_walk *walk)
+{
+    const char *message = storage_judge(walk->arena, runner_pod(runner), walk->places, walk->count);
+    if (message)
+        pod_runner_stop(runner, EVICTION_GRACE_MS, "Evicted", message);
+    int64_t rest = MEASURE_REST * walk->took_ms;
+    loop_timer_start(&runner->measure, rest > MEASURE_EACH_MS ? rest : MEASURE_EACH_MS);
+}
+
+static void walked(struct loop_work *work)
+{
+    struct storage_walk *walk = CONTAINER_OF(work, struct storage_walk, work);
+    walk->host->is_measuring = false;
+    if (walk->runner) {
+        walk->runner->walk = NULL;
+        judge(walk->runner, walk);
+    }
+    arena_free(walk->arena);
+    free(walk);
+}
+
+void pod_runner_on_measure(struct loop_timer *timer)
+{
+    struct pod_runner *runner = CONTAINER_OF(timer, struct pod_runner, measure);
+    if (!pod_runner_is_running(runner) || runner->state.reason[0] || runner->forgotten ||
+        kube_meta_is_deleting(runner_pod(runner)))
+        return; /* it ends anyway */
+    if (runner->host->is_measuring) {
+        loop_timer_start(timer, MEASURE_TURN_MS);
+        return;
+    }
+    struct arena *arena = arena_new();
+    struct storage_place *places;
+    size_t count = storage_places(arena, runner_pod(runner), runner->directory, &places);
+    struct storage_walk *walk = mem_zalloc(sizeof(*walk));
+    *walk = (struct storage_walk){.work = {.work = do_walk, .done = walked},
+                                  .host = runner->host,
+                                  .runner = runner,
+                                  .arena = arena,
+                                  .places = places,
+                                  .count = count};
+    runner->walk = walk;
+    runner->host->is_measuring = true;
+    loop_work_start(runner->host->loop, &walk->work);
+}
+
+void pod_runner_begin_measuring(struct pod_runner *runner)
+{
+    if (!runner->walk && !runner->measure.running && storage_is_limited(runner_pod(runner)))
+        loop_timer_start(&runner->measure, 0);
+}
+
+void pod_runner_end_measuring(struct pod_runner *runner)
+{
+    loop_timer_stop(&runner->measure);
+    if (runner->walk)
+        runner->walk->runner = NULL;
+    runner->walk = NULL;
+}

@@ -1,0 +1,114 @@
+/* The disk that pods use: what is counted, and the kubelet's words for who has too much. */
+#include "node_test.h"
+
+#include "base/file.h"
+#include "node/limits/storage.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static char root[] = "/tmp/trainyard-storage.XXXXXX";
+
+static void put(const char *name, size_t size)
+{
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *path = mem_printf("%s/%s", root, name);
+    _cleanup_free_ char *directory = mem_strdup(path);
+    _cleanup_free_ char *data = mem_alloc(size + 1);
+    *strrchr(directory, '/') = '\0';
+    memset(data, 'x', size);
+    if (file_make_dirs(directory, 0755, &err) < 0 ||
+        file_write_atomic(path, data, size, 0600, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static const char POD[] =
+    "{'spec':{'volumes':["
+    "  {'name':'small','emptyDir':{'sizeLimit':'%s'}},{'name':'free','emptyDir':{}},"
+    "  {'name':'memory','emptyDir':{'medium':'Memory','sizeLimit':'1Ki'}},"
+    "  {'name':'claim','persistentVolumeClaim':{'claimName':'c'}},"
+    "  {'name':'files','configMap':{'name':'c'}}],"
+    " 'initContainers':[{'name':'init','resources':{'limits':{'ephemeral-storage':'1Ki'}}}],"
+    " 'containers':[{'name':'main','resources':{'limits':{'ephemeral-storage':'%s'}}},"
+    "  {'name':'main2','resources':{'limits':{'ephemeral-storage':'%s'}}}]}}";
+
+static const char *judge(struct arena *arena, const char *volume, const char *main,
+                         const char *second)
+{
+    const struct json *pod = read_json(arena, arena_printf(arena, POD, volume, main, second));
+    struct storage_place *places;
+    assert_true(storage_is_limited(pod));
+    size_t count = storage_places(arena, pod, root, &places);
+    assert_int_equal(count, 3 + 3 * 2);
+    storage_measure(places, count);
+    return storage_judge(arena, pod, places, count);
+}
+
+/* 300 KiB in a volume, 200 and 50 in the containers, and what counts for nobody. */
+static void the_kubelets_words(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    put("volumes/small/deep/er/file", 300 << 10);
+    put("layers/main/upper/file", 150 << 10);
+    put("logs/main.0.log", 50 << 10);
+    put("logs/main2.0.log", 50 << 10);
+    put("volumes/memory/file", 900 << 10);
+    put("volumes/claim/file", 900 << 10);
+    assert_null(judge(arena, "400Ki", "300Ki", "300Ki"));
+    assert_string_equal(judge(arena, "200Ki", "300Ki", "300Ki"),
+                        "Usage of EmptyDir volume \"small\" exceeds the limit \"200Ki\". ");
+    assert_string_equal(
+        judge(arena, "400Ki", "300Ki", "200Ki"),
+        "Pod ephemeral local storage usage exceeds the total limit of containers 500Ki. ");
+    assert_string_equal(judge(arena, "400Ki", "150Ki", "1Gi"),
+                        "Container main exceeded its local ephemeral storage limit \"150Ki\". ");
+    assert_null(judge(arena, "400Ki", "1Gi", "90Ki")); /* main's log is not main2's */
+}
+
+static void a_file_with_two_names_counts_once(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    put("volumes/small/file", 300 << 10);
+    _cleanup_free_ char *from = mem_printf("%s/volumes/small/file", root);
+    _cleanup_free_ char *to = mem_printf("%s/volumes/small/again", root);
+    assert_int_equal(link(from, to), 0);
+    assert_null(judge(arena, "400Ki", "1Gi", "1Gi"));
+    /* A link that leads out of the volume brings nothing in. */
+    put("elsewhere/file", 300 << 10);
+    _cleanup_free_ char *out = mem_printf("%s/elsewhere", root);
+    _cleanup_free_ char *name = mem_printf("%s/volumes/small/out", root);
+    assert_int_equal(symlink(out, name), 0);
+    assert_null(judge(arena, "400Ki", "1Gi", "1Gi"));
+}
+
+static void who_has_no_limit_is_not_measured(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    assert_false(storage_is_limited(
+        read_json(arena, "{'spec':{'volumes':[{'name':'e','emptyDir':{'sizeLimit':'0'}},"
+                         "{'name':'f','emptyDir':{}}],'containers':[{'name':'c',"
+                         "'resources':{'requests':{'ephemeral-storage':'1Gi'}}}]}}")));
+}
+
+static int setup(void **state)
+{
+    strcpy(strrchr(root, '.'), ".XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    return file_remove_tree(root, NULL);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_kubelets_words),
+        TEST(a_file_with_two_names_counts_once),
+        TEST(who_has_no_limit_is_not_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
