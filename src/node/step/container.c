@@ -40,6 +40,7 @@ void container_run_init(struct container_run *run, const char *directory,
         .spec = spec,
         .state = state,
         .share = pod->shares_processes ? share : NULL,
+        .mark_fd = -1,
         .report_fd = -1,
         .input_fd = -1,
         .output_fds = {-1, -1},
@@ -139,6 +140,7 @@ static int spawn(struct container_run *run, struct err *err)
 static void close_run(struct container_run *run)
 {
     close_all(&run->report_fd, 1);
+    close_all(&run->mark_fd, 1);
     step_log_close(&run->log);
     close_all(&run->input_fd, 1);
     close_all(run->output_fds, 2);
@@ -226,7 +228,7 @@ static bool read_reports(struct container_run *run)
             continue;
         }
         if (report.kind == STEP_MARK) {
-            run->mark = report.mark;
+            run->mark_fd = fds[0];
             continue;
         }
         run->report = report;
@@ -251,8 +253,7 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
      * processes are shared, that is seen to here. */
     read_reports(run);
     if (run->share)
-        step_share_sweep(run->mark);
-    run->mark = 0;
+        step_share_sweep(run->mark_fd);
     read_output(run, 0, true);
     read_output(run, 1, true);
     struct step_report report = run->report;

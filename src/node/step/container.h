@@ -16,7 +16,7 @@ struct container_run {
     const struct pod_container *spec;
     struct container_state *state;
     struct step_share *share; /* where the containers see each other's processes; or NULL */
-    uint64_t mark;            /* what it leaves there is known by; 0: nothing ran yet */
+    int mark_fd;              /* what it leaves there is known by; -1: nothing ran yet */
     pid_t pid;                /* of the sandbox's first process; 0: not running */
     int report_fd;
     struct step_log log;

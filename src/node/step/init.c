@@ -58,6 +58,18 @@ static int keep_lines(const struct step_lines *lines)
     return close_range(REPORT_FD + 1, ~0U, 0);
 }
 
+/* Before anything runs that could be left behind. */
+static int send_mark(struct err *err)
+{
+    const struct step_report message = {.kind = STEP_MARK};
+    int mark = step_share_mark();
+    if (mark < 0)
+        return err_set_errno(err, errno, "cannot open the container's mount namespace");
+    int result = fd_message_send(REPORT_FD, &message, sizeof(message), &mark, 1, err);
+    close(mark);
+    return result;
+}
+
 static int take_terminal(struct err *err)
 {
     const struct step_report message = {.kind = STEP_TERMINAL};
@@ -208,8 +220,8 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "trainyard-init");
 
-    if (spec->shares_processes)
-        report(&(struct step_report){.kind = STEP_MARK, .mark = step_share_mark()});
+    if (spec->shares_processes && send_mark(&err) < 0)
+        fail(&err);
     pid_t command = start_command(container);
     report(&(struct step_report){.kind = STEP_RUNNING});
     /* A descendant that keeps our pipes' ends open is fine; we must not. */

@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
@@ -97,7 +98,8 @@ pid_t step_share_fork(struct step_share *share, const char *mount_point, struct 
 
 /* ---- what a container leaves behind ---------------------------------------------------------- */
 
-static uint64_t mark_of(const char *pid)
+/* The number of a process's mount namespace; 0 for one that is gone, or not ours to look at. */
+static ino_t number_of(const char *pid)
 {
     char path[NAME_MAX + sizeof("/proc//ns/mnt")];
     struct stat info;
@@ -105,34 +107,35 @@ static uint64_t mark_of(const char *pid)
     return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
-uint64_t step_share_mark(void)
+int step_share_mark(void)
 {
-    return mark_of("self");
+    return open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 }
 
 /* The descriptor first: what is looked at and what is killed are the same process then. */
-static bool kill_marked(const char *name, uint64_t mark)
+static bool kill_marked(const char *name, ino_t mark)
 {
     int64_t pid;
-    if (str_to_int64(name, 1, INT32_MAX, &pid, NULL) < 0 || mark_of(name) != mark)
+    if (str_to_int64(name, 1, INT32_MAX, &pid, NULL) < 0 || number_of(name) != mark)
         return false;
     _cleanup_fd_ int fd = pidfd_open((pid_t)pid, 0);
-    if (fd < 0 || mark_of(name) != mark || pidfd_send_signal(fd, SIGKILL, NULL, 0) < 0)
+    if (fd < 0 || number_of(name) != mark || pidfd_send_signal(fd, SIGKILL, NULL, 0) < 0)
         return false;
     poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, DEATH_MS);
     return true;
 }
 
-void step_share_sweep(uint64_t mark)
+void step_share_sweep(int mark_fd)
 {
-    bool found = mark != 0;
+    struct stat mark;
+    bool found = mark_fd >= 0 && fstat(mark_fd, &mark) == 0;
     for (int i = 0; found && i < SWEEPS_MAX; i++) {
         DIR *processes = opendir("/proc");
         found = false;
         if (!processes)
             return;
         for (struct dirent *entry; (entry = readdir(processes));)
-            found = kill_marked(entry->d_name, mark) || found;
+            found = kill_marked(entry->d_name, mark.st_ino) || found;
         closedir(processes);
     }
 }

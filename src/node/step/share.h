@@ -8,7 +8,6 @@
 #include "base/err.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct step_share {
@@ -23,9 +22,10 @@ pid_t step_share_fork(struct step_share *share, const char *mount_point, struct 
  * is left then. */
 bool step_share_reaped(struct step_share *share, pid_t pid);
 
-/* The caller's mount namespace, by which its container is known; 0: cannot be told. */
-uint64_t step_share_mark(void);
+/* The caller's mount namespace, by which its container is known; -1: cannot be told. As long as the
+ * descriptor is open the namespace's number is given to no other container. */
+int step_share_mark(void);
 /* End what still runs of the container of that mark, and wait for it. */
-void step_share_sweep(uint64_t mark);
+void step_share_sweep(int mark_fd);
 
 #endif

@@ -78,13 +78,13 @@ int step_terminal_take(int *ret_master, struct err *err);
 int step_seccomp_install(struct err *err);
 
 /* What the first process of a sandbox tells its supervisor, one message a write. STEP_MARK and
- * STEP_TERMINAL come before the command runs, the latter with the master of its terminal. */
+ * STEP_TERMINAL come before the command runs, each with a descriptor: see step/share.h, and the
+ * master of its terminal. */
 enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED, STEP_TERMINAL, STEP_MARK };
 struct step_report {
     enum step_report_kind kind;
     int exit_code;
     int signal;
-    uint64_t mark;                 /* of STEP_MARK: see step/share.h */
     char message[ERR_MESSAGE_MAX]; /* of STEP_FAILED */
 };
 
