@@ -21,7 +21,7 @@ enum pod_handler_kind {
 struct pod_handler {
     enum pod_handler_kind kind;
     struct pod_strings words; /* exec: program and arguments */
-    const char *host;         /* of the network kinds: an address, or for HTTP a name */
+    const char *host;         /* of the network kinds: an address or a name */
     int64_t port;
     const char *path;           /* HTTP */
     bool tls;                   /* HTTP: whatever certificate is shown */

@@ -1,11 +1,13 @@
-/* What changes while a pod runs reaches its volumes: config maps and secrets, and what the downward
- * API shows of the pod itself. Variables of its environment stay what they were, as everywhere. */
+/* What changes while a pod runs reaches it: its deadline, and in its volumes config maps, secrets
+ * and what the downward API shows of the pod itself. Variables of its environment stay what they
+ * were, as everywhere. */
 #include "node/pod/runner_internal.h"
 
 #include "node/node_object.h"
 #include "node/pod/status.h"
 #include "node/volume/files.h"
 
+#include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
 
@@ -43,6 +45,14 @@ void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *r
 {
     if (str_eq(runner->object->namespace_, changed->namespace_))
         refresh(runner, resource, changed->name);
+}
+
+void pod_runner_tell_deadline(struct pod_runner *runner)
+{
+    int64_t seconds =
+        json_get_int(json_get(runner_pod(runner), "spec"), "activeDeadlineSeconds", 0);
+    if (seconds > 0 && supervisor_link_is_busy(runner->link))
+        supervisor_link_set_deadline(runner->link, moment_after(runner->started_ms, seconds));
 }
 
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before)

@@ -300,6 +300,7 @@ static void on_alive(void *context)
     runner->host->starting--;
     state_machine_move(&runner->machine, RUNNING);
     load_state(runner, true);
+    pod_runner_tell_deadline(runner);
     pod_runner_work(runner);
 }
 
@@ -423,6 +424,7 @@ static void restore(struct pod_runner *runner)
     else if (runner->has_state ? runner->state.finished : pod_phase_is_final(pod))
         state_machine_move(&runner->machine, ENDED); /* its address was given back before */
     load_state(runner, false);                       /* once more, now that changes are watched */
+    pod_runner_tell_deadline(runner);
 }
 
 struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod, int node,
@@ -477,6 +479,7 @@ void pod_runner_update(struct pod_runner *runner, struct kube_object *pod)
     struct kube_object *before = kube_object_ref(runner->object);
     pod_runner_see(runner, pod);
     pod_runner_refresh_own(runner, before->json);
+    pod_runner_tell_deadline(runner);
     kube_object_unref(before);
     pod_runner_work(runner);
 }

@@ -70,6 +70,8 @@ void pod_runner_forget_tokens(struct pod_runner *runner);
 void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
                        const struct err *err);
 
+/* Its deadline may have been changed since its supervisor was given one. */
+void pod_runner_tell_deadline(struct pod_runner *runner);
 /* The pod is a newer one than `before`: what volumes show of it follows. */
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
 

@@ -377,6 +377,22 @@ int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err)
     return result;
 }
 
+int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/deadline", directory);
+    _cleanup_free_ char *text = mem_printf("%lld", (long long)wall_ms);
+    return file_write_atomic(path, text, strlen(text), 0600, err);
+}
+
+int pod_deadline_load(const char *directory, int64_t *ret_wall_ms, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/deadline", directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, STOP_MAX);
+    int result = file_read(path, &text, err);
+    return result < 0 ? result : str_to_int64(text.data, 1, INT64_MAX, ret_wall_ms, err);
+}
+
 char *pod_log_path(const char *directory, const char *container, int64_t run)
 {
     return mem_printf("%s/logs/%s.%lld.log", directory, container, (long long)run);

@@ -98,6 +98,11 @@ struct pod_stop {
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
 int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err);
 
+/* <directory>/deadline: when the pod must have ended, where that was changed while it ran; wall
+ * time. Control writes it and sends SIGHUP. */
+int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err);
+int pod_deadline_load(const char *directory, int64_t *ret_wall_ms, struct err *err);
+
 /* <directory>/logs/<container>.<run>.log: runs are counted by restarts. */
 char *pod_log_path(const char *directory, const char *container, int64_t run);
 /* <directory>/messages/<container>: what the container writes to its terminationMessagePath. */

@@ -223,6 +223,15 @@ void supervisor_link_start(struct supervisor_link *link)
     }
 }
 
+void supervisor_link_set_deadline(struct supervisor_link *link, int64_t wall_ms)
+{
+    int64_t told = 0;
+    (void)pod_deadline_load(link->directory, &told, NULL);
+    if (link->pidfd >= 0 && told != wall_ms &&
+        pod_deadline_store(link->directory, wall_ms, NULL) == 0)
+        pidfd_send_signal(link->pidfd, SIGHUP, NULL, 0);
+}
+
 void supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop)
 {
     if (link->pidfd >= 0 && pod_stop_store(link->directory, stop, NULL) == 0)

@@ -59,8 +59,10 @@ void step_check_net(const struct step_check_order *order, int64_t deadline_ms,
 void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int64_t timeout_ms,
                      struct step_verdict *ret);
 
-/* A connection, or -1 with the words of a failed dial. Never waits past the deadline. */
-int step_dial(const char *host, int port, int64_t deadline_ms, char *message, size_t size);
+/* A connection, or -1 with the words of a failed dial. Never waits past the deadline. A host that
+ * is a name is looked up as `resolv_conf` says; see step/lookup.h. */
+int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadline_ms,
+              char *message, size_t size);
 /* Wait until the socket can be read or written; false: the time is over. */
 bool step_wait(int fd, short events, int64_t deadline_ms);
 

@@ -56,7 +56,7 @@ void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int
     char authority[128], message[POD_MESSAGE_MAX];
     snprintf(authority, sizeof(authority), "%.100s:%d", handler->host, (int)handler->port);
     _cleanup_fd_ int fd =
-        step_dial(handler->host, (int)handler->port, deadline_ms, message, sizeof(message));
+        step_dial(NULL, handler->host, (int)handler->port, deadline_ms, message, sizeof(message));
     long long seconds = (long long)timeout_ms / 1000;
     ret->outcome = CHECK_FAILED;
     if (fd < 0) {

@@ -4,6 +4,7 @@
 #include "node/step/check.h"
 
 #include "node/step/http.h"
+#include "node/step/lookup.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -80,14 +81,25 @@ static bool parse_address(const char *host, int port, struct sockaddr_storage *r
     return false;
 }
 
-int step_dial(const char *host, int port, int64_t deadline_ms, char *message, size_t size)
+static bool find_address(const char *resolv_conf, const char *host, int port, int64_t deadline_ms,
+                         struct sockaddr_storage *ret, socklen_t *size)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)ret;
+    if (parse_address(host, port, ret, size))
+        return true;
+    *four = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    *size = sizeof(*four);
+    return step_lookup(resolv_conf, host, deadline_ms, &four->sin_addr);
+}
+
+int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadline_ms,
+              char *message, size_t size)
 {
     struct sockaddr_storage address;
     socklen_t address_size;
     char words[128];
-    if (!parse_address(host, port, &address, &address_size)) {
-        snprintf(message, size, "dial tcp: lookup %s: no such host: probes take addresses here",
-                 host);
+    if (!find_address(resolv_conf, host, port, deadline_ms, &address, &address_size)) {
+        snprintf(message, size, "dial tcp: lookup %s: no such host", host);
         return -1;
     }
     _cleanup_fd_ int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -176,8 +188,8 @@ static int ask(const struct step_check_order *order, const struct step_url *url,
                int64_t deadline_ms, struct buf *text, struct step_answer *ret, struct err *err)
 {
     char message[POD_MESSAGE_MAX];
-    _cleanup_fd_ int connection =
-        step_dial(url->host, url->port, deadline_ms, message, sizeof(message));
+    _cleanup_fd_ int connection = step_dial(order->run->pod->resolv_conf, url->host, url->port,
+                                            deadline_ms, message, sizeof(message));
     if (connection < 0)
         return err_set(err, ERR_UNAVAILABLE, "%s", message);
     _cleanup_buf_ struct buf request;
@@ -246,11 +258,11 @@ static void get(const struct step_check_order *order, int64_t deadline_ms, struc
 
 /* ---- All of them ---- */
 
-static void connect_only(const struct pod_handler *handler, int64_t deadline_ms,
+static void connect_only(const struct step_check_order *order, int64_t deadline_ms,
                          struct step_verdict *ret)
 {
-    int fd = step_dial(handler->host, (int)handler->port, deadline_ms, ret->message,
-                       sizeof(ret->message));
+    int fd = step_dial(order->run->pod->resolv_conf, order->handler->host,
+                       (int)order->handler->port, deadline_ms, ret->message, sizeof(ret->message));
     ret->outcome = fd < 0 ? CHECK_FAILED : CHECK_PASSED;
     if (fd >= 0)
         close(fd);
@@ -267,7 +279,7 @@ void step_check_net(const struct step_check_order *order, int64_t deadline_ms,
         step_check_grpc(order->handler, deadline_ms, order->timeout_ms, ret);
         break;
     case HANDLER_TCP:
-        connect_only(order->handler, deadline_ms, ret);
+        connect_only(order, deadline_ms, ret);
         break;
     case HANDLER_NONE:
     case HANDLER_EXEC:

@@ -1,9 +1,10 @@
 /* The supervisor of one pod. It owns the pod's network, IPC and UTS namespaces by living in them,
  * starts its containers in order, decides their restarts by the pod's policy, keeps their logs, and
  * writes each change into <pod directory>/state. It needs nobody while it runs: the control process
- * may die and return. SIGTERM tells it to end the pod as <pod directory>/stop says; commands in the
- * containers, and listeners to them, come through its socket (step/server.h). Killed itself, it
- * takes the containers along, and the next supervisor of the pod goes on from the state. */
+ * may die and return. SIGTERM tells it to end the pod as <pod directory>/stop says, SIGHUP that its
+ * deadline has changed; commands in the containers, and listeners to them, come through its socket
+ * (step/server.h). Killed itself, it takes the containers along, and the next supervisor of the pod
+ * goes on from the state. */
 #include "node/step/container.h"
 
 #include "node/process/lock.h"
@@ -228,6 +229,15 @@ static void begin_stop(struct supervisor *s)
     end_all(s, stop.grace_ms);
 }
 
+/* As it was planned, or as it was changed since: the API lets it only come nearer. */
+static void read_deadline(struct supervisor *s)
+{
+    int64_t changed;
+    if (pod_deadline_load(s->directory, &changed, NULL) == 0 &&
+        (!s->spec.deadline_ms || changed < s->spec.deadline_ms))
+        s->spec.deadline_ms = changed;
+}
+
 /* The pod has had its time, counted by the clock on the wall as its owner counts it. */
 static void mind_deadline(struct supervisor *s, int64_t *wake)
 {
@@ -305,6 +315,8 @@ static void handle_signals(struct supervisor *s)
     while (read(s->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo == SIGTERM)
             begin_stop(s);
+        else if (info.ssi_signo == SIGHUP)
+            read_deadline(s);
         else if (info.ssi_signo == SIGCHLD)
             reap(s);
     }
@@ -446,6 +458,7 @@ static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
     sigset_t handled;
     sigemptyset(&handled);
     sigaddset(&handled, SIGCHLD);
+    sigaddset(&handled, SIGHUP);
     sigaddset(&handled, SIGTERM);
     sigprocmask(SIG_BLOCK, &handled, NULL);
     /* The mask first: whoever sees the lock may send SIGTERM at once. */
@@ -461,6 +474,7 @@ static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
     if (s->signal_fd < 0)
         return err_set_errno(err, errno, "cannot receive signals");
     restore_state(s);
+    read_deadline(s);
     if (s->state.finished)
         return 0;
     if ((result = step_limits_begin_pod(&s->spec, err)) < 0 ||

@@ -9,6 +9,7 @@
 #include "sandbox_pod.h"
 
 #include "base/file.h"
+#include "base/moment.h"
 #include "node/process/lock.h"
 
 #include <arpa/inet.h>
@@ -246,6 +247,23 @@ static void a_killed_supervisor_takes_its_pod_along(void **state)
     pod_drop(&pod);
 }
 
+/* As control does it when activeDeadlineSeconds was changed. */
+static void a_deadline_that_comes_nearer(void **state)
+{
+    struct pod pod = pod_make("hurried", "10.244.1.1", "echo up; exec sleep 1000");
+    pod.spec.deadline_ms = moment_wall_ms() + 1000 * 1000;
+    pod.spec.grace_ms = DEADLINE_MS;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    int pidfd = pod_find_supervisor(&pod);
+    assert_int_equal(pod_deadline_store(pod.directory, moment_wall_ms(), NULL), 0);
+    pidfd_send_signal(pidfd, SIGHUP, NULL, 0);
+    close(pidfd);
+    assert_int_equal(pod_finish(&pod)->exit_code, 128 + SIGTERM);
+    assert_string_equal(pod_state_now(&pod)->reason, "DeadlineExceeded");
+    pod_drop(&pod);
+}
+
 static void a_pause_goes_on_by_policy(void **state)
 {
     struct pod pod = pod_make("pause", "10.244.1.1", "echo up; exec sleep 1000");
@@ -387,6 +405,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(what_is_too_long_is_named),
         cmocka_unit_test(restarts_keep_the_log_before),
         cmocka_unit_test(a_killed_supervisor_takes_its_pod_along),
+        cmocka_unit_test(a_deadline_that_comes_nearer),
         cmocka_unit_test(a_pause_goes_on_by_policy),
         cmocka_unit_test(an_eviction_is_final),
         cmocka_unit_test(read_only_all_the_way_down),

@@ -1,0 +1,111 @@
+/* Names for probes; see step/lookup.h. */
+#include "node/step/lookup.h"
+
+#include "node/names/resolvers.h"
+#include "node/step/check.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/moment.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "net/dns_message.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { NDOTS = 5, SERVER_MS = 2000 }; /* as the pods' resolv.conf has it; then the next one */
+
+static bool find_address(struct dns_reply *reply, struct in_addr *ret)
+{
+    struct dns_record record;
+    while (dns_reply_next(reply, &record))
+        if (record.type == DNS_A && record.size == sizeof(*ret)) {
+            memcpy(ret, record.data, sizeof(*ret));
+            return true;
+        }
+    return false;
+}
+
+/* One server, one question. */
+static bool ask(const struct resolver *server, const uint8_t *question, size_t size,
+                int64_t deadline_ms, struct in_addr *ret)
+{
+    _cleanup_fd_ int fd =
+        socket(server->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, &server->any, server->size) < 0 ||
+        send(fd, question, size, 0) != (ssize_t)size)
+        return false;
+    int64_t patience = moment_monotonic_ms() + SERVER_MS;
+    while (step_wait(fd, POLLIN, deadline_ms < patience ? deadline_ms : patience)) {
+        uint8_t data[DNS_UDP_MAX];
+        struct dns_reply reply;
+        ssize_t got = recv(fd, data, sizeof(data), 0);
+        if (got < 0)
+            return false; /* nobody listens there */
+        if (dns_reply_read(data, (size_t)got, question, size, &reply))
+            return find_address(&reply, ret);
+    }
+    return false;
+}
+
+static bool ask_all(const char *resolv_conf, const char *name, int64_t deadline_ms,
+                    struct in_addr *ret)
+{
+    struct resolver servers[RESOLVERS_MAX];
+    uint8_t question[DNS_ASK_MAX];
+    uint16_t id;
+    const struct dns_query query = {.type = DNS_A, .class = 1};
+    size_t count = resolvers_parse(resolv_conf, servers);
+    if (!dns_is_name(name))
+        return false;
+    rand_secure(&id, sizeof(id));
+    size_t size = dns_query_pass_on(&query, name, id, question);
+    for (size_t i = 0; i < count; i++)
+        if (ask(&servers[i], question, size, deadline_ms, ret))
+            return true;
+    return false;
+}
+
+static size_t count_dots(const char *name)
+{
+    size_t dots = 0;
+    for (const char *at = name; (at = strchr(at, '.')); at++)
+        dots++;
+    return dots;
+}
+
+bool step_lookup(const char *resolv_conf, const char *name, int64_t deadline_ms,
+                 struct in_addr *ret)
+{
+    _cleanup_buf_ struct buf machine;
+    buf_init(&machine, RESOLVERS_FILE_MAX);
+    if (!resolv_conf && file_read("/etc/resolv.conf", &machine, NULL) < 0)
+        return false;
+    resolv_conf = resolv_conf ? resolv_conf : machine.data ? machine.data : "";
+    size_t size, length = strlen(name);
+    bool whole = length && name[length - 1] == '.';
+    char plain[DNS_NAME_MAX + 1];
+    if (!length || length > DNS_NAME_MAX)
+        return false;
+    str_copy(plain, sizeof(plain), name);
+    if (whole)
+        plain[length - 1] = '\0';
+    bool first = whole || count_dots(plain) >= NDOTS;
+    if (first && ask_all(resolv_conf, plain, deadline_ms, ret))
+        return true;
+    const char *search = resolvers_search(resolv_conf, &size), *end = search + size;
+    while (!whole && search < end) {
+        size_t word = strcspn(search, " \t\n");
+        word = word < (size_t)(end - search) ? word : (size_t)(end - search);
+        char full[2 * DNS_NAME_MAX];
+        snprintf(full, sizeof(full), "%s.%.*s", plain, (int)word, search);
+        if (word && strlen(full) <= DNS_NAME_MAX && ask_all(resolv_conf, full, deadline_ms, ret))
+            return true;
+        search += word + 1;
+    }
+    return !first && ask_all(resolv_conf, plain, deadline_ms, ret);
+}
