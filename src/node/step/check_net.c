@@ -204,7 +204,11 @@ static int ask(const struct step_check_order *order, const struct step_url *url,
     _cleanup_fd_ int in = -1, out = -1;
     if (start_tls(order, url->host, connection, &in, &out) < 0)
         return err_set(err, ERR_UNSUPPORTED, "no program that speaks TLS is known here");
-    return converse(in, out, &request, deadline_ms, text, ret, err);
+    int result = converse(in, out, &request, deadline_ms, text, ret, err);
+    /* What stopped it is said in place of an answer, and no answer of HTTP begins so. */
+    return result < 0 && str_has_prefix(text->data, "tls: ")
+               ? err_set(err, ERR_IO, "%s", text->data)
+               : result;
 }
 
 static bool is_redirect(int status)

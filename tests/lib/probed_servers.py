@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""The servers that tests/kubectl/test_probes_net.sh has probed: HTTPS with the certificate of /v/tls.pem, gRPC's health
+service, and some that speak neither. What they answer follows from the files in /v, so that a test can change it."""
+import http.server
+import os
+import socket
+import ssl
+import threading
+import time
+from concurrent import futures
+
+import grpc
+
+SERVING, NOT_SERVING = b"\x08\x01", b"\x08\x02"
+
+
+def wait_for(path):
+    while not os.path.exists(path):
+        time.sleep(0.05)
+
+
+class Web(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        print("asked", self.path, self.headers["User-Agent"], flush=True)
+        if self.path == "/slow":
+            wait_for("/v/never")
+        if self.path == "/on":
+            self.send_response(302)
+            self.send_header("Location", "https://%s/followed" % self.headers["Host"])
+        elif self.path == "/followed":
+            self.send_response(418)
+        else:
+            self.send_response(503 if self.path == "/sick" or os.path.exists("/v/sick") else 200)
+        self.end_headers()
+
+
+def serve_web(port, tls):
+    server = http.server.ThreadingHTTPServer(("", port), Web)
+    if tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain("/v/tls.pem")
+        # The handshake is each connection's own: one that says nothing holds nobody up.
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+
+def check_health(request, context):
+    service = request[2:].decode()  # one field of a message, whose length is one byte
+    if service == "slow":
+        wait_for("/v/never")
+    if service == "stranger":
+        context.abort(grpc.StatusCode.NOT_FOUND, "unknown service")
+    return NOT_SERVING if service == "sick" or os.path.exists("/v/sick") else SERVING
+
+
+def serve_grpc(port, methods):
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=32))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("grpc.health.v1.Health", methods),))
+    if server.add_insecure_port("0.0.0.0:%d" % port) != port:
+        raise SystemExit("port %d is taken" % port)
+    server.start()
+    return server
+
+
+def serve_socket(port, closes):
+    listener = socket.create_server(("", port), backlog=64)
+    kept = []
+
+    def accept():
+        while True:
+            connection, _ = listener.accept()
+            if closes:
+                connection.close()
+            else:
+                kept.append(connection)
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+serve_web(8443, tls=True)
+serve_web(8080, tls=False)
+serve_socket(7001, closes=True)
+serve_socket(7002, closes=False)
+health = serve_grpc(9000, {"Check": grpc.unary_unary_rpc_method_handler(check_health)})
+bare = serve_grpc(9001, {})
+open("/v/serving", "w").close()
+health.wait_for_termination()
