@@ -26,6 +26,7 @@ enum {
     BACKLOG = 64,
     ABANDONED_GRACE_MS = 5 * 1000, /* between SIGHUP and SIGKILL */
     LAST_WORDS_MS = 5 * 1000,      /* for listeners of a pod that has ended */
+    DEAF_MS = 200,                 /* until a call is accepted that there was no descriptor for */
 };
 
 struct step_call {
@@ -211,7 +212,7 @@ static void take_request(struct step_server *server, struct step_call *call)
     call->asked = true;
     text[size > 0 ? size : 0] = '\0';
     if (size <= 0) {
-        err_set(&err, ERR_TOO_LARGE, "the request is too long");
+        err_set(&err, ERR_TOO_LARGE, "the request is too long, or no descriptors are left for it");
         refuse(call, &err);
     } else if (pod_request_parse(arena, text, (size_t)size, &request, &err) < 0 ||
                check_descriptors(&request, fds, &err) < 0) {
@@ -274,12 +275,19 @@ static void free_call(struct step_call *call)
     free(call);
 }
 
-static void accept_calls(struct step_server *server)
+static void accept_calls(struct step_server *server, int64_t now_ms)
 {
+    if (server->deaf_until_ms > now_ms)
+        return;
+    server->deaf_until_ms = 0;
     while (server->call_count < STEP_CALLS_MAX) {
         int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0)
+        if (fd < 0) {
+            /* Whoever waits would have the supervisor awake without end. */
+            if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+                server->deaf_until_ms = now_ms + DEAF_MS;
             return;
+        }
         struct step_call *call = mem_zalloc(sizeof(*call));
         *call = (struct step_call){.next = server->calls, .fd = fd, .exec = STEP_EXEC_INIT};
         step_tap_init(&call->taps[0], -1);
@@ -291,7 +299,7 @@ static void accept_calls(struct step_server *server)
 
 void step_server_serve(struct step_server *server, int64_t now_ms)
 {
-    accept_calls(server);
+    accept_calls(server, now_ms);
     for (struct step_call **place = &server->calls; *place;) {
         struct step_call *call = *place;
         serve_call(server, call, now_ms);
@@ -308,7 +316,7 @@ void step_server_serve(struct step_server *server, int64_t now_ms)
 nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls)
 {
     nfds_t count = 0;
-    if (server->call_count < STEP_CALLS_MAX)
+    if (server->call_count < STEP_CALLS_MAX && !server->deaf_until_ms)
         polls[count++] = (struct pollfd){.fd = server->fd, .events = POLLIN};
     for (const struct step_call *call = server->calls; call; call = call->next) {
         polls[count++] = (struct pollfd){.fd = call->fd, .events = POLLIN};
@@ -323,7 +331,7 @@ nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls)
 
 int64_t step_server_wake(const struct step_server *server)
 {
-    int64_t wake = INT64_MAX;
+    int64_t wake = server->deaf_until_ms ? server->deaf_until_ms : INT64_MAX;
     for (const struct step_call *call = server->calls; call; call = call->next)
         if (call->kill_at_ms && call->kill_at_ms < wake)
             wake = call->kill_at_ms;

@@ -1,0 +1,417 @@
+/* The supervisor's socket and who listens to a container through it: bad requests, slow and absent
+ * listeners, too many callers, no descriptors. No sandbox is needed for that; commands that run are
+ * test_step_exec.c's. */
+#include "node_test.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "node/pod/request.h"
+#include "node/process/fd_message.h"
+#include "node/step/server.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { NOW = 1000000, PIPE_SIZE = 64 * 1024, LARGE = 300 * 1024 };
+
+static char root[] = "/tmp/trainyard-server.XXXXXX";
+static struct arena *arena;
+static struct pod_spec spec;
+static struct container_state state;
+static struct container_run run;
+static struct step_server server;
+
+static int setup(void **context)
+{
+    arena = arena_new();
+    spec = (struct pod_spec){0};
+    pod_spec_add_container(arena, &spec, "main");
+    state = (struct container_state){.end.exit_code = 7};
+    container_run_init(&run, root, &spec, &spec.containers[0], &state, NULL);
+    run.pid = getpid(); /* as good as any: nothing is done to it here */
+    run.is_up = true;
+    struct err err = ERR_INIT;
+    if (step_server_open(&server, root, &run, 1, &err) < 0)
+        fail_msg("%s", err.message);
+    return 0;
+}
+
+static int teardown(void **context)
+{
+    step_server_close(&server);
+    arena_free(arena);
+    return 0;
+}
+
+/* ---- a caller -------------------------------------------------------------------------------- */
+
+static int make_socket(void)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void dial(int fd)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/" POD_SOCKET, root);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+}
+
+static int call(void)
+{
+    int fd = make_socket();
+    dial(fd);
+    return fd;
+}
+
+static void send_text(int fd, const char *text, int line)
+{
+    assert_int_equal(fd_message_send(fd, text, strlen(text), &line, line >= 0, NULL), 0);
+}
+
+/* A call whose request has been served; the descriptor goes along and is closed here. */
+static int ask(const char *text, int line)
+{
+    int fd = call();
+    send_text(fd, text, line);
+    if (line >= 0)
+        close(line);
+    step_server_serve(&server, NOW);
+    return fd;
+}
+
+static bool hears(int fd, struct pod_answer *ret, int *ret_fd)
+{
+    char text[POD_ANSWER_MAX + 1];
+    int fds[FD_MESSAGE_FDS_MAX];
+    ssize_t size = fd_message_receive(fd, text, sizeof(text) - 1, fds);
+    if (size <= 0)
+        return false;
+    text[size] = '\0';
+    assert_int_equal(pod_answer_parse(text, (size_t)size, ret, NULL), 0);
+    if (ret_fd)
+        *ret_fd = fds[0];
+    else
+        assert_int_equal(fds[0], -1);
+    return true;
+}
+
+static void expect_end(int fd)
+{
+    char byte;
+    assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), 0);
+    close(fd);
+}
+
+static void expect_refusal(const char *request, int line, const char *words)
+{
+    struct pod_answer answer;
+    int fd = ask(request, line);
+    assert_true(hears(fd, &answer, NULL));
+    assert_int_equal(answer.kind, POD_REFUSED);
+    assert_string_equal(answer.why.message, words);
+    expect_end(fd);
+    assert_int_equal(server.call_count, 0);
+}
+
+static int attach(int *ret_read_end)
+{
+    struct pod_answer answer;
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+    int fd = ask("kind attach\ncontainer main\nstdout 1\n", fds[1]);
+    assert_true(hears(fd, &answer, NULL));
+    assert_int_equal(answer.kind, POD_STARTED);
+    *ret_read_end = fds[0];
+    return fd;
+}
+
+/* What lies in the pipe, which is `letter` again and again. */
+static size_t read_all(int fd, char letter)
+{
+    static char piece[PIPE_SIZE];
+    size_t total = 0;
+    for (ssize_t got; (got = read(fd, piece, sizeof(piece))) > 0; total += (size_t)got)
+        for (ssize_t i = 0; i < got; i++)
+            assert_int_equal(piece[i], letter);
+    return total;
+}
+
+static void say(char letter, size_t size)
+{
+    char *text = malloc(size);
+    memset(text, letter, size);
+    step_taps_write(run.taps[0], text, size);
+    free(text);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static void bad_requests_get_a_sentence(void **context)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    expect_refusal("kind dance\n", -1, "line 1: 'dance' is no kind of message known here");
+    expect_refusal("kind exec\nstdout 1\n", -1, "no container is named");
+    expect_refusal("kind exec\ncontainer main\n", -1, "no command is given");
+    expect_refusal("kind exec\ncontainer other\narg true\n", -1,
+                   "container 'other' is not one of the pod's");
+    expect_refusal("kind attach\ncontainer main\nstdout 1\n", -1, "0 descriptors came, not 1");
+    expect_refusal("kind exec\ncontainer main\narg sh\nterminal 1\n", null,
+                   "1 descriptors came, not 0");
+    run.is_up = false;
+    expect_refusal("kind attach\ncontainer main\n", -1, "container 'main' is not running");
+    run.pid = 0;
+    expect_refusal("kind exec\ncontainer main\narg true\n", -1, "container 'main' is not running");
+    _cleanup_free_ char *large = malloc(POD_REQUEST_MAX + 2);
+    memset(large, 'x', POD_REQUEST_MAX + 1);
+    large[POD_REQUEST_MAX + 1] = '\0';
+    expect_refusal(large, -1, "the request is too long, or no descriptors are left for it");
+}
+
+static void who_leaves_without_a_word_is_forgotten(void **context)
+{
+    int fd = call();
+    step_server_serve(&server, NOW);
+    assert_int_equal(server.call_count, 1);
+    close(fd);
+    step_server_serve(&server, NOW);
+    assert_int_equal(server.call_count, 0);
+}
+
+static void only_the_owner_may_call(void **context)
+{
+    struct stat info;
+    _cleanup_free_ char *path = mem_printf("%s/" POD_SOCKET, root);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+}
+
+static void callers_past_the_limit_wait(void **context)
+{
+    struct pollfd polls[STEP_SERVER_POLLS_MAX];
+    int fds[STEP_CALLS_MAX];
+    for (size_t i = 0; i < STEP_CALLS_MAX; i++) {
+        fds[i] = call();
+        step_server_serve(&server, NOW);
+    }
+    assert_int_equal(server.call_count, STEP_CALLS_MAX);
+    int late = call();
+    send_text(late, "kind exec\ncontainer other\narg true\n", -1);
+    step_server_serve(&server, NOW);
+    assert_int_equal(server.call_count, STEP_CALLS_MAX);
+    assert_int_equal(step_server_poll(&server, polls), STEP_CALLS_MAX * 2);
+    close(fds[0]);
+    step_server_serve(&server, NOW); /* one leaves */
+    assert_int_equal(step_server_poll(&server, polls), 1 + (STEP_CALLS_MAX - 1) * 2);
+    step_server_serve(&server, NOW); /* and the next is heard */
+    struct pod_answer answer;
+    assert_true(hears(late, &answer, NULL));
+    assert_int_equal(answer.kind, POD_REFUSED);
+    close(late);
+    for (size_t i = 1; i < STEP_CALLS_MAX; i++)
+        close(fds[i]);
+    step_server_serve(&server, NOW);
+    assert_int_equal(server.call_count, 0);
+}
+
+/* A call for which there is no descriptor keeps nobody awake, and is heard once there is one. */
+static void without_descriptors_it_waits(void **context)
+{
+    struct pollfd polls[STEP_SERVER_POLLS_MAX];
+    struct rlimit before, none;
+    struct pod_answer answer;
+    int fd = make_socket();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    dial(fd);
+    send_text(fd, "kind exec\ncontainer other\narg true\n", -1);
+    step_server_serve(&server, NOW);
+    nfds_t polled = step_server_poll(&server, polls);
+    int64_t wake = step_server_wake(&server);
+    step_server_serve(&server, wake - 1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(polled, 0);
+    assert_true(wake > NOW && wake < NOW + 10 * 1000);
+    assert_int_equal(server.call_count, 0);
+    step_server_serve(&server, wake);
+    assert_true(hears(fd, &answer, NULL));
+    assert_int_equal(answer.kind, POD_REFUSED);
+    assert_int_equal(step_server_poll(&server, polls), 1);
+    assert_true(step_server_wake(&server) == INT64_MAX);
+    close(fd);
+}
+
+/* ---- listeners ------------------------------------------------------------------------------- */
+
+static void a_listener_hears_all_and_then_the_end(void **context)
+{
+    struct pod_answer answer;
+    int out, fd = attach(&out);
+    say('a', 100);
+    assert_int_equal(read_all(out, 'a'), 100);
+    step_server_run_ended(&server, &run);
+    assert_true(hears(fd, &answer, NULL));
+    assert_int_equal(answer.kind, POD_ENDED);
+    assert_int_equal(answer.exit_code, 7);
+    expect_end(fd);
+    assert_null(run.taps[0]); /* what a next run says is none of his */
+    step_server_serve(&server, NOW);
+    assert_int_equal(server.call_count, 0);
+    close(out);
+}
+
+static void a_slow_listener_slows_the_container(void **context)
+{
+    struct pollfd polls[STEP_SERVER_POLLS_MAX];
+    int out, fd = attach(&out), output[2];
+    assert_int_equal(pipe2(output, O_CLOEXEC), 0);
+    run.output_fds[0] = output[0];
+    assert_int_equal(container_run_output(&run, 0), output[0]);
+    say('b', LARGE);
+    assert_int_equal(container_run_output(&run, 0), -1);
+    nfds_t count = step_server_poll(&server, polls);
+    assert_int_equal(polls[count - 1].events, POLLOUT);
+    size_t heard = 0;
+    while (container_run_output(&run, 0) < 0) {
+        heard += read_all(out, 'b');
+        step_server_serve(&server, NOW);
+    }
+    assert_int_equal(heard + read_all(out, 'b'), LARGE);
+    assert_int_equal(step_server_poll(&server, polls), count - 1);
+    run.output_fds[0] = -1;
+    close(output[0]);
+    close(output[1]);
+    close(fd);
+    close(out);
+}
+
+static void the_end_comes_after_the_last_words(void **context)
+{
+    struct pod_answer answer;
+    int out, fd = attach(&out);
+    say('c', LARGE);
+    step_server_run_ended(&server, &run);
+    size_t heard = 0;
+    for (int i = 0; i < LARGE / PIPE_SIZE; i++) {
+        assert_false(hears(fd, &answer, NULL));
+        heard += read_all(out, 'c');
+        step_server_serve(&server, NOW);
+    }
+    assert_int_equal(heard + read_all(out, 'c'), LARGE);
+    step_server_serve(&server, NOW);
+    assert_true(hears(fd, &answer, NULL));
+    assert_int_equal(answer.kind, POD_ENDED);
+    close(fd);
+    close(out);
+}
+
+static void a_listener_who_leaves_slows_nobody(void **context)
+{
+    int out, fd = attach(&out);
+    say('d', LARGE);
+    close(out); /* his pipe is closed, his call not */
+    step_server_serve(&server, NOW);
+    assert_false(step_taps_are_full(run.taps[0]));
+    close(fd);
+    fd = attach(&out);
+    say('e', LARGE);
+    close(fd); /* the other way round */
+    step_server_serve(&server, NOW);
+    assert_false(step_taps_are_full(run.taps[0]));
+    assert_null(run.taps[0]);
+    assert_int_equal(server.call_count, 0);
+    close(out);
+}
+
+static void listeners_hear_the_same_at_their_own_pace(void **context)
+{
+    int quick, slow, first = attach(&quick), second = attach(&slow);
+    say('f', LARGE);
+    size_t heard = 0;
+    while (heard < LARGE) {
+        heard += read_all(quick, 'f');
+        step_server_serve(&server, NOW);
+    }
+    assert_true(step_taps_are_full(run.taps[0]));
+    for (heard = 0; step_taps_are_full(run.taps[0]); step_server_serve(&server, NOW))
+        heard += read_all(slow, 'f');
+    assert_int_equal(heard + read_all(slow, 'f'), LARGE);
+    close(first);
+    close(second);
+    close(quick);
+    close(slow);
+}
+
+/* More than a listener may leave untaken is no gap in what he hears, it is his end. */
+static void who_takes_nothing_is_left(void **context)
+{
+    int out, fd = attach(&out);
+    for (int i = 0; i < 5; i++)
+        say('g', LARGE);
+    assert_false(step_taps_are_full(run.taps[0]));
+    assert_int_equal(read_all(out, 'g'), PIPE_SIZE);
+    char byte;
+    assert_int_equal(read(out, &byte, 1), 0); /* the end, not "nothing now" */
+    close(fd);
+    close(out);
+}
+
+static void input_is_handed_over(void **context)
+{
+    struct pod_answer answer;
+    int input[2], given = -1;
+    char text[8] = "";
+    assert_int_equal(pipe2(input, O_CLOEXEC | O_NONBLOCK), 0);
+    run.input_fd = input[1];
+    int fd = ask("kind attach\ncontainer main\nstdin 1\n", -1);
+    assert_true(hears(fd, &answer, &given));
+    assert_int_equal(write(given, "x", 1), 1);
+    assert_int_equal(read(input[0], text, sizeof(text)), 1);
+    close(given);
+    close(fd);
+    assert_true(read(input[0], text, sizeof(text)) < 0); /* others may come */
+
+    spec.containers[0].stdin_once = true;
+    fd = ask("kind attach\ncontainer main\nstdin 1\n", -1);
+    assert_true(hears(fd, &answer, &given));
+    assert_int_equal(run.input_fd, -1);
+    close(given);
+    assert_int_equal(read(input[0], text, sizeof(text)), 0); /* it was his alone */
+    close(input[0]);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(bad_requests_get_a_sentence),
+        TEST(who_leaves_without_a_word_is_forgotten),
+        TEST(only_the_owner_may_call),
+        TEST(callers_past_the_limit_wait),
+        TEST(without_descriptors_it_waits),
+        TEST(a_listener_hears_all_and_then_the_end),
+        TEST(a_slow_listener_slows_the_container),
+        TEST(the_end_comes_after_the_last_words),
+        TEST(a_listener_who_leaves_slows_nobody),
+        TEST(listeners_hear_the_same_at_their_own_pace),
+        TEST(who_takes_nothing_is_left),
+        TEST(input_is_handed_over),
+#undef TEST
+    };
+    signal(SIGPIPE, SIG_IGN);
+    if (!mkdtemp(root))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    file_remove_tree(root, NULL);
+    return failed;
+}
