@@ -1,0 +1,388 @@
+/* Pipes and terminals as streams: ends, slow and absent readers, limits. */
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "net/pipe_stream.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { LARGE = 1024 * 1024, PENDING_MAX = 64 * 1024 * 1024 };
+
+/* What a stream told its owner. */
+struct world {
+    struct loop *loop;
+    struct stream *stream;
+    int other; /* the end that is no stream */
+    char heard[64];
+    size_t heard_size;
+    int opened, sent, ends;
+    struct err err; /* code 0: none came */
+    bool pauses;    /* after each piece */
+    struct loop_task task;
+    int turns; /* until the loop is left */
+};
+
+static void on_open(void *context)
+{
+    ((struct world *)context)->opened++;
+}
+
+static void on_data(void *context, const char *data, size_t size)
+{
+    struct world *world = context;
+    for (size_t i = 0; i < size && world->heard_size + i < sizeof(world->heard) - 1; i++)
+        world->heard[world->heard_size + i] = data[i];
+    world->heard_size += size;
+    if (world->pauses)
+        stream_pause(world->stream, true);
+}
+
+static void on_sent(void *context)
+{
+    ((struct world *)context)->sent++;
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct world *world = context;
+    world->ends++;
+    if (err)
+        world->err = *err;
+}
+
+static void on_closed(void *context)
+{
+    ((struct world *)context)->stream = NULL;
+}
+
+static const struct stream_handler HANDLER = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_sent = on_sent,
+    .on_end = on_end,
+    .on_closed = on_closed,
+};
+
+/* All that can happen now happens: a turn looks at every descriptor, and may defer to the next. */
+static void on_turn(struct loop_task *task)
+{
+    struct world *world = CONTAINER_OF(task, struct world, task);
+    if (--world->turns == 0)
+        loop_stop(world->loop);
+    else
+        loop_defer(world->loop, task);
+}
+
+static void turn(struct world *world)
+{
+    world->turns = 5;
+    loop_defer(world->loop, &world->task);
+    loop_run(world->loop);
+}
+
+static void start(struct world *world, int ours, int other)
+{
+    struct err err = ERR_INIT;
+    *world = (struct world){.other = other, .task.callback = on_turn};
+    assert_int_equal(loop_new(&world->loop, &err), 0);
+    if (pipe_stream_new(world->loop, ours, true, &world->stream, &err) < 0)
+        fail_msg("%s", err.message);
+    stream_start(world->stream, &HANDLER, world);
+}
+
+static void start_reading(struct world *world)
+{
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    start(world, fds[0], fds[1]);
+}
+
+static void start_writing(struct world *world)
+{
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+    start(world, fds[1], fds[0]);
+}
+
+static void finish(struct world *world)
+{
+    if (world->stream)
+        stream_close(world->stream);
+    turn(world);
+    assert_null(world->stream);
+    if (world->other >= 0)
+        close(world->other);
+    loop_free(world->loop);
+}
+
+static void say(const struct world *world, const char *text)
+{
+    assert_int_equal(write(world->other, text, strlen(text)), strlen(text));
+}
+
+static size_t drain(const struct world *world)
+{
+    static char piece[64 * 1024];
+    size_t total = 0;
+    for (ssize_t got; (got = read(world->other, piece, sizeof(piece))) > 0;)
+        total += (size_t)got;
+    return total;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void what_is_said_is_given_and_then_the_end(void **context)
+{
+    struct world world;
+    start_reading(&world);
+    say(&world, "hello");
+    close(TAKE_FD(world.other));
+    turn(&world);
+    assert_string_equal(world.heard, "hello");
+    assert_int_equal(world.opened, 1);
+    assert_int_equal(world.ends, 1);
+    assert_int_equal(world.err.code, 0);
+    finish(&world);
+    assert_int_equal(world.ends, 1);
+}
+
+static void nothing_is_read_while_paused(void **context)
+{
+    struct world world;
+    start_reading(&world);
+    world.pauses = true;
+    say(&world, "one");
+    turn(&world);
+    say(&world, "two");
+    close(TAKE_FD(world.other));
+    turn(&world);
+    assert_string_equal(world.heard, "one");
+    stream_pause(world.stream, false);
+    turn(&world);
+    assert_string_equal(world.heard, "onetwo");
+    assert_int_equal(world.ends, 0);
+    stream_pause(world.stream, false);
+    turn(&world);
+    assert_int_equal(world.ends, 1);
+    finish(&world);
+}
+
+/* A daemon that the program left behind holds the pipe open. */
+static void the_end_is_here_though_somebody_holds_it(void **context)
+{
+    struct world world;
+    start_reading(&world);
+    say(&world, "last words");
+    pipe_stream_end_here(world.stream);
+    say(&world, "of another");
+    turn(&world);
+    assert_string_equal(world.heard, "last words");
+    assert_int_equal(world.ends, 1);
+    finish(&world);
+}
+
+static void an_empty_pipe_ends_here_at_once(void **context)
+{
+    struct world world;
+    start_reading(&world);
+    pipe_stream_end_here(world.stream);
+    turn(&world);
+    assert_int_equal(world.heard_size, 0);
+    assert_int_equal(world.ends, 1);
+    finish(&world);
+}
+
+static void a_read_end_takes_no_bytes(void **context)
+{
+    struct world world;
+    start_reading(&world);
+    stream_write(world.stream, "x", 1);
+    assert_int_equal(stream_pending(world.stream), 0);
+    close(TAKE_FD(world.other));
+    turn(&world);
+    assert_int_equal(world.err.code, 0);
+    finish(&world);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void a_slow_reader_gets_all(void **context)
+{
+    struct world world;
+    char *large = mem_zalloc(LARGE);
+    start_writing(&world);
+    stream_write(world.stream, large, LARGE);
+    assert_int_equal(stream_pending(world.stream), LARGE);
+    turn(&world);
+    size_t left = stream_pending(world.stream), got = 0;
+    assert_true(left > 0 && left < LARGE);
+    turn(&world);
+    assert_int_equal(stream_pending(world.stream), left); /* nobody reads */
+    assert_int_equal(world.sent, 0);
+    stream_shut(world.stream);
+    stream_write(world.stream, "x", 1); /* too late */
+    while (stream_pending(world.stream)) {
+        got += drain(&world);
+        turn(&world);
+    }
+    assert_int_equal(got + drain(&world), LARGE);
+    assert_int_equal(world.sent, 1);
+    char byte;
+    assert_int_equal(read(world.other, &byte, 1), 0); /* its end is closed */
+    assert_int_equal(world.ends, 0);
+    free(large);
+    finish(&world);
+}
+
+static void what_is_pending_goes_out_before_the_end(void **context)
+{
+    struct world world;
+    char *large = mem_zalloc(LARGE);
+    start_writing(&world);
+    stream_write(world.stream, large, LARGE);
+    stream_finish(world.stream);
+    size_t got = 0;
+    while (world.stream) {
+        turn(&world);
+        got += drain(&world);
+    }
+    assert_int_equal(got, LARGE);
+    free(large);
+    finish(&world);
+}
+
+static void who_reads_no_more_is_told(void **context)
+{
+    struct world world;
+    start_writing(&world);
+    close(TAKE_FD(world.other));
+    stream_write(world.stream, "x", 1);
+    turn(&world);
+    assert_int_equal(world.ends, 1);
+    assert_string_equal(world.err.message, "the program reads no more: Broken pipe");
+    turn(&world);
+    assert_null(world.stream); /* closed by itself */
+    finish(&world);
+    assert_int_equal(world.sent, 0);
+}
+
+static void a_reader_that_leaves_in_between(void **context)
+{
+    struct world world;
+    char *large = mem_zalloc(LARGE);
+    start_writing(&world);
+    stream_write(world.stream, large, LARGE);
+    turn(&world);
+    close(TAKE_FD(world.other));
+    turn(&world);
+    assert_int_equal(world.ends, 1);
+    assert_int_not_equal(world.err.code, 0);
+    free(large);
+    finish(&world);
+}
+
+static void who_writes_on_and_on_is_stopped(void **context)
+{
+    struct world world;
+    char *large = mem_zalloc(LARGE);
+    start_writing(&world);
+    for (int i = 0; i <= PENDING_MAX / LARGE; i++)
+        stream_write(world.stream, large, LARGE);
+    turn(&world);
+    assert_int_equal(world.err.code, ERR_TOO_LARGE);
+    assert_string_equal(world.err.message,
+                        "more than 67108864 bytes wait for a program that does not read");
+    free(large);
+    finish(&world);
+}
+
+static void a_closed_stream_is_silent(void **context)
+{
+    struct world world;
+    start_reading(&world);
+    say(&world, "hello");
+    stream_close(world.stream);
+    stream_close(world.stream);
+    turn(&world);
+    assert_null(world.stream);
+    assert_int_equal(world.heard_size + (size_t)world.ends + (size_t)world.opened, 0);
+    finish(&world);
+}
+
+/* ---- terminals, and what is none ------------------------------------------------------------- */
+
+/* What goes through a terminal arrives when the kernel comes to it; so what is to come is waited
+ * for. */
+static void a_terminal_goes_both_ways(void **context)
+{
+    struct world world;
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(slave >= 0);
+    start(&world, master, slave);
+    stream_write(world.stream, "in\n", 3);
+    turn(&world);
+    char line[8] = "";
+    assert_int_equal(read(slave, line, sizeof(line)), 3);
+    assert_string_equal(line, "in\n");
+    say(&world, "out");
+    while (world.heard_size < strlen("in\r\nout"))
+        turn(&world);
+    assert_string_equal(world.heard, "in\r\nout"); /* echoed, then said */
+    pipe_stream_end_here(world.stream);            /* it ends by itself: */
+    turn(&world);
+    assert_int_equal(world.ends, 0);
+    close(TAKE_FD(world.other));
+    while (!world.ends)
+        turn(&world);
+    assert_int_equal(world.ends, 1);
+    assert_int_equal(world.err.code, 0); /* EIO is how its end looks */
+    finish(&world);
+}
+
+static void what_cannot_be_watched_is_closed(void **context)
+{
+    struct loop *loop;
+    struct stream *stream = NULL;
+    struct err err = ERR_INIT;
+    char name[] = "/tmp/trainyard-pipe.XXXXXX";
+    int fd = mkstemp(name);
+    unlink(name);
+    assert_int_equal(loop_new(&loop, &err), 0);
+    assert_true(pipe_stream_new(loop, fd, false, &stream, &err) < 0);
+    assert_string_equal(err.message, "cannot watch a pipe: Operation not permitted");
+    assert_null(stream);
+    assert_true(fcntl(fd, F_GETFD) < 0);
+    loop_free(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_said_is_given_and_then_the_end),
+        cmocka_unit_test(nothing_is_read_while_paused),
+        cmocka_unit_test(the_end_is_here_though_somebody_holds_it),
+        cmocka_unit_test(an_empty_pipe_ends_here_at_once),
+        cmocka_unit_test(a_read_end_takes_no_bytes),
+        cmocka_unit_test(a_slow_reader_gets_all),
+        cmocka_unit_test(what_is_pending_goes_out_before_the_end),
+        cmocka_unit_test(who_reads_no_more_is_told),
+        cmocka_unit_test(a_reader_that_leaves_in_between),
+        cmocka_unit_test(who_writes_on_and_on_is_stopped),
+        cmocka_unit_test(a_closed_stream_is_silent),
+        cmocka_unit_test(a_terminal_goes_both_ways),
+        cmocka_unit_test(what_cannot_be_watched_is_closed),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
