@@ -11,36 +11,50 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Below the range the kernel hands out, so that nobody's outgoing connection takes it meanwhile;
- * the socket keeps it from being drawn twice. */
-static int free_port(int *ret_fd)
+/* Tests run side by side, and a port must stay free between the draw and the member's listening:
+ * a name of the machine, held until this process and its children end, keeps the others from it. */
+static bool reserve(int port)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "trainyard-test-port-%d", port);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0)
+        return true;
+    close(fd);
+    return false;
+}
+
+static bool is_free(int port)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    bool bound = bind(fd, (struct sockaddr *)&any, sizeof(any)) == 0;
+    close(fd);
+    return bound;
+}
+
+/* Below the range the kernel hands out, so that nobody's outgoing connection takes it meanwhile. */
+static int free_port(void)
 {
     enum { LOWEST = 10000, BEYOND = 28000 };
     for (;;) {
         uint16_t draw;
         rand_secure(&draw, sizeof(draw));
         int port = LOWEST + draw % (BEYOND - LOWEST);
-        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-        if (bind(fd, (struct sockaddr *)&any, sizeof(any)) == 0) {
-            *ret_fd = fd;
+        if (reserve(port) && is_free(port))
             return port;
-        }
-        close(fd);
     }
 }
 
 void members_init(struct members *members, int size)
 {
     *members = (struct members){.size = size};
-    int fds[MEMBERS_MAX];
     for (int i = 0; i < size; i++)
-        members->ports[i] = free_port(&fds[i]);
-    for (int i = 0; i < size; i++)
-        close(fds[i]);
+        members->ports[i] = free_port();
 }
 
 struct ty_tf_config *members_config(const struct members *members, bool with_chief, int rank)

@@ -41,7 +41,7 @@ struct members {
     pid_t children[MEMBERS_MAX];
 };
 
-/* Ports that were free a moment ago. */
+/* Ports that are free, and that no other test draws while this one runs. */
 void members_init(struct members *members, int size);
 
 /* A chief (if with_chief) and workers on 127.0.0.1, seen by one rank. */
