@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LINES = 60 * 1000, LINE_SIZE = 1000, PIECE = 64 * 1024 };
+enum { LINES = 60 * 1000, LINE_SIZE = 1000, PIECE = 64 * 1024, BATCH = 1000, AHEAD = 30 * 1000 };
 
 static char root[] = "/tmp/trainyard-logs.XXXXXX";
 
@@ -74,15 +74,30 @@ static void a_reader_follows(void **state)
     int fd, expected = 0, status;
     int64_t offset;
     assert_int_equal(node_log_files_open(path, -1, &fd, &offset, &err), 0);
+    /* Who is more than the kept files behind misses something, as it must be. So the writer is
+     * never further ahead than that: it waits for a byte for each BATCH. */
+    int told[2], batches = 0;
+    assert_int_equal(pipe(told), 0);
     pid_t writer = fork();
     if (writer == 0) {
-        for (int i = 0; i < LINES; i++)
+        close(told[1]);
+        for (int i = 0; i < LINES; i++) {
+            char byte;
+            if (i >= AHEAD && i % BATCH == 0 && read(told[0], &byte, 1) != 1)
+                _exit(1);
             write_line(&log, i);
+        }
         _exit(0);
     }
-    while (waitpid(writer, &status, WNOHANG) == 0)
+    while (waitpid(writer, &status, WNOHANG) == 0) {
         if (!read_on(path, &fd, &offset, &expected))
             poll(NULL, 0, 1);
+        for (; batches < expected / BATCH; batches++)
+            assert_int_equal(write(told[1], "", 1), 1);
+    }
+    assert_int_equal(status, 0);
+    close(told[0]);
+    close(told[1]);
     read_on(path, &fd, &offset, &expected);
     assert_int_equal(expected, LINES);
     close(fd);
