@@ -84,8 +84,21 @@ static bool is_of_us(int pid)
            own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-void cgroup_base_step_aside(const char *state_dir, const char *parent)
+/* Only the top of the hierarchy may have processes beside groups with controllers, and only the top
+ * has no type. */
+static bool may_have_groups(const char *parent)
 {
+    _cleanup_free_ char *type = mem_printf("%s/cgroup.type", parent);
+    _cleanup_free_ char *path = mem_printf("%s/cgroup.procs", parent);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, TEXT_MAX);
+    return !file_exists(type) || (file_read(path, &text, NULL) == 0 && text.size == 0);
+}
+
+bool cgroup_base_step_aside(const char *state_dir, const char *parent)
+{
+    if (may_have_groups(parent))
+        return true;
     _cleanup_free_ char *directory = mem_printf("%s/" SELF, parent);
     _cleanup_free_ char *from = mem_printf("%s/cgroup.procs", parent);
     _cleanup_free_ char *to = mem_printf("%s/cgroup.procs", directory);
@@ -94,11 +107,12 @@ void cgroup_base_step_aside(const char *state_dir, const char *parent)
     buf_init(&text, TEXT_MAX);
     if (record(state_dir, &self, NULL) < 0 || (mkdir(directory, 0755) < 0 && errno != EEXIST) ||
         file_read(from, &text, NULL) < 0)
-        return;
+        return false;
     char *rest = text.data;
     for (char *pid; (pid = strsep(&rest, "\n"));)
         if (*pid && is_of_us(atoi(pid)))
             (void)file_write_into(to, pid, NULL);
+    return may_have_groups(parent);
 }
 
 /* Which controllers the group passes on to those below it, now or from now on. */
@@ -115,18 +129,13 @@ static unsigned offered(const char *state_dir, const char *parent, unsigned take
         for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
             if (str_eq(word, cgroup_controller_name(bit)) && !(taken & bit))
                 found |= bit;
-    bool is_aside = false;
-    for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1) {
-        struct err err = ERR_INIT;
-        if (!(found & bit) || pass_on(parent, bit, &err) == 0)
-            continue;
-        if (err.sys == EBUSY && !is_aside) {
-            cgroup_base_step_aside(state_dir, parent);
-            is_aside = true;
-        }
-        if (!is_aside || pass_on(parent, bit, NULL) < 0)
+    /* First of all: a group with processes passes on cpu and pids without a complaint, to groups
+     * for threads, and those below it cannot be entered by a process any more. */
+    if (found && !cgroup_base_step_aside(state_dir, parent))
+        return 0;
+    for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
+        if ((found & bit) && pass_on(parent, bit, NULL) < 0)
             found &= ~bit;
-    }
     return found;
 }
 

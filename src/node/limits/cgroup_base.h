@@ -19,8 +19,8 @@ struct cgroup_base *cgroup_base_free(struct cgroup_base *base);
 
 /* In version 2 a group has either processes or groups with controllers below it. In one that was
  * delegated to us we may be what is in the way: move what runs this program into a group beside
- * those of the pods. */
-void cgroup_base_step_aside(const char *state_dir, const char *parent);
+ * those of the pods. True if nothing is in the way (any more). */
+bool cgroup_base_step_aside(const char *state_dir, const char *parent);
 
 /* Remove the groups of pods that are not known, of this life and of earlier ones. */
 typedef bool cgroup_base_knows(void *context, const char *uid);

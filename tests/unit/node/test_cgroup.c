@@ -310,7 +310,7 @@ static const struct cgroup_tree *find_unified(const struct cgroup_base *base)
     return NULL;
 }
 
-/* Ours go, a stranger stays. */
+/* Ours go, a stranger stays, and stays in the way. */
 static void test_step_aside(void **state)
 {
     struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
@@ -335,7 +335,7 @@ static void test_step_aside(void **state)
         assert_int_equal(file_read(exe, &name, NULL), 0);
         is_there = str_eq(name.data, "sleep\n");
     }
-    cgroup_base_step_aside(scratch, unified->directory);
+    assert_false(cgroup_base_step_aside(scratch, unified->directory));
     _cleanup_buf_ struct buf left, moved;
     _cleanup_free_ char *stranger_line = mem_printf("%d\n", (int)stranger);
     _cleanup_free_ char *our_line = mem_printf("%d\n", (int)ours);
@@ -345,9 +345,11 @@ static void test_step_aside(void **state)
     assert_int_equal(file_read(after, &moved, NULL), 0);
     assert_string_equal(left.data, stranger_line);
     assert_string_equal(moved.data, our_line);
+    kill(stranger, SIGKILL);
+    assert_int_equal(waitpid(stranger, NULL, 0), stranger);
+    assert_true(cgroup_base_step_aside(scratch, unified->directory));
     assert_int_equal(cgroup_base_destroy(scratch, NULL), 0);
     assert_int_equal(waitpid(ours, NULL, 0), ours);
-    assert_int_equal(waitpid(stranger, NULL, 0), stranger);
     assert_int_equal(access(unified->directory, F_OK), -1);
     cgroup_base_free(base);
 }
