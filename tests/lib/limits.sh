@@ -1,0 +1,157 @@
+# shellcheck shell=bash disable=SC2317 # wait_until calls them
+# Whether limits hold, on whatever machine and for whatever user; sourced behind lib.sh by test_limits.sh here and of tests/machine.
+# $SCRATCH/versions has the versions of kubectl that `top` is tried with: VERSION PATH, a line each.
+
+field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
+last_state() { field "$1" ".status.containerStatuses[0].lastState.terminated.$2"; }
+ended_as() { [ "$(field "$1" .status.containerStatuses[0].state.terminated.reason)" = "$2" ]; }
+restarted() { [ "$(field "$1" .status.containerStatuses[0].restartCount)" -ge "$2" ]; }
+pod() { # NAME RESTART-POLICY SCRIPT LIMITS [ANNOTATIONS]
+    kubectl apply -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, annotations: {${5:-}}}
+spec:
+  restartPolicy: $2
+  terminationGracePeriodSeconds: 1
+  containers:
+  - {name: main, image: trainyard/tools, command: [sh, -c, '$3'], resources: {limits: {$4}}}
+YAML
+}
+
+# Where the groups of this cluster are, and of one pod: every hierarchy has one.
+bases() { cut -d' ' -f3- "$TRAINYARD_STATE/run/cgroups"; }
+groups_of() { # POD
+    local uid base
+    uid=$(uid_of "$1")
+    bases | while read -r base; do [ ! -d "$base/$uid" ] || echo "$base/$uid"; done
+}
+has_no_groups() { # UID
+    local base
+    while read -r base; do [ ! -e "$base/$1" ] || return 1; done < <(bases)
+}
+throttled() { # POD
+    local group
+    for group in $(groups_of "$1"); do
+        awk '$1 == "nr_throttled" && $2 > 0 { found = 1 } END { exit !found }' "$group/container-main/cpu.stat" 2>/dev/null && return 0
+    done
+    return 1
+}
+
+# A fork bomb takes what its pod may have and no more: its own forks fail, its neighbours and the API go on.
+check_bomb() {
+    pod neighbour Always 'while :; do sleep 0.1 && echo alive; done' ''
+    # shellcheck disable=SC2016 # the pod's shell expands it
+    pod bomb Never 'i=0; while [ $i -lt 300 ]; do sleep 100000 & i=$((i + 1)); done; echo unlimited' '' 'trainyard.dev/pids-limit: "40"'
+    wait_until "the bomb to end" ended_as bomb Error
+    assert_contains "the bomb's own words" "fork" "$(kubectl logs bomb)"
+    wait_for_log neighbour alive
+    pod later Never 'echo later | cat' ''
+    wait_for_phase later Succeeded
+}
+
+# kubectl top, with these versions of kubectl; as root, for whom the server runs does not matter to it.
+check_top() { # FILE
+    local version top
+    pod spins Always 'while :; do :; done' ''
+    pod holds Always 'exec python3 -c "kept = bytearray(64 << 20); import signal; signal.pause()"' ''
+    wait_for_phase spins Running
+    wait_for_phase holds Running
+    while read -r version top; do
+        works() { # COLUMN-OF-POD MINIMUM POD: the pod uses at least that
+            "$top" top pods --no-headers | awk -v c="$1" -v m="$2" -v p="$3" '$1 == p && $c + 0 >= m { found = 1 } END { exit !found }'
+        }
+        wait_until "kubectl $version to show the time of a pod" works 2 1 spins
+        wait_until "kubectl $version to show the memory of a pod" works 3 64 holds
+        assert_eq "top pods, the largest first, with kubectl $version" holds "$("$top" top pods --sort-by=memory --no-headers | awk 'NR == 1 { print $1 }')"
+        assert_eq "top pods -A --containers with kubectl $version" "default holds main" \
+            "$("$top" top pods -A --containers --no-headers | awk '$2 == "holds" { print $1, $2, $3 }')"
+        assert_contains "top nodes with kubectl $version" "%" "$("$top" top nodes --no-headers)"
+        assert_contains "top node NAME with kubectl $version" node-1 "$("$top" top node node-1)"
+        assert_eq "top pods of a label nobody has, with kubectl $version" "" "$("$top" top pods -l no=body --no-headers 2>/dev/null)"
+    done <"$1"
+    assert_eq "the columns" "NAME CPU MEMORY WINDOW" "$(kubectl get pods.metrics.k8s.io | awk 'NR == 1 { print $1, $2, $3, $4 }')"
+    kubectl delete pod spins holds
+}
+
+check_enforced() {
+    cluster_up
+
+    # More memory than the limit: the kernel ends it, the status says so, the policy restarts it.
+    pod eater OnFailure 'exec python3 -c "bytearray(200 << 20)"' 'memory: 32Mi'
+    wait_until "the eater to be restarted" restarted eater 1
+    assert_eq "why it ended" OOMKilled "$(last_state eater reason)"
+    assert_eq "its exit code" 137 "$(last_state eater exitCode)"
+    # Also where the main process lives on and ends in its own way.
+    pod parent Never 'python3 -c "bytearray(200 << 20)"; exit 3' 'memory: 32Mi'
+    wait_until "the parent to end" ended_as parent OOMKilled
+    case $(field parent .status.containerStatuses[0].state.terminated.exitCode) in
+        3 | 137) ;; # of version 2 the whole container is ended
+        *) fail "the parent's exit code: $(field parent .status.containerStatuses[0].state.terminated)" ;;
+    esac
+    # Without a limit the same amount is fine, beside one with a limit.
+    pod free Never 'python3 -c "bytearray(200 << 20)" && echo enough' ''
+    wait_for_phase free Succeeded
+
+    check_bomb
+
+    # A tenth of a processor: the kernel counts how often it had to wait.
+    pod busy Always 'while :; do :; done' 'cpu: 100m'
+    wait_until "the busy pod to be throttled" throttled busy
+    [ ${#AS_USER[@]} -gt 0 ] || check_top "$SCRATCH/versions"
+    assert_eq "events of limits that do not hold" "" "$(kubectl get events --field-selector reason=LimitsNotEnforced -o name)"
+
+    # Groups go with their pod.
+    local uid
+    uid=$(uid_of busy)
+    [ -n "$(groups_of busy)" ] || fail "the busy pod has no group"
+    kubectl delete pod busy
+    has_no_groups "$uid" || fail "groups of a deleted pod are left"
+    uid=$(uid_of free)
+    has_no_groups "$uid" || fail "groups of an ended pod are left"
+
+    # Everything killed at once: what is left is swept by the next up, and a pod that is known goes on in groups of its own.
+    pod gone Always 'exec sleep 100000' ''
+    pod stays Always 'exec sleep 100000' ''
+    wait_for_phase gone Running
+    wait_for_phase stays Running
+    local gone supervisor
+    gone=$(uid_of gone)
+    supervisor=$(pgrep -of "trainyard-step pod .*/$gone\$")
+    kill -9 "$(server_pid)" "$supervisor"
+    rm -rf "$TRAINYARD_STATE/pods/$gone" # as if it had been deleted meanwhile
+    is_ended() { ! is_alive "$supervisor"; }
+    wait_until "the supervisor to be gone" is_ended
+    cluster_up
+    kubectl delete pod gone --grace-period=0 --force
+    gone_is_swept() { has_no_groups "$gone"; }
+    wait_until "the groups of a killed pod to be swept" gone_is_swept
+    assert_eq "restarts of the pod that was left alone" 0 "$(field stays .status.containerStatuses[0].restartCount)"
+    [ -n "$(groups_of stays)" ] || fail "a pod that lives has lost its groups"
+
+    # Nothing is left anywhere, even where nobody who knew of it lives.
+    local id base
+    kill -9 "$(server_pid)" "$(pgrep -of "trainyard-step pod .*/$(uid_of stays)\$")"
+    id=$(basename "$(bases | sed -n 1p)")
+    bases >"$SCRATCH/bases"
+    cluster_wipe
+    while read -r base; do [ ! -e "$base" ] || fail "'$base' is left"; done <"$SCRATCH/bases"
+    assert_eq "groups after down --wipe" "" "$(find /sys/fs/cgroup -type d -name "$id*")"
+}
+
+# An ordinary user without a group of its own: said once on the pod, and what can be done without is done.
+check_told() {
+    cluster_up
+    pod eater Never 'python3 -c "bytearray(200 << 20)" && echo enough' 'memory: 32Mi, cpu: 1'
+    wait_for_phase eater Succeeded
+    # shellcheck disable=SC2016 # the pod's shell expands it
+    pod files Never 'for d in /tmp /dev/shm; do dd if=/dev/zero of=$d/f bs=1M count=64; done; true' 'memory: 32Mi'
+    wait_for_phase files Succeeded
+    assert_contains "files in memory over the limit" "No space left" "$(kubectl logs files)"
+    assert_contains "the event" "limits of cpu and memory are not enforced here" "$(kubectl describe pod eater)"
+    assert_contains "its advice" "systemd-run --user --scope -p Delegate=yes trainyard up" "$(kubectl describe pod eater)"
+    assert_eq "how often it is said" 1 "$(kubectl get events --field-selector reason=LimitsNotEnforced,involvedObject.name=eater -o name | wc -l)"
+    check_bomb
+    check_top <(sed 1q "$SCRATCH/versions")
+    cluster_wipe
+}
