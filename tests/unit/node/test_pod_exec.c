@@ -1,0 +1,370 @@
+/* A command in a pod as the control process sees it, with a supervisor that says what the test has
+ * it say: refusals, nonsense, silence, an end without a word, and no descriptors. */
+#include "node_test.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "net/stream.h"
+#include "node/pod/exec.h"
+#include "node/pod/request.h"
+#include "node/process/fd_message.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static char root[] = "/tmp/trainyard-exec.XXXXXX";
+
+struct world {
+    struct loop *loop;
+    int listener, supervisor;        /* its ends of the socket */
+    char request[POD_REQUEST_MAX];   /* that came */
+    int lines[FD_MESSAGE_FDS_MAX];   /* and with it */
+    struct pod_exec *exec;           /* NULL: it is no more */
+    struct engine_pod_lines streams; /* after the start */
+    int starts, ends, exit_code, closed;
+    char message[ERR_MESSAGE_MAX];
+    struct err err;
+    char heard[64];
+    struct loop_task task;
+    int turns; /* until the loop is left */
+};
+
+/* ---- the asker ------------------------------------------------------------------------------- */
+
+static void on_started(void *context, const struct engine_pod_lines *lines)
+{
+    struct world *world = context;
+    world->starts++;
+    world->streams = *lines;
+}
+
+static void on_ended(void *context, int exit_code, const char *message, const struct err *err)
+{
+    struct world *world = context;
+    world->ends++;
+    world->exec = NULL;
+    world->exit_code = exit_code;
+    str_copy(world->message, sizeof(world->message), message);
+    if (err)
+        world->err = *err;
+}
+
+static const struct engine_pod_command_handler HANDLER = {on_started, on_ended};
+
+static void on_open(void *context)
+{
+}
+
+static void on_data(void *context, const char *data, size_t size)
+{
+    struct world *world = context;
+    strncat(world->heard, data, size < 32 ? size : 32);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+}
+
+static void on_closed(void *context)
+{
+    ((struct world *)context)->closed++;
+}
+
+static const struct stream_handler LINE = {on_open, on_data, on_open, on_end, on_closed};
+
+/* All that can happen now happens. */
+static void on_turn(struct loop_task *task)
+{
+    struct world *world = CONTAINER_OF(task, struct world, task);
+    if (--world->turns == 0)
+        loop_stop(world->loop);
+    else
+        loop_defer(world->loop, task);
+}
+
+static void turn(struct world *world)
+{
+    world->turns = 5;
+    loop_defer(world->loop, &world->task);
+    loop_run(world->loop);
+}
+
+static void ask(struct world *world, const struct engine_pod_command *command)
+{
+    world->exec = pod_exec_new(world->loop, root, command, &HANDLER, world);
+    assert_int_equal(world->starts + world->ends, 0); /* never from within the call */
+}
+
+/* ---- the supervisor -------------------------------------------------------------------------- */
+
+static int setup(void **context)
+{
+    struct world *world = mem_zalloc(sizeof(*world));
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/" POD_SOCKET, root);
+    *world = (struct world){.supervisor = -1, .task.callback = on_turn};
+    for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
+        world->lines[i] = -1;
+    unlink(address.sun_path);
+    world->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(world->listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(world->listener, 4), 0);
+    assert_int_equal(loop_new(&world->loop, NULL), 0);
+    *context = world;
+    return 0;
+}
+
+static void leave(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static int teardown(void **context)
+{
+    struct world *world = *context;
+    struct stream *const streams[] = {world->streams.in, world->streams.out, world->streams.err};
+    if (world->exec)
+        pod_exec_close(world->exec);
+    for (size_t i = 0; i < ARRAY_SIZE(streams); i++)
+        if (streams[i]) {
+            stream_start(streams[i], &LINE, world);
+            stream_close(streams[i]);
+        }
+    turn(world);
+    leave(&world->listener);
+    leave(&world->supervisor);
+    for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
+        leave(&world->lines[i]);
+    loop_free(world->loop);
+    free(world);
+    return 0;
+}
+
+static void take_request(struct world *world)
+{
+    world->supervisor = accept4(world->listener, NULL, NULL, SOCK_CLOEXEC);
+    assert_true(world->supervisor >= 0);
+    ssize_t size = fd_message_receive(world->supervisor, world->request, sizeof(world->request) - 1,
+                                      world->lines);
+    assert_true(size > 0);
+    world->request[size] = '\0';
+}
+
+static void answer(struct world *world, const char *text, int fd)
+{
+    assert_int_equal(fd_message_send(world->supervisor, text, strlen(text), &fd, fd >= 0, NULL), 0);
+    turn(world);
+}
+
+static int count_lines(const struct world *world)
+{
+    int count = 0;
+    while (count < FD_MESSAGE_FDS_MAX && world->lines[count] >= 0)
+        count++;
+    return count;
+}
+
+static const char *const WORDS[] = {"cat", "a file", NULL};
+static const struct engine_pod_command COMMAND = {
+    .container = "main", .arguments = WORDS, .in = true, .out = true, .err = true};
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void a_command_from_its_start_to_its_end(void **context)
+{
+    struct world *world = *context;
+    ask(world, &COMMAND);
+    take_request(world);
+    assert_string_equal(world->request, "kind exec\ncontainer main\nstdin 1\nstdout 1\nstderr 1\n"
+                                        "terminal 0\narg cat\narg a file\n");
+    assert_int_equal(count_lines(world), 3);
+    answer(world, "kind started\n", -1);
+    assert_int_equal(world->starts, 1);
+    stream_start(world->streams.out, &LINE, world);
+    assert_int_equal(write(world->lines[1], "said", 4), 4);
+    stream_start(world->streams.in, &LINE, world);
+    stream_write(world->streams.in, "heard", 5);
+    turn(world);
+    assert_string_equal(world->heard, "said");
+    char text[8] = "";
+    assert_int_equal(read(world->lines[0], text, sizeof(text)), 5);
+    assert_string_equal(text, "heard");
+    answer(world, "kind ended\nexit-code 7\nmessage \n", -1);
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->exit_code, 7);
+    assert_int_equal(world->err.code, 0);
+}
+
+static void only_the_lines_that_are_wanted(void **context)
+{
+    struct world *world = *context;
+    ask(world, &(struct engine_pod_command){.container = "main", .arguments = WORDS, .err = true});
+    take_request(world);
+    assert_int_equal(count_lines(world), 1);
+    answer(world, "kind started\n", -1);
+    assert_null(world->streams.in);
+    assert_null(world->streams.out);
+    assert_non_null(world->streams.err);
+}
+
+static void a_terminal_has_a_size(void **context)
+{
+    struct world *world = *context;
+    ask(world, &(struct engine_pod_command){
+                   .container = "main", .arguments = WORDS, .in = true, .terminal = true});
+    take_request(world);
+    assert_int_equal(count_lines(world), 0);
+    pod_exec_resize(world->exec, 80, 25); /* too early; nothing comes of it */
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    answer(world, "kind started\n", master);
+    assert_non_null(world->streams.in);
+    pod_exec_resize(world->exec, 77, 33);
+    struct winsize size;
+    assert_int_equal(ioctl(master, TIOCGWINSZ, &size), 0);
+    assert_int_equal(size.ws_col, 77);
+    assert_int_equal(size.ws_row, 33);
+    close(master);
+}
+
+static void a_refusal_is_passed_on(void **context)
+{
+    struct world *world = *context;
+    struct pod_answer refusal = {.kind = POD_REFUSED};
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_ANSWER_MAX);
+    err_set(&refusal.why, ERR_NOT_FOUND, "container 'x' is not one of the pod's");
+    pod_answer_write(&refusal, &text);
+    ask(world, &COMMAND);
+    take_request(world);
+    answer(world, text.data, -1);
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->err.code, ERR_NOT_FOUND);
+    assert_string_equal(world->err.message, "container 'x' is not one of the pod's");
+}
+
+static void nonsense_is_an_error(void **context)
+{
+    struct world *world = *context;
+    ask(world, &COMMAND);
+    take_request(world);
+    answer(world, "kind dance\n", -1);
+    assert_int_equal(world->ends, 1);
+    assert_string_equal(world->err.message, "line 1: 'dance' is no kind of message known here");
+}
+
+static void a_supervisor_that_dies_is_noticed(void **context)
+{
+    struct world *world = *context;
+    ask(world, &COMMAND);
+    take_request(world);
+    answer(world, "kind started\n", -1);
+    leave(&world->supervisor);
+    turn(world);
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->err.code, ERR_UNAVAILABLE);
+    assert_string_equal(world->err.message, "the pod has ended");
+}
+
+static void a_pod_that_is_not_there(void **context)
+{
+    struct world *world = *context;
+    leave(&world->listener);
+    ask(world, &COMMAND);
+    turn(world);
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->err.code, ERR_UNAVAILABLE);
+    assert_string_equal(world->err.message, "the pod is not running");
+    world->ends = 0;
+    world->exec = pod_exec_new(world->loop, NULL, &COMMAND, &HANDLER, world);
+    turn(world);
+    assert_int_equal(world->ends, 1);
+}
+
+static void a_command_that_is_too_long(void **context)
+{
+    struct world *world = *context;
+    _cleanup_free_ char *word = mem_zalloc(POD_REQUEST_MAX + 1);
+    memset(word, 'x', POD_REQUEST_MAX);
+    ask(world, &(struct engine_pod_command){.container = "main",
+                                            .arguments = (const char *const[]){word, NULL}});
+    turn(world);
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->err.code, ERR_TOO_LARGE);
+    assert_string_equal(world->err.message,
+                        "the command is too long: its words have more than 64 KiB");
+}
+
+/* Whatever descriptor is the first that is missing: it is said, and none of the others stays. */
+static void without_descriptors_it_fails_in_words(void **context)
+{
+    struct world *world = *context;
+    struct rlimit before, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    int next = dup(0);
+    close(next);
+    for (int spare = 0; spare < 6; spare++) {
+        few = (struct rlimit){.rlim_cur = (rlim_t)(next + spare), .rlim_max = before.rlim_max};
+        world->ends = 0;
+        world->err = (struct err){0};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        world->exec = pod_exec_new(world->loop, root, &COMMAND, &HANDLER, world);
+        turn(world);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_int_equal(world->ends, 1);
+        if (!strstr(world->err.message, "Too many open files"))
+            fail_msg("%d left: '%s'", spare, world->err.message);
+        int again = dup(0);
+        close(again);
+        assert_int_equal(again, next);
+        /* Those that had come as far as to the socket are gone from it. */
+        int flags = fcntl(world->listener, F_GETFL);
+        fcntl(world->listener, F_SETFL, flags | O_NONBLOCK);
+        for (int fd; (fd = accept4(world->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;)
+            close(fd);
+        fcntl(world->listener, F_SETFL, flags);
+    }
+}
+
+static void who_leaves_is_noticed_by_the_supervisor(void **context)
+{
+    struct world *world = *context;
+    ask(world, &COMMAND);
+    take_request(world);
+    pod_exec_close(TAKE(world->exec));
+    turn(world);
+    char byte;
+    assert_int_equal(recv(world->supervisor, &byte, 1, MSG_DONTWAIT), 0);
+    assert_int_equal(world->starts + world->ends, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(a_command_from_its_start_to_its_end),
+        TEST(only_the_lines_that_are_wanted),
+        TEST(a_terminal_has_a_size),
+        TEST(a_refusal_is_passed_on),
+        TEST(nonsense_is_an_error),
+        TEST(a_supervisor_that_dies_is_noticed),
+        TEST(a_pod_that_is_not_there),
+        TEST(a_command_that_is_too_long),
+        TEST(without_descriptors_it_fails_in_words),
+        TEST(who_leaves_is_noticed_by_the_supervisor),
+#undef TEST
+    };
+    signal(SIGPIPE, SIG_IGN);
+    if (!mkdtemp(root))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    file_remove_tree(root, NULL);
+    return failed;
+}
