@@ -125,7 +125,8 @@ check_descriptors() {
     (ulimit -n 60 && as_user "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1) || fail "up with few descriptors: $(cat "$SCRATCH/up.log")"
     CLUSTER_UP=yes
     for ((i = 0; i < 12; i++)); do pod "few-$i" Never 'exec sleep 100000'; done
-    wait_until "the refusal to be told" refused_pods 'no file descriptors are left for another pod: the server may have 60'
+    wait_until "each to run or to be refused" few_are_settled
+    assert_contains "the refusals" few- "$(refused_pods)"
     running=$(kubectl get pods --field-selector status.phase=Running -o name)
     # shellcheck disable=SC2086 # one word each
     kubectl delete $running --grace-period=0 --force >/dev/null 2>&1
@@ -133,7 +134,15 @@ check_descriptors() {
     kubectl get nodes >/dev/null
     cluster_wipe
 }
-refused_pods() { kubectl get events -o jsonpath='{.items[*].message}' | finds -F "$1"; }
+refused_pods() {
+    kubectl get events -o jsonpath='{range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' |
+        sed -n 's/^\(few-[0-9]*\) .*no file descriptors are left for another pod: the server may have 60.*/\1/p'
+}
+few_are_settled() {
+    local running refused
+    running=$(kubectl get pods --field-selector status.phase=Running -o custom-columns=:.metadata.name --no-headers) && refused=$(refused_pods) &&
+        [ -n "$running" ] && [ -n "$refused" ] && [ "$(printf '%s\n' "$running" "$refused" | sort -u | grep -c few-)" = 12 ]
+}
 none_pending() { [[ $(all_phases) == Running* && $(all_phases) != *Pending* ]]; }
 
 is_full() { [ "$(stat -f -c %a "$1")" = 0 ]; }
