@@ -2,6 +2,7 @@
 #include "node/volume/files.h"
 
 #include "base/base64.h"
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODE_DEFAULT = 0644, TOKEN_MAX = 64 * 1024, MAP_TEXT_MAX = 4 * 1024 * 1024 };
+enum { MODE_DEFAULT = 0644, TOKEN_MAX = 64 * 1024, MAP_TEXT_MAX = 4 * 1024 * 1024, BOOT_MAX = 64 };
 
 struct filling {
     struct arena *arena;
@@ -255,7 +256,11 @@ int volume_files_write(struct arena *arena, const struct volume_context *context
                                   .default_mode = json_get_int(source, "defaultMode", MODE_DEFAULT),
                                   .set.arena = arena,
                                   .err = err};
-        int result = KINDS[i].put(&filling, source);
+        _cleanup_buf_ struct buf boot;
+        buf_init(&boot, BOOT_MAX);
+        int result = file_read("/proc/sys/kernel/random/boot_id", &boot, err);
+        filling.set.boot = boot.data;
+        result = result < 0 ? result : KINDS[i].put(&filling, source);
         return result < 0 ? result
                           : volume_set_publish(&filling.set, directory, context->group, err);
     }

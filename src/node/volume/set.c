@@ -59,6 +59,8 @@ int volume_set_add(struct volume_set *set, const char *path, const char *data, s
 static uint64_t sum_of(const struct volume_set *set, int64_t group)
 {
     uint64_t sum = hash_fnv1a(HASH_FNV_START, &group, sizeof(group));
+    if (set->boot)
+        sum = hash_fnv1a(sum, set->boot, strlen(set->boot) + 1);
     for (size_t i = 0; i < set->count; i++) {
         const struct volume_set_entry *entry = &set->entries[i];
         sum = hash_fnv1a(sum, entry->path, strlen(entry->path) + 1);

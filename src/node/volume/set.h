@@ -26,13 +26,17 @@ struct volume_set {
     struct arena *arena;
     struct volume_set_entry *entries;
     size_t count, capacity;
+    /* The start of the machine in which the set is written: nobody waits for the disk, so one that
+     * is there of another start may have lost its files. NULL: it is not to be told apart. */
+    const char *boot;
 };
 
 /* A later file of the same path replaces the earlier one. */
 int volume_set_add(struct volume_set *set, const char *path, const char *data, size_t size,
                    mode_t mode, struct err *err);
 
-/* Make `directory` show exactly this set; one that shows it already is left alone. The files belong
+/* Make `directory` show exactly this set; one that shows it already, written in
+ * the same start of the machine, is left alone. The files belong
  * to `group`, unless that is negative. */
 int volume_set_publish(const struct volume_set *set, const char *directory, int64_t group,
                        struct err *err);

@@ -237,6 +237,23 @@ static void a_set_changes_at_once(void **state)
     has_file(&v, "one", "2");
 }
 
+/* After another start of the machine the same set is written again: its files may be empty. */
+static void a_boot_fills_the_set_anew(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct volume v = {.source = arena_printf(arena, "%s/booted", root)};
+    struct volume_set set = make_set(arena, "1");
+    set.boot = "one";
+    assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
+    assert_int_equal(truncate(arena_printf(arena, "%s/one", v.source), 0), 0);
+    assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
+    has_file(&v, "one", "");
+    set.boot = "another";
+    assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
+    has_file(&v, "one", "1");
+    has_file(&v, "deep/two", "1");
+}
+
 /* The group of a volume: what may be read may be read by it, what is made inherits it. */
 static void a_group_owns_the_volume(void **state)
 {
@@ -349,8 +366,10 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(contents), cmocka_unit_test(refreshing),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(contents),
+                                       cmocka_unit_test(refreshing),
                                        cmocka_unit_test(a_set_changes_at_once),
+                                       cmocka_unit_test(a_boot_fills_the_set_anew),
                                        cmocka_unit_test(a_group_owns_the_volume),
                                        cmocka_unit_test(refusals)};
     if (!mkdtemp(root))
