@@ -23,11 +23,11 @@ static int64_t request(const struct json *container, const char *name, bool mill
     return asked < most ? asked : most;
 }
 
-static uint32_t port_of(const struct json *port)
+static uint32_t port_of(const struct json *port, const char *field)
 {
     const char *protocol = json_get_string(port, "protocol", "TCP");
     uint32_t kind = str_eq(protocol, "UDP") ? 1 : str_eq(protocol, "SCTP") ? 2 : 0;
-    return kind << 16 | (uint32_t)json_get_int(port, "hostPort", 0);
+    return kind << 16 | (uint32_t)json_get_int(port, field, 0);
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -86,7 +86,8 @@ static void add_container(struct node_usage *usage, const struct json *container
     }
     JSON_EACH (port, json_get(container, "ports")) {
         if (json_get_int(port, "hostPort", 0) > 0)
-            vec_push(&usage->ports, port_of(port));
+            vec_push(&usage->ports, port_of(port, "hostPort"));
+        vec_push(&usage->inner_ports, port_of(port, "containerPort"));
     }
 }
 
@@ -118,6 +119,7 @@ void node_usage_release(struct node_usage *usage)
         free(usage->extras.items[i].name);
     vec_release(&usage->extras);
     vec_release(&usage->ports);
+    vec_release(&usage->inner_ports);
 }
 
 /* ---- Of a node ------------------------------------------------------------------------------- */
@@ -129,23 +131,32 @@ void node_usage_add(struct node_usage *total, const struct node_usage *pod)
     total->memory_bytes += pod->memory_bytes;
     for (size_t i = 0; i < pod->ports.count; i++)
         vec_push(&total->ports, pod->ports.items[i]);
+    for (size_t i = 0; i < pod->inner_ports.count; i++)
+        vec_push(&total->inner_ports, pod->inner_ports.items[i]);
     for (size_t i = 0; i < pod->extras.count; i++)
         ensure_extra(total, pod->extras.items[i].name)->amount += pod->extras.items[i].amount;
 }
+
+/* One of that number; each list is a type of its own. */
+#define SUBTRACT_PORT(list, port)                                                                  \
+    do {                                                                                           \
+        for (size_t at_ = 0; at_ < (list)->count; at_++) {                                         \
+            if ((list)->items[at_] == (port)) {                                                    \
+                vec_remove((list), at_);                                                           \
+                break;                                                                             \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
 
 void node_usage_subtract(struct node_usage *total, const struct node_usage *pod)
 {
     total->pods -= pod->pods;
     total->cpu_milli -= pod->cpu_milli;
     total->memory_bytes -= pod->memory_bytes;
-    for (size_t i = 0; i < pod->ports.count; i++) {
-        for (size_t at = 0; at < total->ports.count; at++) {
-            if (total->ports.items[at] == pod->ports.items[i]) {
-                vec_remove(&total->ports, at);
-                break;
-            }
-        }
-    }
+    for (size_t i = 0; i < pod->ports.count; i++)
+        SUBTRACT_PORT(&total->ports, pod->ports.items[i]);
+    for (size_t i = 0; i < pod->inner_ports.count; i++)
+        SUBTRACT_PORT(&total->inner_ports, pod->inner_ports.items[i]);
     for (size_t i = 0; i < pod->extras.count; i++)
         ensure_extra(total, pod->extras.items[i].name)->amount -= pod->extras.items[i].amount;
 }
@@ -155,6 +166,24 @@ static bool port_is_taken(const struct node_usage *used, uint32_t port)
     for (size_t i = 0; i < used->ports.count; i++)
         if (used->ports.items[i] == port)
             return true;
+    return false;
+}
+
+bool node_usage_shares_ports(const struct json *node)
+{
+    JSON_EACH (condition, json_at(node, "status", "conditions", NULL)) {
+        if (str_eq(json_get_string(condition, "type", ""), NODE_USAGE_NAMESPACES))
+            return str_eq(json_get_string(condition, "status", ""), "False");
+    }
+    return false;
+}
+
+bool node_usage_ports_clash(const struct node_usage *used, const struct node_usage *pod)
+{
+    for (size_t i = 0; i < pod->inner_ports.count; i++)
+        for (size_t k = 0; k < used->inner_ports.count; k++)
+            if (used->inner_ports.items[k] == pod->inner_ports.items[i])
+                return true;
     return false;
 }
 

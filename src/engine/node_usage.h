@@ -19,7 +19,8 @@ struct node_usage {
     size_t pods;
     int64_t cpu_milli;
     int64_t memory_bytes;
-    VEC(uint32_t) ports; /* of the machine: the number, and the protocol above it */
+    VEC(uint32_t) ports;       /* of the machine: the number, and the protocol above it */
+    VEC(uint32_t) inner_ports; /* of the containers, in the same way */
     VEC(struct node_extra) extras;
 };
 
@@ -34,6 +35,12 @@ int64_t node_usage_extra(const struct node_usage *usage, const char *name);
 /* Whether the node has so much more of it than is used. */
 bool node_usage_has_extra(const struct json *node, const struct node_usage *used, const char *name,
                           int64_t more);
+
+/* This condition is False on nodes whose pods have no network of their own. */
+#define NODE_USAGE_NAMESPACES "trainyard.dev/Namespaces"
+bool node_usage_shares_ports(const struct json *node);
+/* Whether one that is there listens on a port that the pod has in its containers. */
+bool node_usage_ports_clash(const struct node_usage *used, const struct node_usage *pod);
 
 /* What a node lacks for a pod, in Kubernetes' words. */
 struct node_shortage {

@@ -66,6 +66,20 @@ bool scheduler_node_objects(struct arena *arena, const struct json *pod, const s
     return ret->count > 0;
 }
 
+/* Pods without a network of their own share the ports of a machine, whatever node they are on. */
+static bool shared_port_is_taken(const struct scheduler_view *view, size_t node,
+                                 const struct node_usage *asked)
+{
+    const struct json *here = view->nodes[node].node;
+    if (!node_usage_shares_ports(here))
+        return false;
+    for (size_t i = 0; i < view->count; i++)
+        if (overcommit_is_one_machine(view->nodes[i].node, here) &&
+            node_usage_ports_clash(view->nodes[i].used, asked))
+            return true;
+    return false;
+}
+
 bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *view, size_t node,
                             const struct node_usage *asked, struct scheduler_objection *ret)
 {
@@ -75,6 +89,11 @@ bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *vi
     if (!node_usage_fits(arena, at->node, at->used, asked, &shortage))
         for (size_t i = 0; i < shortage.count; i++)
             scheduler_object(ret, shortage.reasons[i], shortage.hopeless);
+    if (ret->count == 0 && shared_port_is_taken(view, node, asked))
+        scheduler_object(ret,
+                         "node(s) didn't have free ports for the requested pod ports (pods share "
+                         "the ports of this machine, which forbids namespaces)",
+                         false);
     /* Unlike time on its cpus a machine's devices cannot be shared by its nodes. */
     if (ret->count == 0 && gpus > 0) {
         for (size_t i = 0; i < view->count; i++)

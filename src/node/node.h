@@ -16,12 +16,14 @@ struct node_options {
     const char *prober_path;       /* this program, as it is started for probes with TLS */
     const char *trainer_path;      /* what trainyard/trainer stands for */
     int fake_gpus;                 /* told besides those of the machine, for tests */
+    bool plain;                    /* without namespaces, also where they work */
     bool isolated;                 /* pods are to reach nothing beyond the cluster */
     const char *resolv_conf;       /* names the machine's name servers; NULL: /etc/resolv.conf */
 };
 
 /* Enter the cluster's namespaces: its user namespace (made unless root) and the pod network, joined
- * again if a holder process of an earlier run lives. Must come before any thread is started. */
+ * again if a holder process of an earlier run lives. Where the machine forbids them there are none
+ * (docs/design/plain.md). Must come before any thread is started. */
 struct node_space;
 int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err);
 struct node_space *node_space_free(struct node_space *space);
@@ -33,6 +35,11 @@ struct node_space *node_space_abandon(struct node_space *space, const char *stat
 int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err);
 /* End every pod and the holder, whoever started them: for `down`. */
 int node_space_destroy(const char *state_dir, struct err *err);
+
+/* Without namespaces: why, and what that means, as a sentence; NULL: with them. Of a space, or of
+ * the cluster that runs in a state directory. */
+const char *node_space_plain(const struct node_space *space);
+const char *node_plain_note(struct arena *arena, const char *state_dir);
 
 struct node_runtime;
 int node_runtime_new(struct loop *loop, struct http_transport *transport, struct node_space *space,

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "engine/node_usage.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 #include "node/network/pod_network.h"
@@ -137,8 +138,8 @@ static void add_address(struct arena *arena, struct json *status, const char *ty
 }
 
 struct json *node_object_status(struct arena *arena, const char *name, int node, int gpus,
-                                const struct node_pressure *pressure, int64_t since_ms,
-                                int64_t now_ms)
+                                const struct node_pressure *pressure, const char *plain,
+                                int64_t since_ms, int64_t now_ms)
 {
     char since[MOMENT_TEXT_MAX], now[MOMENT_TEXT_MAX];
     moment_format(since_ms, since);
@@ -159,6 +160,9 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
     }
     add_condition(arena, conditions, "Ready", "True", "KubeletReady",
                   "trainyard runs pods on this machine", since, now);
+    if (plain)
+        add_condition(arena, conditions, NODE_USAGE_NAMESPACES, "False", "Plain", plain, since,
+                      now);
     add_address(arena, status, "InternalIP", node_object_address(arena, node));
     add_address(arena, status, "Hostname", name);
     add_info(arena, status);
@@ -179,6 +183,7 @@ struct node_registrar {
     struct kube_client *client;
     struct registered_node *nodes;
     int count, gpus;
+    const char *plain;
     int64_t since_ms;
     const char *state_dir; /* whose disk is looked at */
     struct node_pressure pressure;
@@ -207,7 +212,7 @@ static void send_status(struct registered_node *node)
     struct json *patch = json_object(arena);
     json_set(arena, patch, "status",
              node_object_status(arena, node->name, node->number, registrar->gpus,
-                                &registrar->pressure, registrar->since_ms,
+                                &registrar->pressure, registrar->plain, registrar->since_ms,
                                 loop_wall_ms(registrar->loop)));
     kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch, on_status, node);
 }
@@ -261,13 +266,15 @@ static void on_beat(struct loop_timer *timer)
 }
 
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
-                                          const char *state_dir, const char *const *names, int gpus)
+                                          const char *state_dir, const char *const *names, int gpus,
+                                          const char *plain)
 {
     struct node_registrar *registrar = mem_zalloc(sizeof(*registrar));
     registrar->loop = loop;
     registrar->client = client;
     registrar->since_ms = loop_wall_ms(loop);
     registrar->gpus = gpus;
+    registrar->plain = plain;
     registrar->state_dir = state_dir;
     node_pressure_init(&registrar->pressure, registrar->since_ms);
     while (names[registrar->count])

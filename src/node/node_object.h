@@ -10,11 +10,12 @@
 /* "127.0.0.<n+1>": where pods with hostNetwork are reached. */
 const char *node_object_address(struct arena *arena, int node);
 
-/* A Node as it is created, and the status it has at `now`. */
+/* `plain`: why pods have no namespaces here, or NULL. A Node as it is created, and the status it
+ * has at `now`. */
 struct json *node_object_make(struct arena *arena, const char *name, int node);
 struct json *node_object_status(struct arena *arena, const char *name, int node, int gpus,
-                                const struct node_pressure *pressure, int64_t since_ms,
-                                int64_t now_ms);
+                                const struct node_pressure *pressure, const char *plain,
+                                int64_t since_ms, int64_t now_ms);
 
 /* What a node has, by resource: the whole machine, without its GPUs. */
 struct json *node_object_capacity(struct arena *arena);
@@ -23,8 +24,8 @@ struct json *node_object_capacity(struct arena *arena);
  * freed. The state directory's path is the caller's to keep. */
 struct node_registrar;
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
-                                          const char *state_dir, const char *const *names,
-                                          int gpus);
+                                          const char *state_dir, const char *const *names, int gpus,
+                                          const char *plain);
 struct node_registrar *node_registrar_free(struct node_registrar *registrar);
 
 #endif

@@ -82,8 +82,11 @@ static void on_claim_change(void *context, struct kube_object *old, struct kube_
         retry_pods(context);
 }
 
+/* Without namespaces there is nobody to tell: no addresses of services, no names. */
 void runtime_routes_changed(struct node_runtime *runtime)
 {
+    if (runtime->host.plain)
+        return;
     service_proxy_changed(runtime->proxy);
     name_service_changed(runtime->names);
     host_names_changed(runtime->host.host_names);
@@ -102,7 +105,8 @@ static void on_service_change(void *context, struct kube_object *old, struct kub
 {
     struct node_runtime *runtime = context;
     on_route_change(runtime, old, new_);
-    if (!old && !runtime->sync.running) /* before, it is one we know from an earlier life */
+    if (!old && !runtime->sync.running &&
+        runtime->proxy) /* before, it is one we know from an earlier life */
         service_proxy_announce(runtime->proxy, new_->json);
 }
 
@@ -184,6 +188,14 @@ static struct helper_keeper *keep_way_out(struct node_runtime *runtime)
     return wanted ? helper_keeper_new(runtime->loop, &HELPER_WAY_OUT, &helper) : NULL;
 }
 
+static int open_network(struct node_runtime *runtime, const struct node_options *options,
+                        struct err *err)
+{
+    runtime->names = serve_names(runtime, options);
+    runtime->way_out = keep_way_out(runtime);
+    return serve_services(runtime, err);
+}
+
 /* ---- The whole ---- */
 
 static int check_names(const char *const *names, struct err *err)
@@ -219,6 +231,7 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
         .trainer_path = options->trainer_path ? arena_strdup(arena, options->trainer_path) : NULL,
         .network = arena_strdup(arena, node_space_network(space)),
         .nested = node_space_is_nested(space),
+        .plain = node_space_plain(space),
         .home = getenv("HOME") ? arena_strdup(arena, getenv("HOME")) : NULL,
         .resolv_conf = arena_strndup(arena, resolv.data, resolv.size),
         .objects = {get_object, runtime, next_service},
@@ -261,9 +274,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     /* A pod that is on no node yet is nothing to us, and of those there may be thousands. */
     runtime->pods = kube_informer_new_of_fields(runtime->client, &KUBE_PODS, NULL, NULL,
                                                 "spec.nodeName!=", runtime_on_pod_change, runtime);
-    runtime->names = serve_names(runtime, options);
-    runtime->way_out = keep_way_out(runtime);
-    result = serve_services(runtime, err);
+    result = runtime->host.plain ? 0 : open_network(runtime, options, err);
     if (result < 0) {
         node_runtime_free(runtime);
         return result;
@@ -271,7 +282,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     node_api_service_make(runtime->client); /* before the nodes: who finds them finds it */
     runtime->registrar =
         node_registrar_new(loop, runtime->client, runtime->host.state_dir, options->node_names,
-                           gpus_count("/dev") + options->fake_gpus);
+                           gpus_count("/dev") + options->fake_gpus, runtime->host.plain);
     loop_timer_start(&runtime->sync, 0);
     *ret = runtime;
     return 0;

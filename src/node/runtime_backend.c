@@ -32,7 +32,7 @@ static void *connect_port(void *context, const struct json *pod, int port,
     struct node_runtime *runtime = context;
     const struct json *spec = json_get(pod, "spec"), *status = json_get(pod, "status");
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
-    bool host_network = json_get_bool(spec, "hostNetwork", false);
+    bool host_network = runtime->host.plain || json_get_bool(spec, "hostNetwork", false);
     /* Of a pod that is gone there is no directory, and the message says that it is not running. */
     return node_connect_inside(runtime->loop,
                                host_network ? NULL

@@ -35,7 +35,7 @@ struct training_controller {
     struct kube_pass *passes; /* under way; each of a plan_run */
     struct progress_reader *progress;
     size_t calls_max;
-    char *cluster_domain;
+    char *cluster_domain, *shared_address;
     struct host_ports_share host_ports;
     struct training_metrics metrics;
     struct prometheus *prometheus;
@@ -92,6 +92,7 @@ static struct training_observed observe(struct training_controller *controller,
         .pod_group = find_group(run),
         .now_ms = loop_wall_ms(controller->loop),
         .cluster_domain = controller->cluster_domain,
+        .shared_address = controller->shared_address,
         .host_ports = host_ports_share_known(&controller->host_ports),
     };
 
@@ -254,6 +255,8 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     controller->calls_max = options->calls_max ? options->calls_max : CALLS_MAX;
     if (options->cluster_domain)
         controller->cluster_domain = mem_strdup(options->cluster_domain);
+    if (options->shared_address)
+        controller->shared_address = mem_strdup(options->shared_address);
     host_ports_share_init(&controller->host_ports, loop, kind, options->host_ports);
     training_metrics_init(&controller->metrics, options->metrics, kind);
     controller->prometheus = options->metrics;
@@ -287,6 +290,7 @@ struct training_controller *training_controller_free(struct training_controller 
     job_cache_release(&controller->cache);
     host_ports_share_release(&controller->host_ports);
     free(controller->cluster_domain);
+    free(controller->shared_address);
     free(controller);
     return NULL;
 }

@@ -16,7 +16,10 @@
 struct prometheus;
 
 struct training_controller_options {
-    const char *namespace_;     /* the only one to look at; NULL: all */
+    const char *namespace_; /* the only one to look at; NULL: all */
+    /* Where all pods are, of all jobs: they share one machine's network and no names lead to them,
+     * so every replica gets a port of its own there; NULL: each has a network of its own. */
+    const char *shared_address;
     const char *cluster_domain; /* put behind the host names in TF_CONFIG; NULL: nothing */
     /* Pods of a job start together, by this scheduler: "volcano", or the name of one with the
      * scheduler-plugins; NULL: each for itself. */

@@ -126,6 +126,8 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     copy_member(arena, pod, replica->template, "spec");
     spec = json_ensure_object(arena, pod, "spec");
     json_set_string(arena, spec, "restartPolicy", pod_restart_policy(job, type));
+    if (job->shared_address)
+        json_set_bool(arena, spec, "hostNetwork", true);
     container = training_job_container(job->kind, spec);
     if (container)
         set_ports(arena, job, type, index, container);

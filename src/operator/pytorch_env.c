@@ -33,11 +33,18 @@ static int64_t processes(const char *nproc)
     return nproc && str_to_int64(nproc, 1, INT32_MAX, &number, NULL) == 0 ? number : 1;
 }
 
+static const char *host_of(struct environment *env, const struct training_job *job,
+                           enum training_replica_type type)
+{
+    return job->shared_address ? job->shared_address
+                               : training_replica_name(env->arena, job, type, 0);
+}
+
 /* init_method="env://", and torchrun's static rendezvous. */
 static void add_master(struct environment *env, const struct training_job *job,
                        enum training_replica_type type, int index, const char *nproc)
 {
-    const char *host = training_replica_name(env->arena, job, TRAINING_MASTER, 0);
+    const char *host = host_of(env, job, TRAINING_MASTER);
     int port = training_replica_port(job, TRAINING_MASTER, 0);
     int rank = type == TRAINING_WORKER ? index + 1 : index;
 
@@ -71,8 +78,7 @@ static const char *rendezvous_conf(struct arena *arena, const struct json *list)
 static void add_elastic(struct environment *env, const struct training_job *job)
 {
     const struct json *policy = job->elastic;
-    const char *host = json_get_string(policy, "rdzvHost",
-                                       training_replica_name(env->arena, job, TRAINING_WORKER, 0));
+    const char *host = json_get_string(policy, "rdzvHost", host_of(env, job, TRAINING_WORKER));
 
     add(env, "PET_RDZV_ENDPOINT", "%s:%" PRId64, host,
         json_get_int(policy, "rdzvPort", training_replica_port(job, TRAINING_WORKER, 0)));

@@ -57,6 +57,8 @@ static void pass_init(struct training_pass *pass, const struct training_observed
     *pass = (struct training_pass){
         .observed = observed, .arena = arena, .now_ms = observed->now_ms, .plan = plan};
     training_job_read(observed->kind, observed->job, &pass->job);
+    if (observed->shared_address)
+        training_job_share_address(&pass->job, observed->shared_address);
     training_host_ports_read(arena, &pass->job);
     pass->status =
         status && status->type == JSON_OBJECT ? json_clone(arena, status) : json_object(arena);

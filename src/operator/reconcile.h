@@ -30,6 +30,7 @@ struct training_observed {
     const struct json *pod_group;        /* of the job's name, whoever controls it; or NULL */
     int64_t now_ms;                      /* wall time */
     const char *cluster_domain;          /* put behind the host names of TF_CONFIG, or NULL */
+    const char *shared_address;          /* of all pods, who have no other and no names; or NULL */
     const struct host_ports *host_ports; /* who holds which; NULL: not known yet */
 };
 

@@ -24,6 +24,9 @@ static struct json *replica_address(struct arena *arena, const struct training_j
 {
     bool domain = !str_is_empty(cluster_domain);
 
+    if (job->shared_address)
+        return json_stringf(arena, "%s:%d", job->shared_address,
+                            training_replica_port(job, type, index));
     return json_stringf(arena, "%s.%s.svc%s%s:%d", training_replica_name(arena, job, type, index),
                         job->namespace_, domain ? "." : "", domain ? cluster_domain : "",
                         training_replica_port(job, type, index));

@@ -129,6 +129,18 @@ static void read_run_policy(const struct json *spec, struct training_job *ret)
     read_scheduling(json_at(spec, "runPolicy", "schedulingPolicy", NULL), &ret->scheduling);
 }
 
+void training_job_share_address(struct training_job *job, const char *address)
+{
+    job->shared_address = address;
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
+        struct training_replica_spec *spec = &job->replicas[type];
+        const struct json *port = find_port(job->kind, spec->template);
+
+        if (spec->present && json_get_int(port, "hostPort", 0) == 0)
+            spec->host_network = true;
+    }
+}
+
 void training_job_read(const struct training_kind *kind, const struct json *object,
                        struct training_job *ret)
 {

@@ -54,6 +54,7 @@ struct training_job {
     const char *namespace_;
     const char *name;
     const char *uid;
+    const char *shared_address; /* where every replica is, with a port of its own; NULL: by name */
     struct training_replica_spec replicas[TRAINING_REPLICA_TYPES];
     enum training_clean_policy clean_policy;
     int64_t ttl_seconds;      /* after finish; -1: never */
@@ -75,6 +76,8 @@ struct training_job {
 #define TRAINING_EVALUATOR_ANNOTATION     "trainyard.dev/tf-config-evaluator"
 #define TRAINING_RESTART_SCOPE_ANNOTATION "trainyard.dev/restart-scope"
 
+/* All replicas are in the network of one machine, at this address. */
+void training_job_share_address(struct training_job *job, const char *address);
 void training_job_read(const struct training_kind *kind, const struct json *object,
                        struct training_job *ret);
 /* It runs or has run: what is edited now must not take away what it has reached. */

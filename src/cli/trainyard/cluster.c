@@ -114,7 +114,7 @@ static int serve_api(struct cluster *cluster, struct err *err)
     int result = serve_on(cluster, cluster->options->listen_fd, &cluster->servers[0], err);
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(ports); i++) {
         int fd;
-        if (i > 0 && ports[i] == ports[0])
+        if (node_space_plain(cluster->space) || (i > 0 && ports[i] == ports[0]))
             break;
         result = node_space_listen(cluster->space, ports[i], &fd, err);
         if (result == 0)
@@ -162,7 +162,9 @@ static void open_operator(struct cluster *cluster)
     cluster->host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
     struct training_dialer dialer = {
         .open = dial_pod, .cancel = cancel_dialing, .context = cluster};
+    const char *shared = node_space_plain(cluster->space) ? "127.0.0.1" : NULL;
     struct training_controller_options training = {.host_ports = cluster->host_ports,
+                                                   .shared_address = shared,
                                                    .dialer = &dialer,
                                                    /* Ours starts PodGroups all or none. */
                                                    .gang_scheduler = "scheduler-plugins-scheduler"};
@@ -311,6 +313,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .step_path = beside_me(cluster.arena, "trainyard-step"),
         .prober_path = beside_me(cluster.arena, "trainyard"),
         .trainer_path = beside_me(cluster.arena, "trainer"),
+        .plain = options->plain,
         .isolated = options->isolated,
         .resolv_conf = options->resolv_conf,
         .fake_gpus = options->fake_gpus,

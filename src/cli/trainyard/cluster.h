@@ -15,6 +15,7 @@ struct cluster_options {
     int port;
     const char *resolv_conf; /* the machine's name servers; NULL: as the machine has them */
     int fake_gpus;           /* that the nodes tell of and the machine has not */
+    bool plain;              /* pods get no namespaces */
     bool isolated;           /* pods are to reach nothing beyond the cluster */
     bool no_operator;        /* TFJobs and PyTorchJobs are for somebody else to run */
 };

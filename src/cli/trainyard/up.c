@@ -12,6 +12,7 @@
 #include "net/http_server.h"
 #include "node/network/port_holder.h"
 #include "node/network/way_out.h"
+#include "node/node.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,6 +37,7 @@ struct up_values {
     const char *resolv_conf;
     int64_t fake_gpus;
     bool foreground;
+    bool plain;
     bool isolated;
     bool no_operator;
 };
@@ -115,7 +117,8 @@ static void print_ready(void *context)
            options->port, quote, options->kubeconfig, quote, kept ? "" : " --state ",
            kept ? "" : options->state->path);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *complaint = way_out_complaint(arena, options->state->path);
+    const char *plain = node_plain_note(arena, options->state->path);
+    const char *complaint = plain ? plain : way_out_complaint(arena, options->state->path);
     if (complaint)
         printf("\nnote: %s\n", complaint);
     fflush(stdout);
@@ -247,7 +250,7 @@ static int up(const struct up_values *wanted, struct err *err)
         printf("a cluster runs already in '%s' (pid %d)\n\n    export KUBECONFIG=%s\n", state.path,
                (int)server.pid, server.kubeconfig);
         if (!str_is_empty(wanted->nodes) || !str_is_empty(wanted->kubeconfig) ||
-            wanted->no_operator)
+            wanted->no_operator || wanted->plain)
             printf(
                 "\nit goes on as it was started: run 'trainyard down' before 'trainyard up' with "
                 "other options\n");
@@ -267,6 +270,7 @@ static int up(const struct up_values *wanted, struct err *err)
         return result;
     options.no_operator = wanted->no_operator;
     options.fake_gpus = (int)wanted->fake_gpus;
+    options.plain = wanted->plain;
     options.isolated = wanted->isolated;
     options.kubeconfig = state.kubeconfig;
     if (!str_is_empty(wanted->kubeconfig))
@@ -325,6 +329,10 @@ static const struct option OPTIONS[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),
      .help = "stay in the foreground until Ctrl-C"},
+    {.name = "plain",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct up_values, plain),
+     .help = "run pods as plain processes, without namespaces, as on a machine that forbids them"},
     {.name = "isolated",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, isolated),

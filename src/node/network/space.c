@@ -7,11 +7,13 @@
 
 #include "node/limits/cgroup_base.h"
 #include "node/network/inside_socket.h"
+#include "node/network/space_probe.h"
 #include "node/network/way_out.h"
 #include "node/pod/state.h"
 #include "node/process/helper.h"
 #include "node/process/lock.h"
 #include "node/process/start.h"
+#include "node/process/strays.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -22,30 +24,37 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
     STOP_GRACE_MS = 5 * 1000, /* `down` gives pods this long */
+    NOTE_MAX = 4096,
     STOP_SLACK_MS = 3 * 1000, /* and their supervisors this much more to write it down */
 };
 
 struct node_space {
     bool is_new; /* made by this process, not found */
     bool nested;
+    char *plain;    /* the note that says why there are no namespaces; NULL: there are */
     int network_fd; /* the holder's network namespace */
     char *lock;
     struct cgroup_base *groups;
 };
+
+const char *node_space_plain(const struct node_space *space)
+{
+    return space->plain;
+}
 
 bool node_space_is_nested(const struct node_space *space)
 {
@@ -62,43 +71,10 @@ const struct cgroup_base *node_space_groups(const struct node_space *space)
     return space->groups;
 }
 
-/* What pods need where no user namespace gives it; root in somebody's container may lack it. */
-static bool is_privileged(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {0};
-    const uint32_t needed = 1U << CAP_SYS_ADMIN | 1U << CAP_NET_ADMIN | 1U << CAP_SETUID |
-                            1U << CAP_SETGID | 1U << CAP_SETPCAP;
-    return geteuid() == 0 && syscall(SYS_capget, &header, data) == 0 &&
-           (data[0].effective & needed) == needed;
-}
-
-static int explain_refusal(struct err *err)
-{
-    return err_wrap(err,
-                    "this machine refuses user namespaces to ordinary users (allow them: sysctl "
-                    "user.max_user_namespaces=10000, kernel.unprivileged_userns_clone=1 and "
-                    "kernel.apparmor_restrict_unprivileged_userns=0, where they exist; or run as "
-                    "root)");
-}
-
 static int make_user_namespace(struct err *err)
 {
-    uid_t uid = geteuid();
-    gid_t gid = getegid();
-    if (unshare(CLONE_NEWUSER) < 0) {
-        err_set_errno(err, errno, "unshare");
-        return explain_refusal(err);
-    }
-    char map[64];
-    int result = file_write_into("/proc/self/setgroups", "deny", err);
-    snprintf(map, sizeof(map), "0 %u 1\n", uid);
-    if (result == 0)
-        result = file_write_into("/proc/self/uid_map", map, err);
-    snprintf(map, sizeof(map), "0 %u 1\n", gid);
-    if (result == 0)
-        result = file_write_into("/proc/self/gid_map", map, err);
-    return result < 0 ? explain_refusal(err) : 0;
+    int result = space_make_user_namespace(err);
+    return result < 0 ? err_wrap(err, "this machine refuses namespaces (%s)", space_advice()) : 0;
 }
 
 /* Into the user namespace of a holder that lives; nothing to do when it is ours already. */
@@ -153,7 +129,30 @@ int node_pod_end(const char *directory, int64_t grace_ms, struct err *err)
 {
     const struct pod_stop stop = {.grace_ms = grace_ms};
     int pidfd = ask_to_end(directory, &stop);
-    return pidfd < 0 ? 0 : await_end(pidfd, grace_ms, err);
+    int result = pidfd < 0 ? 0 : await_end(pidfd, grace_ms, err);
+    strays_end_marked(directory, NULL, NULL);
+    return result;
+}
+
+/* "<pod directory>/<container>": a supervisor ends its own. */
+static bool has_supervisor(void *context, const char *mark)
+{
+    (void)context;
+    const char *slash = strrchr(mark, '/');
+    _cleanup_free_ char *lock = mem_printf("%.*s/lock", (int)(slash - mark), mark);
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    return process_lock_holder(lock, &pidfd, &pid, NULL) == 0;
+}
+
+/* What a supervisor that was killed could not end, in a pod without namespaces. */
+static void end_strays(const char *state_dir)
+{
+    char path[PATH_MAX];
+    _cleanup_free_ char *pods = mem_printf("%s/pods", realpath(state_dir, path) ? path : state_dir);
+    size_t count = strays_end_marked(pods, has_supervisor, NULL);
+    if (count)
+        log_info("cluster", "ended %zu processes that were left of pods", count);
 }
 
 /* All are told before the first is waited for. */
@@ -179,6 +178,7 @@ static int end_pods(const char *state_dir, struct err *err)
         result = one < 0 ? one : result;
     }
     vec_release(&pidfds);
+    end_strays(state_dir);
     return result;
 }
 
@@ -189,6 +189,32 @@ static int end_helpers(const char *state_dir, struct err *err)
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(all); i++)
         result = helper_process_end(all[i], state_dir, err);
     return result;
+}
+
+static int end_holder(const char *state_dir, struct err *err)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/run/holder", state_dir);
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    if (process_lock_holder(lock, &pidfd, &pid, NULL) < 0)
+        return 0;
+    if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 || !process_wait_end(pidfd, STOP_SLACK_MS))
+        return err_set(err, ERR_FORBIDDEN,
+                       "cannot end the holder of the pod network (process %d): was the cluster "
+                       "started by another user",
+                       (int)pid);
+    return 0;
+}
+
+/* Pods, and what their network is made of. */
+static int end_all(const char *state_dir, struct err *err)
+{
+    int result = end_pods(state_dir, err);
+    if (result == 0)
+        result = end_helpers(state_dir, err);
+    if (result == 0)
+        result = end_holder(state_dir, err);
+    return result < 0 ? result : way_out_close(state_dir, err);
 }
 
 static int find_holder(struct node_space *space, const char *state_dir, const char *step_path,
@@ -266,20 +292,74 @@ static void raise_descriptor_limit(void)
     }
 }
 
-/* A plain chroot is often an ordinary directory; the kernel lets nobody replace a root that is no
- * mount point, and makes no user namespace in any chroot. */
-static int check_root(struct err *err)
+static char *plain_file(const char *state_dir)
 {
-    struct statx root;
-    if (statx(AT_FDCWD, "/", 0, STATX_TYPE, &root) < 0 ||
-        !(root.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) ||
-        root.stx_attributes & STATX_ATTR_MOUNT_ROOT)
-        return 0;
-    return err_set(
-        err, ERR_UNAVAILABLE,
-        "the root directory is no mount point, as in a plain chroot, and pods cannot get "
-        "a view of files of their own there: leave it, or enter it as containers do, "
-        "by pivot_root");
+    return mem_printf("%s/run/plain", state_dir);
+}
+
+const char *node_plain_note(struct arena *arena, const char *state_dir)
+{
+    _cleanup_free_ char *path = plain_file(state_dir);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, NOTE_MAX);
+    return file_read(path, &text, NULL) < 0 ? NULL : arena_strndup(arena, text.data, text.size);
+}
+
+static bool holder_lives(const struct node_space *space)
+{
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    return process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0;
+}
+
+/* Which of the two: namespaces unless they are refused or not wanted. Where a holder lives they
+ * work. */
+static void choose_mode(struct node_space *space, const struct node_options *options)
+{
+    struct err err = ERR_INIT;
+    const char *why = "they are not wanted: --plain", *advice = "leave out --plain";
+    if (!options->plain) {
+        _cleanup_free_ char *directory = mem_printf("%s/run", options->state_dir);
+        if (holder_lives(space) || space_probe(directory, &err) == 0)
+            return;
+        why = err.message;
+        advice = space_advice();
+    }
+    space->nested = !space_can_become();
+    space->plain = mem_printf(
+        "%s (%s), so pods run as plain processes in this machine's network: they share its ports "
+        "and files, and have no volumes but hostPath at its own path, no addresses or names of "
+        "services, no own images (%s)",
+        options->plain ? "no namespaces" : "this machine forbids namespaces", why, advice);
+}
+
+/* Whoever asks later (`up`, `status`) reads it in the file. The pods of the other mode cannot go on
+ * in this one. */
+static int enter_plain(struct node_space *space, const char *state_dir, struct err *err)
+{
+    _cleanup_free_ char *path = plain_file(state_dir);
+    if (holder_lives(space)) {
+        log_info("cluster", "ending the pods that run in namespaces: they go on without");
+        int result = end_all(state_dir, err);
+        if (result < 0)
+            return result;
+    }
+    end_strays(state_dir);
+    return file_write_atomic(path, space->plain, strlen(space->plain), 0600, err);
+}
+
+static int enter_namespaces(struct node_space *space, const struct node_options *options,
+                            struct err *err)
+{
+    _cleanup_free_ char *path = plain_file(options->state_dir);
+    if (unlink(path) == 0)
+        log_info("cluster", "ending the pods that run without namespaces: they go on with them");
+    int result = find_holder(space, options->state_dir, options->step_path, err);
+    if (result == 0)
+        result = find_helpers(space, options, err);
+    if (result == 0)
+        open_way_out(space, options);
+    return result;
 }
 
 int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err)
@@ -291,24 +371,20 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
         if (result < 0)
             return result;
     }
-    int checked = check_root(err);
-    if (checked < 0)
-        return checked;
     raise_descriptor_limit();
     struct node_space *space = mem_zalloc(sizeof(*space));
-    space->nested = !is_privileged();
+    space->nested = !space_is_privileged();
     space->network_fd = -1;
     space->lock = mem_printf("%s/run/holder", options->state_dir);
+    choose_mode(space, options);
     /* Before anything is started: it must be where we are when we have moved. */
     space->groups = cgroup_base_open(options->state_dir, !space->nested);
-    int result = find_holder(space, options->state_dir, options->step_path, err);
-    if (result == 0)
-        result = find_helpers(space, options, err);
+    int result = space->plain ? enter_plain(space, options->state_dir, err)
+                              : enter_namespaces(space, options, err);
     if (result < 0) {
         node_space_abandon(space, options->state_dir);
         return result;
     }
-    open_way_out(space, options);
     *ret = space;
     return 0;
 }
@@ -319,6 +395,7 @@ struct node_space *node_space_free(struct node_space *space)
         if (space->network_fd >= 0)
             close(space->network_fd);
         free(space->lock);
+        free(space->plain);
         cgroup_base_free(space->groups);
         free(space);
     }
@@ -349,31 +426,14 @@ int node_space_listen(struct node_space *space, int port, int *ret_fd, struct er
     return inside_socket_gateway(space->network_fd, SOCK_STREAM, port, ret_fd, err);
 }
 
-static int end_holder(const char *state_dir, struct err *err)
-{
-    _cleanup_free_ char *lock = mem_printf("%s/run/holder", state_dir);
-    _cleanup_fd_ int pidfd = -1;
-    pid_t pid;
-    if (process_lock_holder(lock, &pidfd, &pid, NULL) < 0)
-        return 0;
-    if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 || !process_wait_end(pidfd, STOP_SLACK_MS))
-        return err_set(err, ERR_FORBIDDEN,
-                       "cannot end the holder of the pod network (process %d): was the cluster "
-                       "started by another user",
-                       (int)pid);
-    return 0;
-}
-
 int node_space_destroy(const char *state_dir, struct err *err)
 {
-    int result = end_pods(state_dir, err);
-    if (result == 0)
-        result = end_helpers(state_dir, err);
-    if (result == 0)
-        result = end_holder(state_dir, err);
-    if (result == 0)
-        result = way_out_close(state_dir, err);
-    return result < 0 ? result : cgroup_base_destroy(state_dir, err);
+    _cleanup_free_ char *path = plain_file(state_dir);
+    int result = end_all(state_dir, err);
+    if (result < 0)
+        return result;
+    unlink(path);
+    return cgroup_base_destroy(state_dir, err);
 }
 
 struct node_space *node_space_abandon(struct node_space *space, const char *state_dir)

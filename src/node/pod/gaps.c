@@ -93,6 +93,41 @@ static void tell_container(const struct telling *t, const struct json *container
     }
 }
 
+static bool asks_for_user(const struct json *security)
+{
+    return json_get(security, "runAsUser") || json_get(security, "runAsGroup");
+}
+
+/* All that a manifest asks for and only namespaces could give, in one sentence. */
+static void tell_plain(const struct telling *t)
+{
+    static const char *const OF_POD[] = {"hostname", "subdomain", "hostAliases", "dnsConfig"};
+    static const char *const LISTS[] = {"initContainers", "containers"};
+    const struct json *spec = json_get(t->pod, "spec");
+    bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false;
+    const char *all = "";
+    for (size_t i = 0; i < ARRAY_SIZE(OF_POD); i++)
+        if (json_get(spec, OF_POD[i]))
+            all = arena_printf(t->arena, "%s%s%s", all, all[0] ? ", " : "", OF_POD[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (container, json_get(spec, LISTS[i])) {
+            const struct json *security = json_get(container, "securityContext");
+            user = user || asks_for_user(security);
+            read_only = read_only || json_get_bool(security, "readOnlyRootFilesystem", false);
+        }
+    }
+    if (read_only)
+        all = arena_printf(t->arena, "%s%sreadOnlyRootFilesystem", all, all[0] ? ", " : "");
+    if (user && t->nested)
+        all = arena_printf(t->arena, "%s%srunAsUser and runAsGroup", all, all[0] ? ", " : "");
+    if (all[0])
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena,
+                             "without namespaces these have no effect: %s ('trainyard status' says "
+                             "how to allow namespaces)",
+                             all));
+}
+
 static void tell_skipped(void *context, const char *kind, const char *name, const char *keys)
 {
     const struct telling *t = context;
@@ -104,12 +139,14 @@ static void tell_skipped(void *context, const char *kind, const char *name, cons
                      keys, kind, kube_meta_namespace(t->pod), name));
 }
 
-void pod_gaps_tell(struct arena *arena, const struct json *pod, bool nested,
+void pod_gaps_tell(struct arena *arena, const struct json *pod, bool nested, bool plain,
                    const struct node_objects *objects, pod_gap_tell *tell, void *context)
 {
     static const char *const LISTS[] = {"initContainers", "containers"};
     struct telling t = {arena, pod, nested, tell, context};
     tell_pod(&t);
+    if (plain)
+        tell_plain(&t);
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL)) {
             tell_container(&t, container);

@@ -11,8 +11,8 @@
 
 typedef void pod_gap_tell(void *context, const char *reason, const char *message);
 
-/* `nested`: pods are an ordinary user's. */
-void pod_gaps_tell(struct arena *arena, const struct json *pod, bool nested,
+/* `nested`: pods are an ordinary user's; `plain`: they have no namespaces. */
+void pod_gaps_tell(struct arena *arena, const struct json *pod, bool nested, bool plain,
                    const struct node_objects *objects, pod_gap_tell *tell, void *context);
 
 #endif

@@ -25,23 +25,31 @@ static int plan_container(struct planner *p, const struct json *container, bool 
     int result = planner_image(p, container, ret);
     if (result < 0)
         return planner_refuse(p, "CreateContainerConfigError", name, result);
+    if (p->input->plain && (result = planner_check_plain(p, container, ret)) < 0)
+        return result;
     planner_default_environment(p, container, &ret->environment);
-    environment_add_services(p->arena, &p->facts, p->input->objects, &ret->environment);
+    if (!p->input->plain)
+        environment_add_services(p->arena, &p->facts, p->input->objects, &ret->environment);
+    else if ((result = planner_plain_environment(p, container, &ret->environment)) < 0)
+        return planner_refuse(p, "CreateContainerConfigError", name, result);
     if ((result = planner_gpus(p, container, ret)) < 0 ||
         (result = environment_build(p->arena, &p->facts, p->input->objects, container,
                                     &ret->environment, p->err)) < 0 ||
         (result = planner_security(p, container, ret)) < 0 ||
-        (result = planner_mounts(p, container, ret)) < 0 ||
+        (result = p->input->plain ? 0 : planner_mounts(p, container, ret)) < 0 ||
         (result = planner_life(p, container, ret)) < 0)
         return planner_refuse(p, "CreateContainerConfigError", name, result);
-    return planner_command(p, container, ret);
+    result = planner_command(p, container, ret);
+    if (result == 0 && p->input->plain)
+        planner_plain_command(p, ret);
+    return result;
 }
 
 int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod_spec *ret,
              struct pod_plan_refusal *ret_refusal, struct err *err)
 {
     const struct json *spec = json_get(input->pod, "spec");
-    bool on_machine = pod_uses_host_network(input->pod);
+    bool on_machine = input->plain || pod_uses_host_network(input->pod);
     struct planner *p = ARENA_NEW(arena, struct planner);
     *p = (struct planner){.arena = arena,
                           .input = input,
@@ -57,11 +65,14 @@ int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod
     p->spec->network = on_machine ? NULL : input->network;
     p->spec->address = input->address;
     p->spec->nested = input->nested;
-    p->spec->machine_ipc = json_get_bool(spec, "hostIPC", false);
-    p->spec->shares_processes = json_get_bool(spec, "shareProcessNamespace", false);
-    p->spec->hosts = planner_hosts(p);
-    p->spec->resolv_conf = planner_resolv_conf(p);
-    planner_add_masks(p);
+    p->spec->plain = input->plain;
+    if (!input->plain) {
+        p->spec->machine_ipc = json_get_bool(spec, "hostIPC", false);
+        p->spec->shares_processes = json_get_bool(spec, "shareProcessNamespace", false);
+        p->spec->hosts = planner_hosts(p);
+        p->spec->resolv_conf = planner_resolv_conf(p);
+        planner_add_masks(p);
+    }
     int result = planner_hostname(p);
     if (result < 0)
         return planner_refuse(p, "FailedCreatePodSandBox", NULL, result);

@@ -11,6 +11,7 @@ struct pod_plan_input {
     const char *pod_dir;
     const char *network; /* lock of the pod network's holder */
     bool nested;
+    bool plain;          /* there are no namespaces */
     const char *address; /* the pod's own; equal to host_address with hostNetwork */
     const char *host_address;
     const struct json *capacity; /* of the node, by resource */

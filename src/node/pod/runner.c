@@ -134,7 +134,7 @@ void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal 
 
 static int take_address(struct pod_runner *runner, struct err *err)
 {
-    if (pod_uses_host_network(runner_pod(runner))) {
+    if (runner->host->plain || pod_uses_host_network(runner_pod(runner))) {
         str_copy(runner->address, sizeof(runner->address), runner->node_address);
         return 0;
     }
@@ -201,6 +201,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .pod_dir = runner->directory,
         .network = host->network,
         .nested = host->nested,
+        .plain = host->plain != NULL,
         .address = runner->address,
         .host_address = runner->node_address,
         .capacity = node_object_capacity(arena),
@@ -220,8 +221,9 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
     result = pod_plan(arena, &input, &spec, refusal, err);
     if (result == 0)
         result = pod_limits_plan(input.pod, &spec, err);
-    if (result == 0 && pod_uses_host_network(input.pod))
+    if (result == 0 && !input.plain && pod_uses_host_network(input.pod))
         result = host_names_begin(host->host_names, input.pod, runner->directory, spec.hosts, err);
+    runner->spec_is_plain = input.plain;
     return result < 0 ? result : write_spec(runner, &spec, err);
 }
 
@@ -246,14 +248,15 @@ static void tell_gap(void *context, const char *reason, const char *message)
 static void tell_gaps(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    pod_gaps_tell(arena, runner_pod(runner), runner->host->nested, &runner->host->objects, tell_gap,
-                  runner);
+    pod_gaps_tell(arena, runner_pod(runner), runner->host->nested, runner->host->plain != NULL,
+                  &runner->host->objects, tell_gap, runner);
 }
 
 static bool has_spec(const struct pod_runner *runner)
 {
     _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
-    return file_exists(path) && is_of_this_boot(runner);
+    return file_exists(path) && is_of_this_boot(runner) &&
+           runner->spec_is_plain == (runner->host->plain != NULL);
 }
 
 static void start(struct pod_runner *runner)
@@ -406,7 +409,8 @@ static void restore_spec(struct pod_runner *runner)
     if (file_read(path, &text, NULL) < 0 ||
         pod_spec_parse(arena, text.data, text.size, &spec, NULL) < 0)
         return;
-    if (spec.address)
+    runner->spec_is_plain = spec.plain;
+    if (spec.address && spec.plain == (runner->host->plain != NULL))
         str_copy(runner->address, sizeof(runner->address), spec.address);
     keep_peers(runner, peers_of_spec(runner->host->state_dir, &spec));
 }

@@ -24,7 +24,8 @@ struct pod_host {
     const char *trainer_path;
     const char *network; /* lock of the pod network's holder */
     bool nested;
-    const char *home; /* of the machine's user, or NULL */
+    const char *plain; /* why there are no namespaces; NULL: there are */
+    const char *home;  /* of the machine's user, or NULL */
     const char *resolv_conf;
     struct node_objects objects;
     struct addresses addresses;

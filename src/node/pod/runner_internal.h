@@ -25,6 +25,7 @@ struct pod_runner {
     char *node_address;
     char address[INET_ADDRSTRLEN]; /* "" until one is taken */
     char *peers;                   /* name of the directory it shares with its job, or NULL */
+    bool spec_is_plain;            /* what is planned has no namespaces */
     int64_t started_ms;
     struct state_machine machine;
     struct supervisor_link *link;

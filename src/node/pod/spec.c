@@ -167,6 +167,7 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
     record_write_int(buf, "nested", spec->nested);
     record_write_int(buf, "machine-ipc", spec->machine_ipc);
     record_write_int(buf, "share-processes", spec->shares_processes);
+    record_write_int(buf, "plain", spec->plain);
     record_write(buf, "restart", restart_policy_name(spec->restart));
     write_optional(buf, "identity", spec->identity);
     record_write_int(buf, "grace", spec->grace_ms);
@@ -364,6 +365,8 @@ static int parse_record(struct parser *p, const char *key, const char *value)
         return parse_bool(p, key, value, &spec->machine_ipc);
     if (str_eq(key, "share-processes"))
         return parse_bool(p, key, value, &spec->shares_processes);
+    if (str_eq(key, "plain"))
+        return parse_bool(p, key, value, &spec->plain);
     if (str_eq(key, "extra-group"))
         return parse_group(p, value);
     if (str_eq(key, "restart"))

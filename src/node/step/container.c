@@ -5,6 +5,7 @@
 
 #include "node/step/limits.h"
 #include "node/step/message.h"
+#include "node/step/world.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -13,12 +14,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -120,20 +119,20 @@ static int spawn(struct container_run *run, struct err *err)
 {
     struct step_lines lines = {-1, -1, -1, -1};
     _cleanup_free_ char *mount_point = mem_printf("%s/root", run->directory);
-    long pid = -1;
+    pid_t pid = -1;
     int result = 0;
     if (make_lines(run, &lines) < 0)
         result = err_set_errno(err, errno, "cannot make pipes");
     else if (run->share)
         result = (pid = step_share_fork(run->share, mount_point, err)) < 0 ? -1 : 0;
-    else /* like fork(), but the child is the first of new namespaces */
-        pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
+    else
+        pid = step_world_fork(run->pod);
     if (pid == 0)
         step_init_run(run->pod, run->spec, mount_point, &lines);
     if (result == 0 && pid < 0)
         result = err_set_errno(err, errno, "cannot make the container's namespaces");
     close_all((int[]){lines.report, lines.in, lines.out, lines.err}, 4);
-    run->pid = pid > 0 ? (pid_t)pid : 0;
+    run->pid = pid > 0 ? pid : 0;
     return result;
 }
 

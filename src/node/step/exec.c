@@ -13,6 +13,7 @@
 
 #include "node/process/fd_message.h"
 #include "node/step/limits.h"
+#include "node/step/world.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -103,10 +104,7 @@ static int enter(const struct container_run *run, struct err *err)
     if (result < 0)
         return result;
     own_pipes(run);
-    if (setns(SANDBOX_FD, CLONE_NEWNS | (pod->nested ? CLONE_NEWUSER : 0)) < 0)
-        return err_set_errno(err, errno, "cannot join the container's namespaces");
-    result = step_privilege_bound(pod, run->spec, err);
-    return result < 0 ? result : step_limits_count_processes(pod, err);
+    return step_world_join(pod, run->spec, SANDBOX_FD, err);
 }
 
 static void run_command(const struct container_run *run, const struct step_exec_order *order,
@@ -115,7 +113,7 @@ static void run_command(const struct container_run *run, const struct step_exec_
                         const int fds[3], int report_fd, int sandbox_fd)
 {
     struct err err = ERR_INIT;
-    const char *directory = run->spec->directory;
+    const char *directory = run->spec->directory ? run->spec->directory : "/";
     step_signals_default();
     umask(022);
     setsid();
@@ -125,7 +123,7 @@ static void run_command(const struct container_run *run, const struct step_exec_
     prepare_tar(run, order);
     if (enter(run, &err) < 0 || (order->terminal && become_terminal(&err) < 0))
         give_up(&err);
-    if (chdir(directory ? directory : "/") < 0) {
+    if (chdir(directory) < 0) {
         err_set_errno(&err, errno, "cannot change to working directory '%s'", directory);
         err.code = ERR_IO; /* it is not the command that is missing */
         give_up(&err);
@@ -182,7 +180,7 @@ static int start(struct step_exec *exec, const struct container_run *run,
     _cleanup_fd_ int sandbox = pidfd_open(run->pid, 0);
     if (sandbox < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set_errno(err, errno, "cannot reach the container");
-    pid_t pid = step_fork_inside(sandbox);
+    pid_t pid = run->pod->plain ? fork() : step_fork_inside(sandbox);
     if (pid == 0)
         run_command(run, order, fds, pair[1], sandbox);
     int why = errno;

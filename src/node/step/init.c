@@ -8,6 +8,7 @@
 
 #include "node/step/limits.h"
 #include "node/step/share.h"
+#include "node/step/world.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -105,7 +106,8 @@ static void explain_too_long(const struct pod_container *container, struct err *
 }
 
 /* People keep programs where pods do not look, and programs that need what an image lacks. */
-static void explain_missing(const struct pod_container *container, struct err *err)
+static void explain_missing(const struct pod_spec *spec, const struct pod_container *container,
+                            struct err *err)
 {
     static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
     const char *program = container->arguments.items[0], *advice = "";
@@ -113,7 +115,7 @@ static void explain_missing(const struct pod_container *container, struct err *e
         advice = ": it is there, but its interpreter or loader is not";
     else if (container->root)
         advice = " in the image";
-    for (size_t i = 0; !container->root && i < ARRAY_SIZE(OWN); i++)
+    for (size_t i = 0; !spec->plain && !container->root && i < ARRAY_SIZE(OWN); i++)
         if (!advice[0] && str_has_prefix(program, OWN[i]))
             advice = ": pods do not see this directory of the machine, keep the program elsewhere, "
                      "in your home or in /opt";
@@ -121,9 +123,10 @@ static void explain_missing(const struct pod_container *container, struct err *e
 }
 
 /* In the child: become the command, or say through the pipe why not. */
-static void run_command(const struct pod_container *container, int error_fd)
-    __attribute__((noreturn));
-static void run_command(const struct pod_container *container, int error_fd)
+static void run_command(const struct pod_spec *spec, const struct pod_container *container,
+                        int error_fd) __attribute__((noreturn));
+static void run_command(const struct pod_spec *spec, const struct pod_container *container,
+                        int error_fd)
 {
     struct err err = ERR_INIT;
     step_signals_default();
@@ -140,7 +143,7 @@ static void run_command(const struct pod_container *container, int error_fd)
         if (errno == E2BIG)
             explain_too_long(container, &err);
         else if (errno == ENOENT)
-            explain_missing(container, &err);
+            explain_missing(spec, container, &err);
         else
             err_set_errno(&err, errno, "cannot run '%s'", arguments[0]);
     }
@@ -149,7 +152,7 @@ static void run_command(const struct pod_container *container, int error_fd)
     _exit(127);
 }
 
-static pid_t start_command(const struct pod_container *container)
+static pid_t start_command(const struct pod_spec *spec, const struct pod_container *container)
 {
     struct err err = ERR_INIT;
     int error_pipe[2];
@@ -159,7 +162,7 @@ static pid_t start_command(const struct pod_container *container)
         fail(&err);
     }
     if (pid == 0)
-        run_command(container, error_pipe[1]);
+        run_command(spec, container, error_pipe[1]);
     close(error_pipe[1]);
     ssize_t got;
     do {
@@ -187,9 +190,9 @@ static void report_exit(int status)
 
 /* The supervisor's death must end the sandbox. The wish is forgotten whenever privileges change, so
  * it is stated after; a supervisor that died before has closed the report line. */
-static void bind_to_supervisor(void)
+static void bind_to_supervisor(const struct pod_spec *spec)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, step_world_orphan_signal(spec));
     struct pollfd line = {.fd = REPORT_FD};
     if (poll(&line, 1, 0) > 0 && line.revents & (POLLERR | POLLHUP))
         _exit(1);
@@ -199,6 +202,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
                    const char *mount_point, const struct step_lines *lines)
 {
     struct err err = ERR_INIT;
+    const pid_t supervisor = getppid();
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
@@ -207,14 +211,10 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     if (keep_lines(lines) < 0)
         _exit(1);
     if (step_limits_enter(spec, container, &err) < 0 ||
-        step_root_enter(spec, container, mount_point, &err) < 0)
-        fail(&err);
-    step_limits_shrink_memory_files(spec, container);
-    if (step_privilege_drop(spec, container, &err) < 0 ||
-        step_limits_count_processes(spec, &err) < 0)
+        step_world_build(spec, container, mount_point, &err) < 0)
         fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);
-    bind_to_supervisor();
+    bind_to_supervisor(spec);
     /* Through /proc/1/exe the container's root would reach our program's file on the machine, where
      * it is not read-only. */
     prctl(PR_SET_DUMPABLE, 0);
@@ -222,7 +222,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
 
     if (spec->shares_processes && send_mark(&err) < 0)
         fail(&err);
-    pid_t command = start_command(container);
+    pid_t command = start_command(spec, container);
     report(&(struct step_report){.kind = STEP_RUNNING});
     /* A descendant that keeps our pipes' ends open is fine; we must not. */
     close(STDIN_FILENO);
@@ -234,8 +234,13 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
         if (number == SIGCHLD) {
             int status;
             for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
-                if (ended == command)
+                if (ended == command) {
+                    step_world_end(spec);
                     report_exit(status);
+                }
+        } else if (getppid() != supervisor) {
+            step_world_end(spec);
+            _exit(1);
         } else if (number > 0) {
             bool is_stop = number == SIGTERM && container->stop_signal;
             kill(command, is_stop ? (int)container->stop_signal : number);

@@ -11,6 +11,7 @@
 #include "node/step/life.h"
 #include "node/step/limits.h"
 #include "node/step/server.h"
+#include "node/step/world.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -287,6 +288,18 @@ static void read_container(struct supervisor *s, size_t i)
         life_begin(&s->lives[i], moment_monotonic_ms());
 }
 
+/* Nothing of a container outlives it. */
+static void clear_away(const struct supervisor *s, size_t ended)
+{
+    pid_t others[POD_CONTAINERS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < s->state.count; i++)
+        if (i != ended && s->runs[i].pid)
+            others[count++] = s->runs[i].pid;
+    step_world_container_ended(&s->spec, s->directory, s->spec.containers[ended].name, others,
+                               count);
+}
+
 static void reap(struct supervisor *s)
 {
     int status;
@@ -297,6 +310,7 @@ static void reap(struct supervisor *s)
             life_reaped(&s->lives[i], pid, status);
             if (s->runs[i].pid != pid)
                 continue;
+            clear_away(s, i);
             read_container(s, i); /* it may have run so shortly that nobody has heard of it */
             container_run_reaped(&s->runs[i], status, moment_wall_ms());
             step_server_run_ended(&s->server, &s->runs[i]);
@@ -478,9 +492,7 @@ static int prepare(struct supervisor *s, struct arena *arena, struct err *err)
     if (s->state.finished)
         return 0;
     if ((result = step_limits_begin_pod(&s->spec, err)) < 0 ||
-        (result = step_network_enter(&s->spec, err)) < 0 ||
-        (result = step_sysctls_set(&s->spec, err)) < 0 ||
-        (result = step_memory_mount(&s->spec, err)) < 0)
+        (result = step_world_enter(&s->spec, s->directory, err)) < 0)
         return result;
     return step_server_open(&s->server, s->directory, s->runs, s->state.count, err);
 }

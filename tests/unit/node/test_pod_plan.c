@@ -20,6 +20,8 @@ static const struct json *get_object(void *context, const struct kube_resource *
     return NULL;
 }
 
+static bool is_plain;
+
 static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec *ret,
                     struct pod_plan_refusal *refusal, struct err *err)
 {
@@ -30,6 +32,8 @@ static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec
         .pod_dir = arena_printf(arena, "%s/pod", root),
         .network = "/run/holder",
         .nested = true,
+        .plain = is_plain,
+        .api_port = 7443,
         .address = "10.244.1.2",
         .host_address = "127.0.0.1",
         .trainer_path = "/opt/trainer",
@@ -403,7 +407,7 @@ static void what_is_not_given_is_told(void **state)
         "5},'containers':[{'name':'c',"
         "'securityContext':{'capabilities':{'add':['NET_RAW','NET_ADMIN','SYS_ADMIN']}}}]}}");
     buf_init(&text, 4096);
-    pod_gaps_tell(arena, pod, true, &objects, note, &text);
+    pod_gaps_tell(arena, pod, true, false, &objects, note, &text);
     assert_string_equal(
         text.data,
         "Unsupported: hostPID has no effect: who sees the machine's processes can end and look "
@@ -414,9 +418,71 @@ static void what_is_not_given_is_told(void **state)
         "Unsupported: container c does not get the capabilities it adds (NET_ADMIN, SYS_ADMIN): a "
         "container never has more than its sandbox\n");
     buf_clear(&text);
-    pod_gaps_tell(arena, pod, false, &objects, note, &text);
+    pod_gaps_tell(arena, pod, false, false, &objects, note, &text);
     assert_null(strstr(text.data, "fsGroup"));
     assert_non_null(strstr(text.data, "(SYS_ADMIN)"));
+    buf_clear(&text);
+    pod_gaps_tell(arena,
+                  read_json(arena, "{'spec':{'hostname':'h','containers':[{'name':'c',"
+                                   "'securityContext':{'runAsUser':5}}]}}"),
+                  true, true, &objects, note, &text);
+    assert_string_equal(text.data,
+                        "Unsupported: without namespaces these have no effect: hostname, runAsUser "
+                        "and runAsGroup ('trainyard status' says how to allow namespaces)\n");
+}
+
+static void without_namespaces_a_pod_has_the_machine(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_spec spec;
+    struct pod_plan_refusal refusal;
+    struct err err = ERR_INIT;
+    const char *const accepted =
+        "{'volumes':[{'name':'h','hostPath':{'path':'/usr'}}],"
+        " 'containers':[{'name':'main','image':'trainyard/trainer','args':['fit'],"
+        "  'volumeMounts':[{'name':'h','mountPath':'/usr/'}]}]}";
+    is_plain = true;
+    int result = plan(arena, accepted, &spec, &refusal, &err);
+    is_plain = false;
+    assert_int_equal(result, 0);
+    assert_true(spec.plain);
+    assert_null(spec.network);
+    const struct pod_container *main = &spec.containers[0];
+    assert_int_equal(main->mount_count, 0);
+    assert_string_equal(main->arguments.items[0], "/opt/trainer");
+    assert_string_equal(environment_get(&main->environment, "TRAINYARD_POD"),
+                        arena_printf(arena, "%s/pod/main", root));
+    assert_string_equal(environment_get(&main->environment, "KUBERNETES_SERVICE_HOST"),
+                        "127.0.0.1");
+    assert_string_equal(environment_get(&main->environment, "KUBERNETES_SERVICE_PORT"), "7443");
+}
+
+static void without_namespaces_nothing_is_mounted(void **state)
+{
+    static const struct {
+        const char *spec, *reason, *message;
+    } ROWS[] = {
+        {"{'volumes':[{'name':'e','emptyDir':{}}],'containers':[{'name':'m','command':['x'],"
+         "'volumeMounts':[{'name':'e','mountPath':'/data'}]}]}",
+         "FailedMount", "volume \"e\": it cannot be mounted at '/data'"},
+        {"{'volumes':[{'name':'h','hostPath':{'path':'/usr'}}],'containers':[{'name':'m',"
+         "'command':['x'],'volumeMounts':[{'name':'h','mountPath':'/usr','subPath':'lib'}]}]}",
+         "FailedMount", "volume \"h\": it cannot be mounted at '/usr'"},
+        {"{'containers':[{'name':'m','image':'rooted'}]}", "CreateContainerError",
+         "image 'rooted' has files of its own"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct pod_spec spec;
+        struct pod_plan_refusal refusal;
+        struct err err = ERR_INIT;
+        is_plain = true;
+        int result = plan(arena, ROWS[i].spec, &spec, &refusal, &err);
+        is_plain = false;
+        assert_true(result < 0);
+        assert_string_equal(refusal.reason, ROWS[i].reason);
+        assert_non_null(strstr(err.message, ROWS[i].message));
+    }
 }
 
 static void long_names_are_cut(void **state)
@@ -499,6 +565,8 @@ int main(void)
         cmocka_unit_test(what_is_not_given_is_told),
         cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(peers_of_a_job),
+        cmocka_unit_test(without_namespaces_a_pod_has_the_machine),
+        cmocka_unit_test(without_namespaces_nothing_is_mounted),
         cmocka_unit_test(gpus_are_told),
         cmocka_unit_test(gpus_are_counted),
     };

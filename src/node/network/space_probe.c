@@ -1,0 +1,129 @@
+/* Trying namespaces; see network/space_probe.h. */
+#include "node/network/space_probe.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BIT(capability) (1U << (capability))
+
+static bool has_capabilities(uint32_t needed)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {0};
+    return geteuid() == 0 && syscall(SYS_capget, &header, data) == 0 &&
+           (data[0].effective & needed) == needed;
+}
+
+/* A user namespace may deny it whatever capabilities there are. */
+static bool groups_are_denied(void)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 64);
+    return file_read("/proc/self/setgroups", &text, NULL) == 0 && str_has_prefix(text.data, "deny");
+}
+
+bool space_can_become(void)
+{
+    return !groups_are_denied() &&
+           has_capabilities(BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_SETPCAP));
+}
+
+bool space_is_privileged(void)
+{
+    return has_capabilities(BIT(CAP_SYS_ADMIN) | BIT(CAP_NET_ADMIN) | BIT(CAP_SETUID) |
+                            BIT(CAP_SETGID) | BIT(CAP_SETPCAP));
+}
+
+const char *space_advice(void)
+{
+    return geteuid() == 0
+               ? "in a container allow it SYS_ADMIN and NET_ADMIN and no filter of system calls: "
+                 "docker run --privileged"
+               : "allow them: sysctl user.max_user_namespaces=10000, "
+                 "kernel.unprivileged_userns_clone=1 and "
+                 "kernel.apparmor_restrict_unprivileged_userns=0, where they exist; or run as root";
+}
+
+int space_make_user_namespace(struct err *err)
+{
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    if (unshare(CLONE_NEWUSER) < 0)
+        return err_set_errno(err, errno, "unshare(CLONE_NEWUSER)");
+    char map[64];
+    int result = file_write_into("/proc/self/setgroups", "deny", err);
+    snprintf(map, sizeof(map), "0 %u 1\n", uid);
+    if (result == 0)
+        result = file_write_into("/proc/self/uid_map", map, err);
+    snprintf(map, sizeof(map), "0 %u 1\n", gid);
+    if (result == 0)
+        result = file_write_into("/proc/self/gid_map", map, err);
+    return result;
+}
+
+/* A plain chroot is often an ordinary directory; the kernel lets nobody replace a root that is no
+ * mount point, and makes no user namespace in any chroot. */
+static int check_root(struct err *err)
+{
+    struct statx root;
+    if (statx(AT_FDCWD, "/", 0, STATX_TYPE, &root) < 0 ||
+        !(root.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) ||
+        root.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+        return 0;
+    return err_set(err, ERR_UNAVAILABLE,
+                   "the root directory is no mount point, as in a plain chroot: enter it as "
+                   "containers do, by pivot_root");
+}
+
+static int try_all(const char *directory, struct err *err)
+{
+    int result = space_is_privileged() ? 0 : space_make_user_namespace(err);
+    if (result < 0)
+        return result;
+    if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
+        return err_set_errno(err, errno, "unshare");
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("tmpfs", directory, "tmpfs", MS_NOSUID | MS_NODEV, NULL) < 0)
+        return err_set_errno(err, errno, "mount");
+    return 0;
+}
+
+int space_probe(const char *directory, struct err *err)
+{
+    struct err failure = ERR_INIT;
+    int fds[2];
+    int result = check_root(err);
+    if (result < 0)
+        return result;
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return err_set_errno(err, errno, "cannot make a pipe");
+    pid_t child = fork();
+    if (child == 0) {
+        (void)try_all(directory, &failure);
+        _exit(write(fds[1], &failure, sizeof(failure)) == (ssize_t)sizeof(failure) ? 0 : 1);
+    }
+    close(fds[1]);
+    ssize_t got = child < 0 ? -1 : read(fds[0], &failure, sizeof(failure));
+    close(fds[0]);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (got != (ssize_t)sizeof(failure)) /* a filter may kill whoever asks */
+        return err_set(err, ERR_UNAVAILABLE, "who tries to make them is killed");
+    if (failure.code == ERR_NONE)
+        return 0;
+    *err = failure;
+    return -(int)failure.code;
+}

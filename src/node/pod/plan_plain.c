@@ -1,0 +1,118 @@
+/* A container where there are no namespaces: it sees the machine's files as they are. What would
+ * have to be mounted is refused, and what can be told by a variable instead is. */
+#include "node/pod/plan_internal.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "kube/object.h"
+#include "node/process/strays.h"
+
+#include <string.h>
+
+#define ACCOUNT_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+
+static const struct volume *find_volume(const struct planner *p, const char *name)
+{
+    for (size_t i = 0; i < p->volume_count; i++)
+        if (str_eq(p->volumes[i].name, name))
+            return &p->volumes[i];
+    return NULL;
+}
+
+/* A directory of the machine that is wanted where it is. */
+static bool is_in_place(const struct planner *p, const struct json *mount)
+{
+    const struct volume *volume = find_volume(p, json_get_string(mount, "name", ""));
+    const char *path = json_get_string(mount, "mountPath", "");
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    return volume && strlen(volume->source) == size && strncmp(volume->source, path, size) == 0 &&
+           !json_get_string(mount, "subPath", "")[0] &&
+           !json_get_string(mount, "subPathExpr", "")[0];
+}
+
+int planner_check_plain(struct planner *p, const struct json *container,
+                        const struct pod_container *planned)
+{
+    if (planned->root)
+        return planner_refuse(
+            p, "CreateContainerError", planned->name,
+            err_set(p->err, ERR_UNSUPPORTED,
+                    "image '%s' has files of its own, and a root of its own needs namespaces, "
+                    "which this cluster does without: map the image to a command of this machine "
+                    "('trainyard image add'), or allow namespaces ('trainyard status' says how)",
+                    json_get_string(container, "image", "")));
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        const char *path = json_get_string(mount, "mountPath", "");
+        if (str_eq(path, ACCOUNT_MOUNT) || is_in_place(p, mount))
+            continue;
+        return planner_refuse(
+            p, "FailedMount", planned->name,
+            err_set(p->err, ERR_UNSUPPORTED,
+                    "MountVolume.SetUp failed for volume \"%s\": it cannot be mounted at '%s', "
+                    "because mounts need namespaces, which this cluster does without: use a "
+                    "hostPath volume at its own path, or allow namespaces ('trainyard status' says "
+                    "how)",
+                    json_get_string(mount, "name", ""), path));
+    }
+    return 0;
+}
+
+/* kubectl and the client libraries find the API by this file, as they would by the one mounted in
+ * an account's place; token and CA are read from the volume, whose files follow the account. */
+static int write_kubeconfig(struct planner *p, const char *files, const char **ret)
+{
+    const char *path = arena_printf(p->arena, "%s/kubeconfig", p->input->pod_dir);
+    const char *text = arena_printf(
+        p->arena,
+        "apiVersion: v1\nkind: Config\ncurrent-context: pod\n"
+        "clusters:\n- name: pod\n  cluster:\n    server: https://127.0.0.1:%d\n"
+        "    certificate-authority: '%s/ca.crt'\n"
+        "users:\n- name: pod\n  user:\n    tokenFile: '%s/token'\n"
+        "contexts:\n- name: pod\n  context:\n    cluster: pod\n    user: pod\n    namespace: %s\n",
+        p->input->api_port, files, files, kube_meta_namespace(p->input->pod));
+    *ret = path;
+    return file_replace(path, text, strlen(text), 0644, p->err);
+}
+
+int planner_plain_environment(struct planner *p, const struct json *container,
+                              struct pod_strings *environment)
+{
+    const struct node_objects no_services = {.get = p->input->objects->get,
+                                             .context = p->input->objects->context};
+    const char *directory = p->input->pod_dir, *kubeconfig;
+    environment_add_services(p->arena, &p->facts, &no_services, environment);
+    environment_set(
+        p->arena, environment, STRAYS_MARK,
+        arena_printf(p->arena, "%s/%s", directory, json_get_string(container, "name", "")));
+    if (p->input->trainer_path)
+        environment_set(
+            p->arena, environment, "PATH",
+            arena_printf(p->arena, "%s:%.*s", environment_get(environment, "PATH"),
+                         (int)(strrchr(p->input->trainer_path, '/') - p->input->trainer_path),
+                         p->input->trainer_path));
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        const struct volume *volume = find_volume(p, json_get_string(mount, "name", ""));
+        if (!volume || !str_eq(json_get_string(mount, "mountPath", ""), ACCOUNT_MOUNT))
+            continue;
+        int result = write_kubeconfig(p, volume->source, &kubeconfig);
+        if (result < 0)
+            return result;
+        environment_set(p->arena, environment, "KUBECONFIG", kubeconfig);
+    }
+    return 0;
+}
+
+/* The programs that every pod finds in one place lie where they are. */
+void planner_plain_command(struct planner *p, struct pod_container *ret)
+{
+    const struct {
+        const char *inside, *outside;
+    } programs[] = {{IMAGE_TRAINER_PATH, p->input->trainer_path},
+                    {IMAGE_STEP_PATH, p->input->step_path}};
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        for (size_t k = 0; programs[i].outside && k < ret->arguments.count; k++)
+            if (str_eq(ret->arguments.items[k], programs[i].inside))
+                ret->arguments.items[k] = programs[i].outside;
+}

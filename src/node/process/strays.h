@@ -1,0 +1,29 @@
+/* Processes that no namespace holds together: found by who their parents are, or by a mark in their
+ * environment, and ended. For pods without namespaces (docs/design/plain.md); a process that has a
+ * PID namespace needs none of it. */
+#ifndef TRAINYARD_NODE_PROCESS_STRAYS_H
+#define TRAINYARD_NODE_PROCESS_STRAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Every process of such a pod has this variable: "<pod directory>/<container>". */
+#define STRAYS_MARK "TRAINYARD_POD"
+
+/* Whether to end what descends from `top`, a child of the caller. */
+typedef bool strays_choose(void *context, pid_t top);
+
+/* SIGKILL to all that descends from the caller, again until nothing is left; `choose` may be NULL:
+ * all of it. Only a subreaper has its orphans, too. False if something does not die. */
+bool strays_end_below(strays_choose *choose, void *context);
+
+/* The mark of a process in `ret`, "" if it has none that we can read. */
+void strays_mark_of(pid_t pid, char *ret, size_t size);
+
+/* SIGKILL to all whose mark begins with this path and a slash, again until nothing is left. `spare`
+ * may be NULL; it is asked with the mark. Returns how many there were. */
+typedef bool strays_spare(void *context, const char *mark);
+size_t strays_end_marked(const char *path, strays_spare *spare, void *context);
+
+#endif

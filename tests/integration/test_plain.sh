@@ -1,0 +1,174 @@
+#!/bin/bash
+# Pods without namespaces: on a machine that forbids them, and with --plain. Nothing of a pod may outlive it, whoever is killed.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+# Processes whose environment names a pod of this state.
+marked() { grep -laz "^TRAINYARD_POD=$TRAINYARD_STATE/" /proc/[0-9]*/environ 2>/dev/null | wc -l; }
+nothing_runs() { ! pgrep -f "$1" >/dev/null; }
+runs() { pgrep -f "$1" >/dev/null; }
+event_says() { kubectl get events -o jsonpath="{.items[?(@.involvedObject.name==\"$1\")].message}" | finds -F -- "$2"; }
+restarts_are() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].restartCount}')" = "$2" ]; }
+
+# pod NAME POLICY COMMAND [PORT]
+pod() {
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  restartPolicy: $2
+  terminationGracePeriodSeconds: 1
+  containers:
+  - name: main
+    image: none
+    command: [bash, -c, '$3']
+    ${4:+ports: [{containerPort: $4\}]}
+YAML
+}
+
+# The double fork and the cleared environment leave no trace of where a process came from, but for its parents.
+STRAYS='(setsid bash -c "exec -a stray-$TAG sleep 1000" &); env -i setsid bash -c "exec -a stray-$TAG sleep 1000" & '
+
+life() { # TAG
+    TAG=$1 CODE=${STRAYS//\$TAG/$1}
+    port=$(free_port)
+    pod "$1-code" Never "$CODE echo said; until [ -e $SCRATCH/$1-go ]; do sleep 0.05; done; exit 3" "$port"
+    wait_for_log "$1-code" said
+    wait_until "the strays to run" runs "stray-$1"
+    pod "$1-second" Never "exit 0" "$port"
+    wait_until "the taken port to be told" event_says "$1-second" "didn't have free ports for the requested pod ports"
+    assert_eq "the address" 127.0.0.1 "$(kubectl get pod "$1-code" -o jsonpath='{.status.podIP}')"
+    assert_contains "exec" "$1-code" "$(kubectl exec "$1-code" -- sh -c 'echo $HOSTNAME')"
+    as_user touch "$SCRATCH/$1-go"
+    wait_for_phase "$1-code" Failed
+    assert_eq "the exit code" 3 "$(kubectl get pod "$1-code" -o jsonpath='{.status.containerStatuses[0].state.terminated.exitCode}')"
+    nothing_runs "stray-$1" || fail "a process outlived its pod"
+    wait_for_phase "$1-second" Succeeded
+
+    pod "$1-restart" OnFailure "[ -e $SCRATCH/$1-again ] || { touch $SCRATCH/$1-again; exit 1; }"
+    wait_for_phase "$1-restart" Succeeded
+    restarts_are "$1-restart" 1 || fail "the failed container was not restarted once"
+
+    # Its account's rights, by the kubeconfig it is given.
+    pod "$1-token" Never "$KUBECTL get pods 2>&1; true"
+    wait_for_phase "$1-token" Succeeded
+    assert_contains "what the pod may not" 'User "system:serviceaccount:default:default" cannot list' "$(kubectl logs "$1-token")"
+}
+
+kills() { # TAG
+    CODE=${STRAYS//\$TAG/$1}
+    pod "$1-kill" Always "$CODE exec -a main-$1 sleep 1000"
+    wait_until "the strays of $1 to run" runs "stray-$1"
+    wait_until "the command of $1 to run" runs "main-$1"
+    first=$(ps -o ppid= -p "$(pgrep -f "^main-$1" | head -1)")
+    supervisor=$(ps -o ppid= -p "$first")
+    before=$(pgrep -f "stray-$1|main-$1")
+    kill -9 "$first"
+    for pid in $before; do wait_until "process $pid to end with the first process" is_gone "$pid"; done
+    wait_until "a restart" restarts_are "$1-kill" 1
+    wait_until "the command to run again" runs "main-$1"
+    before=$(pgrep -f "stray-$1|main-$1")
+    kill -9 "$supervisor"
+    for pid in $before; do wait_until "process $pid to end with the supervisor" is_gone "$pid"; done
+    wait_until "the command to run once more" runs "main-$1"
+    server=$(server_pid)
+    kill -9 "$server"
+    wait_until "the server to end" is_gone "$server"
+    running=$(pgrep -f "^main-$1")
+    cluster_up "${@:2}"
+    assert_eq "the pod that outlived the server" "$running" "$(pgrep -f "^main-$1")"
+    # Everybody who could end them at once: the mark is what finds the rest.
+    kill -9 "$(server_pid)" "$(ps -o ppid= -p "$(ps -o ppid= -p "$running")" | tr -d ' ')"
+    cluster_wipe
+    nothing_runs "stray-$1|main-$1" || fail "something is left after down --wipe"
+    assert_eq "marked processes" 0 "$(marked)"
+}
+
+refusals() {
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: volume}
+spec:
+  containers: [{name: main, image: none, command: [sleep, "1"], volumeMounts: [{name: data, mountPath: /data}]}]
+  volumes: [{name: data, emptyDir: {}}]
+YAML
+    wait_until "the volume to be refused" event_says volume "volume \"data\": it cannot be mounted at '/data'"
+    assert_contains "the condition" Plain \
+        "$(kubectl get node node-1 -o jsonpath='{.status.conditions[?(@.type=="trainyard.dev/Namespaces")].reason}')"
+    assert_contains "status" "plain processes" "$(as_user "$TRAINYARD" status)"
+}
+
+training() {
+    kubectl apply -f - <<'YAML' >/dev/null
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: two}
+spec:
+  tfReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+          - name: tensorflow
+            image: none
+            command: [python3, -u, -c]
+            args:
+            - |
+              import json, os, socket, time
+              config = json.loads(os.environ["TF_CONFIG"])
+              index, workers = config["task"]["index"], config["cluster"]["worker"]
+              own = socket.create_server(("", int(workers[index].split(":")[1])))
+              host, port = workers[1 - index].split(":")
+              assert host == "127.0.0.1", workers
+              while True:
+                  try:
+                      other = socket.create_connection((host, int(port)))
+                      break
+                  except ConnectionRefusedError:
+                      time.sleep(0.05)
+              other.sendall(b"gradient")
+              other.close()
+              print(own.accept()[0].recv(8).decode())
+YAML
+    wait_for_tfjob two Succeeded
+    assert_contains "what a worker heard of the other" gradient "$(kubectl logs two-worker-0)"
+}
+
+# The real refusal: a user namespace that allows none below it, and no capability.
+# shellcheck disable=SC2016 # for the inner shell
+FORBIDDEN='echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"'
+if unshare -r true 2>/dev/null; then
+    unshare -r bash -c "$FORBIDDEN" - "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1 || { cat "$SCRATCH/up.log"; fail "up where namespaces are forbidden"; }
+    CLUSTER_UP=yes
+    assert_contains "up" "this machine forbids namespaces (unshare(CLONE_NEWUSER): No space left on device)" "$(cat "$SCRATCH/up.log")"
+    pod forbidden Never 'echo it runs'
+    wait_for_phase forbidden Succeeded
+    cluster_wipe
+fi
+
+cluster_up --plain
+refusals
+training
+life root
+kills root --plain
+become_ordinary_user
+cluster_up --plain
+life user
+kills user --plain
+
+# From one mode into the other: the pods go along.
+cluster_up
+pod moves Always 'exec -a moves sleep 1000'
+wait_for_phase moves Running
+kill -9 "$(server_pid)"
+cluster_up --plain
+wait_until "the pod to run in the other mode" restarts_are moves 1
+wait_until "its command to run" runs ^moves
+kill -9 "$(server_pid)"
+cluster_up
+wait_until "the pod to run in namespaces again" restarts_are moves 2
+cluster_wipe
+nothing_runs ^moves || fail "the pod outlived its cluster"
