@@ -5,8 +5,10 @@
 
 # Processes whose environment names a pod of this state.
 marked() { grep -laz "^TRAINYARD_POD=$TRAINYARD_STATE/" /proc/[0-9]*/environ 2>/dev/null | wc -l; }
+has_ended() { ! is_alive "$1"; }
 nothing_runs() { ! pgrep -f "$1" >/dev/null; }
 runs() { pgrep -f "$1" >/dev/null; }
+parent_of() { ps -o ppid= -p "$1" | tr -d ' '; }
 event_says() { kubectl get events -o jsonpath="{.items[?(@.involvedObject.name==\"$1\")].message}" | finds -F -- "$2"; }
 restarts_are() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].restartCount}')" = "$2" ]; }
 
@@ -61,25 +63,25 @@ kills() { # TAG
     pod "$1-kill" Always "$CODE exec -a main-$1 sleep 1000"
     wait_until "the strays of $1 to run" runs "stray-$1"
     wait_until "the command of $1 to run" runs "main-$1"
-    first=$(ps -o ppid= -p "$(pgrep -f "^main-$1" | head -1)")
-    supervisor=$(ps -o ppid= -p "$first")
+    first=$(parent_of "$(pgrep -f "^main-$1")")
+    supervisor=$(parent_of "$first")
     before=$(pgrep -f "stray-$1|main-$1")
     kill -9 "$first"
-    for pid in $before; do wait_until "process $pid to end with the first process" is_gone "$pid"; done
+    for pid in $before; do wait_until "process $pid to end with the first process" has_ended "$pid"; done
     wait_until "a restart" restarts_are "$1-kill" 1
     wait_until "the command to run again" runs "main-$1"
     before=$(pgrep -f "stray-$1|main-$1")
     kill -9 "$supervisor"
-    for pid in $before; do wait_until "process $pid to end with the supervisor" is_gone "$pid"; done
+    for pid in $before; do wait_until "process $pid to end with the supervisor" has_ended "$pid"; done
     wait_until "the command to run once more" runs "main-$1"
     server=$(server_pid)
     kill -9 "$server"
-    wait_until "the server to end" is_gone "$server"
+    wait_until "the server to end" has_ended "$server"
     running=$(pgrep -f "^main-$1")
     cluster_up "${@:2}"
     assert_eq "the pod that outlived the server" "$running" "$(pgrep -f "^main-$1")"
     # Everybody who could end them at once: the mark is what finds the rest.
-    kill -9 "$(server_pid)" "$(ps -o ppid= -p "$(ps -o ppid= -p "$running")" | tr -d ' ')"
+    kill -9 "$(server_pid)" "$(parent_of "$(parent_of "$running")")"
     cluster_wipe
     nothing_runs "stray-$1|main-$1" || fail "something is left after down --wipe"
     assert_eq "marked processes" 0 "$(marked)"
