@@ -83,12 +83,9 @@ static void count_processes(struct usage_sample *sample, struct buf *text)
     size_t count = sample->rows.count;
     ino_t *spaces = mem_calloc(count + 1, sizeof(*spaces));
     bool wanted = false;
-    const ino_t own = namespace_of(getpid());
     for (size_t i = 0; i < count; i++) {
         const struct usage_row *row = &sample->rows.items[i];
         spaces[i] = row->is_counted ? 0 : namespace_of(row->pid);
-        /* One without a namespace of its own is not told apart from the rest of the machine. */
-        spaces[i] = spaces[i] == own ? 0 : spaces[i];
         wanted = wanted || spaces[i];
     }
     DIR *all = wanted ? opendir("/proc") : NULL;

@@ -62,9 +62,10 @@ void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_samp
     (void)cgroup_trees_load(arena, runner->directory, &groups, NULL);
     for (size_t i = 0; i < runner->state.count; i++) {
         const struct container_state *container = &runner->state.containers[i];
+        /* Processes are told apart by their namespace: without one only its group counts them. */
         if (container->phase == CONTAINER_RUNNING)
             usage_sample_add(sample, runner->uid, container->name, container->restarts,
-                             container->pid, &groups);
+                             runner->host->plain ? 0 : container->pid, &groups);
     }
 }
 

@@ -97,6 +97,28 @@ static void test_cordon_taints_ready(void **state)
     assert_string_equal(pick("{\"tolerations\":[{\"operator\":\"Exists\"}]}", nodes, 3), "a");
 }
 
+/* Pods without a network of their own share the ports of the machine, on all of its nodes. */
+static void test_shared_ports(void **state)
+{
+#define MACHINE(status)                                                                            \
+    ",\"status\":{\"nodeInfo\":{\"machineID\":\"m\"},\"conditions\":[{\"type\":"                   \
+    "\"trainyard.dev/Namespaces\",\"status\":\"" status "\"}]}"
+#define LISTENS "{\"containers\":[{\"ports\":[{\"containerPort\":8080}]}]}"
+    struct scheduler_node plain[] = {node("a", MACHINE("False"), 1),
+                                     node("b", MACHINE("False"), 0)};
+    struct scheduler_node apart[] = {node("a", MACHINE("True"), 1), node("b", MACHINE("True"), 0)};
+    struct node_usage used;
+    node_usage_of_pod(tree("{\"spec\":" LISTENS "}"), &used);
+    plain[0].used = apart[0].used = &used;
+    assert_string_equal(pick(LISTENS, plain, 2),
+                        "0/2 nodes are available: 2 node(s) didn't have free ports for the "
+                        "requested pod ports (pods share the ports of this machine, which forbids "
+                        "namespaces).");
+    assert_string_equal(pick("{}", plain, 2), "b");
+    assert_string_equal(pick(LISTENS, apart, 2), "b");
+    node_usage_release(&used);
+}
+
 static void test_room(void **state)
 {
     struct scheduler_node nodes[] = {node(
@@ -152,9 +174,10 @@ static void test_wants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spreads),  cmocka_unit_test(test_selector),
-        cmocka_unit_test(test_affinity), cmocka_unit_test(test_cordon_taints_ready),
-        cmocka_unit_test(test_room),     cmocka_unit_test(test_wants),
+        cmocka_unit_test(test_spreads),      cmocka_unit_test(test_selector),
+        cmocka_unit_test(test_affinity),     cmocka_unit_test(test_cordon_taints_ready),
+        cmocka_unit_test(test_shared_ports), cmocka_unit_test(test_room),
+        cmocka_unit_test(test_wants),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -292,6 +292,7 @@ void fixture_reconcile(struct job_fixture *fixture)
         .now_ms = fixture->now_ms,
         .cluster_domain = fixture->cluster_domain,
         .host_ports = fixture->host_ports,
+        .shared_address = fixture->shared_address,
         .gang = fixture->gang.scheduler ? &fixture->gang : NULL,
         .pod_group = fixture->group,
     };

@@ -20,6 +20,7 @@ struct job_fixture {
     int64_t now_ms; /* 2026-11-15T02:00:00Z at first */
     const char *cluster_domain;
     const struct host_ports *host_ports; /* the test's; NULL: not known yet */
+    const char *shared_address;          /* or NULL */
     struct training_gang gang;           /* without a scheduler: none */
     struct json *group;                  /* the job's PodGroup, or NULL */
     int created;                         /* pods made so far, for their uids */

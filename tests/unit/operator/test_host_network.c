@@ -418,9 +418,27 @@ static void test_other_jobs_hold_none(void **state)
     end(&world);
 }
 
+/* Without namespaces there are no names and one port space: whatever the template says. */
+static void test_shared_address(void **state)
+{
+    struct world world;
+
+    begin(&world, "Worker 2", "", 2);
+    world.fixture.shared_address = "127.0.0.1";
+    step(&world);
+    const struct json *pod = find_pod(&world, "mnist-worker-1");
+    int64_t port = json_get_int(port_of(pod), "hostPort", 0);
+    assert_in_range(port, 100, 101);
+    assert_true(json_get_bool(json_get(pod, "spec"), "hostNetwork", false));
+    assert_non_null(strstr(tf_config_of(pod), "127.0.0.1:100"));
+    assert_non_null(strstr(tf_config_of(pod), "127.0.0.1:101"));
+    end(&world);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shared_address),
         cmocka_unit_test(test_each_replica_gets_a_port_of_its_own),
         cmocka_unit_test(test_ports_are_kept),
         cmocka_unit_test(test_the_ports_of_others_are_spared),
