@@ -39,7 +39,9 @@ delegate() {
 HOME=$USER_HOME "$ROOT/tools/get-kubectl" >"$SCRATCH/versions" 2>/dev/null || true
 [ -s "$SCRATCH/versions" ] || echo "any $KUBECTL" >"$SCRATCH/versions"
 check_enforced
+check_swept
 become_ordinary_user
 check_told
 delegate
 check_enforced
+check_swept

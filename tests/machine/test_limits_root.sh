@@ -18,4 +18,5 @@ cluster_up
 check_files
 check_reload
 check_enforced
+check_swept
 assert_nothing_left

@@ -8,4 +8,5 @@ delegate_scope
 cluster_up
 check_files
 check_enforced
+cluster_wipe
 assert_nothing_left
