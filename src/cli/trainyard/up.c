@@ -219,7 +219,7 @@ static int refuse_taken(int64_t port, struct err *err)
 {
     const struct in_addr here = {.s_addr = htonl(INADDR_LOOPBACK)};
     char holder[128];
-    bool known = node_port_holder(here, (uint16_t)port, holder, sizeof(holder));
+    bool known = node_port_holder(SOCK_STREAM, here, (uint16_t)port, holder, sizeof(holder));
     return err_set(err, ERR_EXISTS,
                    "port %d is taken by %s: end that, or choose another with --port N (0: any)",
                    (int)port, known ? holder : "a program of another user");

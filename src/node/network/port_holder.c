@@ -14,20 +14,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-enum { LISTENING = 0x0a };
+/* The kernel's numbers of TCP's states: a datagram's socket without a peer counts as closed. */
+enum { LISTENING = 0x0a, UNCONNECTED = 0x07 };
 
 /* The address is in the byte order of the machine, 32 bits at a time; of an IPv6 one the last word
  * is what an IPv4 one is mapped to, and all of "::" is zero. */
-uint64_t node_port_holder_inode(const char *line, struct in_addr address, uint16_t port)
+uint64_t node_port_holder_inode(const char *line, int type, struct in_addr address, uint16_t port)
 {
     char host[33];
     unsigned number, state;
     uint64_t inode;
     if (sscanf(line, " %*d: %32[0-9A-F]:%x %*[0-9A-F:] %x %*s %*s %*s %*u %*u %" SCNu64, host,
                &number, &state, &inode) != 4 ||
-        number != port || state != LISTENING)
+        number != port || state != (type == SOCK_DGRAM ? UNCONNECTED : LISTENING))
         return 0;
     size_t size = strlen(host);
     uint32_t word = size >= 8 ? (uint32_t)strtoul(host + size - 8, NULL, 16) : 1;
@@ -35,13 +37,13 @@ uint64_t node_port_holder_inode(const char *line, struct in_addr address, uint16
     return is_any || word == address.s_addr ? inode : 0;
 }
 
-static uint64_t find_inode(const char *table, struct in_addr address, uint16_t port)
+static uint64_t find_inode(const char *table, int type, struct in_addr address, uint16_t port)
 {
     char line[512];
     uint64_t inode = 0;
     FILE *file = fopen(table, "re");
     while (file && inode == 0 && fgets(line, sizeof(line), file))
-        inode = node_port_holder_inode(line, address, port);
+        inode = node_port_holder_inode(line, type, address, port);
     if (file)
         fclose(file);
     return inode;
@@ -73,11 +75,12 @@ static void describe(const char *pid, char *text, size_t size)
     snprintf(text, size, "%s (process %s)", name.data, pid);
 }
 
-bool node_port_holder(struct in_addr address, uint16_t port, char *text, size_t size)
+bool node_port_holder(int type, struct in_addr address, uint16_t port, char *text, size_t size)
 {
-    uint64_t inode = find_inode("/proc/net/tcp", address, port);
+    bool datagrams = type == SOCK_DGRAM;
+    uint64_t inode = find_inode(datagrams ? "/proc/net/udp" : "/proc/net/tcp", type, address, port);
     if (inode == 0)
-        inode = find_inode("/proc/net/tcp6", address, port);
+        inode = find_inode(datagrams ? "/proc/net/udp6" : "/proc/net/tcp6", type, address, port);
     if (inode == 0)
         return false;
     _cleanup_free_ char *socket = mem_printf("socket:[%" PRIu64 "]", inode);

@@ -12,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <linux/netfilter.h>
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -31,6 +33,9 @@ enum { ROUTES_MAX = 4 * 1024 * 1024, RANGE_PREFIX = 30, RANGES = 65536 / 4 };
 /* That forwarding was off before the first cluster of the machine; gone with a restart, as is what
  * it undoes. */
 #define FORWARD_MEMORY "/run/trainyard-ip-forward"
+/* Held while a link comes or goes and the switch with it: else who comes finds it on, and who goes
+ * as the last switches it off behind him. All clusters of the machine share it; it stays. */
+#define FORWARD_LOCK "/run/trainyard-ip-forward.lock"
 
 static uint32_t number_of(const char *state_dir)
 {
@@ -178,6 +183,16 @@ static int write_rules(int fd, const char *name, struct in_addr inner, struct er
     return nft_batch_send(fd, &batch, err);
 }
 
+/* The lock, for as long as the descriptor is open. Where none can be had nothing can be remembered
+ * either, and what nobody remembers nobody undoes. */
+static int lock_switch(void)
+{
+    int fd = open(FORWARD_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR)
+        ;
+    return fd;
+}
+
 static bool forwards(void)
 {
     _cleanup_buf_ struct buf text;
@@ -236,6 +251,7 @@ int way_out_make_kernel(const char *state_dir, int network_fd, struct way_out *w
             0 ||
         (result = open_netfilter(&filter, err)) < 0)
         return result;
+    _cleanup_fd_ int lock = lock_switch();
     bool stands = way->kind == WAY_OUT_KERNEL && netlink_link_exists(machine, name) &&
                   netlink_link_exists(inside, WAY_OUT_LINK);
     if ((!stands && (result = lay_link(machine, inside, network_fd, name, number_of(state_dir),
@@ -255,6 +271,7 @@ int way_out_remove_kernel(const char *state_dir, struct err *err)
     char name[IFNAMSIZ];
     link_name(state_dir, name);
     int result;
+    _cleanup_fd_ int lock = lock_switch();
     if ((result = netlink_open(&machine, err)) < 0 ||
         (result = netlink_link_delete(machine, name, err)) < 0)
         return result;

@@ -106,7 +106,7 @@ static void begin_to_listen(struct proxy_listener *listener)
         retry_at(listener, LISTEN_RETRY_MS);
     if (failed != listener->complained && proxy->options.news)
         proxy->options.news(proxy->options.context, listener->owner, &listener->place,
-                            failed ? &err : NULL);
+                            listener->udp ? SOCK_DGRAM : SOCK_STREAM, failed ? &err : NULL);
     listener->complained = failed;
 }
 

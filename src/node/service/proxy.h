@@ -21,7 +21,7 @@ struct proxy_options {
                        struct err *err);
     /* The route cannot be served (told once; it is tried again and again) or can now (err NULL).
      * Must not call back. May be NULL. */
-    void (*news)(void *context, const char *owner, const struct proxy_place *listen,
+    void (*news)(void *context, const char *owner, const struct proxy_place *listen, int type,
                  const struct err *err);
     void *context;
 };

@@ -90,7 +90,7 @@ static const struct json *find_owner(const struct service_proxy *self, const cha
     return object ? object->json : NULL;
 }
 
-static void on_news(void *context, const char *owner, const struct proxy_place *listen,
+static void on_news(void *context, const char *owner, const struct proxy_place *listen, int type,
                     const struct err *err)
 {
     struct service_proxy *self = context;
@@ -105,7 +105,7 @@ static void on_news(void *context, const char *owner, const struct proxy_place *
     else if (err->sys == EADDRINUSE)
         kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortTaken",
                    "port %u of %s is taken by %s: waiting until it is free", listen->port, address,
-                   node_port_holder(listen->address, listen->port, holder, sizeof(holder))
+                   node_port_holder(type, listen->address, listen->port, holder, sizeof(holder))
                        ? holder
                        : "a program of another user");
     else if (err->sys == EACCES)

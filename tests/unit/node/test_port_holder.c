@@ -1,4 +1,4 @@
-/* Who has a port of the machine: lines of /proc/net/tcp, and this very process. */
+/* Who has a port of the machine: lines of /proc/net/tcp and udp, and this very process. */
 #include "node_test.h"
 
 #include "node/network/port_holder.h"
@@ -11,7 +11,7 @@ static void lines(void **state)
 {
     static const struct {
         const char *line;
-        uint64_t inode;
+        uint64_t inode, datagrams;
     } CASES[] = {
         {"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid", 0},
         /* 127.0.0.1:30390, listening */
@@ -30,27 +30,49 @@ static void lines(void **state)
         {"   2: 0100007F:76B7 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 1 1", 0},
         {"   2: 0100007F:76B6 0100007F:1234 01 00000000:00000000 00:00000000 00000000 0 0 1 1", 0},
         {"   2: 0:76B6 0:0 0A", 0},
+        /* datagrams: bound, and bound to one peer */
+        {"   3: 0100007F:76B6 00000000:0000 07 00000000:00000000 00:00000000 00000000 0 0 4714 2",
+         0, 4714},
+        {"   3: 0100007F:76B6 0100007F:1234 01 00000000:00000000 00:00000000 00000000 0 0 1 2", 0},
         {"", 0},
     };
     struct in_addr address = {.s_addr = inet_addr("127.0.0.1")};
-    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++)
-        assert_int_equal(node_port_holder_inode(CASES[i].line, address, 30390), CASES[i].inode);
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        assert_int_equal(node_port_holder_inode(CASES[i].line, SOCK_STREAM, address, 30390),
+                         CASES[i].inode);
+        assert_int_equal(node_port_holder_inode(CASES[i].line, SOCK_DGRAM, address, 30390),
+                         CASES[i].datagrams);
+    }
 }
 
-static void myself(void **state)
+static bool has(int type, const struct sockaddr_in *address, char *text, size_t size)
+{
+    return node_port_holder(type, address->sin_addr, ntohs(address->sin_port), text, size);
+}
+
+/* One number is two ports: who has the one has not the other. */
+static void find_myself(int type)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
     char text[128] = "", expected[64];
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(type == SOCK_STREAM ? listen(fd, 1) : 0, 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    assert_true(node_port_holder(address.sin_addr, ntohs(address.sin_port), text, sizeof(text)));
+    assert_true(has(type, &address, text, sizeof(text)));
     snprintf(expected, sizeof(expected), "(process %d)", (int)getpid());
     assert_non_null(strstr(text, expected));
+    int other = type == SOCK_STREAM ? SOCK_DGRAM : SOCK_STREAM;
+    assert_true(!has(other, &address, text, sizeof(text)) || !strstr(text, expected));
     close(fd);
-    assert_false(node_port_holder(address.sin_addr, ntohs(address.sin_port), text, sizeof(text)));
+    assert_false(has(type, &address, text, sizeof(text)));
+}
+
+static void myself(void **state)
+{
+    find_myself(SOCK_STREAM);
+    find_myself(SOCK_DGRAM);
 }
 
 int main(void)

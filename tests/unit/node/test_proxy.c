@@ -23,7 +23,7 @@ struct fixture {
     char news_owner[64];
 };
 
-static void on_news(void *context, const char *owner, const struct proxy_place *listen,
+static void on_news(void *context, const char *owner, const struct proxy_place *listen, int type,
                     const struct err *err)
 {
     struct fixture *fixture = context;
