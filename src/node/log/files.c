@@ -73,7 +73,7 @@ static size_t find_part(const char *path, const part_list *parts, int fd)
 }
 
 /* The newest is opened before the parts are listed: if it is set aside in between, it is found
- * among them by its number, which it keeps. One try of node_log_files_next(); false: look again. */
+ * among them by its number, which it keeps. One try to find the next; false: look again. */
 static bool try_next(const char *path, int fd, int *ret)
 {
     _cleanup_fd_ int newest = open(path, O_RDONLY | O_CLOEXEC);
@@ -96,12 +96,34 @@ static bool try_next(const char *path, int fd, int *ret)
     return done;
 }
 
-int node_log_files_next(const char *path, int fd)
+static int64_t size_of(int fd)
+{
+    struct stat info;
+    return fstat(fd, &info) < 0 ? 0 : info.st_size;
+}
+
+ssize_t node_log_files_read(struct node_log_place *place, void *data, size_t size)
+{
+    place->size = size_of(place->fd);
+    return pread(place->fd, data, size, place->offset);
+}
+
+bool node_log_files_go_on(const char *path, struct node_log_place *place)
 {
     int next = -1;
-    for (int i = 0; i < TRIES_MAX && !try_next(path, fd, &next); i++)
+    for (int i = 0; i < TRIES_MAX && !try_next(path, place->fd, &next); i++)
         ;
-    return next;
+    if (next < 0)
+        return false;
+    /* Where there is a next file nothing is added to this one any more, but something may have been
+     * between the last read and now. */
+    if (size_of(place->fd) > place->size) {
+        close(next);
+        return true;
+    }
+    close(place->fd);
+    *place = (struct node_log_place){.fd = next};
+    return true;
 }
 
 /* From the newest back, as long as lines are missing. */
@@ -126,16 +148,16 @@ static void find_tail(const char *path, const part_list *parts, int64_t lines, i
     }
 }
 
-int node_log_files_open(const char *path, int64_t tail_lines, int *ret_fd, int64_t *ret_offset,
+int node_log_files_open(const char *path, int64_t tail_lines, struct node_log_place *ret,
                         struct err *err)
 {
+    int64_t offset = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open '%s'", path);
     part_list parts = list_parts(path);
-    *ret_offset = 0;
     if (tail_lines >= 0) {
-        find_tail(path, &parts, tail_lines, &fd, ret_offset);
+        find_tail(path, &parts, tail_lines, &fd, &offset);
     } else {
         int oldest = parts.count ? open_part(path, parts.items[0]) : -1;
         if (oldest >= 0) {
@@ -144,6 +166,6 @@ int node_log_files_open(const char *path, int64_t tail_lines, int *ret_fd, int64
         }
     }
     vec_release(&parts);
-    *ret_fd = fd;
+    *ret = (struct node_log_place){.fd = fd, .offset = offset};
     return 0;
 }

@@ -8,15 +8,26 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-/* The oldest file, or with `tail_lines` not negative the one in which the last lines begin, and
- * where they do. */
-int node_log_files_open(const char *path, int64_t tail_lines, int *ret_fd, int64_t *ret_offset,
+struct node_log_place {
+    int fd;
+    int64_t offset; /* of what was not used yet; the reader moves it */
+    int64_t size;   /* of the file, just before it was read last */
+};
+
+/* In the oldest file, or with `tail_lines` not negative where the last lines begin. */
+int node_log_files_open(const char *path, int64_t tail_lines, struct node_log_place *ret,
                         struct err *err);
 
-/* The file after the one held open; -1: that is the last. */
-int node_log_files_next(const char *path, int fd);
+/* What lies there, as pread() gives it. */
+ssize_t node_log_files_read(struct node_log_place *place, void *data, size_t size);
+
+/* Nothing of use was read here: go on in the next file, or here if it has grown meanwhile. False:
+ * there is nothing more now. */
+bool node_log_files_go_on(const char *path, struct node_log_place *place);
 
 /* True if both descriptors are of one file. */
 bool node_log_files_same(int a, int b);

@@ -29,8 +29,8 @@ struct node_log_stream {
     int64_t run;
     bool follow, timestamps;
     int64_t since_ms, left; /* bytes that may still be sent; -1: any */
-    int fd, last_fd;        /* read now; and the newest when it was asked for */
-    int64_t offset;
+    struct node_log_place place;
+    int last_fd; /* the newest when it was asked for */
     bool run_ended;
     struct loop_task again;
     uv_fs_event_t log_watch, state_watch;
@@ -63,11 +63,11 @@ static void drop(struct node_log_stream *stream)
     else
         stream->owner->first = stream->next;
     loop_defer_cancel(stream->owner->loop, &stream->again);
-    if (stream->fd >= 0)
-        close(stream->fd);
+    if (stream->place.fd >= 0)
+        close(stream->place.fd);
     if (stream->last_fd >= 0)
         close(stream->last_fd);
-    stream->fd = stream->last_fd = -1;
+    stream->place.fd = stream->last_fd = -1;
     uv_close((uv_handle_t *)&stream->log_watch, on_handle_closed);
     uv_close((uv_handle_t *)&stream->state_watch, on_handle_closed);
 }
@@ -111,14 +111,10 @@ static void watch_newest(struct node_log_stream *stream)
 static bool go_on(struct node_log_stream *stream)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
-    if (!stream->follow && node_log_files_same(stream->fd, stream->last_fd))
+    if (!stream->follow && node_log_files_same(stream->place.fd, stream->last_fd))
         return false;
-    int next = node_log_files_next(path, stream->fd);
-    if (next < 0)
+    if (!node_log_files_go_on(path, &stream->place))
         return false;
-    close(stream->fd);
-    stream->fd = next;
-    stream->offset = 0;
     if (stream->follow)
         watch_newest(stream);
     return true;
@@ -128,13 +124,13 @@ static bool go_on(struct node_log_stream *stream)
 static bool send_piece(struct node_log_stream *stream)
 {
     char data[PIECE_MAX];
-    ssize_t got = pread(stream->fd, data, sizeof(data), stream->offset);
+    ssize_t got = node_log_files_read(&stream->place, data, sizeof(data));
     if (got <= 0)
         return false;
     _cleanup_buf_ struct buf text;
     buf_init(&text, PIECE_MAX);
     size_t used = node_log_render(data, (size_t)got, stream->timestamps, stream->since_ms, &text);
-    stream->offset += (int64_t)used;
+    stream->place.offset += (int64_t)used;
     size_t size = text.size;
     if (stream->left >= 0 && (int64_t)size > stream->left)
         size = (size_t)stream->left;
@@ -191,8 +187,7 @@ static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct e
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
     stream->last_fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (stream->last_fd < 0 ||
-        node_log_files_open(path, tail_lines, &stream->fd, &stream->offset, err) < 0)
+    if (stream->last_fd < 0 || node_log_files_open(path, tail_lines, &stream->place, err) < 0)
         return err_set_errno(err, errno, "cannot open the log of container '%s'",
                              stream->container);
     if (!stream->follow)
@@ -224,7 +219,7 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
         .timestamps = options->timestamps,
         .since_ms = options->since_ms,
         .left = options->limit_bytes > 0 ? options->limit_bytes : -1,
-        .fd = -1,
+        .place.fd = -1,
         .last_fd = -1,
         .again.callback = on_again,
         .open_handles = 2,

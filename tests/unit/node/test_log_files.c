@@ -42,27 +42,21 @@ static struct step_log open_run(int64_t run)
 }
 
 /* All lines from where the reader stands to the end of the last file; true if there were any. */
-static bool read_on(const char *path, int *fd, int64_t *offset, int *expected)
+static bool read_on(const char *path, struct node_log_place *place, int *expected)
 {
     static char data[PIECE];
     bool any = false;
     for (;;) {
-        ssize_t got = pread(*fd, data, sizeof(data), *offset);
+        ssize_t got = node_log_files_read(place, data, sizeof(data));
         _cleanup_buf_ struct buf text;
         buf_init(&text, PIECE);
         size_t used = got > 0 ? node_log_render(data, (size_t)got, false, 0, &text) : 0;
-        *offset += (int64_t)used;
+        place->offset += (int64_t)used;
         for (char *line = text.data, *end; text.size && (end = strchr(line, '\n')); line = end + 1)
             assert_int_equal(strtol(line, NULL, 10), (*expected)++);
         any = any || used > 0;
-        if (used > 0)
-            continue;
-        int next = node_log_files_next(path, *fd);
-        if (next < 0)
+        if (used == 0 && !node_log_files_go_on(path, place))
             return any;
-        close(*fd);
-        *fd = next;
-        *offset = 0;
     }
 }
 
@@ -71,9 +65,9 @@ static void a_reader_follows(void **state)
     _cleanup_free_ char *path = pod_log_path(root, "main", 0);
     struct step_log log = open_run(0);
     struct err err = ERR_INIT;
-    int fd, expected = 0, status;
-    int64_t offset;
-    assert_int_equal(node_log_files_open(path, -1, &fd, &offset, &err), 0);
+    struct node_log_place place;
+    int expected = 0, status;
+    assert_int_equal(node_log_files_open(path, -1, &place, &err), 0);
     /* Who is more than the kept files behind misses something, as it must be. So the writer is
      * never further ahead than that: it waits for a byte for each BATCH. */
     int told[2], batches = 0;
@@ -90,7 +84,7 @@ static void a_reader_follows(void **state)
         _exit(0);
     }
     while (waitpid(writer, &status, WNOHANG) == 0) {
-        if (!read_on(path, &fd, &offset, &expected))
+        if (!read_on(path, &place, &expected))
             poll(NULL, 0, 1);
         for (; batches < expected / BATCH; batches++)
             assert_int_equal(write(told[1], "", 1), 1);
@@ -98,31 +92,31 @@ static void a_reader_follows(void **state)
     assert_int_equal(status, 0);
     close(told[0]);
     close(told[1]);
-    read_on(path, &fd, &offset, &expected);
+    read_on(path, &place, &expected);
     assert_int_equal(expected, LINES);
-    close(fd);
+    close(place.fd);
     step_log_close(&log);
 
     /* Not all are kept; what is kept goes on to the end without a gap. */
     _cleanup_free_ char *gone = mem_printf("%s.1", path);
     assert_false(file_exists(gone));
-    assert_int_equal(node_log_files_open(path, -1, &fd, &offset, &err), 0);
+    assert_int_equal(node_log_files_open(path, -1, &place, &err), 0);
     char first[LINE_SIZE + 1] = "";
-    assert_int_equal(pread(fd, first, LINE_SIZE, 40), LINE_SIZE);
+    assert_int_equal(pread(place.fd, first, LINE_SIZE, 40), LINE_SIZE);
     expected = (int)strtol(first, NULL, 10);
     assert_true(expected > 0 && expected < LINES - 4 * (LOG_FILE_MAX / (LINE_SIZE + 41)));
-    read_on(path, &fd, &offset, &expected);
+    read_on(path, &place, &expected);
     assert_int_equal(expected, LINES);
-    close(fd);
+    close(place.fd);
 
     /* The last lines, also where they begin in an older file. */
     static const int TAILS[] = {1, 7, 9000, 15000, 30000};
     for (size_t i = 0; i < ARRAY_SIZE(TAILS); i++) {
-        assert_int_equal(node_log_files_open(path, TAILS[i], &fd, &offset, &err), 0);
+        assert_int_equal(node_log_files_open(path, TAILS[i], &place, &err), 0);
         expected = LINES - TAILS[i];
-        read_on(path, &fd, &offset, &expected);
+        read_on(path, &place, &expected);
         assert_int_equal(expected, LINES);
-        close(fd);
+        close(place.fd);
     }
     struct step_log next = open_run(1);
     write_line(&next, 0);
@@ -132,6 +126,38 @@ static void a_reader_follows(void **state)
     _cleanup_free_ char *part = mem_printf("%s.5", path), *other = pod_log_path(root, "main", 1);
     assert_false(file_exists(part));
     assert_true(file_exists(other));
+}
+
+/* The reader is at the end; then a line is added and the file set aside before he looks for the
+ * next one. The line is his all the same. */
+static void a_line_just_before_the_next_file(void **state)
+{
+    static char data[PIECE];
+    struct step_log log = open_run(3);
+    _cleanup_free_ char *path = pod_log_path(root, "main", 3), *part = mem_printf("%s.1", path);
+    struct node_log_place place;
+    int expected = 1, written = 1;
+    assert_int_equal(node_log_files_open(path, -1, &place, NULL), 0);
+    write_line(&log, 0);
+    place.offset = node_log_files_read(&place, data, sizeof(data));
+    assert_int_equal(node_log_files_read(&place, data, sizeof(data)), 0);
+    while (!file_exists(part))
+        write_line(&log, written++);
+    assert_true(node_log_files_go_on(path, &place));
+    read_on(path, &place, &expected);
+    assert_int_equal(expected, written);
+
+    /* What can never be read is left behind. */
+    const int unreadable = open(part, O_WRONLY | O_APPEND);
+    assert_int_equal(write(unreadable, "half", 4), 4);
+    close(unreadable);
+    close(place.fd);
+    assert_int_equal(node_log_files_open(path, -1, &place, NULL), 0);
+    expected = 0;
+    read_on(path, &place, &expected);
+    assert_int_equal(expected, written);
+    close(place.fd);
+    step_log_close(&log);
 }
 
 /* A file that may not grow is what a full disk is: the record that did not fit leaves no half, and
@@ -164,6 +190,7 @@ static void a_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_reader_follows),
+                                       cmocka_unit_test(a_line_just_before_the_next_file),
                                        cmocka_unit_test(a_full_disk)};
     _cleanup_free_ char *logs = NULL;
     if (!mkdtemp(root) || file_make_dirs(logs = mem_printf("%s/logs", root), 0700, NULL) < 0)
