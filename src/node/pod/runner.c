@@ -4,6 +4,7 @@
 #include "node/image/table.h"
 #include "node/limits/cgroup_base.h"
 #include "node/limits/usage.h"
+#include "node/network/port_event.h"
 #include "node/node_object.h"
 #include "node/pod/gaps.h"
 #include "node/pod/limits.h"
@@ -284,6 +285,8 @@ static void start(struct pod_runner *runner)
         }
         announce_limits(runner);
         tell_gaps(runner);
+        if (runner->host->plain)
+            port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
         pod_runner_forget_tokens(runner);
     }
     runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';

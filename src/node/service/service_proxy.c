@@ -2,7 +2,7 @@
 #include "node/service/service_proxy.h"
 
 #include "node/network/pod_network.h"
-#include "node/network/port_holder.h"
+#include "node/network/port_event.h"
 #include "node/network/space.h"
 #include "node/process/helper_keeper.h"
 #include "node/service/proxy.h"
@@ -95,28 +95,18 @@ static void on_news(void *context, const char *owner, const struct proxy_place *
 {
     struct service_proxy *self = context;
     const struct json *about = find_owner(self, owner);
-    char address[INET_ADDRSTRLEN], holder[128];
-    inet_ntop(AF_INET, &listen->address, address, sizeof(address));
+    char address[INET_ADDRSTRLEN];
     if (!about)
         return;
-    if (!err)
-        kube_event(self->options.host->client, about, COMPONENT, "Normal", "PortReady",
-                   "port %u of %s is free now and leads here", listen->port, address);
-    else if (err->sys == EADDRINUSE)
-        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortTaken",
-                   "port %u of %s is taken by %s: waiting until it is free", listen->port, address,
-                   node_port_holder(type, listen->address, listen->port, holder, sizeof(holder))
-                       ? holder
-                       : "a program of another user");
-    else if (err->sys == EACCES)
-        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortRefused",
-                   "port %u of %s is not for ordinary users: choose one from 1024 on, or allow it "
-                   "with 'sysctl net.ipv4.ip_unprivileged_port_start=%u'",
-                   listen->port, address, listen->port);
-    else
-        kube_event(self->options.host->client, about, COMPONENT, "Warning", "PortRefused",
-                   "port %u of %s cannot be had (%s): trying again", listen->port, address,
-                   strerror(err->sys));
+    if (err) {
+        const struct port_wanted wanted = {type, listen->address, listen->port};
+        port_event_refused(self->options.host->client, about, &wanted, err->sys,
+                           err->sys == EADDRINUSE ? "waiting until it is free" : "trying again");
+        return;
+    }
+    inet_ntop(AF_INET, &listen->address, address, sizeof(address));
+    kube_event(self->options.host->client, about, COMPONENT, "Normal", "PortReady",
+               "port %u of %s is free now and leads here", listen->port, address);
 }
 
 void service_proxy_announce(struct service_proxy *self, const struct json *service)
