@@ -8,15 +8,12 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/step_wrapper.h"
 
 #include <string.h>
 
-#define STEP_IMAGE     "trainyard/step"
-#define STEP_VOLUME    "trainyard-step"
-#define STEP_DIRECTORY "/trainyard"
-#define STEP_PROGRAM   STEP_DIRECTORY "/step"
-#define STEP_SCRIPT    STEP_DIRECTORY "/script"
-#define SCRIPT_ENV     "TRAINYARD_SCRIPT"
+#define STEP_IMAGE "trainyard/step"
+#define SCRIPT_ENV "TRAINYARD_SCRIPT"
 
 /* Of the template or else the workflow, into the pod's spec as they stand. */
 static const char *const SPEC_FIELDS[] = {
@@ -122,8 +119,8 @@ static struct json *mount_of_step(struct builder *b)
 {
     struct json *mount = json_object(b->arena);
 
-    json_set_string(b->arena, mount, "name", STEP_VOLUME);
-    json_set_string(b->arena, mount, "mountPath", STEP_DIRECTORY);
+    json_set_string(b->arena, mount, "name", STEP_WRAPPER_VOLUME);
+    json_set_string(b->arena, mount, "mountPath", STEP_WRAPPER_DIRECTORY);
     return mount;
 }
 
@@ -154,7 +151,7 @@ static void add_step(struct builder *b)
     struct json *inits = json_ensure_array(b->arena, b->spec, "initContainers");
     const char *source = json_get_string(b->container, "source", "");
 
-    json_set_string(b->arena, volume, "name", STEP_VOLUME);
+    json_set_string(b->arena, volume, "name", STEP_WRAPPER_VOLUME);
     json_ensure_object(b->arena, volume, "emptyDir");
     json_append(json_ensure_array(b->arena, b->spec, "volumes"), volume);
 
@@ -162,11 +159,11 @@ static void add_step(struct builder *b)
     json_set_string(b->arena, init, "image",
                     b->pass->observed->step_image ? b->pass->observed->step_image : STEP_IMAGE);
     append_text(b, args, "install");
-    append_text(b, args, STEP_PROGRAM);
+    append_text(b, args, STEP_WRAPPER_PROGRAM);
     if (b->script) {
         struct json *variable = json_object(b->arena);
 
-        append_text(b, args, STEP_SCRIPT);
+        append_text(b, args, STEP_WRAPPER_SCRIPT);
         json_set_string(b->arena, variable, "name", SCRIPT_ENV);
         json_set_string(b->arena, variable, "value", escape_dollars(b->arena, source));
         json_append(json_ensure_array(b->arena, init, "env"), variable);
@@ -177,15 +174,14 @@ static void add_step(struct builder *b)
     json_append(json_ensure_array(b->arena, b->container, "volumeMounts"), mount_of_step(b));
 }
 
-/* step output --file=LOG NAME=PATH… -- COMMAND ARG… */
 static void wrap_command(struct builder *b, const struct json *outputs)
 {
     struct json *command = json_array(b->arena);
     const char *log =
         json_get_string(b->container, "terminationMessagePath", "/dev/termination-log");
 
-    append_text(b, command, STEP_PROGRAM);
-    append_text(b, command, "output");
+    append_text(b, command, STEP_WRAPPER_PROGRAM);
+    append_text(b, command, STEP_WRAPPER_OUTPUT);
     append_text(b, command, log);
     JSON_EACH (output, outputs) {
         const char *path = json_get_string(json_get(output, "valueFrom"), "path", NULL);
@@ -208,7 +204,7 @@ static void build_container(struct builder *b)
 
     json_set_string(b->arena, b->container, "name", "main");
     if (b->script)
-        append_text(b, json_ensure_array(b->arena, b->container, "command"), STEP_SCRIPT);
+        append_text(b, json_ensure_array(b->arena, b->container, "command"), STEP_WRAPPER_SCRIPT);
     if (wrap)
         wrap_command(b, outputs);
     if (wrap || b->script)

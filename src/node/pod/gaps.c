@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/step_wrapper.h"
 #include "node/pod/capabilities.h"
 #include "node/pod/environment.h"
 
@@ -98,13 +99,24 @@ static bool asks_for_user(const struct json *security)
     return json_get(security, "runAsUser") || json_get(security, "runAsGroup");
 }
 
+/* The wrapper of a pipeline's step is told where the file is. */
+static bool wants_message_file(const struct json *container)
+{
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if (str_eq(json_get_string(mount, "name", ""), STEP_WRAPPER_VOLUME))
+            return false;
+    }
+    return !str_eq(json_get_string(container, "terminationMessagePolicy", ""),
+                   "FallbackToLogsOnError");
+}
+
 /* All that a manifest asks for and only namespaces could give, in one sentence. */
 static void tell_plain(const struct telling *t)
 {
     static const char *const OF_POD[] = {"hostname", "subdomain", "hostAliases", "dnsConfig"};
     static const char *const LISTS[] = {"initContainers", "containers"};
     const struct json *spec = json_get(t->pod, "spec");
-    bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false;
+    bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false, words = false;
     const char *all = "";
     for (size_t i = 0; i < ARRAY_SIZE(OF_POD); i++)
         if (json_get(spec, OF_POD[i]))
@@ -114,12 +126,18 @@ static void tell_plain(const struct telling *t)
             const struct json *security = json_get(container, "securityContext");
             user = user || asks_for_user(security);
             read_only = read_only || json_get_bool(security, "readOnlyRootFilesystem", false);
+            words = words || wants_message_file(container);
         }
     }
     if (read_only)
         all = arena_printf(t->arena, "%s%sreadOnlyRootFilesystem", all, all[0] ? ", " : "");
     if (user && t->nested)
         all = arena_printf(t->arena, "%s%srunAsUser and runAsGroup", all, all[0] ? ", " : "");
+    if (words)
+        all = arena_printf(t->arena,
+                           "%s%sterminationMessagePath (terminationMessagePolicy "
+                           "FallbackToLogsOnError has)",
+                           all, all[0] ? ", " : "");
     if (all[0])
         t->tell(t->context, UNSUPPORTED,
                 arena_printf(t->arena,

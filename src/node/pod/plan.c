@@ -41,7 +41,7 @@ static int plan_container(struct planner *p, const struct json *container, bool 
         return planner_refuse(p, "CreateContainerConfigError", name, result);
     result = planner_command(p, container, ret);
     if (result == 0 && p->input->plain)
-        planner_plain_command(p, ret);
+        planner_plain_command(p, container, ret);
     return result;
 }
 

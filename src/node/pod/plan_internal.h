@@ -58,7 +58,8 @@ int planner_check_plain(struct planner *p, const struct json *container,
                         const struct pod_container *planned);
 int planner_plain_environment(struct planner *p, const struct json *container,
                               struct pod_strings *environment);
-void planner_plain_command(struct planner *p, struct pod_container *ret);
+void planner_plain_command(struct planner *p, const struct json *container,
+                           struct pod_container *ret);
 
 /* ---- pod/plan_life.c: probes, hooks, sidecars, deadlines */
 void planner_pod_life(struct planner *p);

@@ -167,6 +167,8 @@ int planner_life(struct planner *p, const struct json *container, struct pod_con
     const char *policy = json_get_string(container, "restartPolicy", "");
     int result;
     ret->image = json_get_string(container, "image", NULL);
+    ret->message_from_log =
+        str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError");
     enum restart_policy own;
     if (policy[0]) {
         if ((result = restart_policy_parse(policy, &own, p->err)) < 0)

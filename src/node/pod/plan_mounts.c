@@ -61,8 +61,6 @@ static void plan_message(struct planner *p, const struct json *container, struct
     const char *target =
         json_get_string(container, "terminationMessagePath", "/dev/termination-log");
     _cleanup_free_ char *source = pod_message_path(p->input->pod_dir, ret->name);
-    ret->message_from_log =
-        str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError");
     if (target[0] == '/' && target[1])
         pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
 }

@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/step_wrapper.h"
+#include "node/pod/state.h"
 #include "node/process/strays.h"
 
 #include <string.h>
@@ -32,6 +34,12 @@ static bool is_in_place(const struct planner *p, const struct json *mount)
            !json_get_string(mount, "subPathExpr", "")[0];
 }
 
+static bool is_of_wrapper(const struct json *mount)
+{
+    return str_eq(json_get_string(mount, "name", ""), STEP_WRAPPER_VOLUME) &&
+           str_eq(json_get_string(mount, "mountPath", ""), STEP_WRAPPER_DIRECTORY);
+}
+
 int planner_check_plain(struct planner *p, const struct json *container,
                         const struct pod_container *planned)
 {
@@ -45,7 +53,7 @@ int planner_check_plain(struct planner *p, const struct json *container,
                     json_get_string(container, "image", "")));
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *path = json_get_string(mount, "mountPath", "");
-        if (str_eq(path, ACCOUNT_MOUNT) || is_in_place(p, mount))
+        if (str_eq(path, ACCOUNT_MOUNT) || is_of_wrapper(mount) || is_in_place(p, mount))
             continue;
         return planner_refuse(
             p, "FailedMount", planned->name,
@@ -104,15 +112,37 @@ int planner_plain_environment(struct planner *p, const struct json *container,
     return 0;
 }
 
-/* The programs that every pod finds in one place lie where they are. */
-void planner_plain_command(struct planner *p, struct pod_container *ret)
+static void replace(struct pod_container *container, const char *word, const char *by)
 {
-    const struct {
-        const char *inside, *outside;
-    } programs[] = {{IMAGE_TRAINER_PATH, p->input->trainer_path},
-                    {IMAGE_STEP_PATH, p->input->step_path}};
-    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-        for (size_t k = 0; programs[i].outside && k < ret->arguments.count; k++)
-            if (str_eq(ret->arguments.items[k], programs[i].inside))
-                ret->arguments.items[k] = programs[i].outside;
+    for (size_t i = 0; by && i < container->arguments.count; i++)
+        if (str_eq(container->arguments.items[i], word))
+            container->arguments.items[i] = by;
+}
+
+/* The wrapper of a pipeline's step: its script and what it hands on lie in the pod's directory. */
+static void find_wrapper(struct planner *p, const struct json *container, struct pod_container *ret)
+{
+    const struct pod_strings *words = &ret->arguments;
+    const struct volume *volume = find_volume(p, STEP_WRAPPER_VOLUME);
+    bool is_mounted = false;
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        is_mounted = is_mounted || is_of_wrapper(mount);
+    }
+    if (!volume || !is_mounted)
+        return;
+    _cleanup_free_ char *message = pod_message_path(p->input->pod_dir, ret->name);
+    if (words->count > 2 && str_eq(words->items[0], STEP_WRAPPER_PROGRAM) &&
+        str_eq(words->items[1], STEP_WRAPPER_OUTPUT))
+        words->items[2] = arena_strdup(p->arena, message);
+    replace(ret, STEP_WRAPPER_PROGRAM, arena_printf(p->arena, "%s/step", volume->source));
+    replace(ret, STEP_WRAPPER_SCRIPT, arena_printf(p->arena, "%s/script", volume->source));
+}
+
+/* What every pod finds in one place lies where it is. */
+void planner_plain_command(struct planner *p, const struct json *container,
+                           struct pod_container *ret)
+{
+    replace(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);
+    replace(ret, IMAGE_STEP_PATH, p->input->step_path);
+    find_wrapper(p, container, ret);
 }

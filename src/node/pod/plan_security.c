@@ -8,6 +8,7 @@
 #include "node/pod/sysctl_names.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static uint64_t named(const struct json *list)
 {
@@ -37,6 +38,13 @@ static int check_non_root(struct planner *p, const struct pod_container *contain
     char *user = arena_strdup(p->arena, container->root ? p->image.user : "");
     user[strcspn(user, ":")] = '\0';
     int64_t number = 0;
+    /* Where nobody can become another, everybody is who we are. */
+    if (p->input->plain && p->input->nested && given != 0)
+        return geteuid() != 0 ? 0
+                              : err_set(p->err, ERR_INVALID,
+                                        "container has runAsNonRoot and would run as root, which "
+                                        "lacks the right to become another user here %s",
+                                        who);
     if (given > 0)
         return 0;
     if (given == 0)

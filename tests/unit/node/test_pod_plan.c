@@ -11,6 +11,7 @@
 #include "node/pod/plan.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static char root[] = "/tmp/trainyard-plan.XXXXXX";
 
@@ -428,7 +429,16 @@ static void what_is_not_given_is_told(void **state)
                   true, true, &objects, note, &text);
     assert_string_equal(text.data,
                         "Unsupported: without namespaces these have no effect: hostname, runAsUser "
-                        "and runAsGroup ('trainyard status' says how to allow namespaces)\n");
+                        "and runAsGroup, terminationMessagePath (terminationMessagePolicy "
+                        "FallbackToLogsOnError has) ('trainyard status' says how to allow "
+                        "namespaces)\n");
+    buf_clear(&text);
+    pod_gaps_tell(arena,
+                  read_json(arena, "{'spec':{'containers':[{'name':'c','terminationMessagePolicy':"
+                                   "'FallbackToLogsOnError'},{'name':'step','volumeMounts':["
+                                   "{'name':'trainyard-step','mountPath':'/trainyard'}]}]}}"),
+                  true, true, &objects, note, &text);
+    assert_string_equal(text.data, "");
 }
 
 static void without_namespaces_a_pod_has_the_machine(void **state)
@@ -482,6 +492,71 @@ static void without_namespaces_nothing_is_mounted(void **state)
         assert_true(result < 0);
         assert_string_equal(refusal.reason, ROWS[i].reason);
         assert_non_null(strstr(err.message, ROWS[i].message));
+    }
+}
+
+/* A pipeline's step: the volume of its wrapper is found by the command, which hands its outputs on
+ * where the supervisor reads them. */
+static void without_namespaces_a_step_hands_on(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_spec spec;
+    struct pod_plan_refusal refusal;
+    struct err err = ERR_INIT;
+    static const char step[] =
+        "{'volumes':[{'name':'trainyard-step','emptyDir':{}}],'initContainers':[{'name':'init',"
+        "'image':'trainyard/step','args':['install','/trainyard/step','/trainyard/script'],"
+        "'volumeMounts':[{'name':'trainyard-step','mountPath':'/trainyard'}]}],"
+        "'containers':[{'name':'main','image':'known','terminationMessagePolicy':"
+        "'FallbackToLogsOnError','command':['/trainyard/step','output','/dev/termination-log',"
+        "'a=/tmp/a','--','sh','/trainyard/script'],"
+        "'volumeMounts':[{'name':'trainyard-step','mountPath':'/trainyard'}]},"
+        "{'name':'side','image':'known','command':['x','/trainyard/step']}]}";
+    is_plain = true;
+    int result = plan(arena, step, &spec, &refusal, &err);
+    is_plain = false;
+    if (result < 0)
+        fail_msg("%s", err.message);
+    const char *const *init = spec.containers[0].arguments.items;
+    const char *const *main = spec.containers[1].arguments.items;
+    const char *volume = arena_strndup(arena, init[2], strlen(init[2]) - strlen("/step"));
+    assert_true(str_has_prefix(volume, arena_printf(arena, "%s/pod/", root)));
+    assert_string_equal(init[2], arena_printf(arena, "%s/step", volume));
+    assert_string_equal(init[3], arena_printf(arena, "%s/script", volume));
+    assert_string_equal(main[0], init[2]);
+    assert_string_equal(main[2], arena_printf(arena, "%s/pod/messages/main", root));
+    assert_string_equal(main[6], init[3]);
+    assert_true(spec.containers[1].message_from_log);
+    assert_string_equal(spec.containers[2].arguments.items[1], "/trainyard/step");
+}
+
+/* Nobody becomes another user there: what counts is who we are. */
+static void without_namespaces_non_root_is_who_we_are(void **state)
+{
+    static const struct {
+        const char *spec;
+        bool may_run;
+    } ROWS[] = {
+        {"{'securityContext':{'runAsNonRoot':true},'containers':[{'name':'m','command':['x']}]}",
+         true},
+        {"{'securityContext':{'runAsNonRoot':true,'runAsUser':7},'containers':[{'name':'m',"
+         "'command':['x']}]}",
+         true},
+        {"{'securityContext':{'runAsNonRoot':true,'runAsUser':0},'containers':[{'name':'m',"
+         "'command':['x']}]}",
+         false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct pod_spec spec;
+        struct pod_plan_refusal refusal;
+        struct err err = ERR_INIT;
+        is_plain = true;
+        int result = plan(arena, ROWS[i].spec, &spec, &refusal, &err);
+        is_plain = false;
+        assert_int_equal(result == 0, ROWS[i].may_run && geteuid() != 0);
+        if (result < 0)
+            assert_string_equal(refusal.reason, "CreateContainerConfigError");
     }
 }
 
@@ -567,6 +642,8 @@ int main(void)
         cmocka_unit_test(peers_of_a_job),
         cmocka_unit_test(without_namespaces_a_pod_has_the_machine),
         cmocka_unit_test(without_namespaces_nothing_is_mounted),
+        cmocka_unit_test(without_namespaces_a_step_hands_on),
+        cmocka_unit_test(without_namespaces_non_root_is_who_we_are),
         cmocka_unit_test(gpus_are_told),
         cmocka_unit_test(gpus_are_counted),
     };
