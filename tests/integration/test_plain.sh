@@ -145,10 +145,12 @@ FORBIDDEN='echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding
 if unshare -r true 2>/dev/null; then
     unshare -r bash -c "$FORBIDDEN" - "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1 || { cat "$SCRATCH/up.log"; fail "up where namespaces are forbidden"; }
     CLUSTER_UP=yes
-    assert_contains "up" "this machine forbids namespaces (unshare(CLONE_NEWUSER): No space left on device)" "$(cat "$SCRATCH/up.log")"
+    assert_contains "up" "this machine forbids namespaces: unshare(CLONE_NEWUSER): No space left on device. Pods run as" "$(cat "$SCRATCH/up.log")"
     pod forbidden Never 'echo it runs'
     wait_for_phase forbidden Succeeded
     cluster_wipe
+else
+    echo "skipped: this machine's own refusal of namespaces is all there is to try"
 fi
 
 cluster_up --plain
@@ -157,6 +159,15 @@ training
 life root
 kills root --plain
 become_ordinary_user
+# In a container parts of /proc are hidden, and the kernel gives an ordinary user no fresh one.
+(
+    AS_USER=(unshare --mount sh -c 'mount --bind /dev/null /proc/interrupts && exec "$@"' - "${AS_USER[@]}")
+    cluster_up
+)
+assert_contains "up" "this machine forbids namespaces: a fresh /proc beside one of which parts are hidden: Operation not permitted" "$(cat "$SCRATCH/up.log")"
+pod hidden Never 'echo it runs'
+wait_for_phase hidden Succeeded
+cluster_wipe
 cluster_up --plain
 life user
 kills user --plain

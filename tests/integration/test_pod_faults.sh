@@ -1,5 +1,5 @@
 #!/bin/bash
-# Pods and what may befall them: the server killed, a full disk, no file descriptors, programs that do not end, supervisors killed, logs
+# Pods and what may befall them: the server killed, a full disk, no file descriptors, programs that do not end, supervisors killed, a reboot, logs
 # without end. Each ends in a clear status and nothing else suffers; and nothing at all is left behind. As root and as an ordinary user.
 # shellcheck disable=SC2016,SC2119 # what stands in single quotes is for the pods' shells
 # shellcheck source=tests/lib/lib.sh
@@ -91,6 +91,43 @@ check_ends() {
         field other '.status.containerStatuses[0].state.terminated.exitCode')"
     kubectl delete pod other >/dev/null
 }
+
+# ---- The machine is started anew
+
+# As after a power cut: nothing runs any more, files whose writer did not wait for the disk are empty, and the kernel names another boot.
+check_reboot() {
+    local uid settings
+    [ "$(as_user id -u)" = 0 ] || return 0 # what is mounted over /proc would keep an ordinary user from a fresh one
+    kubectl create configmap settings --from-literal=word=kept >/dev/null
+    pod booted Always true '{"volumes": [{"name": "settings", "configMap": {"name": "settings"}}, {"name": "own", "emptyDir": {}}],
+        "containers": [{"name": "main", "image": "trainyard/tools", "command": ["bash", "-c", "echo ran >>/own/runs; cat /settings/word; echo; cat /own/runs; exec sleep 100000"],
+        "volumeMounts": [{"name": "settings", "mountPath": "/settings"}, {"name": "own", "mountPath": "/own"}]}]}'
+    pod once Never 'echo up; exec sleep 100000'
+    wait_for_log booted ran
+    wait_for_log once up
+    uid=$(uid_of booted)
+    settings=$TRAINYARD_STATE/pods/$uid/volumes/settings
+    { own_processes && server_pid; } | xargs -r kill -9 2>/dev/null || true
+    wait_until "everything to be gone" none_left
+    [ -s "$settings/word" ] || fail "the volume is not where it is emptied"
+    find "$settings/" -type f -exec truncate -s 0 {} +
+    cat /proc/sys/kernel/random/uuid >"$SCRATCH/boot_id"
+    (
+        AS_USER=(unshare --mount sh -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"' "$SCRATCH/boot_id" "${AS_USER[@]}")
+        cluster_up
+    )
+    wait_until "the pod to run again" is_field booted '.status.containerStatuses[0].restartCount' 1
+    wait_until "what its volumes have to be said" is_said booted "kept ran ran"
+    assert_eq "how it ended" ContainerStatusUnknown "$(field booted '.status.containerStatuses[0].lastState.terminated.reason')"
+    assert_contains "what it said before" kept "$(kubectl logs booted --previous)"
+    assert_eq "the pod" "$uid" "$(uid_of booted)"
+    wait_for_phase once Failed
+    assert_eq "the node's boot" "$(cat "$SCRATCH/boot_id")" "$(kubectl get nodes -o jsonpath='{.items[0].status.nodeInfo.bootID}')"
+    kubectl delete pod booted once --grace-period=0 --force >/dev/null 2>&1
+    kubectl delete configmap settings >/dev/null
+}
+is_said() { [ "$(kubectl logs "$1" | xargs)" = "$2" ]; } # POD WORDS
+none_left() { [ -z "$(own_processes)" ]; }
 
 # ---- Logs without end
 
@@ -186,6 +223,7 @@ check() {
     cluster_up
     check_killed_server
     check_ends
+    check_reboot
     check_rotation
     pod one Always 'exec sleep 100000' '{"volumes": [{"name": "m", "emptyDir": {"medium": "Memory"}}]}'
     wait_for_phase one Running

@@ -74,7 +74,7 @@ const struct cgroup_base *node_space_groups(const struct node_space *space)
 static int make_user_namespace(struct err *err)
 {
     int result = space_make_user_namespace(err);
-    return result < 0 ? err_wrap(err, "this machine refuses namespaces (%s)", space_advice()) : 0;
+    return result < 0 ? err_wrap(err, "cannot make the cluster's user namespace") : 0;
 }
 
 /* Into the user namespace of a holder that lives; nothing to do when it is ours already. */
@@ -317,20 +317,22 @@ static bool holder_lives(const struct node_space *space)
 static void choose_mode(struct node_space *space, const struct node_options *options)
 {
     struct err err = ERR_INIT;
-    const char *why = "they are not wanted: --plain", *advice = "leave out --plain";
+    const char *what = "there are no namespaces, as --plain wants it", *cause = "";
+    const char *advice = "For pods with all of it leave out --plain.";
     if (!options->plain) {
         _cleanup_free_ char *directory = mem_printf("%s/run", options->state_dir);
         if (holder_lives(space) || space_probe(directory, &err) == 0)
             return;
-        why = err.message;
+        what = "this machine forbids namespaces: ";
+        cause = err.message;
         advice = space_advice();
     }
     space->nested = !space_can_become();
     space->plain = mem_printf(
-        "%s (%s), so pods run as plain processes in this machine's network: they share its ports "
-        "and files, and have no volumes but hostPath at its own path, no addresses or names of "
-        "services, no own images (%s)",
-        options->plain ? "no namespaces" : "this machine forbids namespaces", why, advice);
+        "%s%s. Pods run as plain processes in its network: they share its ports and files, and "
+        "have no volumes but a hostPath at its own path, no addresses or names of services, no "
+        "images of their own. %s",
+        what, cause, advice);
 }
 
 /* Whoever asks later (`up`, `status`) reads it in the file. The pods of the other mode cannot go on

@@ -50,11 +50,11 @@ bool space_is_privileged(void)
 const char *space_advice(void)
 {
     return geteuid() == 0
-               ? "in a container allow it SYS_ADMIN and NET_ADMIN and no filter of system calls: "
-                 "docker run --privileged"
-               : "allow them: sysctl user.max_user_namespaces=10000, "
+               ? "To allow them in a container: docker run --privileged."
+               : "To allow them: sysctl user.max_user_namespaces=10000, "
                  "kernel.unprivileged_userns_clone=1 and "
-                 "kernel.apparmor_restrict_unprivileged_userns=0, where they exist; or run as root";
+                 "kernel.apparmor_restrict_unprivileged_userns=0, where they exist; in a container "
+                 "docker run --security-opt systempaths=unconfined; or run as root.";
 }
 
 int space_make_user_namespace(struct err *err)
@@ -88,6 +88,26 @@ static int check_root(struct err *err)
                    "containers do, by pivot_root");
 }
 
+/* In a container that hides parts of its /proc the kernel gives nobody a fresh one. Only a process
+ * of the new PID namespace can ask for it. */
+static int try_proc(const char *directory, struct err *err)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        bool given = mount("proc", directory, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+        _exit(given ? 0 : errno);
+    }
+    if (child < 0)
+        return err_set_errno(err, errno, "fork in a new PID namespace");
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (status == 0)
+        return 0;
+    return err_set_errno(err, WIFEXITED(status) ? WEXITSTATUS(status) : EPERM,
+                         "a fresh /proc beside one of which parts are hidden");
+}
+
 static int try_all(const char *directory, struct err *err)
 {
     int result = space_is_privileged() ? 0 : space_make_user_namespace(err);
@@ -98,7 +118,7 @@ static int try_all(const char *directory, struct err *err)
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("tmpfs", directory, "tmpfs", MS_NOSUID | MS_NODEV, NULL) < 0)
         return err_set_errno(err, errno, "mount");
-    return 0;
+    return try_proc(directory, err);
 }
 
 int space_probe(const char *directory, struct err *err)

@@ -20,7 +20,7 @@ int space_make_user_namespace(struct err *err);
  * directory, over which something is mounted out of sight. */
 int space_probe(const char *directory, struct err *err);
 
-/* Which setting allows it, as a clause. */
+/* Which setting allows it, as a sentence. */
 const char *space_advice(void);
 
 #endif

@@ -26,7 +26,7 @@ static int make_sockets(const char *holder, struct responder_options *ret, struc
     pid_t pid;
     int result = process_lock_holder(holder, &pidfd, &pid, err);
     if (result < 0)
-        return err_wrap(err, "the pod network is gone");
+        return err_wrap(err, STEP_NETWORK_GONE);
     if ((result = inside_socket_gateway(pidfd, SOCK_DGRAM, DNS_PORT, &udp, err)) < 0 ||
         (result = inside_socket_gateway(pidfd, SOCK_STREAM, DNS_PORT, &tcp, err)) < 0)
         return result;

@@ -25,8 +25,7 @@ static int open_cluster_socket(const char *lock, int *ret_fd, struct err *err)
     pid_t pid;
     int result = process_lock_holder(lock, &pidfd, &pid, err);
     if (result < 0)
-        return err_wrap(
-            err, "the pod network is gone (make it anew: 'trainyard down', then 'trainyard up')");
+        return err_wrap(err, STEP_NETWORK_GONE);
     if (setns(pidfd, CLONE_NEWNET) < 0)
         return err_set_errno(err, errno, "cannot join the pod network");
     return netlink_open(ret_fd, err);

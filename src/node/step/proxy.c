@@ -27,7 +27,7 @@ static int enter_network(const char *holder, struct err *err)
     struct in_addr range;
     int result = process_lock_holder(holder, &pidfd, &pid, err);
     if (result < 0)
-        return err_wrap(err, "the pod network is gone");
+        return err_wrap(err, STEP_NETWORK_GONE);
     if (setns(pidfd, CLONE_NEWNET) < 0)
         return err_set_errno(err, errno, "cannot join the pod network");
     inet_pton(AF_INET, POD_NETWORK_SERVICES, &range);

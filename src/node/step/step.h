@@ -40,6 +40,9 @@ void step_say_ready(void);
 void step_hear_hangups(sigset_t *ret_mask);
 bool step_heard_hangup(void);
 
+#define STEP_NETWORK_GONE                                                                          \
+    "the pod network is gone (make it anew: 'trainyard down', then 'trainyard up')"
+
 /* Give the calling process the pod's own network, IPC and UTS namespaces; its children share them.
  */
 int step_network_enter(const struct pod_spec *spec, struct err *err);

@@ -54,7 +54,7 @@ static int show_network(const char *holder, const char *point, int *ret_netlink_
     pid_t pid;
     int result = process_lock_holder(holder, &pidfd, &pid, err);
     if (result < 0)
-        return err_wrap(err, "the pod network is gone");
+        return err_wrap(err, STEP_NETWORK_GONE);
     result = inside_socket(pidfd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, ret_netlink_fd, err);
     if (result < 0)
         return result;
