@@ -5,6 +5,7 @@
 #include "engine/claim_match.h"
 #include "engine/garbage.h"
 #include "kube/object.h"
+#include "kube/pod_claim.h"
 #include "kube/resource.h"
 
 static const char *phase_of(const struct json *object)
@@ -23,14 +24,28 @@ const char *claim_volume_name(struct arena *arena, const struct json *claim)
     return named[0] ? named : arena_printf(arena, "pvc-%s", kube_meta_uid(claim));
 }
 
-bool claim_is_used_by(const char *claim_name, const struct json *pod)
+bool claim_pod_has_ended(const struct json *pod)
 {
+    return kube_meta_is_deleting(pod) &&
+           json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", 1) == 0;
+}
+
+/* What was made for a pod does not wait for the last of it: the pod may wait for its claim. */
+static bool was_made_for(struct arena *arena, const struct json *claim, const struct json *pod)
+{
+    return !claim_pod_has_ended(pod) && !kube_pod_claim_refusal(arena, pod, claim);
+}
+
+bool claim_is_used_by(const struct json *claim, const struct json *pod)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *spec = json_get(pod, "spec");
     if (str_is_empty(json_get_string(spec, "nodeName", "")))
         return false;
     JSON_EACH (volume, json_get(spec, "volumes")) {
-        const struct json *source = json_get(volume, "persistentVolumeClaim");
-        if (str_eq(json_get_string(source, "claimName", ""), claim_name))
+        const char *name = kube_pod_claim_name(arena, pod, volume);
+        if (name && str_eq(name, kube_meta_name(claim)) &&
+            (!json_get(volume, "ephemeral") || was_made_for(arena, claim, pod)))
             return true;
     }
     return false;
@@ -58,11 +73,13 @@ struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                const struct json *class_)
 {
     const struct json *asked = json_get(claim, "spec");
-    struct json *volume = kube_object_make(arena, &KUBE_PVS, NULL, claim_volume_name(arena, claim));
+    const char *name = claim_volume_name(arena, claim);
+    bool of_pod = str_eq(json_get_string(kube_meta_controller(claim), "kind", ""), "Pod");
+    struct json *volume = kube_object_make(arena, &KUBE_PVS, NULL, name);
     kube_meta_set_annotation(arena, volume, "pv.kubernetes.io/provisioned-by", CLAIM_PROVISIONER);
-    kube_meta_set_annotation(
-        arena, volume, CLAIM_WHERE,
-        arena_printf(arena, "%s/%s", kube_meta_namespace(claim), kube_meta_name(claim)));
+    kube_meta_set_annotation(arena, volume, CLAIM_WHERE,
+                             arena_printf(arena, "%s/%s", kube_meta_namespace(claim),
+                                          of_pod ? name : kube_meta_name(claim)));
     struct json *spec = json_ensure_object(arena, volume, "spec");
     struct json *capacity = json_ensure_object(arena, spec, "capacity");
     copy(arena, capacity, "storage", json_at(asked, "resources", "requests", "storage", NULL));

@@ -13,7 +13,9 @@
 #define CLAIM_CLASS       "standard"
 #define CLAIM_PROVISIONER "trainyard.dev/directory"
 
-/* Where the data of a volume is: the node reads it, `kubectl describe pv` shows it. */
+/* Where the data of a volume is: the node reads it, `kubectl describe pv` shows it. The directory
+ * is called after the claim, and that of a pod's own claim after the volume: the next pod of that
+ * name finds nothing of the last. */
 #define CLAIM_WHERE "trainyard.dev/volume"
 
 /* How long a claim whose class is none of ours waits for a volume of somebody else. */
@@ -38,7 +40,9 @@ bool claim_prefers(struct arena *arena, const struct json *claim, const struct j
                    const struct json *best);
 
 /* Whether the pod keeps the claim of its namespace from going. */
-bool claim_is_used_by(const char *claim_name, const struct json *pod);
+bool claim_is_used_by(const struct json *claim, const struct json *pod);
+/* It is deleted and no node runs it any more; what is left of it waits for others. */
+bool claim_pod_has_ended(const struct json *pod);
 
 struct claim_view {
     const struct json *claim;

@@ -5,6 +5,7 @@
 #include "engine/claim_binder.h"
 #include "engine/hub.h"
 #include "kube/object.h"
+#include "kube/pod_claim.h"
 #include "kube/workqueue.h"
 
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static bool is_used(struct claims *claims, const struct kube_object *claim)
     struct kube_informer *pods = hub_informer(claims->hub, "pods");
     const struct kube_object *pod;
     for (size_t at = 0; (pod = kube_informer_next(pods, claim->namespace_, &at));)
-        if (claim_is_used_by(claim->name, pod->json))
+        if (claim_is_used_by(claim->json, pod->json))
             return true;
     return false;
 }
@@ -224,10 +225,10 @@ static void volume_changed(struct claims *claims, const struct kube_object *volu
  */
 static void pod_matters(struct claims *claims, const struct kube_object *pod)
 {
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     JSON_EACH (volume, json_at(pod->json, "spec", "volumes", NULL)) {
-        const char *name =
-            json_get_string(json_get(volume, "persistentVolumeClaim"), "claimName", "");
-        if (name[0])
+        const char *name = kube_pod_claim_name(arena, pod->json, volume);
+        if (name)
             enqueue(claims, pod->namespace_, name);
     }
 }
@@ -235,6 +236,12 @@ static void pod_matters(struct claims *claims, const struct kube_object *pod)
 static const char *node_of(const struct kube_object *pod)
 {
     return pod ? json_get_string(json_get(pod->json, "spec"), "nodeName", "") : NULL;
+}
+
+static bool pod_has_moved(const struct kube_object *old, const struct kube_object *new_)
+{
+    return !str_eq(node_of(old), node_of(new_)) ||
+           (old && new_ && claim_pod_has_ended(old->json) != claim_pod_has_ended(new_->json));
 }
 
 static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
@@ -246,7 +253,7 @@ static void changed(void *self, const struct registry_resource *resource, struct
         volume_changed(self, new_ ? new_ : old);
     else if (str_eq(resource->storage, "storageclasses.storage.k8s.io"))
         recheck_waiting(self);
-    else if (str_eq(resource->storage, "pods") && !str_eq(node_of(old), node_of(new_)))
+    else if (str_eq(resource->storage, "pods") && pod_has_moved(old, new_))
         pod_matters(self, new_ ? new_ : old);
 }
 

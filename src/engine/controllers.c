@@ -15,7 +15,7 @@ static const struct controller *const CONTROLLERS[] = {
     &STRANDED_CONTROLLER,       &JOB_CONTROLLER,         &JOB_ORPHAN_CONTROLLER,
     &POD_GROUP_CONTROLLER,      &REPLICA_SET_CONTROLLER, &DEPLOYMENT_CONTROLLER,
     &ENDPOINT_SLICE_CONTROLLER, &DEFINITION_CONTROLLER,  &TAINT_CONTROLLER,
-    &NO_EXECUTE_CONTROLLER,     &QUOTA_CONTROLLER,
+    &NO_EXECUTE_CONTROLLER,     &QUOTA_CONTROLLER,       &EPHEMERAL_CONTROLLER,
 };
 
 enum { CONTROLLER_COUNT = sizeof(CONTROLLERS) / sizeof(CONTROLLERS[0]) };
@@ -48,6 +48,8 @@ static const char *const POD_FIELDS[] = {
     "spec.subdomain",
     "spec.tolerations",
     "spec.topologySpreadConstraints",
+    "spec.volumes.ephemeral",
+    "spec.volumes.name",
     "spec.volumes.persistentVolumeClaim",
     "status",
     NULL,

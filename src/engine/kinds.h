@@ -32,6 +32,9 @@ void kind_secret_validate(struct field_errors *errors, const struct json *secret
 
 /* volume.c: PersistentVolumeClaim and PersistentVolume */
 void kind_claim_create(struct arena *arena, struct json *claim);
+/* What a claim asks for, which stands at `field`. */
+void kind_claim_validate_spec(struct field_errors *errors, const struct json *spec,
+                              const char *field);
 void kind_claim_validate(struct field_errors *errors, const struct json *claim,
                          const struct json *old);
 void kind_volume_create(struct arena *arena, struct json *volume);

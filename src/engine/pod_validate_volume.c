@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/kinds.h"
+#include "engine/meta.h"
 #include "engine/rule.h"
 #include "kube/quantity.h"
 
@@ -106,6 +108,31 @@ static void validate_claim(struct field_errors *errors, const struct json *sourc
     validate_needed(errors, source, "claimName", field);
 }
 
+/* A claim as it will be made; its name and whose it is are not the template's to say. */
+static void validate_ephemeral(struct field_errors *errors, const struct json *source,
+                               const char *field)
+{
+    const struct json *template_ = json_get(source, "volumeClaimTemplate");
+    const struct json *meta = json_get(template_, "metadata");
+    field = field_path(errors, "%s.volumeClaimTemplate", field);
+    if (!template_ || template_->type == JSON_NULL) {
+        field_required(errors, field, NULL);
+        return;
+    }
+    meta_validate_labels(errors, json_get(meta, "labels"),
+                         field_path(errors, "%s.metadata.labels", field));
+    meta_validate_annotations(errors, json_get(meta, "annotations"),
+                              field_path(errors, "%s.metadata.annotations", field));
+    JSON_EACH (member, meta) {
+        if (member->type != JSON_NULL && !str_eq(member->name, "labels") &&
+            !str_eq(member->name, "annotations"))
+            field_forbidden(errors, field_path(errors, "%s.metadata.%s", field, member->name),
+                            "cannot be set for an ephemeral volume");
+    }
+    kind_claim_validate_spec(errors, json_get(template_, "spec"),
+                             field_path(errors, "%s.spec", field));
+}
+
 static void validate_config_map(struct field_errors *errors, const struct json *source,
                                 const char *field)
 {
@@ -151,7 +178,7 @@ static const struct {
     {"projected"},
     {"scaleIO"},
     {"csi"},
-    {"ephemeral"},
+    {"ephemeral", validate_ephemeral},
     {"image"},
 };
 

@@ -30,26 +30,25 @@ static void protect(struct arena *arena, struct json *object, const char *finali
 }
 
 static void validate_modes(struct field_errors *errors, const struct json *modes,
-                           const char *missing)
+                           const char *missing, const char *field)
 {
     bool alone = false, others = false;
     if (json_count(modes) == 0)
-        field_required(errors, "spec.accessModes", missing);
+        field_required(errors, field, missing);
     JSON_EACH (mode, modes) {
         const char *text = json_text(mode);
         bool known = false;
         for (size_t i = 0; ACCESS_MODES[i]; i++)
             known |= str_eq(text, ACCESS_MODES[i]);
         if (!known)
-            field_unsupported(errors, "spec.accessModes", text ? text : "", ACCESS_MODES);
+            field_unsupported(errors, field, text ? text : "", ACCESS_MODES);
         else if (str_eq(text, "ReadWriteOncePod"))
             alone = true;
         else
             others = true;
     }
     if (alone && others)
-        field_forbidden(errors, "spec.accessModes",
-                        "may not use ReadWriteOncePod with other access modes");
+        field_forbidden(errors, field, "may not use ReadWriteOncePod with other access modes");
 }
 
 static void validate_storage(struct field_errors *errors, const struct json *resources,
@@ -106,19 +105,27 @@ static void validate_shrink(struct field_errors *errors, const struct json *clai
                         "field can not be less than status.capacity");
 }
 
+void kind_claim_validate_spec(struct field_errors *errors, const struct json *spec,
+                              const char *field)
+{
+    validate_modes(errors, json_get(spec, "accessModes"), "at least 1 access mode is required",
+                   field_path(errors, "%s.accessModes", field));
+    validate_storage(errors, json_at(spec, "resources", "requests", NULL),
+                     field_path(errors, "%s.resources[storage]", field));
+    rule_selector(errors, json_get(spec, "selector"), field_path(errors, "%s.selector", field));
+    rule_name(errors, spec, "storageClassName", NAME_SUBDOMAIN, false, field);
+    rule_word(errors, spec, "volumeMode", VOLUME_MODES, field);
+    if (str_eq(json_get_string(spec, "volumeMode", ""), "Block"))
+        field_invalid(errors, field_path(errors, "%s.volumeMode", field),
+                      json_get(spec, "volumeMode"),
+                      "there are no block devices on this machine: use Filesystem");
+}
+
 void kind_claim_validate(struct field_errors *errors, const struct json *claim,
                          const struct json *old)
 {
     const struct json *spec = json_get(claim, "spec");
-    validate_modes(errors, json_get(spec, "accessModes"), "at least 1 access mode is required");
-    validate_storage(errors, json_at(spec, "resources", "requests", NULL),
-                     "spec.resources[storage]");
-    rule_selector(errors, json_get(spec, "selector"), "spec.selector");
-    rule_name(errors, spec, "storageClassName", NAME_SUBDOMAIN, false, "spec");
-    rule_word(errors, spec, "volumeMode", VOLUME_MODES, "spec");
-    if (str_eq(json_get_string(spec, "volumeMode", ""), "Block"))
-        field_invalid(errors, "spec.volumeMode", json_get(spec, "volumeMode"),
-                      "there are no block devices on this machine: use Filesystem");
+    kind_claim_validate_spec(errors, spec, "spec");
     if (!old)
         return;
     if (!json_equal(fixed_part(errors->arena, claim, old), fixed_part(errors->arena, old, old)))
@@ -241,7 +248,7 @@ void kind_volume_validate(struct field_errors *errors, const struct json *volume
                           const struct json *old)
 {
     const struct json *spec = json_get(volume, "spec"), *affinity = json_get(spec, "nodeAffinity");
-    validate_modes(errors, json_get(spec, "accessModes"), NULL);
+    validate_modes(errors, json_get(spec, "accessModes"), NULL, "spec.accessModes");
     validate_capacity(errors, json_get(spec, "capacity"));
     validate_reclaim(errors, spec);
     validate_sources(errors, volume);

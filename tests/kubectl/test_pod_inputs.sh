@@ -121,6 +121,40 @@ YAML
     rm -r "$place"
 }
 
+# An ephemeral volume is a claim of the pod's own: made from its template, gone with it, and nobody else's; a pod of the same name
+# begins with nothing. A claim that has the name already is not taken.
+check_ephemeral() {
+    local claim pod round
+    claim='{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}'
+    pod="
+apiVersion: v1
+kind: Pod
+metadata: {name: own}
+spec:
+  restartPolicy: Never
+  volumes: [{name: data, ephemeral: {volumeClaimTemplate: {metadata: {labels: {part: scratch}}, spec: $claim}}}]
+  containers:
+  - {name: main, image: trainyard/tools, command: [sh, -c, 'ls -A /data; echo x >/data/x; echo written'], volumeMounts: [{name: data, mountPath: /data}]}"
+    kubectl apply -f - <<YAML
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: own-data}
+spec: $claim
+YAML
+    kubectl apply -f - <<<"$pod"
+    wait_until "the claim of somebody else to be refused" has_event own \
+        "PVC default/own-data was not created for pod default/own (pod is not owner)"
+    kubectl delete pvc own-data
+    for round in first second; do
+        wait_for_phase own Succeeded
+        assert_eq "what the $round pod found and did" written "$(kubectl logs own)"
+        assert_eq "its claim" "own Bound" "$(kubectl get pvc -l part=scratch -o jsonpath='{.items[0].metadata.ownerReferences[0].name} {.items[0].status.phase}')"
+        kubectl delete pod own
+        [ $round = second ] || kubectl apply -f - <<<"$pod"
+    done
+    wait_until "the claim to go with its pod" is_gone pvc own-data
+}
+
 check() {
     cluster_up --nodes docker-desktop
     kubectl create configmap settings --from-literal=mode=fast --from-literal=size=3
@@ -188,6 +222,7 @@ YAML
     assert_contains "variables stay" "still fast and hush" "$(kubectl logs facts)"
     check_volumes
     check_failures
+    check_ephemeral
     cluster_wipe
 }
 

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Ephemeral volumes do not count: their claim stays until the pod has ended, and their data lies
+ * where no other claim's does. */
 static bool uses_claim(const struct json *pod, const char *claim)
 {
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
@@ -22,17 +24,23 @@ static bool uses_claim(const struct json *pod, const char *claim)
     return false;
 }
 
+const char *claim_data_directory(const struct json *volume)
+{
+    const char *place = kube_meta_annotation(volume, CLAIM_DATA_ANNOTATION);
+    const char *slash = place ? strchr(place, '/') : NULL;
+    return slash && str_is_dns_subdomain(slash + 1) ? slash + 1 : NULL;
+}
+
 /* The two names of the annotation, checked because they become a path. */
 static bool split_place(struct arena *arena, const struct json *volume, const char **ret_namespace,
                         const char **ret_claim)
 {
     const char *place = kube_meta_annotation(volume, CLAIM_DATA_ANNOTATION);
-    const char *slash = place ? strchr(place, '/') : NULL;
-    if (!slash)
+    *ret_claim = claim_data_directory(volume);
+    if (!*ret_claim)
         return false;
-    *ret_namespace = arena_strndup(arena, place, (size_t)(slash - place));
-    *ret_claim = arena_strdup(arena, slash + 1);
-    return str_is_dns_label(*ret_namespace) && str_is_dns_subdomain(*ret_claim);
+    *ret_namespace = arena_strndup(arena, place, (size_t)(*ret_claim - 1 - place));
+    return str_is_dns_label(*ret_namespace);
 }
 
 bool claim_data_is_unwanted(const struct json *volume, struct kube_informer *claims,

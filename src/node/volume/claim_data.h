@@ -10,6 +10,10 @@
 /* Where the data of a volume lies, as "<namespace>/<claim>"; the engine writes it. */
 #define CLAIM_DATA_ANNOTATION "trainyard.dev/volume"
 
+/* The name of its directory among those of its claim's namespace; NULL: it has none that was made
+ * here. */
+const char *claim_data_directory(const struct json *volume);
+
 /* True if the directory of the volume, which is gone from the API, is to be deleted too. */
 bool claim_data_is_unwanted(const struct json *volume, struct kube_informer *claims,
                             struct kube_informer *pods);

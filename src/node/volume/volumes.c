@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/pod_claim.h"
 #include "kube/quantity.h"
 #include "node/volume/claim_data.h"
 #include "node/volume/files.h"
@@ -46,10 +47,10 @@ static int give_group(const struct volume_context *context, const char *path, st
     return volume_group_give(path, context->group, false, err);
 }
 
-/* The volume of a bound claim. One that was made for it lies where claims do (*ret_given NULL), one
- * that somebody made by hand where he says. */
+/* The volume of a bound claim. One that was made for it lies where claims do (*ret_given NULL), in
+ * a directory of this name; one that somebody made by hand where he says. */
 static int find_volume(const struct volume_context *context, const char *name,
-                       const struct json **ret_given, struct err *err)
+                       const struct json **ret_given, const char **ret_directory, struct err *err)
 {
     const struct json *volume = node_objects_get(context->objects, &KUBE_PVS, "", name);
     const struct json *spec = json_get(volume, "spec");
@@ -58,7 +59,8 @@ static int find_volume(const struct volume_context *context, const char *name,
     *ret_given = json_get(spec, "hostPath");
     if (!*ret_given)
         *ret_given = json_get(spec, "local");
-    if (!*ret_given && !kube_meta_annotation(volume, CLAIM_DATA_ANNOTATION))
+    *ret_directory = claim_data_directory(volume);
+    if (!*ret_given && !*ret_directory)
         return err_set(err, ERR_INVALID,
                        "persistentvolume \"%s\" is no directory of this machine: only hostPath "
                        "and local are supported",
@@ -95,11 +97,12 @@ static int prepare_claim_named(struct arena *arena, const struct volume_context 
         return result;
     const char *volume = json_get_string(json_get(claim, "spec"), "volumeName", "");
     const struct json *given = NULL;
-    result = volume[0] ? find_volume(context, volume, &given, err) : 0;
+    const char *directory = name;
+    result = volume[0] ? find_volume(context, volume, &given, &directory, err) : 0;
     if (result < 0 || given)
         return result < 0 ? result
                           : volume_host_path(arena, given, context->state_dir, &ret->source, err);
-    ret->source = volume_claim_path(arena, context->state_dir, namespace_, name);
+    ret->source = volume_claim_path(arena, context->state_dir, namespace_, directory);
     result = make_open_directory(ret->source, err);
     return result < 0 ? result : give_group(context, ret->source, err);
 }
@@ -109,6 +112,20 @@ static int prepare_claim(struct arena *arena, const struct volume_context *conte
 {
     ret->read_only = json_get_bool(source, "readOnly", false);
     return prepare_claim_named(arena, context, json_get_string(source, "claimName", ""), ret, err);
+}
+
+/* A claim that has the name but was not made for the pod holds somebody else's data. */
+static int prepare_ephemeral(struct arena *arena, const struct volume_context *context,
+                             const struct json *source, struct volume *ret, struct err *err)
+{
+    const struct json *pod = context->facts->pod;
+    const char *name = arena_printf(arena, "%s-%s", kube_meta_name(pod), ret->name);
+    const struct json *claim =
+        node_objects_get(context->objects, &KUBE_PVCS, kube_meta_namespace(pod), name);
+    const char *refusal = claim ? kube_pod_claim_refusal(arena, pod, claim) : NULL;
+    if (refusal)
+        return err_set(err, ERR_NOT_FOUND, "%s", refusal);
+    return prepare_claim_named(arena, context, name, ret, err);
 }
 
 static int prepare_host_path(struct arena *arena, const struct volume_context *context,
@@ -137,6 +154,7 @@ static const struct {
     {"emptyDir", prepare_empty},
     {"hostPath", prepare_host_path},
     {"persistentVolumeClaim", prepare_claim},
+    {"ephemeral", prepare_ephemeral},
 };
 
 /* What to do instead of a kind that needs a server, a driver or a cloud. */
@@ -148,8 +166,6 @@ static int refuse_kind(const char *kind, struct err *err)
         instead = "unpack the image into a directory and use hostPath";
     else if (str_eq(kind, "gitRepo"))
         instead = "clone it into an emptyDir in an init container";
-    else if (str_eq(kind, "ephemeral"))
-        instead = "use an emptyDir, or a persistentVolumeClaim of its own";
     return err_set(err, ERR_UNSUPPORTED, "a volume of type %s is not supported on this machine: %s",
                    kind, instead);
 }

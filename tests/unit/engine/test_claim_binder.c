@@ -202,10 +202,31 @@ static void test_claim_goes(void **state)
     assert_int_equal(claim_next_step(arena, &view, &patch, &event), CLAIM_DONE);
 
     struct json *pod = parse("{'spec':{'volumes':[{'persistentVolumeClaim':{'claimName':'c'}}]}}");
-    assert_false(claim_is_used_by("c", pod)); /* no node has seen it */
+    const struct json *other = parse("{'metadata':{'name':'b','namespace':'d'}}");
+    assert_false(claim_is_used_by(view.claim, pod)); /* no node has seen it */
     pod = with(pod, "{'spec':{'nodeName':'n'},'status':{'phase':'Succeeded'}}");
-    assert_true(claim_is_used_by("c", pod));
-    assert_false(claim_is_used_by("b", pod));
+    assert_true(claim_is_used_by(view.claim, pod));
+    assert_false(claim_is_used_by(other, pod));
+}
+
+/* A claim of a pod's own is kept by it, not by one that only has the name, until the pod has ended.
+ */
+static void test_of_a_pod(void **state)
+{
+    struct json *pod = parse("{'metadata':{'name':'p','namespace':'d','uid':'1'},'spec':{"
+                             "'nodeName':'n','volumes':[{'name':'v','ephemeral':{}}]}}");
+    struct json *stranger = parse("{'metadata':{'name':'p-v','namespace':'d','uid':'u'}}");
+    struct json *claim = with(stranger, "{'metadata':{'ownerReferences':[{'kind':'Pod','name':'p',"
+                                        "'uid':'1','controller':true}]}}");
+    assert_true(claim_is_used_by(claim, pod));
+    assert_false(claim_is_used_by(stranger, pod));
+    pod = with(pod, "{'metadata':{'deletionTimestamp':'2026-01-02T03:04:05Z',"
+                    "'deletionGracePeriodSeconds':30}}");
+    assert_true(claim_is_used_by(claim, pod));
+    pod = with(pod, "{'metadata':{'deletionGracePeriodSeconds':0}}");
+    assert_false(claim_is_used_by(claim, pod));
+    const struct json *volume = claim_make_volume(arena, claim, NULL);
+    assert_string_equal(kube_meta_annotation(volume, CLAIM_WHERE), "d/pvc-u");
 }
 
 static enum volume_step volume_next(const struct json *volume, const struct json *claim)
@@ -259,7 +280,7 @@ int main(void)
         cmocka_unit_test(test_waits),          cmocka_unit_test(test_other_classes),
         cmocka_unit_test(test_first_consumer), cmocka_unit_test(test_prefers),
         cmocka_unit_test(test_claim_goes),     cmocka_unit_test(test_volume_goes),
-        cmocka_unit_test(test_volume_kept),
+        cmocka_unit_test(test_volume_kept),    cmocka_unit_test(test_of_a_pod),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -21,9 +21,10 @@ static const struct json *get_object(void *context, const struct kube_resource *
 static int prepare(struct arena *arena, const char *volume, struct volume *ret, struct err *err)
 {
     const struct pod_facts facts = {
-        .pod = read_json(arena, "{'metadata':{'name':'p','namespace':'n','labels':{'b':'2','a':"
-                                "'say\\n1'}},'spec':{'containers':[{'name':'m','resources':"
-                                "{'limits':{'memory':'1500Ki'}}}]}}"),
+        .pod = read_json(arena,
+                         "{'metadata':{'name':'p','namespace':'n','uid':'1','labels':{'b':'2','a':"
+                         "'say\\n1'}},'spec':{'containers':[{'name':'m','resources':"
+                         "{'limits':{'memory':'1500Ki'}}}]}}"),
         .hostname = "p",
         .address = "10.244.1.2",
         .host_address = "127.0.0.1",
@@ -37,6 +38,10 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
                   " 'secrets':{'s':{'data':{'p':'aHVzaA=='}}},"
                   " 'persistentvolumeclaims':{"
                   "   'claim':{'spec':{'volumeName':'made'},'status':{'phase':'Bound'}},"
+                  "   'p-mine':{'metadata':{'ownerReferences':[{'controller':true,'uid':'1'}]},"
+                  "     'spec':{'volumeName':'own'},'status':{'phase':'Bound'}},"
+                  "   'p-theirs':{'metadata':{'name':'p-theirs','namespace':'n'},"
+                  "     'spec':{'volumeName':'made'},'status':{'phase':'Bound'}},"
                   "   'by-hand':{'spec':{'volumeName':'v'},'status':{'phase':'Bound'}},"
                   "   'remote':{'spec':{'volumeName':'far'},'status':{'phase':'Bound'}},"
                   "   'early':{'spec':{'volumeName':'later'},'status':{'phase':'Bound'}},"
@@ -44,6 +49,7 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
                   "   'waiting':{'spec':{'volumeName':'v'},'status':{'phase':'Pending'}}},"
                   " 'persistentvolumes':{'v':{'spec':{'hostPath':{'path':'/usr/share'}}},"
                   "   'made':{'metadata':{'annotations':{'trainyard.dev/volume':'n/claim'}}},"
+                  "   'own':{'metadata':{'annotations':{'trainyard.dev/volume':'n/own'}}},"
                   "   'far':{'spec':{'nfs':{'server':'s','path':'/'}}}}}")};
     struct map tokens = {0};
     map_put(&tokens, "", (char[]){"of the API"});
@@ -189,6 +195,8 @@ static void contents(void **state)
         prepare(arena, "{'name':'v','persistentVolumeClaim':{'claimName':'by-hand'}}", &v, &err),
         0);
     assert_string_equal(v.source, "/usr/share");
+    assert_int_equal(prepare(arena, "{'name':'mine','ephemeral':{}}", &v, &err), 0);
+    assert_true(str_has_suffix(v.source, "/volumes/n/own"));
     assert_int_equal(prepare(arena, "{'name':'h','hostPath':{'path':'/usr'}}", &v, &err), 0);
     assert_string_equal(v.source, "/usr");
 }
@@ -315,6 +323,14 @@ static void refusals(void **state)
          -ERR_INVALID},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'../up'}}",
          "MountVolume.SetUp failed for volume \"x\" : '../up' is no name of a claim", -ERR_INVALID},
+        {"{'name':'theirs','ephemeral':{}}",
+         "MountVolume.SetUp failed for volume \"theirs\" : PVC n/p-theirs was not created for pod "
+         "n/p (pod is not owner)",
+         -ERR_NOT_FOUND},
+        {"{'name':'none','ephemeral':{}}",
+         "MountVolume.SetUp failed for volume \"none\" : persistentvolumeclaim \"p-none\" not "
+         "found",
+         -ERR_NOT_FOUND},
         {"{'name':'x','nfs':{'server':'s'}}",
          "MountVolume.SetUp failed for volume \"x\" : a volume of type nfs is not supported on "
          "this machine: mount it on this machine and use hostPath, or copy the data into a "
