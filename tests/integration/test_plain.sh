@@ -153,6 +153,37 @@ else
     echo "skipped: this machine's own refusal of namespaces is all there is to try"
 fi
 
+# Root as Docker's containers have it: its capabilities, and its filter's answer to whoever asks for a namespace.
+cat >"$SCRATCH/docker_root.py" <<'PY'
+import ctypes, os, struct, sys
+CALLS = {"x86_64": [272, 308, 165], "aarch64": [97, 268, 40]}[os.uname().machine]  # unshare, setns, mount
+rows = [(0x20, 0, 0, 0)]  # the number of the call
+rows += [(0x15, len(CALLS) - i, 0, call) for i, call in enumerate(CALLS)]
+rows += [(0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050001)]  # allow, EPERM
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+class Program(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_ushort), ("rows", ctypes.c_void_p)]
+program = Program(len(rows), ctypes.addressof(code))
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.prctl(22, 2, ctypes.byref(program), 0, 0) < 0:
+    sys.exit("no filter: " + os.strerror(ctypes.get_errno()))
+KEPT = "chown dac_override fsetid fowner mknod net_raw setgid setuid setfcap setpcap net_bind_service sys_chroot kill audit_write"
+caps = "-all," + ",".join("+" + name for name in KEPT.split())
+os.execvp("setpriv", ["setpriv", "--bounding-set=" + caps, "--inh-caps=-all"] + sys.argv[1:])
+PY
+if [ "$(id -u)" = 0 ] && python3 "$SCRATCH/docker_root.py" true 2>/dev/null; then
+    python3 "$SCRATCH/docker_root.py" "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1 || { cat "$SCRATCH/up.log"; fail "up with Docker's rights"; }
+    CLUSTER_UP=yes
+    assert_contains "up" "this machine forbids namespaces (unshare(CLONE_NEWUSER): Operation not permitted)" "$(cat "$SCRATCH/up.log")"
+    assert_contains "the way out" "docker run --privileged" "$(cat "$SCRATCH/up.log")"
+    pod docker Never 'id -u; grep CapBnd /proc/self/status'
+    wait_for_phase docker Succeeded
+    kubectl run other --image=none --restart=Never --overrides='{"spec": {"securityContext": {"runAsUser": 65534}}}' --command -- id -u >/dev/null
+    wait_for_phase other Succeeded
+    assert_eq "another user" 65534 "$(kubectl logs other)"
+    cluster_wipe
+fi
+
 cluster_up --plain
 refusals
 training

@@ -1,0 +1,215 @@
+#!/bin/bash
+# Pods without namespaces, as users of kubectl meet them: into a pod and out of it, probes and hooks, ports that others have, last
+# words, and a pipeline whose step hands on what it wrote. As root and as an ordinary user.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+FORWARD_PID=
+OTHER_PID=
+clean_up() {
+    for pid in $FORWARD_PID $OTHER_PID; do kill "$pid" 2>/dev/null || true; done
+}
+
+event_says() { kubectl get events -o jsonpath="{.items[?(@.involvedObject.name==\"$1\")].message}" | finds -F -- "$2"; }
+restarts_of() { kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].restartCount}'; }
+was_restarted() { [ "$(restarts_of "$1")" -ge 1 ]; }
+last_words() { kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].state.terminated.message}'; }
+has_forward() { grep -q '^Forwarding from 127' "$SCRATCH/forward.log"; }
+is_listening() { [ -s "$SCRATCH/listens" ]; }
+workflow_is() { [ "$(kubectl get workflow "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
+
+# The server of a pod: a page that answers and counts who asks. It says nothing until it is ready for it.
+server_pod() { # NAME PORT
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  terminationGracePeriodSeconds: 20
+  containers:
+  - name: main
+    image: none
+    workingDir: $SCRATCH/$1
+    command: [python3, -u, -m, http.server, "$2", --bind, 127.0.0.1]
+    ports: [{name: web, containerPort: $2}]
+    startupProbe: {exec: {command: [test, -e, $SCRATCH/$1/hooked]}, periodSeconds: 1, failureThreshold: 100}
+    readinessProbe: {httpGet: {path: /ready, port: web}, periodSeconds: 1}
+    livenessProbe: {tcpSocket: {port: web}, periodSeconds: 1}
+    lifecycle:
+      postStart: {exec: {command: [touch, $SCRATCH/$1/hooked]}}
+      preStop: {exec: {command: [touch, $SCRATCH/$1/stopped]}}
+YAML
+}
+
+probes_and_forward() { # TAG
+    local name=$1-server port said
+    as_user mkdir "$SCRATCH/$name"
+    port=$(free_port)
+    server_pod "$name" "$port"
+    wait_until "the hook after the start" test -e "$SCRATCH/$name/hooked"
+    wait_until "the page that is not there to be told" event_says "$name" "Readiness probe failed"
+    ! has_condition "pod/$name" Ready || fail "ready without its page"
+    echo here | as_user tee "$SCRATCH/$name/ready" >/dev/null
+    wait_until "the pod to be ready" has_condition "pod/$name" Ready
+    assert_eq "restarts of a pod that lives" 0 "$(restarts_of "$name")"
+
+    : >"$SCRATCH/forward.log"
+    as_user "$KUBECTL" port-forward "pod/$name" ":$port" >>"$SCRATCH/forward.log" 2>&1 &
+    FORWARD_PID=$!
+    wait_until "port-forward" has_forward
+    said=$(python3 - "$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) .*/\1/p' "$SCRATCH/forward.log")" <<'PY'
+import sys, urllib.request
+print(urllib.request.urlopen("http://127.0.0.1:%s/ready" % sys.argv[1]).read().decode())
+PY
+    )
+    assert_contains "through port-forward" here "$said"
+    kill "$FORWARD_PID"
+    wait "$FORWARD_PID" 2>/dev/null || true
+    FORWARD_PID=
+    kubectl delete pod "$name" --wait >/dev/null
+    [ -e "$SCRATCH/$name/stopped" ] || fail "the hook before the stop did not run"
+
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: $1-dead}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers:
+  - {name: main, image: none, command: [sleep, "1000"], livenessProbe: {exec: {command: ["false"]}, periodSeconds: 1, failureThreshold: 1}}
+YAML
+    wait_until "a container whose probe fails to be restarted" was_restarted "$1-dead"
+    kubectl delete pod "$1-dead" --wait >/dev/null
+}
+
+into_the_pod() { # TAG
+    local said code=0
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: $1-box}
+spec:
+  restartPolicy: Never
+  containers:
+  - {name: main, image: none, stdin: true, stdinOnce: true, command: [sh, -c, 'while read line; do echo "got \$line"; done; echo over']}
+YAML
+    wait_for_phase "$1-box" Running
+    as_user mkdir "$SCRATCH/$1-copy"
+    head -c 300000 /dev/urandom | as_user tee "$SCRATCH/$1-copy/data" >/dev/null
+    kubectl cp "$SCRATCH/$1-copy/data" "$1-box:$SCRATCH/$1-copy/inside"
+    kubectl cp "$1-box:$SCRATCH/$1-copy/inside" "$SCRATCH/$1-copy/back" 2>/dev/null
+    cmp "$SCRATCH/$1-copy/data" "$SCRATCH/$1-copy/back" || fail "cp there and back"
+    kubectl exec "$1-box" -- sh -c 'exit 7' 2>/dev/null || code=$?
+    assert_eq "the exit code of exec" 7 $code
+    said=$(printf 'one\ntwo\n' | kubectl attach -i "$1-box" 2>"$SCRATCH/noise")
+    assert_contains "attach" "got two" "$said"
+    wait_for_phase "$1-box" Succeeded
+    assert_contains "what was read to the end" over "$(kubectl logs "$1-box")"
+    assert_contains "run -i" "got hello" "$(echo hello | kubectl run "$1-once" -i --rm --restart=Never --image=none --command -- \
+        sh -c 'read line; echo "got $line"' 2>/dev/null)"
+    said=$(script -qec "$(printf '%q ' "${AS_USER[@]}" "$KUBECTL" run "$1-shell" -it --rm --restart=Never --image=none --command -- tty)" /dev/null </dev/null)
+    assert_contains "run -it: a terminal" /dev/pts/ "$said"
+}
+
+# A listener of the machine that is of no pod.
+taken_port() { # TAG
+    python3 -c '
+import signal, socket, sys
+s = socket.create_server(("127.0.0.1", 0))
+open(sys.argv[1], "w").write(str(s.getsockname()[1]))
+signal.pause()' "$SCRATCH/listens" &
+    OTHER_PID=$!
+    wait_until "the stranger to listen" is_listening
+    port=$(cat "$SCRATCH/listens")
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: $1-port}
+spec:
+  restartPolicy: Never
+  containers:
+  - {name: main, image: none, command: ["true"], ports: [{containerPort: $port}]}
+YAML
+    wait_for_phase "$1-port" Succeeded
+    if [ "${#AS_USER[@]}" = 0 ]; then who="python3 (process $OTHER_PID)"; else who="a program of another user"; fi
+    wait_until "the taken port to be told" event_says "$1-port" "port $port of 127.0.0.1 is taken by $who: its container cannot listen there"
+    kill "$OTHER_PID"
+    wait "$OTHER_PID" 2>/dev/null || true
+    OTHER_PID=
+    rm "$SCRATCH/listens"
+}
+
+words() { # TAG
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: $1-words}
+spec:
+  restartPolicy: Never
+  containers:
+  - {name: main, image: none, terminationMessagePolicy: FallbackToLogsOnError, command: [sh, -c, "echo last words; exit 4"]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: $1-file}
+spec:
+  restartPolicy: Never
+  securityContext: {runAsNonRoot: true}
+  containers:
+  - {name: main, image: none, command: [id, -u]}
+YAML
+    wait_for_phase "$1-words" Failed
+    assert_eq "the message" "last words" "$(last_words "$1-words")"
+    if [ "${#AS_USER[@]}" = 0 ]; then
+        wait_until "the root to be refused" event_says "$1-file" "runAsNonRoot and image will run as root"
+    else
+        wait_for_phase "$1-file" Succeeded
+        assert_eq "who is no root" 65534 "$(kubectl logs "$1-file")"
+        wait_until "the file to be told" event_says "$1-file" "these have no effect: terminationMessagePath"
+    fi
+}
+
+pipeline() { # TAG
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: $1-flow}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps:
+    - - {name: first, template: makes}
+    - - name: second
+        template: takes
+        arguments: {parameters: [{name: word, value: "{{steps.first.outputs.parameters.word}}"}]}
+  - name: makes
+    script:
+      image: none
+      command: [bash]
+      source: |
+        echo "made by \$\$" | sed 's/ [0-9]*\$//' >$SCRATCH/$1-word
+    outputs: {parameters: [{name: word, valueFrom: {path: $SCRATCH/$1-word}}]}
+  - name: takes
+    inputs: {parameters: [{name: word}]}
+    container: {image: none, command: [sh, -c, 'echo "{{inputs.parameters.word}}" >$SCRATCH/$1-heard']}
+YAML
+    wait_until "the workflow to succeed" workflow_is "$1-flow" Succeeded
+    assert_eq "what the second step heard of the first" "made by" "$(cat "$SCRATCH/$1-heard")"
+}
+
+all() { # TAG
+    probes_and_forward "$1"
+    into_the_pod "$1"
+    taken_port "$1"
+    words "$1"
+    pipeline "$1"
+}
+
+cluster_up --plain
+all root
+cluster_wipe
+become_ordinary_user
+cluster_up --plain
+all user
+cluster_wipe
