@@ -99,6 +99,11 @@ static bool asks_for_user(const struct json *security)
     return json_get(security, "runAsUser") || json_get(security, "runAsGroup");
 }
 
+static bool is_of_other_user(const struct json *security)
+{
+    return json_get_int(security, "runAsUser", 0) > 0;
+}
+
 /* The wrapper of a pipeline's step is told where the file is. */
 static bool wants_message_file(const struct json *container)
 {
@@ -117,6 +122,7 @@ static void tell_plain(const struct telling *t)
     static const char *const LISTS[] = {"initContainers", "containers"};
     const struct json *spec = json_get(t->pod, "spec");
     bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false, words = false;
+    bool other = is_of_other_user(json_get(spec, "securityContext"));
     const char *all = "";
     for (size_t i = 0; i < ARRAY_SIZE(OF_POD); i++)
         if (json_get(spec, OF_POD[i]))
@@ -125,6 +131,7 @@ static void tell_plain(const struct telling *t)
         JSON_EACH (container, json_get(spec, LISTS[i])) {
             const struct json *security = json_get(container, "securityContext");
             user = user || asks_for_user(security);
+            other = other || is_of_other_user(security);
             read_only = read_only || json_get_bool(security, "readOnlyRootFilesystem", false);
             words = words || wants_message_file(container);
         }
@@ -133,6 +140,11 @@ static void tell_plain(const struct telling *t)
         all = arena_printf(t->arena, "%s%sreadOnlyRootFilesystem", all, all[0] ? ", " : "");
     if (user && t->nested)
         all = arena_printf(t->arena, "%s%srunAsUser and runAsGroup", all, all[0] ? ", " : "");
+    if (other && !t->nested)
+        all = arena_printf(t->arena,
+                           "%s%sKUBECONFIG of a container with a runAsUser (only root reaches its "
+                           "file, in the state directory)",
+                           all, all[0] ? ", " : "");
     if (words)
         all = arena_printf(t->arena,
                            "%s%sterminationMessagePath (terminationMessagePolicy "

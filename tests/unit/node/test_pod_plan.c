@@ -439,6 +439,15 @@ static void what_is_not_given_is_told(void **state)
                                    "{'name':'trainyard-step','mountPath':'/trainyard'}]}]}}"),
                   true, true, &objects, note, &text);
     assert_string_equal(text.data, "");
+    pod_gaps_tell(arena,
+                  read_json(arena, "{'spec':{'securityContext':{'runAsUser':0},'containers':[{"
+                                   "'name':'c','terminationMessagePolicy':'FallbackToLogsOnError',"
+                                   "'securityContext':{'runAsUser':5}}]}}"),
+                  false, true, &objects, note, &text);
+    assert_string_equal(text.data,
+                        "Unsupported: without namespaces these have no effect: KUBECONFIG of a "
+                        "container with a runAsUser (only root reaches its file, in the state "
+                        "directory) ('trainyard status' says how to allow namespaces)\n");
 }
 
 static void without_namespaces_a_pod_has_the_machine(void **state)
