@@ -9,6 +9,8 @@
 #include "engine/node_usage.h"
 #include "kube/devices.h"
 #include "kube/object.h"
+#include "node/image/report.h"
+#include "node/image/table.h"
 #include "node/network/pod_network.h"
 
 #include <stdio.h>
@@ -209,11 +211,14 @@ static void send_status(struct registered_node *node)
 {
     struct node_registrar *registrar = node->registrar;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *patch = json_object(arena);
-    json_set(arena, patch, "status",
-             node_object_status(arena, node->name, node->number, registrar->gpus,
-                                &registrar->pressure, registrar->plain, registrar->since_ms,
-                                loop_wall_ms(registrar->loop)));
+    struct json *patch = json_object(arena), *images;
+    struct json *status =
+        node_object_status(arena, node->name, node->number, registrar->gpus, &registrar->pressure,
+                           registrar->plain, registrar->since_ms, loop_wall_ms(registrar->loop));
+    /* Where the table cannot be read, the last list stays; the pods that need it say why. */
+    if (image_table_load(arena, registrar->state_dir, &images, NULL) == 0)
+        json_set(arena, status, "images", image_report(arena, images));
+    json_set(arena, patch, "status", status);
     kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch, on_status, node);
 }
 

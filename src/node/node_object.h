@@ -20,8 +20,8 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
 /* What a node has, by resource: the whole machine, without its GPUs. */
 struct json *node_object_capacity(struct arena *arena);
 
-/* Registers the nodes, each with all the GPUs of the machine, and keeps their heartbeat until it is
- * freed. The state directory's path is the caller's to keep. */
+/* Registers the nodes, each with all the GPUs and images of the machine, and keeps their heartbeat
+ * until it is freed. The state directory's path is the caller's to keep. */
 struct node_registrar;
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
                                           const char *state_dir, const char *const *names, int gpus,

@@ -117,6 +117,11 @@ wordlayers"
     exec 7>&-
     rm "$SCRATCH/fifo"
 
+    # One image of many names on the node, too, with its size.
+    node_tells() { kubectl get nodes -o json | jq -e --arg size "$(image list -o json | jq '.[] | select(.name == "test/docker:1").size')" \
+        '.items[0].status.images[] | select(.names | contains(["test/docker:1", "plain:latest"])) | .sizeBytes == ($size | tonumber)'; }
+    wait_until "the node to tell of its images" node_tells
+
     # In use, then not.
     pod uses piped:2 'sleep 100000'
     wait_for_phase uses Running
