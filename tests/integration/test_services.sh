@@ -238,6 +238,11 @@ sys.stdin.read()' <"$SCRATCH/squatter" >"$SCRATCH/squatter.out" &
 
 # The same number may be a port of both kinds.
 check_datagrams() {
+    # Somebody has the host port; of TCP's ports it is free.
+    python3 -c 'import signal, socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 30393)); print("bound", flush=True); signal.pause()' >"$SCRATCH/bound" &
+    local squatter=$!
+    wait_until "somebody to have the port" grep -q bound "$SCRATCH/bound"
     kubectl apply -f - <<'YAML'
 apiVersion: v1
 kind: Service
@@ -251,10 +256,12 @@ apiVersion: v1
 kind: Pod
 metadata: {name: datagrams, labels: {app: datagrams}}
 spec:
+  nodeName: node-1
   terminationGracePeriodSeconds: 0
   containers:
   - name: main
     image: trainyard/tools
+    ports: [{containerPort: 4000, hostPort: 30393, protocol: UDP}]
     command: [python3, -u, -c]
     args:
     - |
@@ -275,10 +282,17 @@ s.connect((sys.argv[1], int(sys.argv[2])))
 s.send(b"word")
 print(s.recv(65536).decode())'
     inside_hears() { [ "$(inside "python3 -c '$SAY' datagrams 3000")" = "heard word" ]; }
-    outside_hears() { [ "$(python3 -c "$SAY" "$1" 30392)" = "heard word" ]; }
+    outside_hears() { [ "$(python3 -c "$SAY" "$1" "${2:-30392}")" = "heard word" ]; }
     wait_until "datagrams through the service" inside_hears
     wait_until "datagrams at the node port" outside_hears 127.0.0.1
     wait_until "datagrams at another node" outside_hears 127.0.0.3
+    local holder="python3 (process $squatter)"
+    [ "$(as_user id -u)" = 0 ] || holder="a program of another user"
+    names_holder() { kubectl describe pod datagrams | finds -F "port 30393 of 127.0.0.1 is taken by $holder: waiting"; }
+    wait_until "the host port to be told as taken" names_holder
+    kill "$squatter"
+    wait "$squatter" || true
+    wait_until "datagrams at the host port" outside_hears 127.0.0.1 30393
     kubectl delete pod datagrams >/dev/null
 }
 
