@@ -174,7 +174,7 @@ PY
 if [ "$(id -u)" = 0 ] && python3 "$SCRATCH/docker_root.py" true 2>/dev/null; then
     python3 "$SCRATCH/docker_root.py" "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1 || { cat "$SCRATCH/up.log"; fail "up with Docker's rights"; }
     CLUSTER_UP=yes
-    assert_contains "up" "this machine forbids namespaces (unshare(CLONE_NEWUSER): Operation not permitted)" "$(cat "$SCRATCH/up.log")"
+    assert_contains "up" "this machine forbids namespaces: unshare(CLONE_NEWUSER): Operation not permitted" "$(cat "$SCRATCH/up.log")"
     assert_contains "the way out" "docker run --privileged" "$(cat "$SCRATCH/up.log")"
     pod docker Never 'id -u; grep CapBnd /proc/self/status'
     wait_for_phase docker Succeeded
