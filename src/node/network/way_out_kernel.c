@@ -252,6 +252,7 @@ int way_out_make_kernel(const char *state_dir, int network_fd, struct way_out *w
         (result = open_netfilter(&filter, err)) < 0)
         return result;
     _cleanup_fd_ int lock = lock_switch();
+    (void)lock; /* held until we return */
     bool stands = way->kind == WAY_OUT_KERNEL && netlink_link_exists(machine, name) &&
                   netlink_link_exists(inside, WAY_OUT_LINK);
     if ((!stands && (result = lay_link(machine, inside, network_fd, name, number_of(state_dir),
@@ -272,6 +273,7 @@ int way_out_remove_kernel(const char *state_dir, struct err *err)
     link_name(state_dir, name);
     int result;
     _cleanup_fd_ int lock = lock_switch();
+    (void)lock; /* held until we return */
     if ((result = netlink_open(&machine, err)) < 0 ||
         (result = netlink_link_delete(machine, name, err)) < 0)
         return result;
