@@ -38,8 +38,8 @@
 
 enum {
     STOP_GRACE_MS = 5 * 1000, /* `down` gives pods this long */
-    NOTE_MAX = 4096,
     STOP_SLACK_MS = 3 * 1000, /* and their supervisors this much more to write it down */
+    NOTE_MAX = 4096,
 };
 
 struct node_space {
@@ -354,9 +354,11 @@ static int enter_namespaces(struct node_space *space, const struct node_options 
                             struct err *err)
 {
     _cleanup_free_ char *path = plain_file(options->state_dir);
-    if (unlink(path) == 0)
+    if (file_exists(path))
         log_info("cluster", "ending the pods that run without namespaces: they go on with them");
     int result = find_holder(space, options->state_dir, options->step_path, err);
+    if (result == 0)
+        (void)unlink(path);
     if (result == 0)
         result = find_helpers(space, options, err);
     if (result == 0)

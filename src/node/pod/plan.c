@@ -66,8 +66,8 @@ int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod
     p->spec->address = input->address;
     p->spec->nested = input->nested;
     p->spec->plain = input->plain;
+    p->spec->machine_ipc = input->plain || json_get_bool(spec, "hostIPC", false);
     if (!input->plain) {
-        p->spec->machine_ipc = json_get_bool(spec, "hostIPC", false);
         p->spec->shares_processes = json_get_bool(spec, "shareProcessNamespace", false);
         p->spec->hosts = planner_hosts(p);
         p->spec->resolv_conf = planner_resolv_conf(p);

@@ -53,7 +53,17 @@ int planner_check_plain(struct planner *p, const struct json *container,
                     json_get_string(container, "image", "")));
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *path = json_get_string(mount, "mountPath", "");
-        if (str_eq(path, ACCOUNT_MOUNT) || is_of_wrapper(mount) || is_in_place(p, mount))
+        if (str_eq(path, ACCOUNT_MOUNT) || is_of_wrapper(mount))
+            continue;
+        if (is_in_place(p, mount) && json_get_bool(mount, "readOnly", false))
+            return planner_refuse(
+                p, "FailedMount", planned->name,
+                err_set(p->err, ERR_UNSUPPORTED,
+                        "MountVolume.SetUp failed for volume \"%s\": it is to be read-only at "
+                        "'%s', and that needs namespaces, which this cluster does without: leave "
+                        "out readOnly, or allow namespaces ('trainyard status' says how)",
+                        json_get_string(mount, "name", ""), path));
+        if (is_in_place(p, mount))
             continue;
         return planner_refuse(
             p, "FailedMount", planned->name,

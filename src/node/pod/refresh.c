@@ -52,7 +52,8 @@ void pod_runner_tell_deadline(struct pod_runner *runner)
     int64_t seconds =
         json_get_int(json_get(runner_pod(runner), "spec"), "activeDeadlineSeconds", 0);
     if (seconds > 0 && supervisor_link_is_busy(runner->link))
-        supervisor_link_set_deadline(runner->link, moment_after(runner->started_ms, seconds));
+        supervisor_link_set_deadline(runner->link, runner->deadline_ms,
+                                     moment_after(runner->started_ms, seconds));
 }
 
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before)

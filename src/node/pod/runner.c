@@ -226,6 +226,8 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
     if (result == 0 && !input.plain && pod_uses_host_network(input.pod))
         result = host_names_begin(host->host_names, input.pod, runner->directory, spec.hosts, err);
     runner->spec_is_plain = input.plain;
+    if (result == 0)
+        runner->deadline_ms = spec.deadline_ms;
     return result < 0 ? result : write_spec(runner, &spec, err);
 }
 
@@ -414,6 +416,7 @@ static void restore_spec(struct pod_runner *runner)
         pod_spec_parse(arena, text.data, text.size, &spec, NULL) < 0)
         return;
     runner->spec_is_plain = spec.plain;
+    runner->deadline_ms = spec.deadline_ms;
     if (spec.address && spec.plain == (runner->host->plain != NULL))
         str_copy(runner->address, sizeof(runner->address), spec.address);
     keep_peers(runner, peers_of_spec(runner->host->state_dir, &spec));

@@ -27,6 +27,7 @@ struct pod_runner {
     char *peers;                   /* name of the directory it shares with its job, or NULL */
     bool spec_is_plain;            /* what is planned has no namespaces */
     int64_t started_ms;
+    int64_t deadline_ms; /* as its supervisor was given it with the spec; 0: none */
     struct state_machine machine;
     struct supervisor_link *link;
     struct pod_state state;

@@ -223,9 +223,9 @@ void supervisor_link_start(struct supervisor_link *link)
     }
 }
 
-void supervisor_link_set_deadline(struct supervisor_link *link, int64_t wall_ms)
+void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_ms, int64_t wall_ms)
 {
-    int64_t told = 0;
+    int64_t told = planned_ms;
     (void)pod_deadline_load(link->directory, &told, NULL);
     if (link->pidfd >= 0 && told != wall_ms &&
         pod_deadline_store(link->directory, wall_ms, NULL) == 0)

@@ -29,8 +29,10 @@ bool supervisor_link_attach(struct supervisor_link *link);
 void supervisor_link_start(struct supervisor_link *link);
 
 bool supervisor_link_is_busy(const struct supervisor_link *link); /* alive or starting */
-/* Tell it the time when the pod must have ended, unless it knows that already. */
-void supervisor_link_set_deadline(struct supervisor_link *link, int64_t wall_ms);
+/* Tell it the time when the pod must have ended, unless it knows that already: from its spec
+ * (`planned_ms`), or because it was told. */
+void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_ms,
+                                  int64_t wall_ms);
 /* Tell it to end the pod. */
 void supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop);
 

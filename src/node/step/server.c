@@ -277,7 +277,8 @@ static void free_call(struct step_call *call)
 
 static void accept_calls(struct step_server *server, int64_t now_ms)
 {
-    if (server->deaf_until_ms > now_ms)
+    /* A clock that was set back must not make it last. */
+    if (server->deaf_until_ms > now_ms && server->deaf_until_ms <= now_ms + DEAF_MS)
         return;
     server->deaf_until_ms = 0;
     while (server->call_count < STEP_CALLS_MAX) {

@@ -35,9 +35,8 @@ struct volume_set {
 int volume_set_add(struct volume_set *set, const char *path, const char *data, size_t size,
                    mode_t mode, struct err *err);
 
-/* Make `directory` show exactly this set; one that shows it already, written in
- * the same start of the machine, is left alone. The files belong
- * to `group`, unless that is negative. */
+/* Make `directory` show exactly this set; one that shows it already, written in the same start of
+ * the machine, is left alone. The files belong to `group`, unless that is negative. */
 int volume_set_publish(const struct volume_set *set, const char *directory, int64_t group,
                        struct err *err);
 

@@ -487,6 +487,12 @@ static void without_namespaces_nothing_is_mounted(void **state)
         {"{'volumes':[{'name':'h','hostPath':{'path':'/usr'}}],'containers':[{'name':'m',"
          "'command':['x'],'volumeMounts':[{'name':'h','mountPath':'/usr','subPath':'lib'}]}]}",
          "FailedMount", "volume \"h\": it cannot be mounted at '/usr'"},
+        {"{'volumes':[{'name':'h','hostPath':{'path':'/usr'}}],'containers':[{'name':'m',"
+         "'command':['x'],'volumeMounts':[{'name':'h','mountPath':'/usr','readOnly':true}]}]}",
+         "FailedMount", "volume \"h\": it is to be read-only at '/usr'"},
+        {"{'securityContext':{'sysctls':[{'name':'kernel.shmmax','value':'1'}]},'containers':"
+         "[{'name':'m','command':['x']}]}",
+         "SysctlForbidden", "forbidden sysctl: \"kernel.shmmax\""},
         {"{'containers':[{'name':'m','image':'rooted'}]}", "CreateContainerError",
          "image 'rooted' has files of its own"},
     };
