@@ -14,6 +14,7 @@
 #include "node/process/descriptors.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -26,6 +27,7 @@
 
 enum {
     REFUSED_RETRY_MS = 2 * 1000, /* what is missing may have come */
+    STOP_RETRY_MS = 2 * 1000,    /* how it is to end could not be stored */
     RESPAWN_FIRST_MS = 100,      /* after a supervisor was killed, doubling */
     RESPAWN_MAX_MS = 60 * 1000,
     GRACE_DEFAULT_S = 30,
@@ -293,6 +295,7 @@ static void start(struct pod_runner *runner)
     }
     runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
     runner->stopped_with_ms = -1;
+    runner->was_stop_lost = false;
     if (cgroup_base_place_pod(runner->host->groups, runner->directory, runner->uid, &err) < 0) {
         refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
         pod_runner_refuse(runner, &refusal, &err);
@@ -352,13 +355,21 @@ void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *re
 {
     if (runner->stopped_with_ms >= 0 && runner->stopped_with_ms <= grace_ms)
         return;
-    runner->stopped_with_ms = grace_ms;
+    struct err err = ERR_INIT;
     struct pod_stop stop = {.grace_ms = grace_ms};
     if (reason) {
         str_copy(stop.reason, sizeof(stop.reason), reason);
         str_copy(stop.message, sizeof(stop.message), message);
     }
-    supervisor_link_stop(runner->link, &stop);
+    if (supervisor_link_stop(runner->link, &stop, &err) == 0) {
+        runner->stopped_with_ms = grace_ms;
+        return;
+    }
+    if (!runner->was_stop_lost) /* once: a log, too, needs room on the disk */
+        log_warning(runner->directory, "the pod ends with its own grace period for now: %s",
+                    err.message);
+    runner->was_stop_lost = true;
+    loop_timer_start(&runner->retry, STOP_RETRY_MS);
 }
 
 /* ---- What is to be done now ---- */

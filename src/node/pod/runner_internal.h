@@ -36,6 +36,7 @@ struct pod_runner {
     struct loop_timer retry;
     int64_t respawn_ms;
     int64_t stopped_with_ms; /* the shortest grace the supervisor was told, or -1 */
+    bool was_stop_lost;      /* it was told to end, but not how; it is tried again */
     struct runner_call *call;
     struct runner_call *token_call; /* a token is on its way; what waits for it is WAITING */
     struct map tokens;              /* of the service account, by audience; until it is planned */

@@ -232,8 +232,12 @@ void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_
         pidfd_send_signal(link->pidfd, SIGHUP, NULL, 0);
 }
 
-void supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop)
+int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop, struct err *err)
 {
-    if (link->pidfd >= 0 && pod_stop_store(link->directory, stop, NULL) == 0)
-        pidfd_send_signal(link->pidfd, SIGTERM, NULL, 0);
+    if (link->pidfd < 0)
+        return 0; /* nobody is left to be told */
+    /* On a full disk the signal alone must do: what fills it may be this pod. */
+    int result = pod_stop_store(link->directory, stop, err);
+    pidfd_send_signal(link->pidfd, SIGTERM, NULL, 0);
+    return result;
 }

@@ -33,7 +33,9 @@ bool supervisor_link_is_busy(const struct supervisor_link *link); /* alive or st
  * (`planned_ms`), or because it was told. */
 void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_ms,
                                   int64_t wall_ms);
-/* Tell it to end the pod. */
-void supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop);
+/* Tell it to end the pod. On failure it ends it all the same, but does not know how soon or why:
+ * the grace is the pod's own then. */
+int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop,
+                         struct err *err);
 
 #endif

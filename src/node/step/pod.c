@@ -217,7 +217,7 @@ static void end_all(struct supervisor *s, int64_t grace_ms)
 
 static void begin_stop(struct supervisor *s)
 {
-    struct pod_stop stop = {.grace_ms = POD_GRACE_DEFAULT_MS};
+    struct pod_stop stop = {.grace_ms = s->spec.grace_ms}; /* where none could be stored */
     (void)pod_stop_load(s->directory, &stop, NULL);
     if (stop.reason[0] && !s->state.reason[0]) {
         str_copy(s->state.reason, sizeof(s->state.reason), stop.reason);

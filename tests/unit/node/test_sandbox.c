@@ -10,6 +10,8 @@
 
 #include "base/file.h"
 #include "base/moment.h"
+#include "loop/loop.h"
+#include "node/pod/supervisor.h"
 #include "node/process/lock.h"
 
 #include <arpa/inet.h>
@@ -311,6 +313,32 @@ static void an_eviction_is_final(void **state)
     pod_drop(&pod);
 }
 
+/* On a full disk nobody can say how a pod is to end: it ends as its own grace period says, and who
+ * asked for it hears that it was not understood. */
+static void an_end_that_cannot_be_described(void **state)
+{
+    static const struct supervisor_events DEAF = {0};
+    struct err err = ERR_INIT;
+    struct loop *loop;
+    struct pod pod = pod_make("undescribed", "10.244.1.1",
+                              "trap '' TERM; echo up; while :; do sleep 0.05; done");
+    pod.spec.grace_ms = 0;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    _cleanup_free_ char *in_the_way = mem_printf("%s/stop", pod.directory);
+    assert_int_equal(mkdir(in_the_way, 0700), 0);
+    assert_int_equal(loop_new(&loop, &err), 0);
+    struct supervisor_link *link = supervisor_link_new(loop, pod.directory, step_path, &DEAF, NULL);
+    assert_true(supervisor_link_attach(link));
+    const struct pod_stop stop = {.grace_ms = DEADLINE_MS};
+    assert_true(supervisor_link_stop(link, &stop, &err) < 0);
+    assert_non_null(strstr(err.message, in_the_way));
+    assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
+    supervisor_link_free(link);
+    loop_free(loop);
+    pod_drop(&pod);
+}
+
 /* ---- Survival: three control processes, one after the other ---- */
 
 static const char SERVER[] =
@@ -408,6 +436,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(a_deadline_that_comes_nearer),
         cmocka_unit_test(a_pause_goes_on_by_policy),
         cmocka_unit_test(an_eviction_is_final),
+        cmocka_unit_test(an_end_that_cannot_be_described),
         cmocka_unit_test(read_only_all_the_way_down),
         cmocka_unit_test(shared_memory_is_the_pods),
         cmocka_unit_test(the_machines_shared_memory),
