@@ -19,8 +19,7 @@ enum {
 
 struct storage_walk {
     struct loop_work work;
-    struct pod_host *host;
-    struct pod_runner *runner; /* NULL: freed meanwhile */
+    struct pod_runner *runner; /* NULL: freed meanwhile, and perhaps its host with it */
     struct arena *arena;
     struct storage_place *places;
     size_t count;
@@ -35,8 +34,16 @@ static void do_walk(struct loop_work *work)
     walk->took_ms = moment_monotonic_ms() - begin;
 }
 
+static bool is_ending(const struct pod_runner *runner)
+{
+    return !pod_runner_is_running(runner) || runner->state.reason[0] || runner->forgotten ||
+           kube_meta_is_deleting(runner_pod(runner));
+}
+
 static void judge(struct pod_runner *runner, const struct storage_walk *walk)
 {
+    if (is_ending(runner))
+        return; /* since the walk began */
     const char *message = storage_judge(walk->arena, runner_pod(runner), walk->places, walk->count);
     if (message)
         pod_runner_stop(runner, EVICTION_GRACE_MS, "Evicted", message);
@@ -47,8 +54,8 @@ static void judge(struct pod_runner *runner, const struct storage_walk *walk)
 static void walked(struct loop_work *work)
 {
     struct storage_walk *walk = CONTAINER_OF(work, struct storage_walk, work);
-    walk->host->is_measuring = false;
     if (walk->runner) {
+        walk->runner->host->is_measuring = false;
         walk->runner->walk = NULL;
         judge(walk->runner, walk);
     }
@@ -59,9 +66,8 @@ static void walked(struct loop_work *work)
 void pod_runner_on_measure(struct loop_timer *timer)
 {
     struct pod_runner *runner = CONTAINER_OF(timer, struct pod_runner, measure);
-    if (!pod_runner_is_running(runner) || runner->state.reason[0] || runner->forgotten ||
-        kube_meta_is_deleting(runner_pod(runner)))
-        return; /* it ends anyway */
+    if (is_ending(runner))
+        return;
     if (runner->host->is_measuring) {
         loop_timer_start(timer, MEASURE_TURN_MS);
         return;
@@ -71,7 +77,6 @@ void pod_runner_on_measure(struct loop_timer *timer)
     size_t count = storage_places(arena, runner_pod(runner), runner->directory, &places);
     struct storage_walk *walk = mem_zalloc(sizeof(*walk));
     *walk = (struct storage_walk){.work = {.work = do_walk, .done = walked},
-                                  .host = runner->host,
                                   .runner = runner,
                                   .arena = arena,
                                   .places = places,
@@ -90,7 +95,9 @@ void pod_runner_begin_measuring(struct pod_runner *runner)
 void pod_runner_end_measuring(struct pod_runner *runner)
 {
     loop_timer_stop(&runner->measure);
-    if (runner->walk)
-        runner->walk->runner = NULL;
+    if (!runner->walk)
+        return;
+    runner->host->is_measuring = false; /* the walk comes to its end unseen */
+    runner->walk->runner = NULL;
     runner->walk = NULL;
 }

@@ -1,0 +1,155 @@
+/* When a pod that uses too much of the disk is evicted, and when not. What a runner does besides is
+ * not needed here: the two of its functions that eviction calls are the test's own. */
+#include "node_test.h"
+
+#include "base/file.h"
+#include "node/pod/runner_internal.h"
+
+#include <stdlib.h>
+
+static char root[] = "/tmp/trainyard-eviction.XXXXXX";
+static struct loop *loop;
+static bool is_running;
+static char *why; /* it was stopped, or NULL */
+
+bool pod_runner_is_running(const struct pod_runner *runner)
+{
+    return is_running;
+}
+
+void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
+                     const char *message)
+{
+    assert_string_equal(reason, "Evicted");
+    free(why);
+    why = mem_strdup(message);
+    loop_stop(loop);
+}
+
+struct fixture {
+    struct arena *arena;
+    struct kube_object object;
+    struct pod_host *host;
+    struct pod_runner *runner;
+};
+
+/* A pod that has written 300 KiB and may write 200. */
+static struct fixture begin(void)
+{
+    struct err err = ERR_INIT;
+    struct fixture f = {arena_new(),
+                        {0},
+                        mem_zalloc(sizeof(struct pod_host)),
+                        mem_zalloc(sizeof(struct pod_runner))};
+    static char text[300 << 10];
+    memset(text, 'x', sizeof(text));
+    _cleanup_free_ char *volume = mem_printf("%s/volumes/small", root);
+    _cleanup_free_ char *file = mem_printf("%s/file", volume);
+    if (loop_new(&loop, &err) < 0 || file_make_dirs(volume, 0755, &err) < 0 ||
+        file_write_atomic(file, text, sizeof(text), 0600, &err) < 0)
+        fail_msg("%s", err.message);
+    f.host->loop = loop;
+    f.runner->host = f.host;
+    f.runner->directory = root;
+    is_running = true;
+    loop_timer_init(loop, &f.runner->measure, pod_runner_on_measure);
+    return f;
+}
+
+static void give_pod(struct fixture *f, const char *metadata)
+{
+    f->object.json =
+        read_json(f->arena, arena_printf(f->arena,
+                                         "{'metadata':{%s},'spec':{'volumes':["
+                                         "{'name':'small','emptyDir':{'sizeLimit':'200Ki'}}]}}",
+                                         metadata));
+    f->runner->object = &f->object;
+}
+
+static void end(struct fixture *f)
+{
+    free(f->runner);
+    free(f->host);
+    loop_free(loop);
+    free(why);
+    why = NULL;
+    arena_free(f->arena);
+}
+
+static void who_has_too_much_is_evicted(void **state)
+{
+    struct fixture f = begin();
+    give_pod(&f, "");
+    pod_runner_begin_measuring(f.runner);
+    loop_run(loop);
+    assert_string_equal(why, "Usage of EmptyDir volume \"small\" exceeds the limit \"200Ki\". ");
+    assert_true(f.runner->measure.running); /* in case the word is lost */
+    assert_false(f.host->is_measuring);
+    pod_runner_end_measuring(f.runner);
+    end(&f);
+}
+
+/* Deleted, forgotten or ended while it was measured: it has its own grace, and is not measured
+ * again. */
+static void who_ends_anyway_is_not_evicted(void **state)
+{
+    for (int way = 0; way < 4; way++) {
+        struct fixture f = begin();
+        give_pod(&f, "");
+        pod_runner_on_measure(&f.runner->measure);
+        assert_true(f.host->is_measuring);
+        if (way == 0)
+            give_pod(&f, "'deletionTimestamp':'2026-01-01T00:00:00Z'");
+        else if (way == 1)
+            f.runner->forgotten = true;
+        else if (way == 2)
+            is_running = false;
+        else
+            str_copy(f.runner->state.reason, sizeof(f.runner->state.reason), "DeadlineExceeded");
+        loop_run(loop);
+        assert_null(why);
+        assert_false(f.host->is_measuring);
+        assert_false(f.runner->measure.running);
+        end(&f);
+    }
+}
+
+/* The node goes down before the walk is through: nothing of it may be touched then. */
+static void a_walk_outlives_its_node(void **state)
+{
+    struct fixture f = begin();
+    give_pod(&f, "");
+    pod_runner_on_measure(&f.runner->measure);
+    pod_runner_end_measuring(f.runner);
+    assert_false(f.host->is_measuring); /* the next pod has its turn */
+    free(f.host);
+    free(f.runner);
+    f.host = NULL;
+    f.runner = NULL;
+    loop_run(loop);
+    assert_null(why);
+    end(&f);
+}
+
+static int setup(void **state)
+{
+    strcpy(strrchr(root, '.'), ".XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    return file_remove_tree(root, NULL);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(who_has_too_much_is_evicted),
+        TEST(who_ends_anyway_is_not_evicted),
+        TEST(a_walk_outlives_its_node),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
