@@ -1,5 +1,5 @@
 #!/bin/bash
-# Pods and what may befall them: the server killed, a full disk, no file descriptors, programs that do not end, supervisors killed, a reboot, logs
+# Pods and what may befall them: the server killed, a full disk, no file descriptors, programs that do not end, supervisors killed, a reboot, a sleep, logs
 # without end. Each ends in a clear status and nothing else suffers; and nothing at all is left behind. As root and as an ordinary user.
 # shellcheck disable=SC2016,SC2119 # what stands in single quotes is for the pods' shells
 # shellcheck source=tests/lib/lib.sh
@@ -129,6 +129,37 @@ check_reboot() {
 is_said() { [ "$(kubectl logs "$1" | xargs)" = "$2" ]; } # POD WORDS
 none_left() { [ -z "$(own_processes)" ]; }
 
+# ---- The machine sleeps
+
+descendants() { # PID
+    local child
+    for child in $(pgrep -P "$1"); do echo "$child" && descendants "$child"; done
+}
+# All of a cluster stands still and goes on, as when a laptop's lid is closed and opened. The clock that probes and grace periods count by
+# stands still, too, when a machine sleeps, and here it goes on: what holds here holds there.
+check_sleep() {
+    local pid all last follower
+    pod sleeper Always true '{"containers": [{"name": "main", "image": "trainyard/tools",
+        "command": ["bash", "-c", "i=0; while :; do echo $((i += 1)); read -rt 0.01 <> <(:); done"],
+        "livenessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 1}, "readinessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 1}}]}'
+    wait_until "the pod to be ready" is_field sleeper '.status.containerStatuses[0].ready' true
+    kubectl logs -f sleeper >"$SCRATCH/asleep.out" &
+    follower=$!
+    all=$(for pid in $(server_pid) $(own_processes); do echo "$pid" && descendants "$pid"; done | sort -u)
+    # shellcheck disable=SC2086 # one word each
+    kill -STOP $all 2>/dev/null || true # a probe may have ended
+    sleep 3 # the sleep itself
+    last=$(wc -l <"$SCRATCH/asleep.out")
+    # shellcheck disable=SC2086 # one word each
+    kill -CONT $all 2>/dev/null || true
+    wait_until "the pod to go on" count_on sleeper "$((last + 100))"
+    kill "$follower"
+    numbered_without_gap "$SCRATCH/asleep.out" || fail "the log has a gap where the machine slept"
+    [ "$(wc -l <"$SCRATCH/asleep.out")" -gt "$last" ] || fail "who followed the log heard nothing after the sleep"
+    assert_eq "restarts, and whether it is ready" "0 true" "$(field sleeper '.status.containerStatuses[0].restartCount') $(field sleeper '.status.containerStatuses[0].ready')"
+    kubectl delete pod sleeper --grace-period=0 --force >/dev/null 2>&1
+}
+
 # ---- Logs without end
 
 check_rotation() {
@@ -223,6 +254,7 @@ check() {
     cluster_up
     check_killed_server
     check_ends
+    check_sleep
     check_reboot
     check_rotation
     pod one Always 'exec sleep 100000' '{"volumes": [{"name": "m", "emptyDir": {"medium": "Memory"}}]}'
