@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAMES_MAX = 1 << 30 };
+enum { NAMES_HELD_MAX = 1 << 30 };
 
 struct level {
     struct stat info;
@@ -58,16 +58,28 @@ static int visit(struct walker *w, const char *name, const struct stat *info)
     return result == ENOENT ? 0 : result;
 }
 
+static bool take_entry(const struct walker *w)
+{
+    size_t *left = w->walk->entries_left;
+    if (left && *left == 0)
+        return false;
+    if (left)
+        --*left;
+    return true;
+}
+
 /* Look at one entry of the directory we are in. */
 static int meet(struct walker *w, const char *name)
 {
     struct stat info;
     if (fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : errno;
-    int result = S_ISDIR(info.st_mode) ? 0 : visit(w, name, &info);
+    int result = !take_entry(w) ? E2BIG : S_ISDIR(info.st_mode) ? 0 : visit(w, name, &info);
     if (S_ISDIR(info.st_mode) || result) /* to be walked, or to be complained of */
         buf_append(&w->names, name, strlen(name) + 1);
-    return result ? result : w->names.overflowed ? ENOMEM : 0;
+    if (result == 0 && w->names.overflowed)
+        result = w->walk->names_max ? E2BIG : ENOMEM;
+    return result;
 }
 
 /* A mode of 0 keeps also the owner out, who may change it. */
@@ -115,6 +127,8 @@ static int descend(struct walker *w)
 {
     const char *name = last_name(w);
     struct stat info;
+    if (w->walk->depth_max && w->depth > w->walk->depth_max)
+        return E2BIG;
     int fd = open_directory(w, name);
     if (fd < 0 && errno != ELOOP && errno != ENOTDIR && errno != ENOENT)
         return errno;
@@ -193,7 +207,7 @@ int file_walk(const struct file_walk *walk, const char *path, struct err *err)
     w.fd = open(slash ? above : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (w.fd < 0)
         return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot %s '%s'", walk->verb, path);
-    buf_init(&w.names, NAMES_MAX);
+    buf_init(&w.names, walk->names_max ? walk->names_max : NAMES_HELD_MAX);
     int result = fstat(w.fd, &info) < 0 ? errno : 0;
     push_level(&w, &info);
     if (result == 0)

@@ -7,6 +7,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 struct file_walk {
@@ -16,6 +17,10 @@ struct file_walk {
     void *context;
     const char *verb; /* of the complaint: "cannot <verb> '<path>': …" */
     bool open_up;     /* give ourselves the rights to directories that we lack */
+    /* What the tree may be at most; beyond it the walk ends with E2BIG. */
+    size_t *entries_left; /* counted down at each entry met; NULL: any number */
+    size_t depth_max;     /* of directories within each other; 0: any */
+    size_t names_max;     /* bytes of names that wait to be walked; 0: as many as we can hold */
 };
 
 /* Go through `path` and all below it; a missing `path` is an empty walk. */

@@ -9,15 +9,25 @@
 #include <errno.h>
 #include <string.h>
 
-/* False: there is no such limit. One of zero is none for a volume. */
+enum { WALKS_MAX = 4 }; /* of one place whose directories are moved meanwhile */
+
+/* False: there is no such limit. */
 static bool read_limit(const struct json *value, struct kube_quantity *ret)
 {
     return value && kube_quantity_from_json(value, ret, NULL) == 0;
 }
 
+/* What lies in memory has the size of its file system. */
+static bool is_in_memory(const struct json *volume)
+{
+    return str_eq(json_get_string(json_get(volume, "emptyDir"), "medium", ""), "Memory");
+}
+
+/* Of zero is none. */
 static bool volume_limit(const struct json *volume, struct kube_quantity *ret)
 {
-    return read_limit(json_at(volume, "emptyDir", "sizeLimit", NULL), ret) && ret->nano > 0;
+    return !is_in_memory(volume) &&
+           read_limit(json_at(volume, "emptyDir", "sizeLimit", NULL), ret) && ret->nano > 0;
 }
 
 static bool container_limit(const struct json *container, struct kube_quantity *ret)
@@ -25,28 +35,32 @@ static bool container_limit(const struct json *container, struct kube_quantity *
     return read_limit(json_at(container, "resources", "limits", "ephemeral-storage", NULL), ret);
 }
 
-/* The sum of the containers that have one; an init container runs alone. */
+static bool is_sidecar(const struct json *init)
+{
+    return str_eq(json_get_string(init, "restartPolicy", ""), "Always");
+}
+
+/* The sum of what runs together, or what an init container may use beside the sidecars before it;
+ * of those that have a limit. */
 static bool pod_limit(const struct json *pod, struct kube_quantity *ret)
 {
-    struct kube_quantity limit;
+    static const char *const LISTS[] = {"initContainers", "containers"};
+    struct kube_quantity limit, together = {0}, most = {0};
     bool found = false;
-    *ret = (struct kube_quantity){0};
-    JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
-        if (!container_limit(container, &limit))
-            continue;
-        if (found)
-            kube_quantity_add(ret, &limit);
-        else
-            *ret = limit;
-        found = true;
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL)) {
+            if (!container_limit(container, &limit))
+                continue;
+            found = true;
+            struct kube_quantity whole = together;
+            kube_quantity_add(&whole, &limit);
+            if (i == 1 || is_sidecar(container))
+                together = whole;
+            if (kube_quantity_compare(&whole, &most) > 0)
+                most = whole;
+        }
     }
-    JSON_EACH (container, json_at(pod, "spec", "initContainers", NULL)) {
-        if (!container_limit(container, &limit))
-            continue;
-        if (!found || kube_quantity_compare(&limit, ret) > 0)
-            *ret = limit;
-        found = true;
-    }
+    *ret = most;
     return found;
 }
 
@@ -62,12 +76,12 @@ bool storage_is_limited(const struct json *pod)
 
 /* ---- where it lies --------------------------------------------------------------------------- */
 
-/* What lies in memory has the size of its file system. A secret counts for nobody. */
+/* A secret counts for nobody. */
 static bool volume_kind(const struct json *volume, enum storage_kind *ret)
 {
     const struct json *empty = json_get(volume, "emptyDir");
     *ret = empty ? STORAGE_EMPTY_DIR : STORAGE_FILES;
-    return empty ? !str_eq(json_get_string(empty, "medium", ""), "Memory")
+    return empty ? !is_in_memory(volume)
                  : json_get(volume, "configMap") || json_get(volume, "downwardAPI");
 }
 
@@ -84,16 +98,22 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
         const char *name = arena_strdup(arena, json_get_string(volume, "name", ""));
         enum storage_kind kind;
         if (volume_kind(volume, &kind))
-            places[count++] = (struct storage_place){
-                kind, name, arena_printf(arena, "%s/volumes/%s", pod_dir, name), 0};
+            places[count++] =
+                (struct storage_place){.kind = kind,
+                                       .name = name,
+                                       .path = arena_printf(arena, "%s/volumes/%s", pod_dir, name)};
     }
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_get(spec, LISTS[i])) {
             const char *name = arena_strdup(arena, json_get_string(container, "name", ""));
-            places[count++] = (struct storage_place){
-                STORAGE_LAYER, name, arena_printf(arena, "%s/layers/%s", pod_dir, name), 0};
-            places[count++] = (struct storage_place){STORAGE_LOGS, name,
-                                                     arena_printf(arena, "%s/logs", pod_dir), 0};
+            places[count++] =
+                (struct storage_place){.kind = STORAGE_LAYER,
+                                       .name = name,
+                                       .path = arena_printf(arena, "%s/layers/%s", pod_dir, name)};
+            places[count++] =
+                (struct storage_place){.kind = STORAGE_LOGS,
+                                       .name = name,
+                                       .path = arena_printf(arena, "%s/logs", pod_dir)};
         }
     }
     *ret = places;
@@ -101,11 +121,6 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
-
-struct count {
-    struct storage_place *place;
-    size_t *left; /* entries that may still be looked at */
-};
 
 /* Files of a log are named after their container, whose name has no dot. */
 static bool is_other_log(const struct storage_place *place, const char *name)
@@ -117,28 +132,44 @@ static bool is_other_log(const struct storage_place *place, const char *name)
 
 static int count_entry(void *context, int directory, const char *name, const struct stat *info)
 {
-    const struct count *count = context;
-    if (*count->left == 0)
-        return ECANCELED;
-    --*count->left;
+    struct storage_place *place = context;
     /* Of a file with several names each has its part. */
-    if (!is_other_log(count->place, name))
-        count->place->used +=
-            (int64_t)info->st_blocks * 512 /
-            (S_ISDIR(info->st_mode) || !info->st_nlink ? 1 : (int64_t)info->st_nlink);
+    if (!is_other_log(place, name))
+        place->used += (int64_t)info->st_blocks * 512 /
+                       (S_ISDIR(info->st_mode) || !info->st_nlink ? 1 : (int64_t)info->st_nlink);
     return 0;
+}
+
+/* What could not be read is counted next time or not at all: a pod is evicted for what was found.
+ * Where directories were moved meanwhile we begin again, and believe the walk that saw the most. */
+static void measure(struct storage_place *place, size_t *left)
+{
+    const size_t allowed = *left;
+    const struct file_walk walk = {.visit = count_entry,
+                                   .context = place,
+                                   .verb = "measure",
+                                   .entries_left = left,
+                                   .depth_max = STORAGE_DEPTH_MAX,
+                                   .names_max = STORAGE_NAMES_MAX};
+    struct err err;
+    int64_t most = 0;
+    int walks = 0;
+    do {
+        err = (struct err)ERR_INIT;
+        *left = allowed;
+        place->used = 0;
+        (void)file_walk(&walk, place->path, &err);
+        most = place->used > most ? place->used : most;
+    } while (err.sys == ESTALE && ++walks < WALKS_MAX);
+    place->used = most;
+    place->is_beyond = err.sys == E2BIG;
 }
 
 void storage_measure(struct storage_place *places, size_t count)
 {
     size_t left = STORAGE_ENTRIES_MAX;
-    for (size_t i = 0; i < count; i++) {
-        struct count one = {&places[i], &left};
-        const struct file_walk walk = {.visit = count_entry, .context = &one, .verb = "measure"};
-        /* What could not be read, or moved while it was, is counted next time or not at all: a
-         * pod is evicted for what was found only. */
-        (void)file_walk(&walk, places[i].path, NULL);
-    }
+    for (size_t i = 0; i < count; i++)
+        measure(&places[i], &left);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -185,5 +216,12 @@ const char *storage_judge(struct arena *arena, const struct json *pod,
                                 "Container %s exceeded its local ephemeral storage limit \"%s\". ",
                                 name, limit_text(arena, &limit));
     }
+    for (size_t i = 0; i < count; i++)
+        if (places[i].is_beyond)
+            return arena_printf(
+                arena,
+                "Pod has limits on ephemeral local storage, but too much to be measured: more than "
+                "%d files, directories more than %d deep, or names of more than %d MiB. ",
+                STORAGE_ENTRIES_MAX, STORAGE_DEPTH_MAX, STORAGE_NAMES_MAX >> 20);
     return NULL;
 }

@@ -9,7 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STORAGE_ENTRIES_MAX = 1000 * 1000 }; /* looked at in one measuring */
+/* Looked at in one measuring of a pod. */
+enum {
+    STORAGE_ENTRIES_MAX = 1000 * 1000, /* files and directories */
+    STORAGE_DEPTH_MAX = 4096,          /* of directories within each other */
+    STORAGE_NAMES_MAX = 64 << 20,      /* bytes of names in memory */
+};
 
 enum storage_kind {
     STORAGE_EMPTY_DIR,
@@ -22,7 +27,8 @@ struct storage_place {
     enum storage_kind kind;
     const char *name; /* of the volume or container */
     const char *path;
-    int64_t used; /* bytes on the disk, as far as they were counted */
+    int64_t used;   /* bytes on the disk, as far as they were counted */
+    bool is_beyond; /* there is more than may be looked at */
 };
 
 bool storage_is_limited(const struct json *pod);
@@ -32,10 +38,11 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
                       struct storage_place **ret);
 
 /* Count what is there. It blocks for as long as the disk takes; who goes on writing meanwhile is
- * counted in part. Beyond STORAGE_ENTRIES_MAX nothing more is counted. */
+ * counted in part. */
 void storage_measure(struct storage_place *places, size_t count);
 
-/* Why the pod is to be evicted, in the kubelet's words, or NULL. */
+/* Why the pod is to be evicted, in the kubelet's words, or NULL. Who has more than may be looked at
+ * is, too: it could hide anything there. */
 const char *storage_judge(struct arena *arena, const struct json *pod,
                           const struct storage_place *places, size_t count);
 

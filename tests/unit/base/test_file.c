@@ -244,6 +244,37 @@ static void test_walk_of_what_changes(void **state)
     assert_int_equal(swap.visits, 1);
 }
 
+static int see(void *context, int directory, const char *name, const struct stat *info)
+{
+    return 0;
+}
+
+/* What is only met counts, too: whoever makes directories alone is stopped as early. */
+static void test_walk_has_limits(void **state)
+{
+    struct err err = ERR_INIT;
+    assert_int_equal(file_make_dirs(path_of("t/a/b"), 0755, &err), 0);
+    assert_int_equal(file_make_dirs(path_of("t/c"), 0755, &err), 0);
+    static const struct {
+        size_t entries, depth, names;
+        int sys;
+    } CASES[] = {
+        {4, 3, 16, 0},    {3, 0, 0, E2BIG}, {0, 0, 0, E2BIG},
+        {4, 2, 0, E2BIG}, {4, 0, 3, E2BIG}, /* two names, each with its end */
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        size_t left = CASES[i].entries;
+        const struct file_walk walk = {.visit = see,
+                                       .verb = "walk",
+                                       .entries_left = &left,
+                                       .depth_max = CASES[i].depth,
+                                       .names_max = CASES[i].names};
+        err = (struct err)ERR_INIT;
+        assert_int_equal(file_walk(&walk, path_of("t"), &err) < 0, CASES[i].sys != 0);
+        assert_int_equal(err.sys, CASES[i].sys);
+    }
+}
+
 static int refuse_inner(void *context, int directory, const char *name, const struct stat *info)
 {
     return strcmp(name, context) == 0 ? EPERM : 0;
@@ -326,6 +357,7 @@ int main(void)
         TEST(test_remove_tree),
         TEST(test_remove_deep),
         TEST(test_walk_of_what_changes),
+        TEST(test_walk_has_limits),
         TEST(test_walk_names_what_failed),
         TEST(test_log),
     };

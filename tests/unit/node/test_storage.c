@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "node/limits/storage.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char root[] = "/tmp/trainyard-storage.XXXXXX";
@@ -81,6 +83,65 @@ static void a_file_with_two_names_counts_once(void **state)
     assert_null(judge(arena, "400Ki", "1Gi", "1Gi"));
 }
 
+/* A tree that takes no room but cannot be gone through says enough by itself. */
+static void what_is_too_much_to_be_measured(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    put("volumes/free/file", 1);
+    _cleanup_free_ char *path = mem_printf("%s/volumes/free", root);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < STORAGE_DEPTH_MAX; i++) {
+        assert_int_equal(mkdirat(fd, "d", 0700), 0);
+        int inner = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        close(fd);
+        fd = inner;
+    }
+    close(fd);
+    const char *message = judge(arena, "1Ti", "1Ti", "1Ti");
+    assert_non_null(message);
+    assert_non_null(strstr(message, "more than 1000000 files, directories more than 4096 deep"));
+}
+
+/* Sidecars run beside the containers; before them each init container, beside the sidecars that are
+ * there by then. */
+static void sidecars_bring_their_own(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const struct {
+        const char *init; /* the limit of the init container between the sidecars */
+        int64_t used_ki;
+        const char *whole; /* what is exceeded, or NULL */
+    } CASES[] = {
+        {"1Ki", 60, NULL},
+        {"1Ki", 61, "60Ki"},
+        {"80Ki", 90, NULL},
+        {"80Ki", 91, "90Ki"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        const struct json *pod = read_json(
+            arena, arena_printf(arena,
+                                "{'spec':{'initContainers':["
+                                " {'name':'a','restartPolicy':'Always',"
+                                "  'resources':{'limits':{'ephemeral-storage':'10Ki'}}},"
+                                " {'name':'i','resources':{'limits':{'ephemeral-storage':'%s'}}},"
+                                " {'name':'b','restartPolicy':'Always',"
+                                "  'resources':{'limits':{'ephemeral-storage':'20Ki'}}}],"
+                                " 'containers':[{'name':'c',"
+                                "  'resources':{'limits':{'ephemeral-storage':'30Ki'}}}]}}",
+                                CASES[i].init));
+        const struct storage_place place = {
+            .kind = STORAGE_LAYER, .name = "a", .used = CASES[i].used_ki << 10};
+        const char *message = storage_judge(arena, pod, &place, 1);
+        if (!CASES[i].whole)
+            assert_null(message);
+        else
+            assert_string_equal(message, arena_printf(arena,
+                                                      "Pod ephemeral local storage usage exceeds "
+                                                      "the total limit of containers %s. ",
+                                                      CASES[i].whole));
+    }
+}
+
 static void who_has_no_limit_is_not_measured(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -88,6 +149,9 @@ static void who_has_no_limit_is_not_measured(void **state)
         read_json(arena, "{'spec':{'volumes':[{'name':'e','emptyDir':{'sizeLimit':'0'}},"
                          "{'name':'f','emptyDir':{}}],'containers':[{'name':'c',"
                          "'resources':{'requests':{'ephemeral-storage':'1Gi'}}}]}}")));
+    assert_false(storage_is_limited(
+        read_json(arena, "{'spec':{'volumes':[{'name':'m','emptyDir':{'medium':'Memory',"
+                         "'sizeLimit':'1Gi'}}]}}")));
 }
 
 static int setup(void **state)
@@ -108,6 +172,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_kubelets_words),
         TEST(a_file_with_two_names_counts_once),
+        TEST(what_is_too_much_to_be_measured),
+        TEST(sidecars_bring_their_own),
         TEST(who_has_no_limit_is_not_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
