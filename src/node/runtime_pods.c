@@ -119,7 +119,8 @@ static void sweep(struct node_runtime *runtime, const char *uid, const char *dir
         return;
     log_info(uid, "ending a pod that is not known any more");
     struct err err = ERR_INIT;
-    if (node_pod_end(directory, 0, &err) < 0 || file_remove_tree(directory, &err) < 0)
+    if (node_pod_end(directory, runtime->host.plain, 0, &err) < 0 ||
+        file_remove_tree(directory, &err) < 0)
         log_warning(uid, "%s", err.message);
 }
 

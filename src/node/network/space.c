@@ -125,12 +125,13 @@ static int await_end(int pidfd, int64_t grace_ms, struct err *err)
     return ended ? 0 : err_set(err, ERR_TIMEOUT, "the supervisor of a pod does not end");
 }
 
-int node_pod_end(const char *directory, int64_t grace_ms, struct err *err)
+int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err)
 {
     const struct pod_stop stop = {.grace_ms = grace_ms};
     int pidfd = ask_to_end(directory, &stop);
     int result = pidfd < 0 ? 0 : await_end(pidfd, grace_ms, err);
-    strays_end_marked(directory, NULL, NULL);
+    if (plain)
+        strays_end_marked(directory, NULL, NULL);
     return result;
 }
 

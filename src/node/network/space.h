@@ -32,6 +32,6 @@ int node_pod_socket(const char *directory, int domain, int type, int protocol, i
 
 /* End the pod whose directory this is, whoever started it, and wait for that; nothing to do is
  * fine. Blocks for the grace period at most, and a moment. */
-int node_pod_end(const char *directory, int64_t grace_ms, struct err *err);
+int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err);
 
 #endif

@@ -39,6 +39,8 @@ static int plan_container(struct planner *p, const struct json *container, bool 
         (result = p->input->plain ? 0 : planner_mounts(p, container, ret)) < 0 ||
         (result = planner_life(p, container, ret)) < 0)
         return planner_refuse(p, "CreateContainerConfigError", name, result);
+    if (p->input->plain)
+        planner_plain_mark(p, container, &ret->environment);
     result = planner_command(p, container, ret);
     if (result == 0 && p->input->plain)
         planner_plain_command(p, container, ret);

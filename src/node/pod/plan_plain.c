@@ -94,16 +94,21 @@ static int write_kubeconfig(struct planner *p, const char *files, const char **r
     return file_replace(path, text, strlen(text), 0644, p->err);
 }
 
+void planner_plain_mark(struct planner *p, const struct json *container,
+                        struct pod_strings *environment)
+{
+    const char *name = json_get_string(container, "name", "");
+    environment_set(p->arena, environment, STRAYS_MARK,
+                    arena_printf(p->arena, "%s/%s", p->input->pod_dir, name));
+}
+
 int planner_plain_environment(struct planner *p, const struct json *container,
                               struct pod_strings *environment)
 {
     const struct node_objects no_services = {.get = p->input->objects->get,
                                              .context = p->input->objects->context};
-    const char *directory = p->input->pod_dir, *kubeconfig;
+    const char *kubeconfig;
     environment_add_services(p->arena, &p->facts, &no_services, environment);
-    environment_set(
-        p->arena, environment, STRAYS_MARK,
-        arena_printf(p->arena, "%s/%s", directory, json_get_string(container, "name", "")));
     if (p->input->trainer_path)
         environment_set(
             p->arena, environment, "PATH",

@@ -11,7 +11,7 @@
 
 int process_lock_take(const char *path, int *ret_fd, struct err *err)
 {
-    _cleanup_fd_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    _cleanup_fd_ int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open lock '%s'", path);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -33,7 +33,7 @@ static pid_t holder_pid(int fd)
 
 int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct err *err)
 {
-    _cleanup_fd_ int fd = open(path, O_RDWR | O_CLOEXEC);
+    _cleanup_fd_ int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open lock '%s'", path);
     pid_t pid = holder_pid(fd);

@@ -1,51 +1,71 @@
 /* Processes by parents and marks; see process/strays.h. */
 #include "node/process/strays.h"
 
+#include "node/process/lock.h"
+
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/moment.h"
 #include "base/str.h"
 #include "base/vec.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    LOOKS_MAX = 5000, /* a millisecond each: what waits for a broken disk cannot be killed */
+    DEADLINE_MS = 5 * 1000, /* of one call: what waits for a broken disk cannot be killed */
+    AWAITED_MAX = 256,
     STAT_MAX = 4096,
     ENVIRONMENT_MAX = 4 * 1024 * 1024,
     MARK_MAX = 4096,
+    DEPTH_MAX = 2, /* of a mark below the directory of all pods */
 };
 
 struct process {
     pid_t pid, parent;
-    pid_t top; /* the child of ours that it descends from, or 0 */
+    unsigned long long born; /* tells it from a later one with its PID, and stays */
+    pid_t top;               /* the child of ours that it descends from, or 0 */
 };
 
 struct processes {
     VEC(struct process) all;
 };
 
+/* What was found in one look, and the descriptors of those that were killed. */
+struct look {
+    size_t found;
+    int killed[AWAITED_MAX];
+    size_t count;
+};
+
 /* "42 (a name) S 41 …": a name may have anything in it. False for the dead, who only wait to be
- * reaped. */
-static bool read_parent(pid_t pid, pid_t *ret)
+ * reaped. One whose first thread alone has ended looks dead, too, but for its other threads. */
+static bool read_process(pid_t pid, struct process *ret)
 {
     char path[64], state;
-    int parent;
+    int parent, threads;
+    unsigned long long born;
     _cleanup_buf_ struct buf text;
     buf_init(&text, STAT_MAX);
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     if (file_read(path, &text, NULL) < 0)
         return false;
     const char *after = strrchr(text.data, ')');
-    if (!after || sscanf(after, ") %c %d", &state, &parent) != 2 || state == 'Z' || state == 'X')
+    if (!after ||
+        sscanf(after,
+               ") %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d %*s %llu",
+               &state, &parent, &threads, &born) != 4 ||
+        state == 'X' || (state == 'Z' && threads <= 1))
         return false;
-    *ret = (pid_t)parent;
+    *ret = (struct process){.pid = pid, .parent = (pid_t)parent, .born = born};
     return true;
 }
 
@@ -53,12 +73,11 @@ static void list(struct processes *ret)
 {
     DIR *directory = opendir("/proc");
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        struct process process = {0};
+        struct process process;
         int64_t pid;
         if (str_to_int64(entry->d_name, 1, INT32_MAX, &pid, NULL) < 0)
             continue;
-        process.pid = (pid_t)pid;
-        if (read_parent(process.pid, &process.parent))
+        if (read_process((pid_t)pid, &process))
             vec_push(&ret->all, process);
     }
     if (directory)
@@ -71,7 +90,8 @@ static int compare(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Up from each one, until it is known whether we are above it. */
+/* Up from each one, until it is known whether we are above it. The list was not read in one moment:
+ * a PID that was given anew meanwhile can close a circle. */
 static void find_tops(struct processes *processes)
 {
     const pid_t self = getpid();
@@ -81,9 +101,33 @@ static void find_tops(struct processes *processes)
         qsort(all, count, sizeof(*all), compare);
     for (size_t i = 0; i < count; i++) {
         const struct process *at = &all[i];
+        size_t steps = 0;
         while (at && at->parent != self)
-            at = bsearch(&(struct process){.pid = at->parent}, all, count, sizeof(*all), compare);
+            at = ++steps > count ? NULL
+                                 : bsearch(&(struct process){.pid = at->parent}, all, count,
+                                           sizeof(*all), compare);
         all[i].top = at ? at->pid : 0;
+    }
+}
+
+/* Takes the descriptor. Who may not be killed by us is not counted. */
+static void kill_one(struct look *look, int pidfd)
+{
+    bool is_killed = pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0;
+    look->found += is_killed;
+    if (is_killed && look->count < AWAITED_MAX)
+        look->killed[look->count++] = pidfd;
+    else
+        close(pidfd);
+}
+
+/* Who is being killed loses its environment and its children before it is dead. */
+static void await_deaths(struct look *look, int64_t deadline)
+{
+    for (size_t i = 0; i < look->count; i++) {
+        int64_t left = deadline - moment_monotonic_ms();
+        (void)process_wait_end(look->killed[i], left > 0 ? (int)left : 0);
+        close(look->killed[i]);
     }
 }
 
@@ -92,38 +136,51 @@ static void wait_a_moment(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-static size_t kill_below(strays_choose *choose, void *context)
+/* The descriptor first, then another look: what was chosen and what is killed are the same process
+ * then. Its parent may have been killed a moment ago. */
+static size_t kill_below(strays_choose *choose, void *context, int64_t deadline)
 {
     struct processes processes = {0};
-    size_t count = 0;
+    struct look look = {0};
     list(&processes);
     find_tops(&processes);
     for (size_t i = 0; i < processes.all.count; i++) {
         const struct process *one = &processes.all.items[i];
-        if (one->top && (!choose || choose(context, one->top)) && kill(one->pid, SIGKILL) == 0)
-            count++;
+        if (!one->top || (choose && !choose(context, one->top)))
+            continue;
+        struct process now;
+        int pidfd = pidfd_open(one->pid, 0);
+        if (pidfd >= 0 && read_process(one->pid, &now) && now.born == one->born) {
+            kill_one(&look, pidfd);
+        } else {
+            look.found++; /* it has ended, perhaps with children: another look */
+            if (pidfd >= 0)
+                close(pidfd);
+        }
     }
     vec_release(&processes.all);
-    return count;
+    await_deaths(&look, deadline);
+    return look.found;
 }
 
 bool strays_end_below(strays_choose *choose, void *context)
 {
-    for (int look = 0; look < LOOKS_MAX; look++) {
-        if (kill_below(choose, context) == 0)
-            return true;
-        wait_a_moment();
+    const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
+    /* Twice nothing: one whose parent ended during a look may have been passed over. */
+    for (int empty = 0; empty < 2;) {
+        empty = kill_below(choose, context, deadline) ? 0 : empty + 1;
+        if (empty < 2 && moment_monotonic_ms() > deadline)
+            return false;
+        if (empty == 0)
+            wait_a_moment();
     }
-    return false;
+    return true;
 }
 
-void strays_mark_of(pid_t pid, char *ret, size_t size)
+static void read_mark(const char *path, char *ret, size_t size)
 {
-    char path[64];
     _cleanup_buf_ struct buf text;
     buf_init(&text, ENVIRONMENT_MAX);
-    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-    ret[0] = '\0';
     if (file_read(path, &text, NULL) < 0)
         return;
     for (size_t at = 0; at < text.size; at += strlen(text.data + at) + 1)
@@ -131,33 +188,74 @@ void strays_mark_of(pid_t pid, char *ret, size_t size)
             str_copy(ret, size, text.data + at + strlen(STRAYS_MARK "="));
 }
 
-static bool is_below(const char *mark, const char *path)
+/* A first thread that has ended shows nothing, while the others have the environment still. */
+void strays_mark_of(pid_t pid, char *ret, size_t size)
 {
-    return str_has_prefix(mark, path) && mark[strlen(path)] == '/';
+    char path[64 + NAME_MAX];
+    ret[0] = '\0';
+    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+    read_mark(path, ret, size);
+    if (ret[0])
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    for (struct dirent *entry; threads && !ret[0] && (entry = readdir(threads));) {
+        int64_t thread;
+        if (str_to_int64(entry->d_name, 1, INT32_MAX, &thread, NULL) < 0 || thread == pid)
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%s/environ", (int)pid, entry->d_name);
+        read_mark(path, ret, size);
+    }
+    if (threads)
+        closedir(threads);
 }
 
-static size_t kill_marked(const char *path, strays_spare *spare, void *context)
+/* Anybody can give a process a mark: one that leads out of the directory is none. */
+static bool is_below(const char *mark, const char *path)
+{
+    if (!str_has_prefix(mark, path))
+        return false;
+    const char *at = mark + strlen(path);
+    int depth = 0;
+    for (; *at == '/' && at[1] != '.' && at[1] != '/' && at[1]; depth++)
+        at += 1 + strcspn(at + 1, "/");
+    return !*at && depth >= 1 && depth <= DEPTH_MAX;
+}
+
+static bool is_meant(pid_t pid, const char *path, strays_spare *spare, void *context)
+{
+    char mark[MARK_MAX];
+    strays_mark_of(pid, mark, sizeof(mark));
+    return is_below(mark, path) && !(spare && spare(context, mark));
+}
+
+static size_t kill_marked(const char *path, strays_spare *spare, void *context, int64_t deadline)
 {
     struct processes processes = {0};
-    size_t count = 0;
+    struct look look = {0};
     list(&processes);
     for (size_t i = 0; i < processes.all.count; i++) {
-        char mark[MARK_MAX];
-        strays_mark_of(processes.all.items[i].pid, mark, sizeof(mark));
-        if (is_below(mark, path) && !(spare && spare(context, mark)) &&
-            kill(processes.all.items[i].pid, SIGKILL) == 0)
-            count++;
+        pid_t pid = processes.all.items[i].pid;
+        if (!is_meant(pid, path, spare, context))
+            continue;
+        int pidfd = pidfd_open(pid, 0);
+        if (pidfd >= 0 && is_meant(pid, path, spare, context))
+            kill_one(&look, pidfd);
+        else if (pidfd >= 0)
+            close(pidfd);
     }
     vec_release(&processes.all);
-    return count;
+    await_deaths(&look, deadline);
+    return look.found;
 }
 
 size_t strays_end_marked(const char *path, strays_spare *spare, void *context)
 {
-    size_t first = kill_marked(path, spare, context), left = first;
-    for (int look = 0; left && look < LOOKS_MAX; look++) {
+    const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
+    size_t first = kill_marked(path, spare, context, deadline), left = first;
+    while (left && moment_monotonic_ms() < deadline) {
         wait_a_moment();
-        left = kill_marked(path, spare, context);
+        left = kill_marked(path, spare, context, deadline);
     }
     return first;
 }

@@ -21,8 +21,9 @@ bool strays_end_below(strays_choose *choose, void *context);
 /* The mark of a process in `ret`, "" if it has none that we can read. */
 void strays_mark_of(pid_t pid, char *ret, size_t size);
 
-/* SIGKILL to all whose mark begins with this path and a slash, again until nothing is left. `spare`
- * may be NULL; it is asked with the mark. Returns how many there were. */
+/* SIGKILL to all whose mark is one or two names below this path, again until nothing is left. A
+ * name that begins with a dot is none. `spare` may be NULL; it is asked with the mark. Returns how
+ * many there were. */
 typedef bool strays_spare(void *context, const char *mark);
 size_t strays_end_marked(const char *path, strays_spare *spare, void *context);
 

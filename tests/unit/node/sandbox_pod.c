@@ -159,7 +159,7 @@ void pod_expect_log(const struct pod *pod, const char *expected)
 
 void pod_drop(struct pod *pod)
 {
-    node_pod_end(pod->directory, 0, NULL);
+    node_pod_end(pod->directory, pod->spec.plain, 0, NULL);
     file_remove_tree(pod->directory, NULL);
     arena_free(pod->arena);
 }

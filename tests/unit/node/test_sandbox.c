@@ -188,7 +188,7 @@ static void ending_with_grace(void **state)
                  "trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.01; done");
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
-    assert_int_equal(node_pod_end(pod.directory, DEADLINE_MS, NULL), 0);
+    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, DEADLINE_MS, NULL), 0);
     assert_int_equal(pod_finish(&pod)->exit_code, 5);
     pod_expect_log(&pod, "up\nbye\n");
     pod_drop(&pod);
@@ -197,14 +197,14 @@ static void ending_with_grace(void **state)
     pod = pod_make("plain", "10.244.1.1", "echo up; exec sleep 1000");
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
-    assert_int_equal(node_pod_end(pod.directory, DEADLINE_MS, NULL), 0);
+    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, DEADLINE_MS, NULL), 0);
     assert_int_equal(pod_finish(&pod)->signal, SIGTERM);
     pod_drop(&pod);
 
     pod = pod_make("stubborn", "10.244.1.1", "trap '' TERM; echo up; while :; do sleep 0.01; done");
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
-    assert_int_equal(node_pod_end(pod.directory, 1, NULL), 0);
+    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, 1, NULL), 0);
     assert_int_equal(pod_finish(&pod)->exit_code, 137);
     pod_drop(&pod);
 }

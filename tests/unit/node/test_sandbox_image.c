@@ -89,7 +89,7 @@ void an_image_is_the_root(void **state)
         assert_true(moment_wall_ms() < deadline);
         poll(NULL, 0, 5);
     }
-    node_pod_end(pod.directory, 0, NULL);
+    node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
     assert_string_equal(pod_log(&pod, 1), "");
     pod_drop(&pod);
 
@@ -133,7 +133,7 @@ void a_stop_signal(void **state)
     pod.main->stop_signal = SIGQUIT;
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
-    assert_int_equal(node_pod_end(pod.directory, DEADLINE_MS, NULL), 0);
+    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, DEADLINE_MS, NULL), 0);
     assert_int_equal(pod_finish(&pod)->exit_code, 5);
     pod_drop(&pod);
 }

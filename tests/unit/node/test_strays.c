@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHAIN = 5 };
+enum { CHAIN = 5, LIFE_SECONDS = 120 };
 
 static void wait_forever(void) __attribute__((noreturn));
 static void wait_forever(void)
@@ -26,11 +27,20 @@ static void wait_forever(void)
         pause();
 }
 
+/* Whatever becomes of the test: who waits for the end of its output does not wait for these. */
+static void be_harmless(void)
+{
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    alarm(LIFE_SECONDS);
+}
+
 /* Runs until it is killed. Its PID is written once it lives. */
 static void live(int line) __attribute__((noreturn));
 static void live(int line)
 {
     pid_t self = getpid();
+    be_harmless();
     if (write(line, &self, sizeof(self)) != (ssize_t)sizeof(self))
         _exit(1);
     wait_forever();
@@ -143,6 +153,7 @@ static int start_marked(const char *mark, pid_t *ret)
     _cleanup_free_ char *variable = mem_printf(STRAYS_MARK "=%s", mark);
     pid_t pid = fork();
     if (pid == 0) {
+        be_harmless();
         execle("/bin/sleep", "sleep", "1000", NULL, (const char *[]){"FIRST=1", variable, NULL});
         _exit(1);
     }
@@ -163,7 +174,7 @@ static void marks(void **state)
 {
     /* This test's own, so that no other process of the machine can be meant. */
     _cleanup_free_ char *base = mem_printf("/test-strays-%d", (int)getpid());
-    _cleanup_free_ char *pod = mem_printf("%s/a/b", base);
+    _cleanup_free_ char *pod = mem_printf("%s/b", base);
     _cleanup_free_ char *inside = mem_printf("%s/main", pod);
     _cleanup_free_ char *side = mem_printf("%s/side", pod);
     _cleanup_free_ char *longer = mem_printf("%sc/main", pod);
@@ -180,11 +191,51 @@ static void marks(void **state)
     assert_string_equal(mark, "");
     assert_int_equal(strays_end_marked(pod, NULL, NULL), 1);
     assert_true(has_ended(b));
-    assert_false(has_ended(c) || has_ended(d)); /* "/a/bc" is not below "/a/b", nor is itself */
+    assert_false(has_ended(c) || has_ended(d)); /* "/bc" is not below "/b", nor is itself */
     assert_int_equal(strays_end_marked(base, NULL, NULL), 2);
     assert_true(has_ended(c) && has_ended(d));
     assert_int_equal(strays_end_marked(base, NULL, NULL), 0);
     reap();
+}
+
+/* Anybody may write one. */
+static void marks_that_lead_elsewhere_are_none(void **state)
+{
+    static const char *const NAMES[] = {"..", "../../etc", "b/..", "b/.hidden", "b//main", "b/c/d"};
+    _cleanup_free_ char *base = mem_printf("/test-strays-%d", (int)getpid());
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
+        _cleanup_free_ char *mark = mem_printf("%s/%s", base, NAMES[i]);
+        pid_t pid;
+        _cleanup_fd_ int pidfd = start_marked(mark, &pid);
+        assert_int_equal(strays_end_marked(base, NULL, NULL), 0);
+        assert_false(has_ended(pidfd));
+        pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
+}
+
+static void *live_on(void *line)
+{
+    live(*(int *)line);
+}
+
+/* It looks dead, but for its other thread. */
+static void a_process_without_its_first_thread(void **state)
+{
+    int line[2];
+    assert_int_equal(pipe(line), 0);
+    if (fork() == 0) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, live_on, &line[1]) != 0)
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    _cleanup_fd_ int pidfd = hear(line[0]);
+    assert_true(strays_end_below(NULL, NULL));
+    assert_true(has_ended(pidfd));
+    reap();
+    close(line[0]);
+    close(line[1]);
 }
 
 int main(void)
@@ -194,6 +245,8 @@ int main(void)
         cmocka_unit_test(a_chain_is_found),
         cmocka_unit_test(what_is_not_chosen_lives),
         cmocka_unit_test(marks),
+        cmocka_unit_test(marks_that_lead_elsewhere_are_none),
+        cmocka_unit_test(a_process_without_its_first_thread),
     };
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* as the supervisor of a pod */
     return cmocka_run_group_tests(tests, NULL, NULL);
