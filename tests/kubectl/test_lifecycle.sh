@@ -109,6 +109,7 @@ spec:
     readinessProbe: {exec: {command: [sh, -c, 'echo never; exit 3']}, periodSeconds: 1}
     livenessProbe: {exec: {command: [sh, -c, 'sleep 20']}, periodSeconds: 1, failureThreshold: 1, initialDelaySeconds: 1}
 YAML
+    wait_for_phase live Running # its address is known then
     wait_until "the liveness probe to fail" told live "Warning Unhealthy Liveness probe failed: dial tcp $(field live .status.podIP):9999: connect: connection refused"
     wait_until "the container to be ended" told live "Normal Killing Container main failed liveness probe, will be restarted"
     wait_until "the container to be restarted" restarted live 1

@@ -37,7 +37,7 @@ container() { # NAME READINESS-PROBE [TIMEOUT]
 }
 
 start_pods() {
-    kubectl create configmap servers --from-file="$ROOT/tests/lib/probed_servers.py" --from-file="$SCRATCH/tls.pem"
+    kubectl create configmap servers --from-file="$SCRATCH/probed_servers.py" --from-file="$SCRATCH/tls.pem"
     {
         pod https
         container well 'httpGet: {port: 8443, scheme: HTTPS, path: /well}'
@@ -119,6 +119,7 @@ check() {
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=nobody.invalid -keyout "$SCRATCH/key.pem" -out "$SCRATCH/certificate.pem" 2>/dev/null
 cat "$SCRATCH/key.pem" "$SCRATCH/certificate.pem" >"$SCRATCH/tls.pem"
 chmod 644 "$SCRATCH/tls.pem"
+install -m 644 "$ROOT/tests/lib/probed_servers.py" "$SCRATCH" # the checkout may lie where an ordinary user cannot read
 check
 become_ordinary_user
 check
