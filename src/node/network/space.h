@@ -31,7 +31,8 @@ int node_pod_socket(const char *directory, int domain, int type, int protocol, i
                     struct err *err);
 
 /* End the pod whose directory this is, whoever started it, and wait for that; nothing to do is
- * fine. Blocks for the grace period at most, and a moment. */
+ * fine. Blocks for the grace period at most, and a moment. In plain mode /proc is searched for what
+ * is left of it. */
 int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err);
 
 #endif

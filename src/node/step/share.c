@@ -1,17 +1,18 @@
 /* One PID namespace for all containers of a pod; see step/share.h. */
 #include "node/step/share.h"
 
+#include "node/process/lock.h"
 #include "node/step/exec.h"
 #include "node/step/mount.h"
 
 #include "base/cleanup.h"
+#include "base/moment.h"
 #include "base/str.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,8 +27,8 @@
 enum {
     /* Who forks faster than it is killed ends sooner or later; who hangs in the kernel does not,
      * and holds the pod up no longer than this. */
-    SWEEPS_MAX = 100,
-    DEATH_MS = 1000,
+    SWEEP_MS = 2 * 1000,
+    AWAITED_MAX = 256,
 };
 
 /* ---- the first process ----------------------------------------------------------------------- */
@@ -42,14 +43,17 @@ static int enter_nothing(const char *mount_point)
     return umount2(".", MNT_DETACH);
 }
 
-static void reap_forever(const char *mount_point) __attribute__((noreturn));
-static void reap_forever(const char *mount_point)
+/* The supervisor may have died before its death was ours; out of here its PID cannot be seen. */
+static void reap_forever(const char *mount_point, int supervisor) __attribute__((noreturn));
+static void reap_forever(const char *mount_point, int supervisor)
 {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (process_wait_end(supervisor, 0))
+        _exit(1);
     prctl(PR_SET_NAME, "trainyard-pause");
     setsid();
     if (close_range(0, ~0U, 0) < 0 || enter_nothing(mount_point) < 0)
@@ -66,9 +70,12 @@ static int begin(struct step_share *share, const char *mount_point, struct err *
 {
     if (share->pid)
         return 0;
-    long pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
+    _cleanup_fd_ int self = pidfd_open(getpid(), 0);
+    long pid =
+        self < 0 ? -1
+                 : syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0)
-        reap_forever(mount_point);
+        reap_forever(mount_point, self);
     if (pid < 0)
         return err_set_errno(err, errno, "cannot make the namespace that the containers share");
     share->pid = (pid_t)pid;
@@ -98,13 +105,32 @@ pid_t step_share_fork(struct step_share *share, const char *mount_point, struct 
 
 /* ---- what a container leaves behind ---------------------------------------------------------- */
 
-/* The number of a process's mount namespace; 0 for one that is gone, or not ours to look at. */
-static ino_t number_of(const char *pid)
+/* The number of a mount namespace; 0 of a thread that is gone, or not ours to look at. */
+static ino_t read_number(const char *path)
 {
-    char path[NAME_MAX + sizeof("/proc//ns/mnt")];
     struct stat info;
-    snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
     return stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
+/* Of a process. A first thread that has ended shows none, while the others have it still. */
+static ino_t number_of(pid_t pid)
+{
+    char path[64 + NAME_MAX];
+    snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+    ino_t number = read_number(path);
+    if (number)
+        return number;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    for (struct dirent *entry; threads && !number && (entry = readdir(threads));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%s/ns/mnt", (int)pid, entry->d_name);
+        number = read_number(path);
+    }
+    if (threads)
+        closedir(threads);
+    return number;
 }
 
 int step_share_mark(void)
@@ -112,30 +138,46 @@ int step_share_mark(void)
     return open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 }
 
-/* The descriptor first: what is looked at and what is killed are the same process then. */
-static bool kill_marked(const char *name, ino_t mark)
+/* The descriptor first: what is looked at and what is killed are the same process then. It is
+ * returned; -1: nothing to kill. */
+static int kill_marked(const char *name, ino_t mark)
 {
     int64_t pid;
-    if (str_to_int64(name, 1, INT32_MAX, &pid, NULL) < 0 || number_of(name) != mark)
-        return false;
+    if (str_to_int64(name, 1, INT32_MAX, &pid, NULL) < 0 || number_of((pid_t)pid) != mark)
+        return -1;
     _cleanup_fd_ int fd = pidfd_open((pid_t)pid, 0);
-    if (fd < 0 || number_of(name) != mark || pidfd_send_signal(fd, SIGKILL, NULL, 0) < 0)
-        return false;
-    poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, DEATH_MS);
-    return true;
+    if (fd < 0 || number_of((pid_t)pid) != mark || pidfd_send_signal(fd, SIGKILL, NULL, 0) < 0)
+        return -1;
+    return TAKE_FD(fd);
+}
+
+/* All are killed before the first is waited for. False if there were none. */
+static bool sweep_once(ino_t mark, int64_t deadline)
+{
+    int killed[AWAITED_MAX];
+    size_t count = 0;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && count < AWAITED_MAX && (entry = readdir(processes));) {
+        int fd = kill_marked(entry->d_name, mark);
+        if (fd >= 0)
+            killed[count++] = fd;
+    }
+    if (processes)
+        closedir(processes);
+    for (size_t i = 0; i < count; i++) {
+        int64_t left = deadline - moment_monotonic_ms();
+        (void)process_wait_end(killed[i], left > 0 ? (int)left : 0);
+        close(killed[i]);
+    }
+    return count > 0;
 }
 
 void step_share_sweep(int mark_fd)
 {
+    const int64_t deadline = moment_monotonic_ms() + SWEEP_MS;
     struct stat mark;
-    bool found = mark_fd >= 0 && fstat(mark_fd, &mark) == 0;
-    for (int i = 0; found && i < SWEEPS_MAX; i++) {
-        DIR *processes = opendir("/proc");
-        found = false;
-        if (!processes)
-            return;
-        for (struct dirent *entry; (entry = readdir(processes));)
-            found = kill_marked(entry->d_name, mark.st_ino) || found;
-        closedir(processes);
-    }
+    if (mark_fd < 0 || fstat(mark_fd, &mark) < 0)
+        return;
+    while (sweep_once(mark.st_ino, deadline) && moment_monotonic_ms() < deadline)
+        ;
 }

@@ -1,7 +1,8 @@
 /* One PID namespace for all containers of a pod (shareProcessNamespace). Its first process is ours
  * and does nothing but reap what has lost its parent; the containers' processes live beside it and
  * see each other. A container that ends no longer takes a namespace of its own along, so what it
- * leaves behind is found by its mounts, which no process of a container can change. */
+ * leaves behind is found by its mounts. The seccomp filter keeps its processes from getting others;
+ * one of an Unconfined container that may mount can, and then ends with the pod. */
 #ifndef TRAINYARD_NODE_STEP_SHARE_H
 #define TRAINYARD_NODE_STEP_SHARE_H
 
@@ -25,7 +26,7 @@ bool step_share_reaped(struct step_share *share, pid_t pid);
 /* The caller's mount namespace, by which its container is known; -1: cannot be told. As long as the
  * descriptor is open the namespace's number is given to no other container. */
 int step_share_mark(void);
-/* End what still runs of the container of that mark, and wait for it. */
+/* End what still runs of the container of that mark, and wait for it, two seconds at most. */
 void step_share_sweep(int mark_fd);
 
 #endif
