@@ -268,6 +268,18 @@ void life_reaped(struct container_life *life, pid_t pid, int wait_status)
         step_check_reaped(&life->checks[i], pid, wait_status);
 }
 
+size_t life_children(const struct container_life *life, pid_t *ret)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < LIFE_CHECKS; i++) {
+        if (life->checks[i].pid > 0)
+            ret[count++] = life->checks[i].pid;
+        if (life->checks[i].exec.pid > 0)
+            ret[count++] = life->checks[i].exec.pid;
+    }
+    return count;
+}
+
 void life_polls(const struct container_life *life, struct pollfd *ret)
 {
     for (int i = 0; i < LIFE_CHECKS; i++)

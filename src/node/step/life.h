@@ -20,7 +20,10 @@ enum life_stage {
     LIFE_TERMINATING, /* … and has been told */
 };
 
-enum { LIFE_CHECKS = PROBE_KINDS + 1 /* a hook */ };
+enum {
+    LIFE_CHECKS = PROBE_KINDS + 1, /* a hook */
+    LIFE_CHILDREN_MAX = 2 * LIFE_CHECKS,
+};
 
 struct container_life {
     struct container_run *run;
@@ -51,6 +54,8 @@ void life_take_turn(struct container_life *life, int64_t now_ms);
 void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake);
 /* A child of the supervisor has been reaped. */
 void life_reaped(struct container_life *life, pid_t pid, int wait_status);
+/* The processes of its hook and probes, LIFE_CHILDREN_MAX at most; how many. */
+size_t life_children(const struct container_life *life, pid_t *ret);
 /* What is to be waited for, LIFE_CHECKS of them. */
 void life_polls(const struct container_life *life, struct pollfd *ret);
 

@@ -288,14 +288,18 @@ static void read_container(struct supervisor *s, size_t i)
         life_begin(&s->lives[i], moment_monotonic_ms());
 }
 
-/* Nothing of a container outlives it. */
+/* Nothing of a container outlives it; the children that are for the others do. */
 static void clear_away(const struct supervisor *s, size_t ended)
 {
-    pid_t others[POD_CONTAINERS_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < s->state.count; i++)
-        if (i != ended && s->runs[i].pid)
+    pid_t others[POD_CONTAINERS_MAX * (1 + LIFE_CHILDREN_MAX) + STEP_CALLS_MAX];
+    size_t count = step_server_children(&s->server, &s->runs[ended], others);
+    for (size_t i = 0; i < s->state.count; i++) {
+        if (i == ended)
+            continue;
+        if (s->runs[i].pid)
             others[count++] = s->runs[i].pid;
+        count += life_children(&s->lives[i], others + count);
+    }
     step_world_container_ended(&s->spec, s->directory, s->spec.containers[ended].name, others,
                                count);
 }

@@ -176,6 +176,16 @@ bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
     return true;
 }
 
+size_t step_server_children(const struct step_server *server, const struct container_run *except,
+                            pid_t *ret)
+{
+    size_t count = 0;
+    for (const struct step_call *call = server->calls; call; call = call->next)
+        if (call->exec.pid && call->run != except)
+            ret[count++] = call->exec.pid;
+    return count;
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 static struct container_run *find_run(const struct step_server *server, const char *name)

@@ -36,6 +36,10 @@ void step_server_serve(struct step_server *server, int64_t now_ms);
 
 /* A child has ended: true if it was a command of ours. */
 bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status);
+/* The processes of its commands that run in other containers than this one, STEP_CALLS_MAX at most;
+ * how many. */
+size_t step_server_children(const struct step_server *server, const struct container_run *except,
+                            pid_t *ret);
 /* A container has ended, and all it said was read. */
 void step_server_run_ended(struct step_server *server, const struct container_run *run);
 

@@ -8,11 +8,9 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -100,32 +98,21 @@ void step_world_end(const struct pod_spec *spec)
 
 struct choice {
     char mark[PATH_MAX];
-    char own_program[PATH_MAX];
     const pid_t *others;
     size_t count;
 };
 
-static void read_program(const char *path, char ret[PATH_MAX])
-{
-    ssize_t size = readlink(path, ret, PATH_MAX - 1);
-    ret[size > 0 ? size : 0] = '\0';
-}
-
-/* What is left of the container: its orphans, and commands run in it. One that is being born has no
- * mark yet, and is still our program. */
+/* All that the supervisor did not start for another container: orphans, of which one that a command
+ * in another container has left is known by its mark. */
 static bool is_of_container(void *context, pid_t top)
 {
     const struct choice *choice = context;
-    char mark[PATH_MAX], program[PATH_MAX], path[64];
+    char mark[PATH_MAX];
     for (size_t i = 0; i < choice->count; i++)
         if (choice->others[i] == top)
             return false;
     strays_mark_of(top, mark, sizeof(mark));
-    if (mark[0])
-        return str_eq(mark, choice->mark);
-    snprintf(path, sizeof(path), "/proc/%d/exe", (int)top);
-    read_program(path, program);
-    return !str_eq(program, choice->own_program);
+    return !mark[0] || str_eq(mark, choice->mark);
 }
 
 void step_world_container_ended(const struct pod_spec *spec, const char *directory,
@@ -135,6 +122,5 @@ void step_world_container_ended(const struct pod_spec *spec, const char *directo
     if (!spec->plain)
         return;
     snprintf(choice.mark, sizeof(choice.mark), "%s/%s", directory, container);
-    read_program("/proc/self/exe", choice.own_program);
     strays_end_below(is_of_container, &choice);
 }

@@ -27,7 +27,7 @@ int step_world_join(const struct pod_spec *spec, const struct pod_container *con
                     int first_fd, struct err *err);
 
 /* In the supervisor: the container's first process has been reaped, and nothing of the container
- * may be left. `others`: the first processes of those that run on. */
+ * may be left. `others`: the supervisor's children that are for those that run on. */
 void step_world_container_ended(const struct pod_spec *spec, const char *directory,
                                 const char *container, const pid_t *others, size_t count);
 

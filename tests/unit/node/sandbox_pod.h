@@ -63,6 +63,7 @@ void containers_see_each_other(void **state);
 void what_a_container_leaves_behind_ends_with_it(void **state);
 void shared_containers_restart_alone(void **state);
 void a_killed_supervisor_takes_shared_containers_along(void **state);
+void commands_of_other_containers_outlive_one(void **state);
 
 /* test_sandbox_walls.c */
 void the_machine_is_read_only_and_hidden(void **state);

@@ -459,6 +459,7 @@ static void without_namespaces_a_pod_has_the_machine(void **state)
     const char *const accepted =
         "{'volumes':[{'name':'h','hostPath':{'path':'/usr'}}],"
         " 'containers':[{'name':'main','image':'trainyard/trainer','args':['fit'],"
+        "  'env':[{'name':'TRAINYARD_POD','value':'/of/another'}],"
         "  'volumeMounts':[{'name':'h','mountPath':'/usr/'}]}]}";
     is_plain = true;
     int result = plan(arena, accepted, &spec, &refusal, &err);

@@ -444,6 +444,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(what_a_container_leaves_behind_ends_with_it),
         cmocka_unit_test(shared_containers_restart_alone),
         cmocka_unit_test(a_killed_supervisor_takes_shared_containers_along),
+        cmocka_unit_test(commands_of_other_containers_outlive_one),
     };
     struct err err = ERR_INIT;
     if (sandbox_enter(&err) < 0) {

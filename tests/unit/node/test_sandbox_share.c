@@ -152,3 +152,38 @@ void a_killed_supervisor_takes_shared_containers_along(void **state)
     assert_string_equal(pod_finish(&pod)->reason, "ContainerStatusUnknown");
     pod_drop(&pod);
 }
+
+/* Without namespaces, where a supervisor has only its own knowledge of who belongs to whom: the
+ * hook of one container sees the other's end, and nothing in it tells whose it is. */
+void commands_of_other_containers_outlive_one(void **state)
+{
+    struct pod pod = pod_make("apart", NULL, "");
+    char *hook = arena_printf(pod.arena, "%s/hook", pod.directory);
+    char *survived = arena_printf(pod.arena, "%s/survived", pod.directory);
+    pod.spec.plain = pod.spec.machine_ipc = true;
+    pod.spec.network = pod.spec.hosts = pod.spec.resolv_conf = NULL;
+    pod.spec.masks = (struct pod_strings){0};
+    pod.main->arguments.items[2] =
+        arena_printf(pod.arena, "until test -e %s; do sleep 0.01; done; exit 42", hook);
+    struct pod_container *other = pod_add_container(
+        &pod, "other",
+        arena_printf(pod.arena, "until test -e %s; do sleep 0.01; done; exit 5", survived));
+    const char *const words[] = {
+        "/usr/bin/env",
+        "-i",
+        "PATH=/usr/bin:/bin",
+        "/bin/sh",
+        "-c",
+        arena_printf(pod.arena,
+                     "touch %s; until grep -qx 'exit 42' %s/state; do sleep 0.01; done\n"
+                     "touch %s",
+                     hook, pod.directory, survived)};
+    other->life.post_start.kind = HANDLER_EXEC;
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        pod_strings_add(pod.arena, &other->life.post_start.words, words[i]);
+    pod_start(&pod);
+    pod_finish(&pod);
+    assert_int_equal(state_of(&pod, "main")->end.exit_code, 42);
+    assert_int_equal(state_of(&pod, "other")->end.exit_code, 5);
+    pod_drop(&pod);
+}
