@@ -5,6 +5,10 @@
 #include "base/str.h"
 #include "kube/quantity.h"
 
+/* Each is compared with those of every pod of the machine; a manifest may have a hundred thousand,
+ * of which the rest is not told apart. */
+enum { INNER_PORTS_MAX = 1000 };
+
 static int64_t amount(const struct json *amounts, const char *name, bool milli)
 {
     struct kube_quantity quantity;
@@ -87,7 +91,8 @@ static void add_container(struct node_usage *usage, const struct json *container
     JSON_EACH (port, json_get(container, "ports")) {
         if (json_get_int(port, "hostPort", 0) > 0)
             vec_push(&usage->ports, port_of(port, "hostPort"));
-        vec_push(&usage->inner_ports, port_of(port, "containerPort"));
+        if (usage->inner_ports.count < INNER_PORTS_MAX)
+            vec_push(&usage->inner_ports, port_of(port, "containerPort"));
     }
 }
 

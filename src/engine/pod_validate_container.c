@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PORTS_MAX = 1000, RESTART_RULES_MAX = 20, EXIT_CODES_MAX = 255 };
+enum { RESTART_RULES_MAX = 20, EXIT_CODES_MAX = 255 };
 
 /* ---- Ports ----------------------------------------------------------------------------------- */
 
@@ -21,10 +21,6 @@ static void validate_ports(struct pod_scope *scope, const struct json *container
     const struct json *ports = json_get(container, "ports");
     _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
-    if (json_count(ports) > PORTS_MAX) { /* each is compared with those of every pod of a node */
-        field_too_many(errors, field_path(errors, "%s.ports", field), json_count(ports), PORTS_MAX);
-        return;
-    }
     JSON_EACH (port, ports) {
         const char *path = field_path(errors, "%s.ports[%zu]", field, position++);
         const char *name = json_get_string(port, "name", "");

@@ -13,6 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Who holds a port is looked for in all of /proc. */
+enum { TOLD_MAX = 10 };
+
 #define COMPONENT "trainyard-node"
 
 void port_event_refused(struct kube_client *client, const struct json *about,
@@ -57,14 +60,19 @@ static int try_port(const struct port_wanted *wanted)
 static void check_container(struct kube_client *client, const struct json *pod,
                             const struct json *container, struct in_addr address)
 {
+    int refused = 0;
     JSON_EACH (row, json_get(container, "ports")) {
+        if (refused == TOLD_MAX)
+            break;
         const char *protocol = json_get_string(row, "protocol", "TCP");
         int64_t port = json_get_int(row, "containerPort", 0);
         const struct port_wanted wanted = {str_eq(protocol, "UDP") ? SOCK_DGRAM : SOCK_STREAM,
                                            address, (uint16_t)port};
         int why = str_eq(protocol, "SCTP") || port < 1 || port > UINT16_MAX ? 0 : try_port(&wanted);
-        if (why)
+        if (why) {
             port_event_refused(client, pod, &wanted, why, "its container cannot listen there");
+            refused++;
+        }
     }
 }
 
