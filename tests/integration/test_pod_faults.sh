@@ -162,16 +162,18 @@ check_sleep() {
 
 # ---- Logs without end
 
+has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE COUNT
 check_rotation() {
-    local lines=60000
+    local lines=60000 kept=40000 # so many are in the files that are kept: who follows may come late
     pod talker OnFailure true '{"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"name": "main",
-        "image": "trainyard/tools", "command": ["bash", "-c", "if [ -e /v/been ]; then echo second; exec sleep 100000; fi; until [ -e /v/go ]; do read -rt 0.1 <> <(:); done; touch /v/been; seq -f %1000.0f 1 '$lines'; exit 1"],
+        "image": "trainyard/tools", "command": ["bash", "-c", "if [ -e /v/been ]; then echo second; exec sleep 100000; fi; touch /v/been; seq -f %1000.0f 1 '$kept'; until [ -e /v/on ]; do read -rt 0.1 <> <(:); done; seq -f %1000.0f '$((kept + 1))' '$lines'; exit 1"],
         "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}'
     wait_for_phase talker Running
     kubectl logs -f talker >"$SCRATCH/followed.out" &
     local follower=$! uid
     uid=$(uid_of talker)
-    as_user touch "$TRAINYARD_STATE/pods/$uid/volumes/v/go"
+    wait_until "who follows to be near" has_lines "$SCRATCH/followed.out" "$((kept / 2))"
+    as_user touch "$TRAINYARD_STATE/pods/$uid/volumes/v/on"
     wait_for_log talker second
     wait "$follower"
     numbered_without_gap "$SCRATCH/followed.out" || fail "the log that was followed has a gap"
