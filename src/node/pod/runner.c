@@ -366,7 +366,8 @@ void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *re
         return;
     }
     if (!runner->was_stop_lost) /* once: a log, too, needs room on the disk */
-        log_warning(runner->directory, "the pod ends with its own grace period for now: %s",
+        log_warning(runner->directory,
+                    "the pod ends with its own grace period until that can be written: %s",
                     err.message);
     runner->was_stop_lost = true;
     loop_timer_start(&runner->retry, STOP_RETRY_MS);
