@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -111,11 +112,14 @@ static int talk(int fd, const struct netlink_message *message)
     return verdict->error;
 }
 
-static int finish(int fd, const struct netlink_message *message, struct err *err, const char *what,
-                  const char *name)
+/* `is_so`: the error that says that all is as it should be already; 0 for none. */
+static int finish(int fd, const struct netlink_message *message, int is_so, struct err *err,
+                  const char *what, const char *name)
 {
     int result = talk(fd, message);
-    return result < 0 ? err_set_errno(err, -result, "cannot %s '%s'", what, name) : 0;
+    if (result >= 0 || -result == is_so)
+        return 0;
+    return err_set_errno(err, -result, "cannot %s '%s'", what, name);
 }
 
 /* The kernel's number of a link in the socket's own namespace, which need not be the caller's: so
@@ -151,7 +155,7 @@ int netlink_link_up(int fd, const char *name, struct err *err)
     struct ifinfomsg info = {.ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};
     netlink_begin(&message, RTM_NEWLINK, 0, &info, sizeof(info));
     netlink_attr_str(&message, IFLA_IFNAME, name);
-    return finish(fd, &message, err, "bring up link", name);
+    return finish(fd, &message, 0, err, "bring up link", name);
 }
 
 int netlink_link_delete(int fd, const char *name, struct err *err)
@@ -160,10 +164,7 @@ int netlink_link_delete(int fd, const char *name, struct err *err)
     struct ifinfomsg info = {.ifi_family = AF_UNSPEC};
     netlink_begin(&message, RTM_DELLINK, 0, &info, sizeof(info));
     netlink_attr_str(&message, IFLA_IFNAME, name);
-    int result = talk(fd, &message);
-    return result < 0 && result != -ENODEV
-               ? err_set_errno(err, -result, "cannot delete link '%s'", name)
-               : 0;
+    return finish(fd, &message, ENODEV, err, "delete link", name);
 }
 
 int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err)
@@ -176,7 +177,7 @@ int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], str
     size_t link = netlink_nest(&message, IFLA_LINKINFO);
     netlink_attr_str(&message, IFLA_INFO_KIND, "bridge");
     netlink_nest_end(&message, link);
-    return finish(fd, &message, err, "make bridge", name);
+    return finish(fd, &message, 0, err, "make bridge", name);
 }
 
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
@@ -205,7 +206,7 @@ int netlink_veth_add(int fd, const char *name, const char *bridge, const char *p
     netlink_nest_end(&message, end);
     netlink_nest_end(&message, data);
     netlink_nest_end(&message, link);
-    return finish(fd, &message, err, "make link", name);
+    return finish(fd, &message, 0, err, "make link", name);
 }
 
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
@@ -222,7 +223,7 @@ int netlink_address_add(int fd, const char *name, struct in_addr address, int pr
     netlink_begin(&message, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, IFA_LOCAL, &address, sizeof(address));
     netlink_attr(&message, IFA_ADDRESS, &address, sizeof(address));
-    return finish(fd, &message, err, "give an address to link", name);
+    return finish(fd, &message, 0, err, "give an address to link", name);
 }
 
 int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix,
@@ -242,10 +243,7 @@ int netlink_local_route_add(int fd, const char *name, struct in_addr range, int 
     netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, RTA_DST, &range, sizeof(range));
     netlink_attr_u32(&message, RTA_OIF, (uint32_t)index);
-    result = talk(fd, &message);
-    return result < 0 && result != -EEXIST
-               ? err_set_errno(err, -result, "cannot make addresses local on link '%s'", name)
-               : 0;
+    return finish(fd, &message, EEXIST, err, "make addresses local on link", name);
 }
 
 int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err)
@@ -258,7 +256,7 @@ int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err)
                          .rtm_type = RTN_UNICAST};
     netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, RTA_GATEWAY, &gateway, sizeof(gateway));
-    return finish(fd, &message, err, "add", "default route");
+    return finish(fd, &message, 0, err, "add", "default route");
 }
 
 int netlink_prohibit_add(int fd, struct in_addr address, struct err *err)
@@ -272,10 +270,9 @@ int netlink_prohibit_add(int fd, struct in_addr address, struct err *err)
                          .rtm_type = RTN_PROHIBIT};
     netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, RTA_DST, &address, sizeof(address));
-    int result = talk(fd, &message);
-    return result < 0 && result != -EEXIST
-               ? err_set_errno(err, -result, "cannot keep pods from an address of the machine")
-               : 0;
+    char text[INET_ADDRSTRLEN] = "";
+    inet_ntop(AF_INET, &address, text, sizeof(text));
+    return finish(fd, &message, EEXIST, err, "keep pods from the machine's address", text);
 }
 
 bool netlink_link_exists(int fd, const char *name)
