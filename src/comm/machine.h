@@ -4,9 +4,9 @@
 #ifndef TRAINYARD_COMM_MACHINE_H
 #define TRAINYARD_COMM_MACHINE_H
 
-#include "base/err.h"
+#include "base/boot.h"
 
-enum { MACHINE_ID_MAX = 64 };
+enum { MACHINE_ID_MAX = BOOT_ID_MAX };
 
 int machine_id(char ret[MACHINE_ID_MAX], struct err *err);
 

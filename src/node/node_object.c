@@ -1,6 +1,7 @@
 /* Node objects; see node_object.h. */
 #include "node/node_object.h"
 
+#include "base/boot.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -108,7 +109,8 @@ static const char *read_line(struct arena *arena, const char *path)
 /* Nodes of one machine have the same machineID: by it the scheduler knows what they share. */
 static void add_identity(struct arena *arena, struct json *info)
 {
-    const char *boot = read_line(arena, "/proc/sys/kernel/random/boot_id");
+    char boot[BOOT_ID_MAX] = "";
+    (void)boot_id(boot, NULL);
     const char *machine = read_line(arena, "/etc/machine-id");
     json_set_string(arena, info, "machineID", machine[0] ? machine : boot);
     json_set_string(arena, info, "systemUUID", machine[0] ? machine : boot);

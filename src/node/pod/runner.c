@@ -13,6 +13,7 @@
 #include "node/pod/status.h"
 #include "node/process/descriptors.h"
 
+#include "base/boot.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -149,28 +150,23 @@ static int take_address(struct pod_runner *runner, struct err *err)
 
 /* Volumes are filled without waiting for the disk, so a spec counts only while the machine has not
  * been started anew: then the pod is planned again, with fresh files. */
-static void read_boot(struct buf *ret)
-{
-    buf_init(ret, 64);
-    (void)file_read("/proc/sys/kernel/random/boot_id", ret, NULL);
-}
-
 static int mark_boot(const struct pod_runner *runner, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/boot", runner->directory);
-    _cleanup_buf_ struct buf boot;
-    read_boot(&boot);
-    return file_replace(path, boot.data, boot.size, 0600, err);
+    char boot[BOOT_ID_MAX];
+    int result = boot_id(boot, err);
+    return result < 0 ? result : file_replace(path, boot, strlen(boot), 0600, err);
 }
 
 static bool is_of_this_boot(const struct pod_runner *runner)
 {
     _cleanup_free_ char *path = mem_printf("%s/boot", runner->directory);
-    _cleanup_buf_ struct buf boot, marked;
-    read_boot(&boot);
-    buf_init(&marked, 64);
+    _cleanup_buf_ struct buf marked;
+    char boot[BOOT_ID_MAX] = "";
+    (void)boot_id(boot, NULL);
+    buf_init(&marked, BOOT_ID_MAX);
     /* A spec without a mark is of an older version of this program, which waited for the disk. */
-    return file_read(path, &marked, NULL) < 0 || str_eq(marked.data, boot.data);
+    return file_read(path, &marked, NULL) < 0 || str_eq(marked.data, boot);
 }
 
 static int write_spec(struct pod_runner *runner, const struct pod_spec *spec, struct err *err)

@@ -2,6 +2,7 @@
 #include "node/volume/files.h"
 
 #include "base/base64.h"
+#include "base/boot.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODE_DEFAULT = 0644, TOKEN_MAX = 64 * 1024, MAP_TEXT_MAX = 4 * 1024 * 1024, BOOT_MAX = 64 };
+enum { MODE_DEFAULT = 0644, TOKEN_MAX = 64 * 1024, MAP_TEXT_MAX = 4 * 1024 * 1024 };
 
 struct filling {
     struct arena *arena;
@@ -256,10 +257,9 @@ int volume_files_write(struct arena *arena, const struct volume_context *context
                                   .default_mode = json_get_int(source, "defaultMode", MODE_DEFAULT),
                                   .set.arena = arena,
                                   .err = err};
-        _cleanup_buf_ struct buf boot;
-        buf_init(&boot, BOOT_MAX);
-        int result = file_read("/proc/sys/kernel/random/boot_id", &boot, err);
-        filling.set.boot = boot.data;
+        char boot[BOOT_ID_MAX];
+        int result = boot_id(boot, err);
+        filling.set.boot = boot;
         result = result < 0 ? result : KINDS[i].put(&filling, source);
         return result < 0 ? result
                           : volume_set_publish(&filling.set, directory, context->group, err);
