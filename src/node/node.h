@@ -40,6 +40,9 @@ int node_space_destroy(const char *state_dir, struct err *err);
  * the cluster that runs in a state directory. */
 const char *node_space_plain(const struct node_space *space);
 const char *node_plain_note(struct arena *arena, const char *state_dir);
+/* What a user should know of how that cluster runs: that, or what is wrong with the way out of its
+ * pods. NULL: nothing. */
+const char *node_note(struct arena *arena, const char *state_dir);
 
 struct node_runtime;
 int node_runtime_new(struct loop *loop, struct http_transport *transport, struct node_space *space,

@@ -3,7 +3,6 @@
 #include "cli/trainyard/state_dir.h"
 
 #include "base/str.h"
-#include "node/network/way_out.h"
 #include "node/node.h"
 
 #include <stdio.h>
@@ -12,13 +11,6 @@ struct status_values {
     const char *state;
     const char *output;
 };
-
-/* What a user should know of how it runs, or NULL. */
-static const char *note(struct arena *arena, const char *state_dir)
-{
-    const char *plain = node_plain_note(arena, state_dir);
-    return plain ? plain : way_out_complaint(arena, state_dir);
-}
 
 static void print_json(struct arena *arena, const struct state_dir *state,
                        const struct state_server *server)
@@ -32,8 +24,9 @@ static void print_json(struct arena *arena, const struct state_dir *state,
         json_set_string(arena, json, "kubeconfig", server->kubeconfig);
         json_set_string(arena, json, "version", server->version);
         json_set_bool(arena, json, "plain", node_plain_note(arena, state->path) != NULL);
-        if (note(arena, state->path))
-            json_set_string(arena, json, "note", note(arena, state->path));
+        const char *note = node_note(arena, state->path);
+        if (note)
+            json_set_string(arena, json, "note", note);
     }
     puts(json_to_string(arena, json));
 }
@@ -48,9 +41,9 @@ static void print_text(struct arena *arena, const struct state_dir *state,
     printf("running     yes\npid         %d\nserver      https://127.0.0.1:%d\nkubeconfig  %s\n"
            "state       %s\nversion     %s\n",
            (int)server->pid, server->port, server->kubeconfig, state->path, server->version);
-    const char *complaint = note(arena, state->path);
-    if (complaint)
-        printf("note        %s\n", complaint);
+    const char *note = node_note(arena, state->path);
+    if (note)
+        printf("note        %s\n", note);
 }
 
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)

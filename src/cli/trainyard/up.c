@@ -11,7 +11,6 @@
 #include "kube/devices.h"
 #include "net/http_server.h"
 #include "node/network/port_holder.h"
-#include "node/network/way_out.h"
 #include "node/node.h"
 
 #include <arpa/inet.h>
@@ -117,10 +116,9 @@ static void print_ready(void *context)
            options->port, quote, options->kubeconfig, quote, kept ? "" : " --state ",
            kept ? "" : options->state->path);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *plain = node_plain_note(arena, options->state->path);
-    const char *complaint = plain ? plain : way_out_complaint(arena, options->state->path);
-    if (complaint)
-        printf("\nnote: %s\n", complaint);
+    const char *note = node_note(arena, options->state->path);
+    if (note)
+        printf("\nnote: %s\n", note);
     fflush(stdout);
 }
 

@@ -306,6 +306,12 @@ const char *node_plain_note(struct arena *arena, const char *state_dir)
     return file_read(path, &text, NULL) < 0 ? NULL : arena_strndup(arena, text.data, text.size);
 }
 
+const char *node_note(struct arena *arena, const char *state_dir)
+{
+    const char *plain = node_plain_note(arena, state_dir);
+    return plain ? plain : way_out_complaint(arena, state_dir);
+}
+
 static bool holder_lives(const struct node_space *space)
 {
     _cleanup_fd_ int pidfd = -1;
