@@ -2,6 +2,7 @@
 #include "node/limits/usage.h"
 
 #include "node/limits/usage_read.h"
+#include "node/process/namespaces.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -11,7 +12,6 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,16 +53,6 @@ static bool read_of_process(struct buf *text, int64_t pid, const char *file)
     return read_text(text, path);
 }
 
-/* The mount namespace of a process, which is its container's alone; 0 for one that is gone, or not
- * ours to look at. */
-static ino_t namespace_of(int64_t pid)
-{
-    char path[64];
-    struct stat status;
-    snprintf(path, sizeof(path), "/proc/%lld/ns/mnt", (long long)pid);
-    return stat(path, &status) == 0 ? status.st_ino : 0;
-}
-
 static int64_t ticks_to_ns(int64_t ticks)
 {
     return ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
@@ -85,7 +75,7 @@ static void count_processes(struct usage_sample *sample, struct buf *text)
     bool wanted = false;
     for (size_t i = 0; i < count; i++) {
         const struct usage_row *row = &sample->rows.items[i];
-        spaces[i] = row->is_counted ? 0 : namespace_of(row->pid);
+        spaces[i] = row->is_counted ? 0 : process_mount_namespace((pid_t)row->pid);
         wanted = wanted || spaces[i];
     }
     DIR *all = wanted ? opendir("/proc") : NULL;
@@ -93,7 +83,7 @@ static void count_processes(struct usage_sample *sample, struct buf *text)
         int64_t pid;
         if (str_to_int64(entry->d_name, 1, INT32_MAX, &pid, NULL) < 0)
             continue;
-        ino_t space = namespace_of(pid);
+        ino_t space = process_mount_namespace((pid_t)pid);
         for (size_t i = 0; space && i < count; i++)
             if (spaces[i] == space)
                 add_process(&sample->rows.items[i].usage, text, pid);

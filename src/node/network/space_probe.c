@@ -1,6 +1,8 @@
 /* Trying namespaces; see network/space_probe.h. */
 #include "node/network/space_probe.h"
 
+#include "node/process/namespaces.h"
+
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -10,7 +12,6 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -63,15 +64,8 @@ int space_make_user_namespace(struct err *err)
     gid_t gid = getegid();
     if (unshare(CLONE_NEWUSER) < 0)
         return err_set_errno(err, errno, "unshare(CLONE_NEWUSER)");
-    char map[64];
-    int result = file_write_into("/proc/self/setgroups", "deny", err);
-    snprintf(map, sizeof(map), "0 %u 1\n", uid);
-    if (result == 0)
-        result = file_write_into("/proc/self/uid_map", map, err);
-    snprintf(map, sizeof(map), "0 %u 1\n", gid);
-    if (result == 0)
-        result = file_write_into("/proc/self/gid_map", map, err);
-    return result;
+    return process_map_ids((struct id_map){.inside = 0, .outside = uid},
+                           (struct id_map){.inside = 0, .outside = gid}, err);
 }
 
 /* A plain chroot is often an ordinary directory; the kernel lets nobody replace a root that is no

@@ -3,17 +3,16 @@
  * user's containers get a user namespace of their own besides: it locks every mount and is what
  * gives runAsUser. */
 #include "node/pod/capabilities.h"
+#include "node/process/namespaces.h"
 #include "node/step/step.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,15 +22,8 @@ static int nest(int64_t user, int64_t group, struct err *err)
 {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
         return err_set_errno(err, errno, "cannot make the container's user namespace");
-    char map[64];
-    int result = file_write_into("/proc/self/setgroups", "deny", err);
-    snprintf(map, sizeof(map), "%lld 0 1\n", (long long)(user < 0 ? 0 : user));
-    if (result == 0)
-        result = file_write_into("/proc/self/uid_map", map, err);
-    snprintf(map, sizeof(map), "%lld 0 1\n", (long long)(group < 0 ? 0 : group));
-    if (result == 0)
-        result = file_write_into("/proc/self/gid_map", map, err);
-    return result;
+    return process_map_ids((struct id_map){.inside = user < 0 ? 0 : user, .outside = 0},
+                           (struct id_map){.inside = group < 0 ? 0 : group, .outside = 0}, err);
 }
 
 static int become(const struct pod_spec *spec, const struct pod_container *container,

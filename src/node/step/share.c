@@ -2,6 +2,7 @@
 #include "node/step/share.h"
 
 #include "node/process/lock.h"
+#include "node/process/namespaces.h"
 #include "node/step/exec.h"
 #include "node/step/mount.h"
 
@@ -12,7 +13,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -105,34 +105,6 @@ pid_t step_share_fork(struct step_share *share, const char *mount_point, struct 
 
 /* ---- what a container leaves behind ---------------------------------------------------------- */
 
-/* The number of a mount namespace; 0 of a thread that is gone, or not ours to look at. */
-static ino_t read_number(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 ? info.st_ino : 0;
-}
-
-/* Of a process. A first thread that has ended shows none, while the others have it still. */
-static ino_t number_of(pid_t pid)
-{
-    char path[64 + NAME_MAX];
-    snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-    ino_t number = read_number(path);
-    if (number)
-        return number;
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    DIR *threads = opendir(path);
-    for (struct dirent *entry; threads && !number && (entry = readdir(threads));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof(path), "/proc/%d/task/%s/ns/mnt", (int)pid, entry->d_name);
-        number = read_number(path);
-    }
-    if (threads)
-        closedir(threads);
-    return number;
-}
-
 int step_share_mark(void)
 {
     return open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -143,10 +115,12 @@ int step_share_mark(void)
 static int kill_marked(const char *name, ino_t mark)
 {
     int64_t pid;
-    if (str_to_int64(name, 1, INT32_MAX, &pid, NULL) < 0 || number_of((pid_t)pid) != mark)
+    if (str_to_int64(name, 1, INT32_MAX, &pid, NULL) < 0 ||
+        process_mount_namespace((pid_t)pid) != mark)
         return -1;
     _cleanup_fd_ int fd = pidfd_open((pid_t)pid, 0);
-    if (fd < 0 || number_of((pid_t)pid) != mark || pidfd_send_signal(fd, SIGKILL, NULL, 0) < 0)
+    if (fd < 0 || process_mount_namespace((pid_t)pid) != mark ||
+        pidfd_send_signal(fd, SIGKILL, NULL, 0) < 0)
         return -1;
     return TAKE_FD(fd);
 }
