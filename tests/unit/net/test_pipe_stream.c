@@ -1,7 +1,7 @@
 /* Pipes and terminals as streams: ends, slow and absent readers, limits. */
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "loop/loop.h"
+#include "loop_turns.h"
 #include "net/pipe_stream.h"
 
 #include <fcntl.h>
@@ -27,8 +27,6 @@ struct world {
     int opened, sent, ends;
     struct err err; /* code 0: none came */
     bool pauses;    /* after each piece */
-    struct loop_task task;
-    int turns; /* until the loop is left */
 };
 
 static void on_open(void *context)
@@ -72,27 +70,10 @@ static const struct stream_handler HANDLER = {
     .on_closed = on_closed,
 };
 
-/* All that can happen now happens: a turn looks at every descriptor, and may defer to the next. */
-static void on_turn(struct loop_task *task)
-{
-    struct world *world = CONTAINER_OF(task, struct world, task);
-    if (--world->turns == 0)
-        loop_stop(world->loop);
-    else
-        loop_defer(world->loop, task);
-}
-
-static void turn(struct world *world)
-{
-    world->turns = 5;
-    loop_defer(world->loop, &world->task);
-    loop_run(world->loop);
-}
-
 static void start(struct world *world, int ours, int other)
 {
     struct err err = ERR_INIT;
-    *world = (struct world){.other = other, .task.callback = on_turn};
+    *world = (struct world){.other = other};
     assert_int_equal(loop_new(&world->loop, &err), 0);
     if (pipe_stream_new(world->loop, ours, true, &world->stream, &err) < 0)
         fail_msg("%s", err.message);
@@ -117,7 +98,7 @@ static void finish(struct world *world)
 {
     if (world->stream)
         stream_close(world->stream);
-    turn(world);
+    turn(world->loop);
     assert_null(world->stream);
     if (world->other >= 0)
         close(world->other);
@@ -146,7 +127,7 @@ static void what_is_said_is_given_and_then_the_end(void **context)
     start_reading(&world);
     say(&world, "hello");
     close(TAKE_FD(world.other));
-    turn(&world);
+    turn(world.loop);
     assert_string_equal(world.heard, "hello");
     assert_int_equal(world.opened, 1);
     assert_int_equal(world.ends, 1);
@@ -161,17 +142,17 @@ static void nothing_is_read_while_paused(void **context)
     start_reading(&world);
     world.pauses = true;
     say(&world, "one");
-    turn(&world);
+    turn(world.loop);
     say(&world, "two");
     close(TAKE_FD(world.other));
-    turn(&world);
+    turn(world.loop);
     assert_string_equal(world.heard, "one");
     stream_pause(world.stream, false);
-    turn(&world);
+    turn(world.loop);
     assert_string_equal(world.heard, "onetwo");
     assert_int_equal(world.ends, 0);
     stream_pause(world.stream, false);
-    turn(&world);
+    turn(world.loop);
     assert_int_equal(world.ends, 1);
     finish(&world);
 }
@@ -184,7 +165,7 @@ static void the_end_is_here_though_somebody_holds_it(void **context)
     say(&world, "last words");
     pipe_stream_end_here(world.stream);
     say(&world, "of another");
-    turn(&world);
+    turn(world.loop);
     assert_string_equal(world.heard, "last words");
     assert_int_equal(world.ends, 1);
     finish(&world);
@@ -195,7 +176,7 @@ static void an_empty_pipe_ends_here_at_once(void **context)
     struct world world;
     start_reading(&world);
     pipe_stream_end_here(world.stream);
-    turn(&world);
+    turn(world.loop);
     assert_int_equal(world.heard_size, 0);
     assert_int_equal(world.ends, 1);
     finish(&world);
@@ -208,7 +189,7 @@ static void a_read_end_takes_no_bytes(void **context)
     stream_write(world.stream, "x", 1);
     assert_int_equal(stream_pending(world.stream), 0);
     close(TAKE_FD(world.other));
-    turn(&world);
+    turn(world.loop);
     assert_int_equal(world.err.code, 0);
     finish(&world);
 }
@@ -222,17 +203,17 @@ static void a_slow_reader_gets_all(void **context)
     start_writing(&world);
     stream_write(world.stream, large, LARGE);
     assert_int_equal(stream_pending(world.stream), LARGE);
-    turn(&world);
+    turn(world.loop);
     size_t left = stream_pending(world.stream), got = 0;
     assert_true(left > 0 && left < LARGE);
-    turn(&world);
+    turn(world.loop);
     assert_int_equal(stream_pending(world.stream), left); /* nobody reads */
     assert_int_equal(world.sent, 0);
     stream_shut(world.stream);
     stream_write(world.stream, "x", 1); /* too late */
     while (stream_pending(world.stream)) {
         got += drain(&world);
-        turn(&world);
+        turn(world.loop);
     }
     assert_int_equal(got + drain(&world), LARGE);
     assert_int_equal(world.sent, 1);
@@ -252,7 +233,7 @@ static void what_is_pending_goes_out_before_the_end(void **context)
     stream_finish(world.stream);
     size_t got = 0;
     while (world.stream) {
-        turn(&world);
+        turn(world.loop);
         got += drain(&world);
     }
     assert_int_equal(got, LARGE);
@@ -266,10 +247,10 @@ static void who_reads_no_more_is_told(void **context)
     start_writing(&world);
     close(TAKE_FD(world.other));
     stream_write(world.stream, "x", 1);
-    turn(&world);
+    turn(world.loop);
     assert_int_equal(world.ends, 1);
     assert_string_equal(world.err.message, "the program reads no more: Broken pipe");
-    turn(&world);
+    turn(world.loop);
     assert_null(world.stream); /* closed by itself */
     finish(&world);
     assert_int_equal(world.sent, 0);
@@ -281,9 +262,9 @@ static void a_reader_that_leaves_in_between(void **context)
     char *large = mem_zalloc(LARGE);
     start_writing(&world);
     stream_write(world.stream, large, LARGE);
-    turn(&world);
+    turn(world.loop);
     close(TAKE_FD(world.other));
-    turn(&world);
+    turn(world.loop);
     assert_int_equal(world.ends, 1);
     assert_int_not_equal(world.err.code, 0);
     free(large);
@@ -297,7 +278,7 @@ static void who_writes_on_and_on_is_stopped(void **context)
     start_writing(&world);
     for (int i = 0; i <= PENDING_MAX / LARGE; i++)
         stream_write(world.stream, large, LARGE);
-    turn(&world);
+    turn(world.loop);
     assert_int_equal(world.err.code, ERR_TOO_LARGE);
     assert_string_equal(world.err.message,
                         "more than 67108864 bytes wait for a program that does not read");
@@ -312,7 +293,7 @@ static void a_closed_stream_is_silent(void **context)
     say(&world, "hello");
     stream_close(world.stream);
     stream_close(world.stream);
-    turn(&world);
+    turn(world.loop);
     assert_null(world.stream);
     assert_int_equal(world.heard_size + (size_t)world.ends + (size_t)world.opened, 0);
     finish(&world);
@@ -331,20 +312,20 @@ static void a_terminal_goes_both_ways(void **context)
     assert_true(slave >= 0);
     start(&world, master, slave);
     stream_write(world.stream, "in\n", 3);
-    turn(&world);
+    turn(world.loop);
     char line[8] = "";
     assert_int_equal(read(slave, line, sizeof(line)), 3);
     assert_string_equal(line, "in\n");
     say(&world, "out");
     while (world.heard_size < strlen("in\r\nout"))
-        turn(&world);
+        turn(world.loop);
     assert_string_equal(world.heard, "in\r\nout"); /* echoed, then said */
     pipe_stream_end_here(world.stream);            /* it ends by itself: */
-    turn(&world);
+    turn(world.loop);
     assert_int_equal(world.ends, 0);
     close(TAKE_FD(world.other));
     while (!world.ends)
-        turn(&world);
+        turn(world.loop);
     assert_int_equal(world.ends, 1);
     assert_int_equal(world.err.code, 0); /* EIO is how its end looks */
     finish(&world);

@@ -1,13 +1,13 @@
 /* When a pod that uses too much of the disk is evicted, and when not. What a runner does besides is
  * not needed here: the two of its functions that eviction calls are the test's own. */
 #include "node_test.h"
+#include "scratch_directory.h"
 
 #include "base/file.h"
 #include "node/pod/runner_internal.h"
 
 #include <stdlib.h>
 
-static char root[] = "/tmp/trainyard-eviction.XXXXXX";
 static struct loop *loop;
 static bool is_running;
 static char *why; /* it was stopped, or NULL */
@@ -43,14 +43,14 @@ static struct fixture begin(void)
                         mem_zalloc(sizeof(struct pod_runner))};
     static char text[300 << 10];
     memset(text, 'x', sizeof(text));
-    _cleanup_free_ char *volume = mem_printf("%s/volumes/small", root);
+    _cleanup_free_ char *volume = mem_printf("%s/volumes/small", directory);
     _cleanup_free_ char *file = mem_printf("%s/file", volume);
     if (loop_new(&loop, &err) < 0 || file_make_dirs(volume, 0755, &err) < 0 ||
         file_write_atomic(file, text, sizeof(text), 0600, &err) < 0)
         fail_msg("%s", err.message);
     f.host->loop = loop;
     f.runner->host = f.host;
-    f.runner->directory = root;
+    f.runner->directory = directory;
     is_running = true;
     loop_timer_init(loop, &f.runner->measure, pod_runner_on_measure);
     return f;
@@ -131,18 +131,7 @@ static void a_walk_outlives_its_node(void **state)
     end(&f);
 }
 
-static int setup(void **state)
-{
-    strcpy(strrchr(root, '.'), ".XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    return file_remove_tree(root, NULL);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 int main(void)
 {

@@ -1,13 +1,12 @@
 /* Which pods share a directory, and when it goes. */
 #include "node_test.h"
+#include "scratch_directory.h"
 
 #include "base/file.h"
 #include "node/pod/peers.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
-
-static char root[] = "/tmp/trainyard-peers.XXXXXX";
 
 static const char *name_of(struct arena *arena, const char *namespace_, const char *owner)
 {
@@ -62,19 +61,19 @@ static void what_nobody_wants_goes(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *kept, *gone, *removed;
     struct stat info;
-    peers_sweep(root, is_kept, NULL); /* before there is any */
-    assert_int_equal(peers_prepare(arena, root, "a.1", &kept, NULL), 0);
-    assert_int_equal(peers_prepare(arena, root, "a.1", &kept, NULL), 0);
-    assert_int_equal(peers_prepare(arena, root, "a.2", &gone, NULL), 0);
-    assert_int_equal(peers_prepare(arena, root, "a.3", &removed, NULL), 0);
+    peers_sweep(directory, is_kept, NULL); /* before there is any */
+    assert_int_equal(peers_prepare(arena, directory, "a.1", &kept, NULL), 0);
+    assert_int_equal(peers_prepare(arena, directory, "a.1", &kept, NULL), 0);
+    assert_int_equal(peers_prepare(arena, directory, "a.2", &gone, NULL), 0);
+    assert_int_equal(peers_prepare(arena, directory, "a.3", &removed, NULL), 0);
     assert_int_equal(stat(kept, &info), 0);
     assert_int_equal(info.st_mode & 07777, 0777);
     assert_int_equal(file_write_atomic(arena_printf(arena, "%s/left", gone), "x", 1, 0600, NULL),
                      0);
-    assert_int_equal(peers_remove(root, "a.3", NULL), 0);
-    assert_int_equal(peers_remove(root, "a.3", NULL), 0);
+    assert_int_equal(peers_remove(directory, "a.3", NULL), 0);
+    assert_int_equal(peers_remove(directory, "a.3", NULL), 0);
     assert_false(file_exists(removed));
-    peers_sweep(root, is_kept, (void *)"a.1");
+    peers_sweep(directory, is_kept, (void *)"a.1");
     assert_true(file_exists(kept));
     assert_false(file_exists(gone));
 }
@@ -103,9 +102,5 @@ int main(void)
         cmocka_unit_test(what_nobody_wants_goes),
         cmocka_unit_test(a_plan_remembers_it),
     };
-    if (!mkdtemp(root))
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    file_remove_tree(root, NULL);
-    return failed;
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,9 +1,10 @@
 /* A command in a pod as the control process sees it, with a supervisor that says what the test has
  * it say: refusals, nonsense, silence, an end without a word, and no descriptors. */
+#include "loop_turns.h"
 #include "node_test.h"
+#include "scratch_directory.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "net/stream.h"
 #include "node/pod/exec.h"
 #include "node/pod/request.h"
@@ -18,8 +19,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static char root[] = "/tmp/trainyard-exec.XXXXXX";
-
 struct world {
     struct loop *loop;
     int listener, supervisor;        /* its ends of the socket */
@@ -31,8 +30,6 @@ struct world {
     char message[ERR_MESSAGE_MAX];
     struct err err;
     char heard[64];
-    struct loop_task task;
-    int turns; /* until the loop is left */
 };
 
 /* ---- the asker ------------------------------------------------------------------------------- */
@@ -78,26 +75,9 @@ static void on_closed(void *context)
 
 static const struct stream_handler LINE = {on_open, on_data, on_open, on_end, on_closed};
 
-/* All that can happen now happens. */
-static void on_turn(struct loop_task *task)
-{
-    struct world *world = CONTAINER_OF(task, struct world, task);
-    if (--world->turns == 0)
-        loop_stop(world->loop);
-    else
-        loop_defer(world->loop, task);
-}
-
-static void turn(struct world *world)
-{
-    world->turns = 5;
-    loop_defer(world->loop, &world->task);
-    loop_run(world->loop);
-}
-
 static void ask(struct world *world, const struct engine_pod_command *command)
 {
-    world->exec = pod_exec_new(world->loop, root, command, &HANDLER, world);
+    world->exec = pod_exec_new(world->loop, directory, command, &HANDLER, world);
     assert_int_equal(world->starts + world->ends, 0); /* never from within the call */
 }
 
@@ -107,8 +87,8 @@ static int setup(void **context)
 {
     struct world *world = mem_zalloc(sizeof(*world));
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s/" POD_SOCKET, root);
-    *world = (struct world){.supervisor = -1, .task.callback = on_turn};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/" POD_SOCKET, directory);
+    *world = (struct world){.supervisor = -1};
     for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
         world->lines[i] = -1;
     unlink(address.sun_path);
@@ -138,7 +118,7 @@ static int teardown(void **context)
             stream_start(streams[i], &LINE, world);
             stream_close(streams[i]);
         }
-    turn(world);
+    turn(world->loop);
     leave(&world->listener);
     leave(&world->supervisor);
     for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
@@ -161,7 +141,7 @@ static void take_request(struct world *world)
 static void answer(struct world *world, const char *text, int fd)
 {
     assert_int_equal(fd_message_send(world->supervisor, text, strlen(text), &fd, fd >= 0, NULL), 0);
-    turn(world);
+    turn(world->loop);
 }
 
 static int count_lines(const struct world *world)
@@ -192,7 +172,7 @@ static void a_command_from_its_start_to_its_end(void **context)
     assert_int_equal(write(world->lines[1], "said", 4), 4);
     stream_start(world->streams.in, &LINE, world);
     stream_write(world->streams.in, "heard", 5);
-    turn(world);
+    turn(world->loop);
     assert_string_equal(world->heard, "said");
     char text[8] = "";
     assert_int_equal(read(world->lines[0], text, sizeof(text)), 5);
@@ -267,7 +247,7 @@ static void a_supervisor_that_dies_is_noticed(void **context)
     take_request(world);
     answer(world, "kind started\n", -1);
     leave(&world->supervisor);
-    turn(world);
+    turn(world->loop);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->err.code, ERR_UNAVAILABLE);
     assert_string_equal(world->err.message, "the pod has ended");
@@ -278,13 +258,13 @@ static void a_pod_that_is_not_there(void **context)
     struct world *world = *context;
     leave(&world->listener);
     ask(world, &COMMAND);
-    turn(world);
+    turn(world->loop);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->err.code, ERR_UNAVAILABLE);
     assert_string_equal(world->err.message, "the pod is not running");
     world->ends = 0;
     world->exec = pod_exec_new(world->loop, NULL, &COMMAND, &HANDLER, world);
-    turn(world);
+    turn(world->loop);
     assert_int_equal(world->ends, 1);
 }
 
@@ -295,7 +275,7 @@ static void a_command_that_is_too_long(void **context)
     memset(word, 'x', POD_REQUEST_MAX);
     ask(world, &(struct engine_pod_command){.container = "main",
                                             .arguments = (const char *const[]){word, NULL}});
-    turn(world);
+    turn(world->loop);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->err.code, ERR_TOO_LARGE);
     assert_string_equal(world->err.message,
@@ -315,8 +295,8 @@ static void without_descriptors_it_fails_in_words(void **context)
         world->ends = 0;
         world->err = (struct err){0};
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-        world->exec = pod_exec_new(world->loop, root, &COMMAND, &HANDLER, world);
-        turn(world);
+        world->exec = pod_exec_new(world->loop, directory, &COMMAND, &HANDLER, world);
+        turn(world->loop);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
         assert_int_equal(world->ends, 1);
         if (!strstr(world->err.message, "Too many open files"))
@@ -339,7 +319,7 @@ static void who_leaves_is_noticed_by_the_supervisor(void **context)
     ask(world, &COMMAND);
     take_request(world);
     pod_exec_close(TAKE(world->exec));
-    turn(world);
+    turn(world->loop);
     char byte;
     assert_int_equal(recv(world->supervisor, &byte, 1, MSG_DONTWAIT), 0);
     assert_int_equal(world->starts + world->ends, 0);
@@ -362,9 +342,5 @@ int main(void)
 #undef TEST
     };
     signal(SIGPIPE, SIG_IGN);
-    if (!mkdtemp(root))
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    file_remove_tree(root, NULL);
-    return failed;
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,13 +1,11 @@
 /* Probes and hooks of a manifest become orders that survive being written and read. */
 #include "node_test.h"
+#include "scratch_directory.h"
 
-#include "base/file.h"
 #include "node/pod/plan.h"
 
 #include <signal.h>
 #include <stdlib.h>
-
-static char root[] = "/tmp/trainyard-life.XXXXXX";
 
 static const struct json *get_object(void *context, const struct kube_resource *resource,
                                      const char *namespace_, const char *name)
@@ -27,8 +25,8 @@ static int plan(struct arena *arena, const char *more, const char *own, struct p
                                              "'spec':{%s'containers':[{'name':'m','image':'i',"
                                              "'command':['x'],%s}]}}",
                                              more, own)),
-        .state_dir = root,
-        .pod_dir = root,
+        .state_dir = directory,
+        .pod_dir = directory,
         .network = "/run/holder",
         .address = "10.244.1.2",
         .host_address = "127.0.0.1",
@@ -130,9 +128,5 @@ int main(void)
         cmocka_unit_test(probes),
         cmocka_unit_test(hooks_sidecars_and_deadlines),
     };
-    if (!mkdtemp(root))
-        return 2;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    file_remove_tree(root, NULL);
-    return failed;
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

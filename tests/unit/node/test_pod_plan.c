@@ -63,25 +63,31 @@ static int plan(struct arena *arena, const char *spec, struct pod_spec *ret,
     return plan_pod(arena, pod, ret, refusal, err);
 }
 
+static struct pod_spec must_plan(struct arena *arena, const char *spec)
+{
+    struct pod_spec planned;
+    struct pod_plan_refusal refusal;
+    struct err err = ERR_INIT;
+    if (plan(arena, spec, &planned, &refusal, &err) < 0)
+        fail_msg("%s", err.message);
+    return planned;
+}
+
 static void a_whole_pod(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct pod_spec spec;
-    struct pod_plan_refusal refusal;
-    struct err err = ERR_INIT;
-    if (plan(arena,
-             "{'restartPolicy':'OnFailure','subdomain':'ring',"
-             " 'securityContext':{'runAsUser':1000},"
-             " 'hostAliases':[{'ip':'1.2.3.4','hostnames':['x','y']}],"
-             " 'volumes':[{'name':'v','emptyDir':{}}],"
-             " 'initContainers':[{'name':'first','image':'known'}],"
-             " 'containers':[{'name':'main','image':'any','command':['sh','-c'],'args':['echo "
-             "$(WHO)'],'env':[{'name':'WHO','value':'you'}],'workingDir':'/work',"
-             "  'securityContext':{'runAsUser':7,'runAsGroup':8},"
-             "  'volumeMounts':[{'name':'v','mountPath':'/data/','subPath':'a','readOnly':true}]}]"
-             "}",
-             &spec, &refusal, &err) < 0)
-        fail_msg("%s", err.message);
+    struct pod_spec spec = must_plan(
+        arena,
+        "{'restartPolicy':'OnFailure','subdomain':'ring',"
+        " 'securityContext':{'runAsUser':1000},"
+        " 'hostAliases':[{'ip':'1.2.3.4','hostnames':['x','y']}],"
+        " 'volumes':[{'name':'v','emptyDir':{}}],"
+        " 'initContainers':[{'name':'first','image':'known'}],"
+        " 'containers':[{'name':'main','image':'any','command':['sh','-c'],'args':['echo "
+        "$(WHO)'],'env':[{'name':'WHO','value':'you'}],'workingDir':'/work',"
+        "  'securityContext':{'runAsUser':7,'runAsGroup':8},"
+        "  'volumeMounts':[{'name':'v','mountPath':'/data/','subPath':'a','readOnly':true}]}]"
+        "}");
     assert_string_equal(spec.hostname, "w-0");
     assert_string_equal(spec.network, "/run/holder");
     assert_true(spec.nested);
@@ -118,17 +124,12 @@ static void a_whole_pod(void **state)
 static void home_follows_mounts(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct pod_spec spec;
-    struct pod_plan_refusal refusal;
-    struct err err = ERR_INIT;
-    if (plan(arena,
-             "{'volumes':[{'name':'v','emptyDir':{}}],'containers':[{'name':'main','image':'any',"
-             "'command':['sh'],'volumeMounts':[{'name':'v','mountPath':'/root/.kube'}]},"
-             "{'name':'other','image':'any','command':['sh'],"
-             "'env':[{'name':'HOME','value':'/mine'}],"
-             "'volumeMounts':[{'name':'v','mountPath':'/root/.kube'}]}]}",
-             &spec, &refusal, &err) < 0)
-        fail_msg("%s", err.message);
+    struct pod_spec spec = must_plan(
+        arena, "{'volumes':[{'name':'v','emptyDir':{}}],'containers':[{'name':'main','image':'any',"
+               "'command':['sh'],'volumeMounts':[{'name':'v','mountPath':'/root/.kube'}]},"
+               "{'name':'other','image':'any','command':['sh'],"
+               "'env':[{'name':'HOME','value':'/mine'}],"
+               "'volumeMounts':[{'name':'v','mountPath':'/root/.kube'}]}]}");
     assert_string_equal(environment_get(&spec.containers[0].environment, "HOME"), "/root");
     assert_string_equal(environment_get(&spec.containers[1].environment, "HOME"), "/mine");
 }
@@ -143,13 +144,8 @@ static const struct pod_mount *mount_at(const struct pod_container *container, c
 
 static const struct pod_container *plan_one(struct arena *arena, const char *container)
 {
-    struct pod_spec *spec = ARENA_NEW(arena, struct pod_spec);
-    struct pod_plan_refusal refusal;
-    struct err err = ERR_INIT;
-    if (plan(arena, arena_printf(arena, "{'containers':[{'name':'m',%s}]}", container), spec,
-             &refusal, &err) < 0)
-        fail_msg("%s", err.message);
-    return &spec->containers[0];
+    return must_plan(arena, arena_printf(arena, "{'containers':[{'name':'m',%s}]}", container))
+        .containers;
 }
 
 /* As Kubernetes: a command replaces entrypoint and arguments of the image, arguments only those. */
@@ -241,12 +237,8 @@ static void images_that_do_not_run(void **state)
 static void host_network(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct pod_spec spec;
-    struct pod_plan_refusal refusal;
-    assert_int_equal(plan(arena,
-                          "{'hostNetwork':true,'containers':[{'name':'m','command':['true']}]}",
-                          &spec, &refusal, NULL),
-                     0);
+    struct pod_spec spec =
+        must_plan(arena, "{'hostNetwork':true,'containers':[{'name':'m','command':['true']}]}");
     assert_null(spec.network);
     assert_string_equal(spec.resolv_conf, "nameserver 9.9.9.9\n");
     const struct pod_container *container = &spec.containers[0];
@@ -361,22 +353,17 @@ static void refusals(void **state)
 static void securities(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct pod_spec spec;
-    struct pod_plan_refusal refusal;
-    struct err err = ERR_INIT;
-    if (plan(arena,
-             "{'subdomain':'ring','setHostnameAsFQDN':true,"
-             " 'securityContext':{'fsGroup':7,'supplementalGroups':[8],'seccompProfile':{'type':"
-             "'Unconfined'},'sysctls':[{'name':'net/core/somaxconn','value':'9'}]},"
-             " 'volumes':[{'name':'m','emptyDir':{'medium':'Memory','sizeLimit':'4Ki'}}],"
-             " 'containers':[{'name':'a','command':['a'],'env':[{'name':'WHO','value':'me'}],"
-             "'securityContext':{'readOnlyRootFilesystem':true,"
-             "'capabilities':{'drop':['ALL'],'add':['CHOWN','SYS_ADMIN']}},"
-             "'volumeMounts':[{'name':'m','mountPath':'/m','subPathExpr':'of/$(WHO)'}]},"
-             " {'name':'b','command':['b'],'securityContext':{'seccompProfile':{'type':"
-             "'RuntimeDefault'},'capabilities':{'drop':['CAP_KILL']}}}]}",
-             &spec, &refusal, &err) < 0)
-        fail_msg("%s", err.message);
+    struct pod_spec spec = must_plan(
+        arena, "{'subdomain':'ring','setHostnameAsFQDN':true,"
+               " 'securityContext':{'fsGroup':7,'supplementalGroups':[8],'seccompProfile':{'type':"
+               "'Unconfined'},'sysctls':[{'name':'net/core/somaxconn','value':'9'}]},"
+               " 'volumes':[{'name':'m','emptyDir':{'medium':'Memory','sizeLimit':'4Ki'}}],"
+               " 'containers':[{'name':'a','command':['a'],'env':[{'name':'WHO','value':'me'}],"
+               "'securityContext':{'readOnlyRootFilesystem':true,"
+               "'capabilities':{'drop':['ALL'],'add':['CHOWN','SYS_ADMIN']}},"
+               "'volumeMounts':[{'name':'m','mountPath':'/m','subPathExpr':'of/$(WHO)'}]},"
+               " {'name':'b','command':['b'],'securityContext':{'seccompProfile':{'type':"
+               "'RuntimeDefault'},'capabilities':{'drop':['CAP_KILL']}}}]}");
     assert_string_equal(spec.hostname, "w-0.ring.n.svc.cluster.local");
     assert_string_equal(spec.sysctls.items[0], "net.core.somaxconn=9");
     assert_int_equal(spec.extra_group_count, 0); /* an ordinary user has none to give */
@@ -450,21 +437,32 @@ static void what_is_not_given_is_told(void **state)
                         "directory) ('trainyard status' says how to allow namespaces)\n");
 }
 
+static int plan_plain(struct arena *arena, const char *spec, struct pod_spec *ret,
+                      struct pod_plan_refusal *refusal, struct err *err)
+{
+    is_plain = true;
+    int result = plan(arena, spec, ret, refusal, err);
+    is_plain = false;
+    return result;
+}
+
+static struct pod_spec must_plan_plain(struct arena *arena, const char *spec)
+{
+    is_plain = true;
+    struct pod_spec planned = must_plan(arena, spec);
+    is_plain = false;
+    return planned;
+}
+
 static void without_namespaces_a_pod_has_the_machine(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct pod_spec spec;
-    struct pod_plan_refusal refusal;
-    struct err err = ERR_INIT;
     const char *const accepted =
         "{'volumes':[{'name':'h','hostPath':{'path':'/usr'}}],"
         " 'containers':[{'name':'main','image':'trainyard/trainer','args':['fit'],"
         "  'env':[{'name':'TRAINYARD_POD','value':'/of/another'}],"
         "  'volumeMounts':[{'name':'h','mountPath':'/usr/'}]}]}";
-    is_plain = true;
-    int result = plan(arena, accepted, &spec, &refusal, &err);
-    is_plain = false;
-    assert_int_equal(result, 0);
+    struct pod_spec spec = must_plan_plain(arena, accepted);
     assert_true(spec.plain);
     assert_null(spec.network);
     const struct pod_container *main = &spec.containers[0];
@@ -502,9 +500,7 @@ static void without_namespaces_nothing_is_mounted(void **state)
         struct pod_spec spec;
         struct pod_plan_refusal refusal;
         struct err err = ERR_INIT;
-        is_plain = true;
-        int result = plan(arena, ROWS[i].spec, &spec, &refusal, &err);
-        is_plain = false;
+        int result = plan_plain(arena, ROWS[i].spec, &spec, &refusal, &err);
         assert_true(result < 0);
         assert_string_equal(refusal.reason, ROWS[i].reason);
         assert_non_null(strstr(err.message, ROWS[i].message));
@@ -516,9 +512,6 @@ static void without_namespaces_nothing_is_mounted(void **state)
 static void without_namespaces_a_step_hands_on(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct pod_spec spec;
-    struct pod_plan_refusal refusal;
-    struct err err = ERR_INIT;
     static const char step[] =
         "{'volumes':[{'name':'trainyard-step','emptyDir':{}}],'initContainers':[{'name':'init',"
         "'image':'trainyard/step','args':['install','/trainyard/step','/trainyard/script'],"
@@ -528,11 +521,7 @@ static void without_namespaces_a_step_hands_on(void **state)
         "'a=/tmp/a','--','sh','/trainyard/script'],"
         "'volumeMounts':[{'name':'trainyard-step','mountPath':'/trainyard'}]},"
         "{'name':'side','image':'known','command':['x','/trainyard/step']}]}";
-    is_plain = true;
-    int result = plan(arena, step, &spec, &refusal, &err);
-    is_plain = false;
-    if (result < 0)
-        fail_msg("%s", err.message);
+    struct pod_spec spec = must_plan_plain(arena, step);
     const char *const *init = spec.containers[0].arguments.items;
     const char *const *main = spec.containers[1].arguments.items;
     const char *volume = arena_strndup(arena, init[2], strlen(init[2]) - strlen("/step"));
@@ -567,9 +556,7 @@ static void without_namespaces_non_root_is_who_we_are(void **state)
         struct pod_spec spec;
         struct pod_plan_refusal refusal;
         struct err err = ERR_INIT;
-        is_plain = true;
-        int result = plan(arena, ROWS[i].spec, &spec, &refusal, &err);
-        is_plain = false;
+        int result = plan_plain(arena, ROWS[i].spec, &spec, &refusal, &err);
         assert_int_equal(result == 0, ROWS[i].may_run && geteuid() != 0);
         if (result < 0)
             assert_string_equal(refusal.reason, "CreateContainerConfigError");

@@ -2,9 +2,9 @@
  * listeners, too many callers, no descriptors. No sandbox is needed for that; commands that run are
  * test_step_exec.c's. */
 #include "node_test.h"
+#include "scratch_directory.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "node/pod/request.h"
 #include "node/process/fd_message.h"
 #include "node/step/server.h"
@@ -20,7 +20,6 @@
 
 enum { NOW = 1000000, PIPE_SIZE = 64 * 1024, LARGE = 300 * 1024 };
 
-static char root[] = "/tmp/trainyard-server.XXXXXX";
 static struct arena *arena;
 static struct pod_spec spec;
 static struct container_state state;
@@ -33,11 +32,11 @@ static int setup(void **context)
     spec = (struct pod_spec){0};
     pod_spec_add_container(arena, &spec, "main");
     state = (struct container_state){.end.exit_code = 7};
-    container_run_init(&run, root, &spec, &spec.containers[0], &state, NULL);
+    container_run_init(&run, directory, &spec, &spec.containers[0], &state, NULL);
     run.pid = getpid(); /* as good as any: nothing is done to it here */
     run.is_up = true;
     struct err err = ERR_INIT;
-    if (step_server_open(&server, root, &run, 1, &err) < 0)
+    if (step_server_open(&server, directory, &run, 1, &err) < 0)
         fail_msg("%s", err.message);
     return 0;
 }
@@ -61,7 +60,7 @@ static int make_socket(void)
 static void dial(int fd)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s/" POD_SOCKET, root);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/" POD_SOCKET, directory);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 }
 
@@ -189,7 +188,7 @@ static void who_leaves_without_a_word_is_forgotten(void **context)
 static void only_the_owner_may_call(void **context)
 {
     struct stat info;
-    _cleanup_free_ char *path = mem_printf("%s/" POD_SOCKET, root);
+    _cleanup_free_ char *path = mem_printf("%s/" POD_SOCKET, directory);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
 }
@@ -409,9 +408,5 @@ int main(void)
 #undef TEST
     };
     signal(SIGPIPE, SIG_IGN);
-    if (!mkdtemp(root))
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    file_remove_tree(root, NULL);
-    return failed;
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,5 +1,6 @@
 /* The disk that pods use: what is counted, and the kubelet's words for who has too much. */
 #include "node_test.h"
+#include "scratch_directory.h"
 
 #include "base/file.h"
 #include "node/limits/storage.h"
@@ -9,17 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char root[] = "/tmp/trainyard-storage.XXXXXX";
-
 static void put(const char *name, size_t size)
 {
     struct err err = ERR_INIT;
-    _cleanup_free_ char *path = mem_printf("%s/%s", root, name);
-    _cleanup_free_ char *directory = mem_strdup(path);
+    _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
+    _cleanup_free_ char *parent = mem_strdup(path);
     _cleanup_free_ char *data = mem_alloc(size + 1);
-    *strrchr(directory, '/') = '\0';
+    *strrchr(parent, '/') = '\0';
     memset(data, 'x', size);
-    if (file_make_dirs(directory, 0755, &err) < 0 ||
+    if (file_make_dirs(parent, 0755, &err) < 0 ||
         file_write_atomic(path, data, size, 0600, &err) < 0)
         fail_msg("%s", err.message);
 }
@@ -40,7 +39,7 @@ static const char *judge(struct arena *arena, const char *volume, const char *ma
     const struct json *pod = read_json(arena, arena_printf(arena, POD, volume, main, second));
     struct storage_place *places;
     assert_true(storage_is_limited(pod));
-    size_t count = storage_places(arena, pod, root, &places);
+    size_t count = storage_places(arena, pod, directory, &places);
     assert_int_equal(count, 3 + 3 * 2);
     storage_measure(places, count);
     return storage_judge(arena, pod, places, count);
@@ -71,14 +70,14 @@ static void a_file_with_two_names_counts_once(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     put("volumes/small/file", 300 << 10);
-    _cleanup_free_ char *from = mem_printf("%s/volumes/small/file", root);
-    _cleanup_free_ char *to = mem_printf("%s/volumes/small/again", root);
+    _cleanup_free_ char *from = mem_printf("%s/volumes/small/file", directory);
+    _cleanup_free_ char *to = mem_printf("%s/volumes/small/again", directory);
     assert_int_equal(link(from, to), 0);
     assert_null(judge(arena, "400Ki", "1Gi", "1Gi"));
     /* A link that leads out of the volume brings nothing in. */
     put("elsewhere/file", 300 << 10);
-    _cleanup_free_ char *out = mem_printf("%s/elsewhere", root);
-    _cleanup_free_ char *name = mem_printf("%s/volumes/small/out", root);
+    _cleanup_free_ char *out = mem_printf("%s/elsewhere", directory);
+    _cleanup_free_ char *name = mem_printf("%s/volumes/small/out", directory);
     assert_int_equal(symlink(out, name), 0);
     assert_null(judge(arena, "400Ki", "1Gi", "1Gi"));
 }
@@ -88,7 +87,7 @@ static void what_is_too_much_to_be_measured(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     put("volumes/free/file", 1);
-    _cleanup_free_ char *path = mem_printf("%s/volumes/free", root);
+    _cleanup_free_ char *path = mem_printf("%s/volumes/free", directory);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < STORAGE_DEPTH_MAX; i++) {
         assert_int_equal(mkdirat(fd, "d", 0700), 0);
@@ -154,18 +153,7 @@ static void who_has_no_limit_is_not_measured(void **state)
                          "'sizeLimit':'1Gi'}}]}}")));
 }
 
-static int setup(void **state)
-{
-    strcpy(strrchr(root, '.'), ".XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    return file_remove_tree(root, NULL);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 int main(void)
 {

@@ -1,5 +1,6 @@
 /* Volumes: each kind ends as a directory with the right content, or is refused with its name. */
 #include "node_test.h"
+#include "scratch_directory.h"
 
 #include "base/file.h"
 #include "node/volume/files.h"
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char root[] = "/tmp/trainyard-volumes.XXXXXX";
 
 static const struct json *get_object(void *context, const struct kube_resource *resource,
                                      const char *namespace_, const char *name)
@@ -54,8 +53,8 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
     struct map tokens = {0};
     map_put(&tokens, "", (char[]){"of the API"});
     map_put(&tokens, "vault", (char[]){"of the vault"});
-    const struct volume_context context = {.state_dir = root,
-                                           .pod_dir = arena_printf(arena, "%s/pod", root),
+    const struct volume_context context = {.state_dir = directory,
+                                           .pod_dir = arena_printf(arena, "%s/pod", directory),
                                            .facts = &facts,
                                            .objects = &objects,
                                            .tokens = &tokens,
@@ -96,8 +95,8 @@ static void refreshing(void **state)
                "'aHVzaA=='}}}}");
     const struct node_objects objects = {get_object, world};
     struct map tokens = {0};
-    const struct volume_context context = {.state_dir = root,
-                                           .pod_dir = arena_printf(arena, "%s/fresh", root),
+    const struct volume_context context = {.state_dir = directory,
+                                           .pod_dir = arena_printf(arena, "%s/fresh", directory),
                                            .facts = &facts,
                                            .objects = &objects,
                                            .tokens = &tokens,
@@ -214,7 +213,7 @@ static struct volume_set make_set(struct arena *arena, const char *value)
 static void a_set_changes_at_once(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct volume v = {.source = arena_printf(arena, "%s/set", root)};
+    const struct volume v = {.source = arena_printf(arena, "%s/set", directory)};
     char *data = arena_printf(arena, "%s/..data", v.source), before[256], after[256];
     struct volume_set first = make_set(arena, "1"), second = make_set(arena, "2");
     struct stat info;
@@ -249,7 +248,7 @@ static void a_set_changes_at_once(void **state)
 static void a_boot_fills_the_set_anew(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct volume v = {.source = arena_printf(arena, "%s/booted", root)};
+    const struct volume v = {.source = arena_printf(arena, "%s/booted", directory)};
     struct volume_set set = make_set(arena, "1");
     set.boot = "one";
     assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
@@ -266,7 +265,7 @@ static void a_boot_fills_the_set_anew(void **state)
 static void a_group_owns_the_volume(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char *volume = arena_printf(arena, "%s/group", root), *inner, *file;
+    char *volume = arena_printf(arena, "%s/group", directory), *inner, *file;
     struct stat info;
     int64_t group = geteuid() == 0 ? 4242 : getegid(); /* an ordinary user has one only */
     inner = arena_printf(arena, "%s/in", volume);
@@ -388,9 +387,5 @@ int main(void)
                                        cmocka_unit_test(a_boot_fills_the_set_anew),
                                        cmocka_unit_test(a_group_owns_the_volume),
                                        cmocka_unit_test(refusals)};
-    if (!mkdtemp(root))
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    file_remove_tree(root, NULL);
-    return failed;
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,7 +1,7 @@
-/* A directory of a test program's own, from its first test to its last: make_directory() and
- * remove_directory() are the setup and the teardown of its group. */
-#ifndef TRAINYARD_TEST_SCRATCH_DIRECTORY_H
-#define TRAINYARD_TEST_SCRATCH_DIRECTORY_H
+/* A directory of a test program's own: make_directory() and remove_directory() are the setup and
+ * the teardown of its group, or of each test. */
+#ifndef TRAINYARD_TESTS_LIB_SCRATCH_DIRECTORY_H
+#define TRAINYARD_TESTS_LIB_SCRATCH_DIRECTORY_H
 
 #include "base/file.h"
 
