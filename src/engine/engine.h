@@ -13,7 +13,7 @@ struct engine;
 /* What runs the pods, as far as the API needs it. The node layer provides it; without it the
  * subresources answer that there is nobody to ask. */
 struct engine_pod_logs {
-    const char *container; /* NULL: the only one */
+    const char *container;
     bool follow, previous, timestamps;
     int64_t tail_lines;  /* -1: all */
     int64_t since_ms;    /* wall time; 0: all */

@@ -285,6 +285,11 @@ void rest_review(struct rest *rest);
 void rest_bind(struct rest *rest);
 void rest_evict(struct rest *rest);
 void rest_log(struct rest *rest);
+/* Answered now, by whoever runs the pod, and as soon as its container runs. */
+void rest_log_tell(struct rest *rest, const struct json *pod,
+                   const struct engine_pod_logs *options);
+void rest_log_follow(struct rest *rest, const struct json *pod,
+                     const struct engine_pod_logs *options);
 void rest_scale(struct rest *rest);
 void rest_token(struct rest *rest);
 void rest_port_forward(struct rest *rest);

@@ -103,23 +103,35 @@ static int find_teller(struct rest *rest, const struct json *pod,
                        rest->route.name);
     if (str_is_empty(json_get_string(json_get(pod, "spec"), "nodeName", "")))
         return err_set(err, ERR_BAD_REQUEST,
-                       "container \"%s\" in pod \"%s\" is waiting to start: no node is chosen yet",
-                       options->container, rest->route.name);
+                       "container \"%s\" in pod \"%s\" is waiting to start: %.500s",
+                       options->container, rest->route.name,
+                       json_get_string(kube_condition_get(pod, "PodScheduled"), "message",
+                                       "no node is chosen yet"));
     *ret = backend;
     return 0;
+}
+
+void rest_log_tell(struct rest *rest, const struct json *pod, const struct engine_pod_logs *options)
+{
+    struct err err = ERR_INIT;
+    const struct engine_pod_backend *backend = NULL;
+    if (find_teller(rest, pod, options, &backend, &err) < 0)
+        rest_respond_error(rest, &err);
+    else
+        backend->logs(backend->context, rest->exchange, pod, options);
 }
 
 void rest_log(struct rest *rest)
 {
     struct err err = ERR_INIT;
-    const struct engine_pod_backend *backend = NULL;
     struct json *pod = NULL;
     int64_t revision;
     struct engine_pod_logs options = {0};
     if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
-        read_options(rest, pod, &options, &err) < 0 ||
-        find_teller(rest, pod, &options, &backend, &err) < 0)
+        read_options(rest, pod, &options, &err) < 0)
         rest_respond_error(rest, &err);
+    else if (options.follow && !options.previous)
+        rest_log_follow(rest, pod, &options);
     else
-        backend->logs(backend->context, rest->exchange, pod, &options);
+        rest_log_tell(rest, pod, &options);
 }

@@ -14,16 +14,14 @@ static void send_logs(void *context, struct http_exchange *exchange, const struc
     struct node_runtime *runtime = context;
     struct err err = ERR_INIT;
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
-    const char *name = NULL;
     int64_t run;
-    if (node_log_choose_container(exchange->arena, pod, options->container, &name, &err) < 0 ||
-        node_log_choose_run(runner ? pod_runner_container(runner, name) : NULL, kube_meta_name(pod),
-                            name, options->previous, &run, &err) < 0) {
+    if (node_log_choose_run(runner ? pod_runner_container(runner, options->container) : NULL,
+                            kube_meta_name(pod), options->container, options->previous, &run,
+                            &err) < 0) {
         engine_respond_error(exchange, &err);
         return;
     }
-    node_log_streams_add(&runtime->logs, exchange, pod_runner_directory(runner), name, run,
-                         options);
+    node_log_streams_add(&runtime->logs, exchange, pod_runner_directory(runner), run, options);
 }
 
 static void *connect_port(void *context, const struct json *pod, int port,

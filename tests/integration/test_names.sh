@@ -171,6 +171,7 @@ spec:
     args:
     - |
       for name in one two two.default two.default.svc two.default.svc.cluster.local alias; do
+          until getent hosts $name >/dev/null; do sleep 0.05; done # a pod may speak before its name is known
           exec 3<>/dev/tcp/$name/2222
           echo "$name: $(cat <&3)"
       done

@@ -151,14 +151,14 @@ spec:
       [ -e /state/second ] || { touch /state/second; until [ -e /state/end ]; do sleep 0.05; done; exit 1; }
     volumeMounts: [{name: state, mountPath: /state}]
 YAML
-    wait_for_log twice 1000
+    # At once, before the container runs: who follows waits for it.
     local state first second
-    state=$TRAINYARD_STATE/pods/$(uid_of twice)/volumes/state
     : >"$SCRATCH/first" # an earlier kubectl's
     as_user "$KUBECTL" logs -f twice >>"$SCRATCH/first" 2>&1 &
     first=$!
     has_begun() { [ -s "$SCRATCH/first" ]; }
     wait_until "the follower to follow" has_begun # it might meet the second run only
+    state=$TRAINYARD_STATE/pods/$(uid_of twice)/volumes/state
     as_user touch "$state/end"
     wait $first || fail "a follower did not end well: $(cat "$SCRATCH/first")"
     wait_until "the second run" waits_in_second_run

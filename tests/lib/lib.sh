@@ -23,14 +23,25 @@ mkdir -p "$HOME"
 CLUSTER_UP=no
 AS_USER=()
 
+# What a person would look at first when a test has failed.
+show_cluster() {
+    local namespace pod words
+    echo "--- the end of the server's log:"
+    tail -15 "$TRAINYARD_STATE/trainyard.log"
+    echo "--- pods and what they said last:"
+    while read -r namespace pod words; do
+        echo "$namespace $pod $words"
+        kubectl logs -n "$namespace" "$pod" --all-containers --tail 3 2>&1 | sed 's/^/    /'
+    done < <(kubectl get pods --all-namespaces --no-headers 2>&1 | tail -8)
+    echo "--- the last events:"
+    kubectl get events --all-namespaces --sort-by .metadata.creationTimestamp 2>&1 | tail -8
+}
+
 finish() {
     local code=$?
     trap - EXIT
+    [ $code = 0 ] || [ ! -s "$TRAINYARD_STATE/trainyard.log" ] || show_cluster || true
     ! declare -F clean_up >/dev/null || clean_up $code || code=1 # what a test started itself is its own to end
-    if [ $code != 0 ] && [ -s "$TRAINYARD_STATE/trainyard.log" ]; then
-        echo "--- the end of the server's log:"
-        tail -30 "$TRAINYARD_STATE/trainyard.log"
-    fi
     if [ $CLUSTER_UP = yes ]; then as_user "$TRAINYARD" down --wipe >/dev/null || code=1; fi
     rm -rf "$SCRATCH"
     exit $code

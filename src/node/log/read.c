@@ -13,33 +13,6 @@
 /* Records begin with a time of fixed size and a stream's name of fixed size. */
 enum { TAG_OFFSET = sizeof("2026-11-15T02:00:00.123456789Z stdout ") - 1 };
 
-int node_log_choose_container(struct arena *arena, const struct json *pod, const char *wanted,
-                              const char **ret, struct err *err)
-{
-    const struct json *lists[] = {json_at(pod, "spec", "containers", NULL),
-                                  json_at(pod, "spec", "initContainers", NULL)};
-    const char *names = "";
-    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-        JSON_EACH (container, lists[i]) {
-            const char *name = json_get_string(container, "name", "");
-            if (str_eq(name, wanted)) {
-                *ret = name;
-                return 0;
-            }
-            names = arena_printf(arena, "%s%s%s", names, names[0] ? " " : "", name);
-        }
-    }
-    if (wanted)
-        return err_set(err, ERR_BAD_REQUEST, "container %s is not valid for pod %s", wanted,
-                       kube_meta_name(pod));
-    if (json_count(lists[0]) != 1)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "a container name must be specified for pod %s, choose one of: [%s]",
-                       kube_meta_name(pod), names);
-    *ret = json_get_string(json_first(lists[0]), "name", "");
-    return 0;
-}
-
 int node_log_choose_run(const struct container_state *state, const char *pod, const char *container,
                         bool previous, int64_t *ret_run, struct err *err)
 {

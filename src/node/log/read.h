@@ -8,10 +8,6 @@
 #include "base/json.h"
 #include "node/pod/state.h"
 
-/* Which container's log is meant: the one wanted, or the only one of the pod. */
-int node_log_choose_container(struct arena *arena, const struct json *pod, const char *wanted,
-                              const char **ret, struct err *err);
-
 /* Which run's log is meant: the one under way or the last; with `previous` the one before it. An
  * error is worded as kubectl's users know it. */
 int node_log_choose_run(const struct container_state *state, const char *pod, const char *container,

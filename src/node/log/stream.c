@@ -203,8 +203,7 @@ static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct e
 }
 
 void node_log_streams_add(struct node_log_streams *streams, struct http_exchange *exchange,
-                          const char *directory, const char *container, int64_t run,
-                          const struct engine_pod_logs *options)
+                          const char *directory, int64_t run, const struct engine_pod_logs *options)
 {
     struct node_log_stream *stream = mem_zalloc(sizeof(*stream));
     struct err err = ERR_INIT;
@@ -213,7 +212,7 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
         .next = streams->first,
         .exchange = exchange,
         .directory = mem_strdup(directory),
-        .container = mem_strdup(container),
+        .container = mem_strdup(options->container),
         .run = run,
         .follow = options->follow,
         .timestamps = options->timestamps,

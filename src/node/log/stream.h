@@ -20,7 +20,7 @@ void node_log_streams_release(struct node_log_streams *streams);
 
 /* Answer with the log of the run `run` of a container. */
 void node_log_streams_add(struct node_log_streams *streams, struct http_exchange *exchange,
-                          const char *directory, const char *container, int64_t run,
+                          const char *directory, int64_t run,
                           const struct engine_pod_logs *options);
 
 #endif

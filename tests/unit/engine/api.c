@@ -279,6 +279,11 @@ bool stream_ended(const struct stream *stream)
     return stream->pending.ended;
 }
 
+const char *stream_body(const struct stream *stream)
+{
+    return stream->pending.body.size ? stream->pending.body.data : "";
+}
+
 size_t stream_count(const struct stream *stream)
 {
     size_t count = 0;

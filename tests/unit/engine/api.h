@@ -78,6 +78,7 @@ struct json *stream_event(struct stream *stream, size_t position);
 /* "ADDED a", from the position on, joined with ", ". */
 const char *stream_text(struct stream *stream, size_t from);
 bool stream_ended(const struct stream *stream);
+const char *stream_body(const struct stream *stream); /* as it is, so far */
 
 /* What seals tokens here: a keyed hash, not a secret one. */
 int api_seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],

@@ -240,6 +240,7 @@ static void test_logs(void **state)
     answer = api_get(api, DEFAULT "pods/x/log");
     assert_int_equal(answer.status, 400); /* no node yet */
     api_post(api, DEFAULT "pods/x/binding", "{\"target\":{\"name\":\"n\"}}");
+    api_merge(api, DEFAULT "pods/x/status", "{\"status\":{\"phase\":\"Running\"}}");
     answer = api_get(api, DEFAULT "pods/x/log?follow=true&tailLines=5");
     assert_string_equal(answer.body, "main follow=1 tail=5");
     answer = api_get(api, DEFAULT "pods/x/log?container=other");
