@@ -1,6 +1,7 @@
 #!/bin/bash
 # Limits hold, and only for whom they are meant: memory (OOMKilled, restarted by policy), processes (a fork bomb), processor (counted by
 # the kernel's throttling, not by time), and kubectl top shows what is used. As root, as an ordinary user with control groups of its own, and as one without, who is told.
+# Alone: memory up to its limit, and every process it may have.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/limits.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The operator as a process of its own, with jobs on the machine's network: two ports for two jobs of two replicas each, and a
 # pod's progress read at its address.
+# Alone: ports that must be free one behind the other.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/training.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Pods without namespaces: on a machine that forbids them, and with --plain. Nothing of a pod may outlive it, whoever is killed.
+# Alone: the kernel's number of user namespaces.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Services as pods and people reach them: by name and cluster address, at node ports and host ports of the machine,
 # while pods come and go and while the server is away; and the API from inside a pod by all its names.
+# Alone: host port 3000, node ports by their numbers.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

@@ -2,6 +2,7 @@
 # Pods reach what is beyond the machine, and not the machine: as root by the kernel, as an ordinary user by pasta or slirp4netns. The
 # machine of this test is a network namespace of its own, with another behind it that plays the internet and a third that is
 # a neighbour whose packets are none of our business.
+# Alone: the machine's links, addresses and rules.
 # shellcheck source=tests/lib/lib.sh
 if [ -z "${TRAINYARD_TEST_WORLD:-}" ]; then
     options=(--mount --net)
