@@ -84,5 +84,9 @@ void kube_watch_stop(struct kube_watch *watch);
 void kube_event(struct kube_client *client, const struct json *about, const char *component,
                 const char *type /* "Normal", "Warning" */, const char *reason, const char *format,
                 ...) __attribute__((format(printf, 6, 7)));
+/* The same about a part of the object, "spec.containers{name}"; "": all of it. */
+void kube_event_at(struct kube_client *client, const struct json *about, const char *field_path,
+                   const char *component, const char *type, const char *reason, const char *format,
+                   ...) __attribute__((format(printf, 7, 8)));
 
 #endif

@@ -26,7 +26,7 @@ enum {
 
 /* Who tells what about which object. */
 struct news {
-    const char *api_version, *kind, *namespace_, *name, *uid, *resource_version;
+    const char *api_version, *kind, *namespace_, *name, *uid, *resource_version, *field_path;
     const char *component, *type, *reason, *message;
     bool combined; /* several messages are told as one event: the newest of them */
 };
@@ -72,8 +72,8 @@ static const char *news_key(struct arena *arena, const struct kube_client *clien
                             const struct news *news)
 {
     return digest(arena, client,
-                  arena_printf(arena, "%s\n%s\n%s", budget_object(arena, client, news),
-                               budget_reason(arena, news),
+                  arena_printf(arena, "%s\n%s\n%s\n%s", budget_object(arena, client, news),
+                               news->field_path, budget_reason(arena, news),
                                news->combined ? "\ncombined" : news->message));
 }
 
@@ -145,6 +145,7 @@ static struct json *make_event(struct arena *arena, const struct kube_event_entr
         {"name", news->name},
         {"uid", news->uid},
         {"resourceVersion", news->resource_version},
+        {"fieldPath", news->field_path},
     };
     for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
         if (*FIELDS[i].text)
@@ -275,10 +276,10 @@ static unsigned long long event_number(struct kube_client *client)
 static void copy_texts(struct kube_event_entry *entry, const struct news *news)
 {
     const char **texts[] = {
-        &entry->news.api_version, &entry->news.kind, &entry->news.namespace_,
-        &entry->news.name,        &entry->news.uid,  &entry->news.resource_version,
-        &entry->news.component,   &entry->news.type, &entry->news.reason,
-        &entry->news.message,     &entry->name,
+        &entry->news.api_version, &entry->news.kind,       &entry->news.namespace_,
+        &entry->news.name,        &entry->news.uid,        &entry->news.resource_version,
+        &entry->news.component,   &entry->news.type,       &entry->news.reason,
+        &entry->news.message,     &entry->news.field_path, &entry->name,
     };
     char name[NAME_BASE_MAX + 32];
     size_t size = 0;
@@ -362,14 +363,12 @@ static void tell(struct kube_client *client, struct arena *arena, struct news *n
     raise_count(entry);
 }
 
-void kube_event(struct kube_client *client, const struct json *about, const char *component,
-                const char *type, const char *reason, const char *format, ...)
+static void tell_about(struct kube_client *client, const struct json *about, const char *field_path,
+                       const char *component, const char *type, const char *reason,
+                       const char *format, va_list args)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    va_list args;
-    va_start(args, format);
     char *message = arena_vprintf(arena, format, args);
-    va_end(args);
     cut_message(message);
     struct news news = {
         .api_version = json_get_string(about, "apiVersion", ""),
@@ -378,10 +377,30 @@ void kube_event(struct kube_client *client, const struct json *about, const char
         .name = kube_meta_name(about),
         .uid = kube_meta_uid(about),
         .resource_version = kube_meta_resource_version(about),
+        .field_path = field_path,
         .component = component,
         .type = type,
         .reason = reason,
         .message = message,
     };
     tell(client, arena, &news);
+}
+
+void kube_event(struct kube_client *client, const struct json *about, const char *component,
+                const char *type, const char *reason, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell_about(client, about, "", component, type, reason, format, args);
+    va_end(args);
+}
+
+void kube_event_at(struct kube_client *client, const struct json *about, const char *field_path,
+                   const char *component, const char *type, const char *reason, const char *format,
+                   ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell_about(client, about, field_path, component, type, reason, format, args);
+    va_end(args);
 }

@@ -14,6 +14,9 @@ events() {
     kubectl get events --field-selector "involvedObject.name=$1" \
         -o jsonpath='{range .items[*]}{.type} {.reason} {.message}{"\n"}{end}'
 }
+started_parts() {
+    [ "$(kubectl get events --field-selector "involvedObject.name=$1,reason=Started" -o jsonpath='{.items[*].involvedObject.fieldPath}')" = "$2" ]
+}
 told() { events "$1" | finds -F -- "$2"; }
 endpoints() { kubectl get endpoints "$1" -o jsonpath="{.subsets[*].$2[*].targetRef.name}"; }
 serves() { [ "$(endpoints "$1" "$2")" = "$3" ]; }
@@ -235,6 +238,8 @@ YAML
     wait_for_phase beside Running
     wait_until "the pod with sidecars to be ready" is_ready beside True
     assert_eq "its init containers" "true true true" "$(field beside .status.initContainerStatuses[*].ready)"
+    wait_until "events to name the containers" started_parts beside \
+        "spec.initContainers{first} spec.initContainers{second} spec.initContainers{once} spec.containers{main}"
     touch "$TRAINYARD_STATE/pods/$(uid_of beside)/volumes/v/go"
     wait_for_phase beside Succeeded
     assert_eq "the order of the ends" "once main ends second ends first ends" \

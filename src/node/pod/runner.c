@@ -86,6 +86,15 @@ static void keep_peers(struct pod_runner *runner, const char *name)
 
 /* ---- What the supervisor wrote ---- */
 
+static void tell_of_container(struct pod_runner *runner, const char *container, bool is_warning,
+                              const char *reason, const char *message)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *pod = runner_pod(runner);
+    kube_event_at(runner->host->client, pod, pod_container_path(arena, pod, container), COMPONENT,
+                  is_warning ? "Warning" : "Normal", reason, "%s", message);
+}
+
 /* Tell what happened since the state we know. */
 static void announce(struct pod_runner *runner, const struct pod_state *fresh)
 {
@@ -95,8 +104,8 @@ static void announce(struct pod_runner *runner, const struct pod_state *fresh)
         number = fresh->told - POD_NEWS_MAX + 1;
     for (; number <= fresh->told; number++)
         if ((news = pod_state_news(fresh, number)))
-            kube_event(runner->host->client, runner_pod(runner), COMPONENT,
-                       news->is_warning ? "Warning" : "Normal", news->reason, "%s", news->message);
+            tell_of_container(runner, news->container, news->is_warning, news->reason,
+                              news->message);
 }
 
 /* Read the state again; true if there is one. */
@@ -130,10 +139,10 @@ void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal 
     str_copy(runner->refusal_message, sizeof(runner->refusal_message), err->message);
     str_copy(runner->refusal_container, sizeof(runner->refusal_container),
              refusal->container ? refusal->container : "");
+    bool is_mount = str_eq(refusal->reason, "FailedMount"); /* volumes are the pod's */
     if (is_news)
-        kube_event(runner->host->client, runner_pod(runner), COMPONENT, "Warning",
-                   str_eq(refusal->reason, "FailedMount") ? "FailedMount" : "Failed", "%s",
-                   err->message);
+        tell_of_container(runner, is_mount ? "" : runner->refusal_container, true,
+                          is_mount ? "FailedMount" : "Failed", err->message);
     loop_timer_start(&runner->retry, REFUSED_RETRY_MS);
 }
 

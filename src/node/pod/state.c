@@ -65,11 +65,12 @@ static struct pod_news *make_news(struct pod_state *state, int64_t number)
     return *slot;
 }
 
-void pod_state_tell(struct pod_state *state, bool is_warning, const char *reason,
-                    const char *format, ...)
+void pod_state_tell(struct pod_state *state, const char *container, bool is_warning,
+                    const char *reason, const char *format, ...)
 {
     struct pod_news *news = make_news(state, state->told + 1);
     news->is_warning = is_warning;
+    str_copy(news->container, sizeof(news->container), container ? container : "");
     str_copy(news->reason, sizeof(news->reason), reason);
     va_list args;
     va_start(args, format);
@@ -91,6 +92,7 @@ static void write_news(const struct pod_state *state, struct buf *buf)
             continue;
         record_write_int(buf, "news", number);
         record_write_int(buf, "news-warning", news->is_warning);
+        record_write(buf, "news-container", news->container);
         record_write(buf, "news-reason", news->reason);
         record_write(buf, "news-message", news->message);
     }
@@ -234,6 +236,8 @@ static int parse_news(struct parser *p, const char *key, const char *value)
         return 1;
     if (str_eq(key, "news-warning"))
         p->news->is_warning = str_eq(value, "1");
+    else if (str_eq(key, "news-container"))
+        str_copy(p->news->container, sizeof(p->news->container), value);
     else if (str_eq(key, "news-reason"))
         str_copy(p->news->reason, sizeof(p->news->reason), value);
     else if (str_eq(key, "news-message"))

@@ -50,6 +50,7 @@ struct container_state {
 struct pod_news {
     int64_t number; /* grows by one, also from one supervisor to the next; 0: none */
     bool is_warning;
+    char container[64]; /* it is about; "": the whole pod */
     char reason[POD_REASON_MAX];
     char message[POD_MESSAGE_MAX];
 };
@@ -72,9 +73,10 @@ void pod_state_inherit(struct pod_state *state, struct pod_state *earlier);
 struct container_state *pod_state_add(struct pod_state *state, const char *name);
 struct container_state *pod_state_find(const struct pod_state *state, const char *name);
 
-/* Add to the news. */
-void pod_state_tell(struct pod_state *state, bool is_warning, const char *reason,
-                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Add to the news, about a container or, with NULL, the whole pod. */
+void pod_state_tell(struct pod_state *state, const char *container, bool is_warning,
+                    const char *reason, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /* News with that number, or NULL if it is forgotten or yet to come. */
 const struct pod_news *pod_state_news(const struct pod_state *state, int64_t number);
 

@@ -3,6 +3,7 @@
 
 #include "node/pod/conditions.h"
 
+#include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
@@ -250,4 +251,14 @@ bool pod_phase_is_final(const struct json *pod)
 {
     const char *name = json_get_string(json_get(pod, "status"), "phase", "");
     return str_eq(name, "Succeeded") || str_eq(name, "Failed");
+}
+
+const char *pod_container_path(struct arena *arena, const struct json *pod, const char *name)
+{
+    static const char *const LISTS[] = {"initContainers", "containers"};
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++)
+        JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL))
+            if (str_eq(json_get_string(container, "name", NULL), name))
+                return arena_printf(arena, "spec.%s{%s}", LISTS[i], name);
+    return "";
 }

@@ -23,4 +23,8 @@ struct json *pod_status_build(struct arena *arena, const struct pod_status_input
 /* Neither running nor ever to run again, as far as the API knows. */
 bool pod_phase_is_final(const struct json *pod);
 
+/* A container as a part of the pod, as events name it: "spec.initContainers{name}"; "" if it is
+ * none of the pod's. */
+const char *pod_container_path(struct arena *arena, const struct json *pod, const char *name);
+
 #endif

@@ -60,7 +60,7 @@ static void show_health(struct container_life *life)
 static void tell(struct container_life *life, bool is_warning, const char *reason,
                  const char *message)
 {
-    pod_state_tell(life->pod, is_warning, reason, "%s", message);
+    pod_state_tell(life->pod, life->run->spec->name, is_warning, reason, "%s", message);
     life->has_news = true;
 }
 
@@ -78,8 +78,8 @@ static void become_running(struct container_life *life, int64_t now_ms)
 void life_begin(struct container_life *life, int64_t now_ms)
 {
     const char *name = life->run->spec->name;
-    pod_state_tell(life->pod, false, "Created", "Created container %s", name);
-    pod_state_tell(life->pod, false, "Started", "Started container %s", name);
+    pod_state_tell(life->pod, name, false, "Created", "Created container %s", name);
+    pod_state_tell(life->pod, name, false, "Started", "Started container %s", name);
     life->has_changed = true;
     if (life_is_ending(life)) { /* it was told so while its sandbox was made */
         life->run->state->phase = CONTAINER_RUNNING;
@@ -147,7 +147,8 @@ void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
     if (!life->run->pid)
         return;
     if (!life_is_ending(life)) {
-        pod_state_tell(life->pod, false, "Killing", "Stopping container %s", life->run->spec->name);
+        pod_state_tell(life->pod, life->run->spec->name, false, "Killing", "Stopping container %s",
+                       life->run->spec->name);
         life->has_news = true;
         begin_end(life, grace_ms, now_ms);
     } else if (now_ms + grace_ms < life->kill_at_ms) {
@@ -209,11 +210,11 @@ static void take_probe(struct container_life *life, enum probe_kind kind,
         return;
     const char *title = probe_kind_title(kind);
     if (verdict->outcome == CHECK_FAILED)
-        pod_state_tell(life->pod, true, "Unhealthy", "%s probe failed: %s", title,
-                       verdict->message);
+        pod_state_tell(life->pod, life->run->spec->name, true, "Unhealthy", "%s probe failed: %s",
+                       title, verdict->message);
     else if (verdict->outcome == CHECK_WARNING)
-        pod_state_tell(life->pod, true, "ProbeWarning", "%s probe warning: %s", title,
-                       verdict->message);
+        pod_state_tell(life->pod, life->run->spec->name, true, "ProbeWarning",
+                       "%s probe warning: %s", title, verdict->message);
     life->has_news = life->has_news || verdict->outcome != CHECK_PASSED;
     if (probe_set_take(&life->probes, kind, verdict->outcome != CHECK_FAILED, now_ms))
         end_unhealthy(life, kind, now_ms);

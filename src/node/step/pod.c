@@ -118,8 +118,8 @@ static void wait_for_restart(struct supervisor *s, size_t i, int64_t delay_ms)
     snprintf(message, sizeof(message), "back-off %s%llds restarting failed container=%s pod=%s",
              minutes, seconds % 60, name, pod);
     set_waiting(&s->state.containers[i], "CrashLoopBackOff", message);
-    pod_state_tell(&s->state, true, "BackOff", "Back-off restarting failed container %s in pod %s",
-                   name, pod);
+    pod_state_tell(&s->state, name, true, "BackOff",
+                   "Back-off restarting failed container %s in pod %s", name, pod);
 }
 
 /* A run has ended and is in state->end: what next? */
@@ -157,9 +157,9 @@ static void tell_start(struct supervisor *s, size_t i, const struct err *err)
 {
     const struct pod_container *spec = &s->spec.containers[i];
     if (err)
-        pod_state_tell(&s->state, true, "Failed", "Error: %s", err->message);
+        pod_state_tell(&s->state, spec->name, true, "Failed", "Error: %s", err->message);
     else if (spec->image)
-        pod_state_tell(&s->state, false, "Pulled",
+        pod_state_tell(&s->state, spec->name, false, "Pulled",
                        "Container image \"%s\" already present on machine", spec->image);
 }
 
@@ -222,7 +222,7 @@ static void begin_stop(struct supervisor *s)
     if (stop.reason[0] && !s->state.reason[0]) {
         str_copy(s->state.reason, sizeof(s->state.reason), stop.reason);
         str_copy(s->state.message, sizeof(s->state.message), stop.message);
-        pod_state_tell(&s->state, true, stop.reason, "%s", stop.message);
+        pod_state_tell(&s->state, NULL, true, stop.reason, "%s", stop.message);
         s->dirty = true;
     }
     s->stopping = true;
@@ -252,7 +252,7 @@ static void mind_deadline(struct supervisor *s, int64_t *wake)
     str_copy(s->state.reason, sizeof(s->state.reason), "DeadlineExceeded");
     str_copy(s->state.message, sizeof(s->state.message),
              "Pod was active on the node longer than the specified deadline");
-    pod_state_tell(&s->state, false, s->state.reason, "%s", s->state.message);
+    pod_state_tell(&s->state, NULL, false, s->state.reason, "%s", s->state.message);
     s->dirty = s->stopping = true;
     end_all(s, s->spec.grace_ms);
 }
@@ -319,7 +319,7 @@ static void reap(struct supervisor *s)
             container_run_reaped(&s->runs[i], status, moment_wall_ms());
             step_server_run_ended(&s->server, &s->runs[i]);
             if (!s->runs[i].is_up)
-                pod_state_tell(&s->state, true, "Failed", "Error: %s",
+                pod_state_tell(&s->state, s->state.containers[i].name, true, "Failed", "Error: %s",
                                s->state.containers[i].end.message);
             life_over(&s->lives[i]);
             decide_after_end(s, i);

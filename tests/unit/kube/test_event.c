@@ -79,6 +79,22 @@ static void makes_an_event(void **state)
     assert_true(json_equal(event, expected));
 }
 
+/* Two containers that tell the same are told apart. */
+static void is_about_a_part(void **state)
+{
+    struct world *world = *state;
+    static const char *const PARTS[] = {"spec.containers{a}", "spec.containers{b}",
+                                        "spec.containers{a}"};
+    for (size_t i = 0; i < ARRAY_SIZE(PARTS); i++)
+        kube_event_at(world->client, world->job, PARTS[i], "kubelet", "Warning", "Unhealthy",
+                      "it said %d", 500);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 2);
+    assert_int_equal(fake_api_count(&world->api, "\"fieldPath\":\"spec.containers{a}\""), 1);
+    assert_int_equal(fake_api_count(&world->api, "\"fieldPath\":\"spec.containers{b}\""), 1);
+    assert_int_equal(fake_api_count(&world->api, "{\"count\":2,"), 1);
+}
+
 static void counts_repetitions(void **state)
 {
     struct world *world = *state;
@@ -250,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(makes_an_event),
+        TEST(is_about_a_part),
         TEST(counts_repetitions),
         TEST(starts_anew_after_a_failure),
         TEST(is_cut_and_has_a_namespace),

@@ -160,6 +160,8 @@ static void state_round_trip(void **state)
     strcpy(first->last.message, "two\nlines \\n");
     wrote.containers[1].phase = CONTAINER_TERMINATED;
     wrote.containers[1].end.known = true;
+    pod_state_tell(&wrote, "main", true, "BackOff", "for %d s", 10);
+    pod_state_tell(&wrote, NULL, false, "Evicted", "too much");
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_STATE_MAX);
     pod_state_write(&wrote, &text);
@@ -171,6 +173,9 @@ static void state_round_trip(void **state)
     assert_memory_equal(wrote.containers, read.containers, 2 * sizeof(*read.containers));
     assert_ptr_equal(pod_state_find(&read, "side"), &read.containers[1]);
     assert_null(pod_state_find(&read, "none"));
+    for (int64_t number = 1; number <= 2; number++)
+        assert_memory_equal(pod_state_news(&read, number), pod_state_news(&wrote, number),
+                            sizeof(struct pod_news));
 }
 
 static void broken_states(void **state)

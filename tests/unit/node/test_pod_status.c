@@ -298,6 +298,17 @@ static void mounts_are_told(void **state)
         "\"/c\",\"readOnly\":true,\"recursiveReadOnly\":\"Disabled\"}]");
 }
 
+static void containers_are_parts_of_the_pod(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *pod =
+        read_json(arena, "{'spec':{'initContainers':[{'name':'i'}],'containers':[{'name':'m'}]}}");
+    assert_string_equal(pod_container_path(arena, pod, "i"), "spec.initContainers{i}");
+    assert_string_equal(pod_container_path(arena, pod, "m"), "spec.containers{m}");
+    assert_string_equal(pod_container_path(arena, pod, "x"), "");
+    assert_string_equal(pod_container_path(arena, pod, ""), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +322,7 @@ int main(void)
         cmocka_unit_test(transition_times_stay),
         cmocka_unit_test(refusals_are_shown),
         cmocka_unit_test(mounts_are_told),
+        cmocka_unit_test(containers_are_parts_of_the_pod),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pod_state_release(&pod_state_now);
