@@ -220,7 +220,8 @@ static void finish(struct stream *stream)
 static void on_poll_closed(uv_handle_t *handle)
 {
     struct pipe_stream *self = CONTAINER_OF(handle, struct pipe_stream, poll);
-    self->stream.handler->on_closed(self->stream.context);
+    if (self->stream.handler) /* it was started */
+        self->stream.handler->on_closed(self->stream.context);
     send_queue_release(&self->queue);
     free(self);
 }

@@ -70,29 +70,44 @@ static void on_failed(struct loop_task *task)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static struct stream *make_stream(struct pod_exec *self, int fd, bool both_ways)
+static int make_stream(struct pod_exec *self, int fd, bool both_ways, struct stream **ret,
+                       struct err *err)
 {
-    struct stream *stream = NULL;
-    if (fd >= 0)
-        (void)pipe_stream_new(self->loop, fd, both_ways, &stream, NULL);
-    return stream;
+    return fd < 0 ? 0 : pipe_stream_new(self->loop, fd, both_ways, ret, err);
+}
+
+static int make_lines(struct pod_exec *self, int fd, struct engine_pod_lines *ret, struct err *err)
+{
+    bool is_theirs = self->attach || self->terminal; /* their end of the input came here */
+    int in = is_theirs ? fd : TAKE_FD(self->ours[IN]);
+    if (!is_theirs && fd >= 0)
+        close(fd);
+    int result = make_stream(self, in, is_theirs && !self->attach, &ret->in, err);
+    if (result == 0)
+        result = make_stream(self, TAKE_FD(self->ours[OUT]), false, &ret->out, err);
+    if (result == 0)
+        result = make_stream(self, TAKE_FD(self->ours[ERRORS]), false, &ret->err, err);
+    return result;
 }
 
 /* `fd` came with the answer: the terminal's master, or what leads to an attached container's input.
- */
+ * A command of which a line is missing is ended, not run without it. */
 static void tell_started(struct pod_exec *self, int fd)
 {
     struct engine_pod_lines lines = {0};
+    struct err err = ERR_INIT;
     self->started = true;
     if (fd >= 0 && self->terminal)
         self->terminal_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (self->attach || self->terminal)
-        lines.in = make_stream(self, fd, !self->attach);
-    else
-        lines.in = make_stream(self, TAKE_FD(self->ours[IN]), false);
-    lines.out = make_stream(self, TAKE_FD(self->ours[OUT]), false);
-    lines.err = make_stream(self, TAKE_FD(self->ours[ERRORS]), false);
-    self->handler->started(self->context, &lines);
+    if (make_lines(self, fd, &lines, &err) == 0) {
+        self->handler->started(self->context, &lines);
+        return;
+    }
+    struct stream *const made[] = {lines.in, lines.out, lines.err};
+    for (size_t i = 0; i < ARRAY_SIZE(made); i++)
+        if (made[i])
+            stream_close(made[i]);
+    end(self, 0, "", &err);
 }
 
 static void take_answer(struct pod_exec *self, char *text, size_t size, int fd)

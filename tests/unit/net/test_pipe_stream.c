@@ -286,6 +286,21 @@ static void who_writes_on_and_on_is_stopped(void **context)
     finish(&world);
 }
 
+static void what_was_never_started_can_be_closed(void **context)
+{
+    struct loop *loop;
+    struct stream *stream = NULL;
+    int fds[2];
+    assert_int_equal(loop_new(&loop, NULL), 0);
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    assert_int_equal(pipe_stream_new(loop, fds[0], false, &stream, NULL), 0);
+    stream_close(stream);
+    turn(loop);
+    assert_true(fcntl(fds[0], F_GETFD) < 0);
+    close(fds[1]);
+    loop_free(loop);
+}
+
 static void a_closed_stream_is_silent(void **context)
 {
     struct world world;
@@ -360,6 +375,7 @@ int main(void)
         cmocka_unit_test(who_reads_no_more_is_told),
         cmocka_unit_test(a_reader_that_leaves_in_between),
         cmocka_unit_test(who_writes_on_and_on_is_stopped),
+        cmocka_unit_test(what_was_never_started_can_be_closed),
         cmocka_unit_test(a_closed_stream_is_silent),
         cmocka_unit_test(a_terminal_goes_both_ways),
         cmocka_unit_test(what_cannot_be_watched_is_closed),

@@ -214,6 +214,33 @@ static void a_terminal_has_a_size(void **context)
     close(master);
 }
 
+/* What the loop cannot watch is no line: nobody is told of a command that hears nothing. */
+static void a_line_that_cannot_be_had_ends_the_command(void **context)
+{
+    struct world *world = *context;
+    for (int terminal = 0; terminal < 2; terminal++) {
+        FILE *file = tmpfile();
+        world->ends = 0;
+        /* Attached, there are lines of ours besides, which are closed again. */
+        ask(world, &(struct engine_pod_command){.container = "main",
+                                                .arguments = terminal ? WORDS : NULL,
+                                                .in = true,
+                                                .out = true,
+                                                .terminal = terminal});
+        take_request(world);
+        answer(world, "kind started\n", fileno(file));
+        fclose(file);
+        assert_int_equal(world->starts, 0);
+        assert_int_equal(world->ends, 1);
+        assert_string_equal(world->err.message, "cannot watch a pipe: Operation not permitted");
+        char byte;
+        assert_int_equal(recv(world->supervisor, &byte, 1, MSG_DONTWAIT), 0); /* so it ends */
+        leave(&world->supervisor);
+        for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
+            leave(&world->lines[i]);
+    }
+}
+
 static void a_refusal_is_passed_on(void **context)
 {
     struct world *world = *context;
@@ -332,6 +359,7 @@ int main(void)
         TEST(a_command_from_its_start_to_its_end),
         TEST(only_the_lines_that_are_wanted),
         TEST(a_terminal_has_a_size),
+        TEST(a_line_that_cannot_be_had_ends_the_command),
         TEST(a_refusal_is_passed_on),
         TEST(nonsense_is_an_error),
         TEST(a_supervisor_that_dies_is_noticed),
