@@ -127,6 +127,12 @@ int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadl
 static const char TIMED_OUT[] =
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 
+/* For a program that is run next. dup2() would leave to be closed what is there already. */
+static bool hand_over(int fd, int as)
+{
+    return fd == as ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, as) == as;
+}
+
 /* The static program speaks no TLS: another one does, between our pipes and the connection. It ends
  * with us. */
 static int start_tls(const struct step_check_order *order, const char *host, int connection,
@@ -139,8 +145,8 @@ static int start_tls(const struct step_check_order *order, const char *host, int
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         fcntl(connection, F_SETFL, 0);
-        if (dup2(in[0], STDIN_FILENO) >= 0 && dup2(out[1], STDOUT_FILENO) >= 0 &&
-            dup2(connection, TLS_FD) >= 0)
+        if (hand_over(in[0], STDIN_FILENO) && hand_over(out[1], STDOUT_FILENO) &&
+            hand_over(connection, TLS_FD))
             execl(order->run->pod->prober, order->run->pod->prober, "probe-tls", host,
                   (char *)NULL);
         _exit(127);
