@@ -91,7 +91,7 @@ void kind_pod_validate(struct field_errors *errors, const struct json *pod, cons
                                       NULL};
     static const char *const preemptions[] = {"PreemptLowerPriority", "Never", NULL};
     const struct json *spec = json_get(pod, "spec");
-    struct pod_scope scope = {.errors = errors, .spec = spec};
+    struct pod_scope scope = {.errors = errors, .pod = pod, .spec = spec};
     kind_pod_validate_volumes(&scope);
     if (json_count(json_get(spec, "containers")) == 0)
         field_required(errors, "spec.containers", NULL);

@@ -7,7 +7,7 @@
 
 struct pod_scope {
     struct field_errors *errors;
-    const struct json *spec;
+    const struct json *pod, *spec;
 };
 
 /* pod_validate_container.c; the list is "containers" or "initContainers". */

@@ -6,6 +6,8 @@
 #include "engine/kinds.h"
 #include "engine/meta.h"
 #include "engine/rule.h"
+#include "kube/object.h"
+#include "kube/pod_claim.h"
 #include "kube/quantity.h"
 
 static void validate_mode(struct field_errors *errors, const struct json *source, const char *name,
@@ -133,6 +135,22 @@ static void validate_ephemeral(struct field_errors *errors, const struct json *s
                              field_path(errors, "%s.spec", field));
 }
 
+/* The claim will be called after the pod and the volume, which together may be too long. A name
+ * that is missing or wrong by itself is complained of elsewhere. */
+static void validate_claim_name(struct pod_scope *scope, const struct json *volume,
+                                const char *field)
+{
+    struct field_errors *errors = scope->errors;
+    if (!json_get(volume, "ephemeral") || !kube_meta_name(scope->pod)[0] ||
+        !json_get_string(volume, "name", "")[0])
+        return;
+    const char *claim = kube_pod_claim_name(errors->arena, scope->pod, volume);
+    const char *complaint = meta_name_complaint(NAME_SUBDOMAIN, claim);
+    if (complaint)
+        field_invalid(errors, field_path(errors, "%s.name", field), json_get(volume, "name"),
+                      "PVC name \"%s\": %s", claim, complaint);
+}
+
 static void validate_config_map(struct field_errors *errors, const struct json *source,
                                 const char *field)
 {
@@ -202,6 +220,7 @@ void kind_pod_validate_volumes(struct pod_scope *scope)
             else if (SOURCES[i].validate)
                 SOURCES[i].validate(errors, source, path);
         }
+        validate_claim_name(scope, volume, field);
         rule_name(errors, volume, "name", NAME_LABEL, true, field);
         if (rule_seen(&names, name))
             field_duplicate(errors, field_path(errors, "%s.name", field), name);

@@ -30,16 +30,21 @@ static int setup(void **state)
     return 0;
 }
 
-/* A pod "p" whose volume "v" has this template. */
-static struct answer make_pod(struct api *api, const char *template_)
+/* A pod whose volume "v" has this template. */
+static struct answer make_named_pod(struct api *api, const char *name, const char *template_)
 {
     return api_post(
         api, PODS,
         quoted(api->arena, arena_printf(api->arena,
-                                        "{'metadata':{'name':'p'},'spec':{'containers':[{'name':"
+                                        "{'metadata':{'name':'%s'},'spec':{'containers':[{'name':"
                                         "'m','image':'i'}],'volumes':[{'name':'other','emptyDir':"
                                         "{}},{'name':'v','ephemeral':{%s}}]}}",
-                                        template_)));
+                                        name, template_)));
+}
+
+static struct answer make_pod(struct api *api, const char *template_)
+{
+    return make_named_pod(api, "p", template_);
 }
 
 #define TEMPLATE                                                                                   \
@@ -152,6 +157,26 @@ static void test_refused(void **state)
     }
 }
 
+/* Of the pod's name and the volume's one is made, which must not be too long either. */
+static void test_too_long_together(void **state)
+{
+    struct api *api = *state;
+    char name[253 + 1];
+    memset(name, 'p', sizeof(name) - 1);
+    name[252] = '\0';
+    struct answer answer = make_named_pod(api, name, TEMPLATE);
+    assert_int_equal(answer.status, 422);
+    const char *expected =
+        arena_printf(api->arena,
+                     "spec.volumes[1].name: Invalid value: \"v\": PVC name \"%s-v\": must be no "
+                     "more than 253 characters",
+                     name);
+    if (!strstr(answer_message(&answer), expected))
+        fail_msg("'%s' is not in '%s'", expected, answer_message(&answer));
+    name[251] = '\0';
+    assert_int_equal(make_named_pod(api, name, TEMPLATE).status, 201);
+}
+
 int main(void)
 {
 #define FIXTURE_TEST(function)                                                                     \
@@ -162,6 +187,7 @@ int main(void)
         FIXTURE_TEST(test_claim_of_somebody_else),
         FIXTURE_TEST(test_class_that_waits),
         FIXTURE_TEST(test_refused),
+        FIXTURE_TEST(test_too_long_together),
     };
     int failed = 0;
     for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)
