@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "engine/remote_carriers.h"
 #include "engine/rest.h"
+#include "kube/pod_container.h"
 #include "net/websocket_handshake.h"
 
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
@@ -93,14 +94,8 @@ static int check_pod(struct rest *rest, const struct json *pod, const char *cont
     if (str_is_empty(json_get_string(json_get(pod, "spec"), "nodeName", "")))
         return err_set(err, ERR_BAD_REQUEST, "pod %s does not have a host assigned",
                        rest->route.name);
-    static const char *const lists[] = {"containerStatuses", "initContainerStatuses"};
-    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-        JSON_EACH (status, json_at(pod, "status", lists[i], NULL)) {
-            if (str_eq(json_get_string(status, "name", ""), container) &&
-                json_at(status, "state", "running", NULL))
-                return 0;
-        }
-    }
+    if (json_at(kube_pod_container_status(pod, container), "state", "running", NULL))
+        return 0;
     return err_set(err, ERR_INTERNAL,
                    "unable to upgrade connection: container not found (\"%s\"): it is not running",
                    container);

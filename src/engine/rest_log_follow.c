@@ -9,6 +9,7 @@
 #include "engine/version_trees.h"
 #include "engine/watchers.h"
 #include "kube/object.h"
+#include "kube/pod_container.h"
 
 enum { PATIENCE_MS = 20 * 1000 }; /* kubectl's own for a pod to run (--pod-running-timeout) */
 
@@ -22,18 +23,6 @@ struct follower {
     struct watcher_link link;
 };
 
-static const struct json *find_status(const struct json *pod, const char *container)
-{
-    static const char *const lists[] = {"containerStatuses", "initContainerStatuses", NULL};
-    for (size_t i = 0; lists[i]; i++) {
-        JSON_EACH (status, json_at(pod, "status", lists[i], NULL)) {
-            if (str_eq(json_get_string(status, "name", ""), container))
-                return status;
-        }
-    }
-    return NULL;
-}
-
 /* The reasons of a container whose turn comes by itself; with any other, somebody has to act. */
 static bool is_passing(const char *reason)
 {
@@ -44,7 +33,7 @@ static bool is_passing(const char *reason)
 /* Whether the container has not run yet and nothing is known to keep it from that. */
 static bool is_on_its_way(const struct json *pod, const char *container)
 {
-    const struct json *status = find_status(pod, container);
+    const struct json *status = kube_pod_container_status(pod, container);
     const struct json *waiting = json_at(status, "state", "waiting", NULL);
     const struct json *scheduled = kube_condition_get(pod, "PodScheduled");
     if (kube_meta_is_deleting(pod) || str_eq(json_get_string(scheduled, "status", ""), "False"))

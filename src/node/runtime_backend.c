@@ -15,9 +15,8 @@ static void send_logs(void *context, struct http_exchange *exchange, const struc
     struct err err = ERR_INIT;
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
     int64_t run;
-    if (node_log_choose_run(runner ? pod_runner_container(runner, options->container) : NULL,
-                            kube_meta_name(pod), options->container, options->previous, &run,
-                            &err) < 0) {
+    if (node_log_choose_run(runner ? pod_runner_container(runner, options->container) : NULL, pod,
+                            options->container, options->previous, &run, &err) < 0) {
         engine_respond_error(exchange, &err);
         return;
     }

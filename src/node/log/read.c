@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/pod_container.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -13,20 +14,30 @@
 /* Records begin with a time of fixed size and a stream's name of fixed size. */
 enum { TAG_OFFSET = sizeof("2026-11-15T02:00:00.123456789Z stdout ") - 1 };
 
-int node_log_choose_run(const struct container_state *state, const char *pod, const char *container,
-                        bool previous, int64_t *ret_run, struct err *err)
+/* What it waits for is in the pod's status, with the way out where there is one; before that is
+ * written, it has only just come. */
+static int waits_to_start(const struct json *pod, const char *container, struct err *err)
 {
-    bool has_started = state && (state->phase != CONTAINER_WAITING || state->last.known);
-    if (!has_started)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "container \"%s\" in pod \"%s\" is waiting to start: %s", container, pod,
-                       state && state->reason[0] ? state->reason : "ContainerCreating");
+    const struct json *waiting =
+        json_at(kube_pod_container_status(pod, container), "state", "waiting", NULL);
+    const char *reason = json_get_string(waiting, "reason", "ContainerCreating");
+    const char *message = json_get_string(waiting, "message", "");
+    return err_set(err, ERR_BAD_REQUEST,
+                   "container \"%s\" in pod \"%s\" is waiting to start: %.100s%s%.500s", container,
+                   kube_meta_name(pod), reason, message[0] ? ": " : "", message);
+}
+
+int node_log_choose_run(const struct container_state *state, const struct json *pod,
+                        const char *container, bool previous, int64_t *ret_run, struct err *err)
+{
+    if (!state || (state->phase == CONTAINER_WAITING && !state->last.known))
+        return waits_to_start(pod, container, err);
     /* A container that waits for its next run has no newer log than that of its last. */
     int64_t run = state->phase == CONTAINER_WAITING ? state->restarts - 1 : state->restarts;
     if (previous && !state->last.known)
         return err_set(err, ERR_BAD_REQUEST,
                        "previous terminated container \"%s\" in pod \"%s\" not found", container,
-                       pod);
+                       kube_meta_name(pod));
     *ret_run = previous ? state->restarts - 1 : run;
     return 0;
 }

@@ -10,8 +10,8 @@
 
 /* Which run's log is meant: the one under way or the last; with `previous` the one before it. An
  * error is worded as kubectl's users know it. */
-int node_log_choose_run(const struct container_state *state, const char *pod, const char *container,
-                        bool previous, int64_t *ret_run, struct err *err);
+int node_log_choose_run(const struct container_state *state, const struct json *pod,
+                        const char *container, bool previous, int64_t *ret_run, struct err *err);
 
 /* Where the last *lines lines of a log file of that size begin; in *lines stays how many it lacks.
  * A line that is unfinished at its end counts in the newest file only: of others the next has the

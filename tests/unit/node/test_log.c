@@ -170,26 +170,45 @@ static void tail_over_many_blocks(void **state)
 
 static void which_run(void **state)
 {
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *pod = read_json(arena, "{'metadata':{'name':'p'}}");
     struct err err = ERR_INIT;
     int64_t run;
     struct container_state container = {.phase = CONTAINER_WAITING};
-    strcpy(container.reason, "ContainerCreating");
-    assert_int_equal(node_log_choose_run(NULL, "p", "c", false, &run, &err), -ERR_BAD_REQUEST);
-    assert_int_equal(node_log_choose_run(&container, "p", "c", false, &run, &err),
+    assert_int_equal(node_log_choose_run(NULL, pod, "c", false, &run, &err), -ERR_BAD_REQUEST);
+    assert_int_equal(node_log_choose_run(&container, pod, "c", false, &run, &err),
                      -ERR_BAD_REQUEST);
     assert_string_equal(err.message,
                         "container \"c\" in pod \"p\" is waiting to start: ContainerCreating");
     container.phase = CONTAINER_RUNNING;
-    assert_int_equal(node_log_choose_run(&container, "p", "c", false, &run, &err), 0);
+    assert_int_equal(node_log_choose_run(&container, pod, "c", false, &run, &err), 0);
     assert_int_equal(run, 0);
-    assert_int_equal(node_log_choose_run(&container, "p", "c", true, &run, &err), -ERR_BAD_REQUEST);
+    assert_int_equal(node_log_choose_run(&container, pod, "c", true, &run, &err), -ERR_BAD_REQUEST);
     container.restarts = 2;
     container.last.known = true;
-    assert_int_equal(node_log_choose_run(&container, "p", "c", true, &run, &err), 0);
+    assert_int_equal(node_log_choose_run(&container, pod, "c", true, &run, &err), 0);
     assert_int_equal(run, 1);
     container.phase = CONTAINER_WAITING; /* in back-off: the last run is the newest there is */
-    assert_int_equal(node_log_choose_run(&container, "p", "c", false, &run, &err), 0);
+    assert_int_equal(node_log_choose_run(&container, pod, "c", false, &run, &err), 0);
     assert_int_equal(run, 1);
+}
+
+static void what_a_container_waits_for(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *pod =
+        read_json(arena, "{'metadata':{'name':'p'},'status':{'containerStatuses':[{'name':'c',"
+                         "'state':{'waiting':{'reason':'ErrImageNeverPull','message':'run it'}}}],"
+                         "'initContainerStatuses':[{'name':'i','state':{'waiting':{'reason':"
+                         "'PodInitializing'}}}]}}");
+    struct err err = ERR_INIT;
+    int64_t run;
+    assert_int_equal(node_log_choose_run(NULL, pod, "c", false, &run, &err), -ERR_BAD_REQUEST);
+    assert_string_equal(
+        err.message, "container \"c\" in pod \"p\" is waiting to start: ErrImageNeverPull: run it");
+    assert_int_equal(node_log_choose_run(NULL, pod, "i", false, &run, &err), -ERR_BAD_REQUEST);
+    assert_string_equal(err.message,
+                        "container \"i\" in pod \"p\" is waiting to start: PodInitializing");
 }
 
 int main(void)
@@ -203,6 +222,7 @@ int main(void)
         cmocka_unit_test(tails),
         cmocka_unit_test(tail_over_many_blocks),
         cmocka_unit_test(which_run),
+        cmocka_unit_test(what_a_container_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
