@@ -1,9 +1,11 @@
 /* Leader election in virtual time on the real API: three candidates on a network that loses calls
  * and answers, each cut off now and then, killed and started again, or sent home in good order, all
  * drawn from a seed. What must hold: never two leaders; when the trouble is over there is one; and
- * one who resigns is followed within a few seconds. TRAINYARD_SIM_SEED runs one seed alone. */
+ * one who resigns is followed within a few seconds. TRAINYARD_SIM_SEEDS says how many seeds,
+ * TRAINYARD_SIM_SEED runs one alone. */
 #include "fault_transport.h"
 #include "sim_cluster.h"
+#include "sim_seeds.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -190,11 +192,7 @@ static void live_through(uint64_t seed)
 
 static void never_two_leaders_and_one_in_the_end(void **state)
 {
-    const char *text = getenv("TRAINYARD_SIM_SEED");
-    if (text)
-        live_through(strtoull(text, NULL, 10));
-    for (uint64_t seed = 1; !text && seed <= SEEDS_DEFAULT; seed++)
-        live_through(seed);
+    sim_seeds_run(sim_seeds_asked(SEEDS_DEFAULT), live_through);
 }
 
 static struct candidate *find_leader(struct run *run)
