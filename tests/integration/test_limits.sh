@@ -40,9 +40,12 @@ delegate() {
 HOME=$USER_HOME "$ROOT/tools/get-kubectl" >"$SCRATCH/versions" 2>/dev/null || true
 [ -s "$SCRATCH/versions" ] || echo "any $KUBECTL" >"$SCRATCH/versions"
 check_enforced
+check_top "$SCRATCH/versions"
 check_swept
 become_ordinary_user
 check_told
+check_top <(sed 1q "$SCRATCH/versions")
+cluster_wipe
 delegate
 check_enforced
 check_swept

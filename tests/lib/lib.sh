@@ -10,6 +10,7 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=${BUILD:-$ROOT/build}
 SCALE=${TRAINYARD_TEST_SCALE:-1}
+PATIENCE=${TRAINYARD_TEST_PATIENCE:-120} # seconds that wait_until waits
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-test.XXXXXX")
 TRAINYARD=$BUILD/trainyard
 TRAINER=$BUILD/trainer
@@ -79,6 +80,7 @@ cluster_up() { # [OPTION…]
         fail "trainyard up $*"
     }
     CLUSTER_UP=yes
+    ! declare -F on_up >/dev/null || on_up # what a kind of test does with every cluster
 }
 
 # End it and leave nothing, so that the next one starts afresh.
@@ -114,12 +116,12 @@ kill_in_pod() { # POD COMMAND [KUBECTL-OPTION…]: kill -9, as a lost machine wo
 
 # wait_until WHAT COMMAND…: run the command until it succeeds.
 wait_until() {
-    local what=$1 deadline=$((SECONDS + 120))
+    local what=$1 deadline=$((SECONDS + PATIENCE))
     shift
     until "$@" >/dev/null 2>&1; do
         [ $SECONDS -lt $deadline ] || {
             "$@" || true
-            fail "waited two minutes for: $what"
+            fail "waited $PATIENCE seconds for: $what"
         }
         read -rt 0.1 <> <(:) || true
     done

@@ -172,10 +172,12 @@ struct cgroup_base *cgroup_base_open(const char *state_dir, bool privileged)
     char name[64];
     snprintf(name, sizeof(name), "trainyard-%016llx",
              (unsigned long long)hash_fnv1a(HASH_FNV_START, path, strlen(path)));
-    _cleanup_buf_ struct buf own, mounts;
+    _cleanup_buf_ struct buf own, mounts, earlier;
     buf_init(&own, TEXT_MAX);
     buf_init(&mounts, TEXT_MAX);
     struct cgroup_places places;
+    read_record(state_dir, &earlier);
+    base->earlier = arena_strndup(base->arena, earlier.size ? earlier.data : "", earlier.size);
     if (file_read("/proc/self/cgroup", &own, NULL) < 0 ||
         file_read("/proc/self/mountinfo", &mounts, NULL) < 0)
         return base;
@@ -282,15 +284,28 @@ int cgroup_base_destroy(const char *state_dir, struct err *err)
 
 /* ---- A pod ----------------------------------------------------------------------------------- */
 
+struct leavings {
+    struct arena *arena;
+    const char *uid;
+};
+
+static void remove_leavings(void *context, const struct cgroup_trees *one)
+{
+    struct leavings *leavings = context;
+    struct cgroup_trees pod;
+    cgroup_trees_below(leavings->arena, one, leavings->uid, &pod);
+    (void)cgroup_remove(&pod, NULL, NULL);
+}
+
 int cgroup_base_place_pod(const struct cgroup_base *base, const char *pod_directory,
                           const char *uid, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct cgroup_trees pod, earlier;
+    struct leavings leavings = {arena, uid};
+    struct cgroup_trees pod;
     cgroup_trees_below(arena, &base->trees, uid, &pod);
-    /* Of a supervisor that was killed, perhaps in another place. */
-    if (cgroup_trees_load(arena, pod_directory, &earlier, NULL) == 0)
-        (void)cgroup_remove(&earlier, NULL, NULL);
+    remove_leavings(&leavings, &base->trees);
+    each_recorded(base->earlier, arena, remove_leavings, &leavings);
     return cgroup_trees_store(pod_directory, &pod, err);
 }
 

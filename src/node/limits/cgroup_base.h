@@ -10,6 +10,7 @@
 struct cgroup_base {
     struct arena *arena;
     struct cgroup_trees trees; /* empty where the machine allows none */
+    const char *earlier;       /* the record of where groups were made before */
     bool privileged;
 };
 
@@ -29,7 +30,8 @@ void cgroup_base_sweep(const char *state_dir, const struct cgroup_base *base,
 /* Remove all groups this state directory ever had. */
 int cgroup_base_destroy(const char *state_dir, struct err *err);
 
-/* Say where the groups of a pod are to be made, and remove those a killed supervisor left. */
+/* Say where the groups of a pod are to be made, and remove those a killed supervisor left, wherever
+ * it lived: the directory of the pod, which would name the place, may be lost. */
 int cgroup_base_place_pod(const struct cgroup_base *base, const char *pod_directory,
                           const char *uid, struct err *err);
 void cgroup_base_remove_pod(const char *pod_directory);

@@ -354,6 +354,31 @@ static void test_step_aside(void **state)
     cgroup_base_free(base);
 }
 
+/* A pod whose directory was lost had groups where an earlier `up` ran. Its next supervisor is not
+ * started beside them. */
+static void test_place_after_loss(void **state)
+{
+    put("run/cgroups", "");
+    put("pods/one/state", "");
+    put("elsewhere/one/container-main/file", "");
+    put("elsewhere/two/file", "");
+    _cleanup_free_ char *elsewhere = mem_printf("%s/elsewhere", scratch);
+    _cleanup_free_ char *record = mem_printf("%s/run/cgroups", scratch);
+    _cleanup_free_ char *left = mem_printf("%s/one/container-main/file", elsewhere);
+    _cleanup_free_ char *gone = mem_printf("%s/one", elsewhere);
+    _cleanup_free_ char *other = mem_printf("%s/two", elsewhere);
+    _cleanup_free_ char *pod = mem_printf("%s/pods/one", scratch);
+    _cleanup_free_ char *line = mem_printf("2 cpu,memory %s\n", elsewhere);
+    assert_int_equal(file_write_atomic(record, line, strlen(line), 0600, NULL), 0);
+    assert_int_equal(unlink(left), 0); /* the files of a group do not keep its directory */
+    struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
+    assert_int_equal(cgroup_base_place_pod(base, pod, "one", NULL), 0);
+    assert_int_equal(access(gone, F_OK), -1);
+    assert_int_equal(access(other, F_OK), 0);
+    cgroup_base_free(base);
+    assert_int_equal(file_remove_tree(elsewhere, NULL), 0);
+}
+
 static int set_up(void **state)
 {
     assert_non_null(mkdtemp(scratch));
@@ -374,7 +399,7 @@ int main(void)
         cmocka_unit_test(test_hybrid),          cmocka_unit_test(test_containers),
         cmocka_unit_test(test_nothing),         cmocka_unit_test(test_text),
         cmocka_unit_test(test_version_2_files), cmocka_unit_test(test_life_and_end),
-        cmocka_unit_test(test_step_aside),
+        cmocka_unit_test(test_step_aside),      cmocka_unit_test(test_place_after_loss),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
