@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # What the tests of limits on a whole machine share: its control groups are of version 2 only, with all controllers, under systemd.
+# shellcheck source=tests/lib/limits.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/limits.sh"
 # shellcheck source=tests/machine/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=tests/lib/limits.sh
-. "$ROOT/tests/lib/limits.sh"
 
 container_file() { # POD FILE
     local group
@@ -12,8 +12,8 @@ container_file() { # POD FILE
 }
 
 # What the kernel was told, in its own files.
+add_told() { pod told Always 'exec sleep 100000' 'cpu: 500m, memory: 64Mi' 'trainyard.dev/pids-limit: "123"'; }
 check_files() {
-    pod told Always 'exec sleep 100000' 'cpu: 500m, memory: 64Mi' 'trainyard.dev/pids-limit: "123"'
     wait_for_phase told Running
     assert_eq "hierarchies with groups of the pod" 1 "$(groups_of told | wc -l)"
     assert_eq "cpu.max" "50000 100000" "$(container_file told cpu.max)"
@@ -23,8 +23,6 @@ check_files() {
     assert_eq "memory.oom.group" 1 "$(container_file told memory.oom.group)"
     assert_eq "pids.max of the pod" 123 "$(cat "$(groups_of told)/pids.max")"
     assert_eq "kills for want of memory so far" 0 "$(container_file told memory.events | sed -n 's/^oom_kill //p')"
-    kubectl delete pod told
 }
 
-echo "any $KUBECTL" >"$SCRATCH/versions"
 assert_eq "the versions of control groups here" cgroup2 "$(awk '$3 ~ /^cgroup/ { print $3 }' /proc/mounts | sort -u)"

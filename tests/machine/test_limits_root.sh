@@ -1,22 +1,23 @@
 #!/bin/bash
-# Limits of root's pods beside the groups of systemd.
+# Limits of root's pods beside the groups of systemd, and what kubectl top reads from them.
 # shellcheck source=tests/machine/limits.sh
 . "$(dirname "$0")/limits.sh"
 
 # systemd writes the controllers of the groups it knows anew; those of the pods are not its own.
 check_reload() {
-    pod kept Always 'exec sleep 100000' 'cpu: 500m, memory: 64Mi'
-    wait_for_phase kept Running
     systemctl daemon-reload
     systemd-run --quiet --wait -p CPUWeight=50 -p MemoryMax=1G true
-    assert_eq "cpu.max after systemd looked at its groups" "50000 100000" "$(container_file kept cpu.max)"
-    assert_eq "memory.max then" $((64 << 20)) "$(container_file kept memory.max)"
-    kubectl delete pod kept
+    assert_eq "cpu.max after systemd looked at its groups" "50000 100000" "$(container_file told cpu.max)"
+    assert_eq "memory.max then" $((64 << 20)) "$(container_file told memory.max)"
 }
 
-cluster_up
+add_told # starts with those of check_enforced
+add_use
+check_enforced
 check_files
 check_reload
-check_enforced
+wait_until "the time of a pod to be shown" shows_use "$KUBECTL" 2 1 spins
+wait_until "the memory of a pod to be shown" shows_use "$KUBECTL" 3 64 holds
+kubectl delete pod spins holds
 check_swept
 assert_nothing_left

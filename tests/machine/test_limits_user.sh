@@ -5,4 +5,5 @@
 
 become_person
 check_told
+cluster_wipe
 assert_nothing_left
