@@ -43,13 +43,22 @@ spec:
 YAML
 }
 
-# Who answers there.
+# Who answers there. A worker may listen before its service knows it.
 cat >"$SCRATCH/ask.py" <<'PY'
-import socket, sys
+import socket, sys, time
+def ask(host, port):
+    while True:
+        try:
+            with socket.create_connection((host, port)) as line:
+                answer = b"".join(iter(lambda: line.recv(100), b"")).decode()
+            if answer:
+                return answer
+        except OSError:
+            pass
+        time.sleep(0.1)
 for place in sys.argv[1:]:
     host, port = place.split(":")
-    with socket.create_connection((host, int(port))) as line:
-        print(b"".join(iter(lambda: line.recv(100), b"")).decode())
+    print(ask(host, int(port)))
 PY
 
 # Serves bytes that nobody guesses, where only port-forward comes: at 127.0.0.1 of the pod.

@@ -17,7 +17,7 @@ state_volume
 echo "a master and two workers"
 {
     replica Master 1 OnFailure "$TELL; until [ -e /state/go ]; do sleep 0.1; done" "$OWN"
-    replica Worker 2 OnFailure "$TELL; getent hosts \"\$MASTER_ADDR\" >/dev/null && echo found; sleep 1000" "$OWN"
+    replica Worker 2 OnFailure "$TELL; until getent hosts \"\$MASTER_ADDR\" >/dev/null; do sleep 0.1; done; echo found; sleep 1000" "$OWN"
 } | job ddp 'nprocPerNode: "2"' | kubectl apply -f -
 wait_for_job ddp Running
 for pod in master-0 worker-0 worker-1; do wait_for_log "ddp-$pod" told; done
