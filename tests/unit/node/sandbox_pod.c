@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,6 +156,65 @@ void pod_wait_for_word(const struct pod *pod, const char *word)
 void pod_expect_log(const struct pod *pod, const char *expected)
 {
     assert_string_equal(pod_log(pod, 0), expected);
+}
+
+void pod_await(const struct pod *pod, bool (*is_so)(const struct pod *pod))
+{
+    int64_t deadline = moment_wall_ms() + DEADLINE_MS;
+    while (!is_so(pod)) {
+        if (moment_wall_ms() > deadline)
+            fail_msg("%s does not become as it should", pod->directory);
+        poll(NULL, 0, 5);
+    }
+}
+
+int pod_count_news(const struct pod *pod, const char *reason, const char *message)
+{
+    const struct pod_state *state = pod_state_now(pod);
+    int count = 0;
+    const struct pod_news *news;
+    for (int64_t number = state->told; (news = pod_state_news(state, number)); number--)
+        count += str_eq(news->reason, reason) && (!message || str_eq(news->message, message));
+    return count;
+}
+
+static char *kept_path(const struct pod *pod, const char *name)
+{
+    return arena_printf(pod->arena, "%s/kept/%s", pod->directory, name);
+}
+
+void pod_add_kept(struct pod *pod)
+{
+    char *directory = kept_path(pod, ".");
+    file_make_dirs(directory, 0777, NULL);
+    chmod(directory, 0777);
+    pod_container_add_mount(pod->arena, pod->main, "/v", directory);
+}
+
+char *pod_keep(const struct pod *pod, const char *name)
+{
+    char *path = kept_path(pod, name);
+    assert_int_equal(file_write_atomic(path, "", 0, 0666, NULL), 0);
+    return path;
+}
+
+const char *pod_kept(const struct pod *pod, const char *name)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, LOG_MAX);
+    if (file_read(kept_path(pod, name), &text, NULL) < 0)
+        return "nothing";
+    return arena_strndup(pod->arena, text.data, text.size);
+}
+
+void pod_await_kept(const struct pod *pod, const char *name, const char *start)
+{
+    int64_t deadline = moment_wall_ms() + DEADLINE_MS;
+    while (!file_exists(kept_path(pod, name)) || !str_has_prefix(pod_kept(pod, name), start)) {
+        if (moment_wall_ms() > deadline)
+            fail_msg("%s/%s: %s", pod->directory, name, pod_kept(pod, name));
+        poll(NULL, 0, 5);
+    }
 }
 
 void pod_drop(struct pod *pod)

@@ -40,6 +40,19 @@ char *pod_log(const struct pod *pod, int64_t run);
 /* Until the pod has written the word; the deadline is reached by a defect only. */
 void pod_wait_for_word(const struct pod *pod, const char *word);
 void pod_expect_log(const struct pod *pod, const char *expected);
+/* Until the pod's state is so. */
+void pod_await(const struct pod *pod, bool (*is_so)(const struct pod *pod));
+/* How often it was told, of what is remembered; `message` NULL: with whatever words. */
+int pod_count_news(const struct pod *pod, const char *reason, const char *message);
+/* A directory at /v of the main container, and of those that are made like it later: it outlives
+ * their runs. */
+void pod_add_kept(struct pod *pod);
+/* Make an empty file there; its path. */
+char *pod_keep(const struct pod *pod, const char *name);
+/* What is in a file there; "nothing" if it is not there. */
+const char *pod_kept(const struct pod *pod, const char *name);
+/* Until the file begins so. */
+void pod_await_kept(const struct pod *pod, const char *name, const char *start);
 void pod_drop(struct pod *pod);
 
 /* test_sandbox_volumes.c */
@@ -50,6 +63,26 @@ void sub_paths_stay_inside(void **state);
 void volumes_cover_secrets(void **state);
 void groups_and_capabilities(void **state);
 void a_read_only_root(void **state);
+
+/* test_sandbox_life.c */
+void a_failed_probe_restarts(void **state);
+void a_failed_probe_ends_for_good(void **state);
+void a_probe_that_hangs_has_failed(void **state);
+void startup_holds_the_others_back(void **state);
+void readiness_comes_and_goes(void **state);
+void probes_and_hooks_over_the_network(void **state);
+void others_wait_for_a_hook(void **state);
+void a_failed_hook_ends_its_container(void **state);
+void a_hook_goes_before_the_end(void **state);
+void a_hook_may_sleep(void **state);
+
+/* test_sandbox_order.c */
+void sidecars_live_beside_the_others(void **state);
+void sidecars_end_last(void **state);
+void a_failed_init_container_ends_the_pod(void **state);
+void who_fails_again_waits(void **state);
+void what_was_condemned_does_not_come_back(void **state);
+void a_deadline_never_moves_away(void **state);
 
 /* test_sandbox_image.c */
 void an_image_is_the_root(void **state);

@@ -281,6 +281,7 @@ static void a_pause_goes_on_by_policy(void **state)
     assert_false(pod_state_now(&pod)->finished);
     assert_int_equal(pod_state_now(&pod)->containers[0].phase, CONTAINER_WAITING);
     assert_int_equal(pod_state_now(&pod)->containers[0].last.signal, SIGTERM);
+    assert_int_equal(pod_state_now(&pod)->containers[0].level, 0); /* nobody's fault */
     pod_drop(&pod);
 }
 
@@ -445,6 +446,22 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(shared_containers_restart_alone),
         cmocka_unit_test(a_killed_supervisor_takes_shared_containers_along),
         cmocka_unit_test(commands_of_other_containers_outlive_one),
+        cmocka_unit_test(a_failed_probe_restarts),
+        cmocka_unit_test(a_failed_probe_ends_for_good),
+        cmocka_unit_test(a_probe_that_hangs_has_failed),
+        cmocka_unit_test(startup_holds_the_others_back),
+        cmocka_unit_test(readiness_comes_and_goes),
+        cmocka_unit_test(probes_and_hooks_over_the_network),
+        cmocka_unit_test(others_wait_for_a_hook),
+        cmocka_unit_test(a_failed_hook_ends_its_container),
+        cmocka_unit_test(a_hook_goes_before_the_end),
+        cmocka_unit_test(a_hook_may_sleep),
+        cmocka_unit_test(sidecars_live_beside_the_others),
+        cmocka_unit_test(sidecars_end_last),
+        cmocka_unit_test(a_failed_init_container_ends_the_pod),
+        cmocka_unit_test(who_fails_again_waits),
+        cmocka_unit_test(what_was_condemned_does_not_come_back),
+        cmocka_unit_test(a_deadline_never_moves_away),
     };
     struct err err = ERR_INIT;
     if (sandbox_enter(&err) < 0) {

@@ -1,0 +1,276 @@
+/* Probes and hooks as the supervisor runs them, without any API: what their results make of a
+ * container, in which order, and what is told of it. How long a figure of the kubelet's is stands
+ * in test_probe.c; here tries follow each other at once. */
+#include "sandbox_pod.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#include <signal.h>
+
+enum { AT_ONCE_MS = 10, NEVER_MS = 10 * DEADLINE_MS };
+
+#define SERVE  "echo up; while :; do sleep 0.01; done"
+#define REFUSE "trap '' TERM; " SERVE
+
+static void run_script(struct pod *pod, struct pod_handler *handler, const char *script)
+{
+    const char *const words[] = {"/bin/sh", "-c", script};
+    handler->kind = HANDLER_EXEC;
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        pod_strings_add(pod->arena, &handler->words, words[i]);
+}
+
+static struct probe_figures *add_probe(struct pod_container *container, enum probe_kind kind,
+                                       int64_t failure_threshold)
+{
+    container->life.figures[kind] = (struct probe_figures){.given = true,
+                                                           .period_ms = AT_ONCE_MS,
+                                                           .timeout_ms = DEADLINE_MS,
+                                                           .success_threshold = 1,
+                                                           .failure_threshold = failure_threshold,
+                                                           .grace_ms = -1};
+    return &container->life.figures[kind];
+}
+
+static void probe_by_script(struct pod *pod, enum probe_kind kind, int64_t failure_threshold,
+                            const char *script)
+{
+    add_probe(pod->main, kind, failure_threshold);
+    run_script(pod, &pod->main->life.probes[kind], script);
+}
+
+static const struct container_state *main_of(const struct pod *pod)
+{
+    return pod_state_find(pod_state_now(pod), "main");
+}
+
+static bool is_ready(const struct pod *pod)
+{
+    return main_of(pod) && main_of(pod)->ready;
+}
+
+static bool is_unready(const struct pod *pod)
+{
+    return main_of(pod) && !main_of(pod)->ready;
+}
+
+/* Whom its liveness or startup condemned has failed, also if it obeyed with exit code 0. */
+void a_failed_probe_restarts(void **state)
+{
+    static const struct {
+        enum probe_kind kind;
+        const char *failed, *told;
+    } CASES[] = {
+        {PROBE_LIVENESS, "Liveness probe failed: not well\n",
+         "Container main failed liveness probe, will be restarted"},
+        {PROBE_STARTUP, "Startup probe failed: not well\n",
+         "Container main failed startup probe, will be restarted"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        struct pod pod = pod_make("unwell", "10.244.1.1",
+                                  "test -e /v/again && exit 0\n"
+                                  "trap 'touch /v/again; exit 0' TERM; " SERVE);
+        pod_add_kept(&pod);
+        probe_by_script(&pod, CASES[i].kind, 3,
+                        "test -e /v/again && exit 0; echo >>/v/tries; echo not well; exit 1");
+        pod.spec.restart = RESTART_ON_FAILURE;
+        pod.spec.grace_ms = NEVER_MS;
+        pod_start(&pod);
+        assert_int_equal(pod_finish(&pod)->exit_code, 0);
+        assert_int_equal(main_of(&pod)->restarts, 1);
+        assert_int_equal(main_of(&pod)->last.exit_code, 0);
+        assert_string_equal(pod_kept(&pod, "tries"), "\n\n\n");
+        assert_int_equal(pod_count_news(&pod, "Unhealthy", CASES[i].failed), 3);
+        assert_int_equal(pod_count_news(&pod, "Killing", CASES[i].told), 1);
+        pod_drop(&pod);
+    }
+}
+
+/* A probe has a grace period of its own, and a policy is a policy. */
+void a_failed_probe_ends_for_good(void **state)
+{
+    struct pod pod = pod_make("unwell", "10.244.1.1", REFUSE);
+    probe_by_script(&pod, PROBE_LIVENESS, 1, "exit 1");
+    pod.main->life.figures[PROBE_LIVENESS].grace_ms = 1;
+    pod.spec.grace_ms = NEVER_MS;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
+    assert_int_equal(main_of(&pod)->restarts, 0);
+    assert_int_equal(pod_count_news(&pod, "Killing", "Container main failed liveness probe"), 1);
+    pod_drop(&pod);
+}
+
+void a_probe_that_hangs_has_failed(void **state)
+{
+    struct pod pod = pod_make("hanging", "10.244.1.1", "exec sleep 1000");
+    probe_by_script(&pod, PROBE_LIVENESS, 1, "exec sleep 1000");
+    pod.main->life.figures[PROBE_LIVENESS].timeout_ms = 1;
+    pod.spec.grace_ms = NEVER_MS;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->signal, SIGTERM);
+    assert_int_equal(pod_count_news(&pod, "Unhealthy",
+                                    "Liveness probe failed: command timed out: \"/bin/sh -c exec "
+                                    "sleep 1000\" timed out after 0s"),
+                     1);
+    pod_drop(&pod);
+}
+
+void startup_holds_the_others_back(void **state)
+{
+    struct pod pod = pod_make("slow", "10.244.1.1", SERVE);
+    pod_add_kept(&pod);
+    probe_by_script(&pod, PROBE_STARTUP, 100000, "echo >>/v/tries; test -e /v/go");
+    probe_by_script(&pod, PROBE_LIVENESS, 1, "touch /v/asked");
+    probe_by_script(&pod, PROBE_READINESS, 1, "touch /v/asked");
+    pod_start(&pod);
+    pod_await_kept(&pod, "tries", "\n\n\n");
+    assert_false(main_of(&pod)->started);
+    assert_false(main_of(&pod)->ready);
+    assert_string_equal(pod_kept(&pod, "asked"), "nothing");
+    pod_keep(&pod, "go");
+    pod_await(&pod, is_ready);
+    assert_true(main_of(&pod)->started);
+    /* It has spoken, and is not asked again. */
+    pod_await_kept(&pod, "asked", "");
+    size_t tries = strlen(pod_kept(&pod, "tries"));
+    node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
+    assert_int_equal(strlen(pod_kept(&pod, "tries")), tries);
+    assert_int_equal(main_of(&pod)->restarts, 0);
+    pod_drop(&pod);
+}
+
+void readiness_comes_and_goes(void **state)
+{
+    struct pod pod = pod_make("moody", "10.244.1.1", SERVE);
+    pod_add_kept(&pod);
+    probe_by_script(&pod, PROBE_READINESS, 2, "echo >>/v/tries; test -e /v/ready");
+    pod_start(&pod);
+    pod_await_kept(&pod, "tries", "\n\n\n");
+    assert_true(main_of(&pod)->started);
+    assert_false(main_of(&pod)->ready);
+    char *mark = pod_keep(&pod, "ready");
+    pod_await(&pod, is_ready);
+    assert_int_equal(unlink(mark), 0);
+    pod_await(&pod, is_unready);
+    assert_int_equal(main_of(&pod)->phase, CONTAINER_RUNNING);
+    assert_int_equal(main_of(&pod)->restarts, 0);
+    node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
+    pod_drop(&pod);
+}
+
+/* A server that can be reached has started; what it says counts for a probe, and that it says
+ * something for a hook. */
+void probes_and_hooks_over_the_network(void **state)
+{
+    struct pod pod = pod_make("server", "10.244.1.1",
+                              "exec python3 -c 'from http.server import *\n"
+                              "class Sick(BaseHTTPRequestHandler):\n"
+                              "  def do_GET(self):\n"
+                              "    open(\"/v/asked\", \"a\").write(self.path + \"\\n\")\n"
+                              "    self.send_error(500)\n"
+                              "HTTPServer((\"\", 8080), Sick).serve_forever()'");
+    const struct pod_handler connect = {.kind = HANDLER_TCP, .host = "127.0.0.1", .port = 8080};
+    struct pod_handler ask = {.kind = HANDLER_HTTP, .host = "127.0.0.1", .port = 8080};
+    pod_add_kept(&pod);
+    add_probe(pod.main, PROBE_STARTUP, 100000);
+    pod.main->life.probes[PROBE_STARTUP] = connect;
+    add_probe(pod.main, PROBE_LIVENESS, 1);
+    ask.path = "/probe";
+    pod.main->life.probes[PROBE_LIVENESS] = ask;
+    ask.path = "/hook";
+    pod.main->life.pre_stop = ask;
+    pod.spec.grace_ms = NEVER_MS;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->signal, SIGTERM);
+    assert_string_equal(pod_kept(&pod, "asked"), "/probe\n/hook\n");
+    assert_int_equal(pod_count_news(&pod, "Unhealthy",
+                                    "Liveness probe failed: HTTP probe failed with statuscode: "
+                                    "500"),
+                     1);
+    assert_int_equal(pod_count_news(&pod, "FailedPreStopHook", NULL), 0);
+    pod_drop(&pod);
+}
+
+/* The next container begins after the hook of the one before it. */
+void others_wait_for_a_hook(void **state)
+{
+    struct pod pod = pod_make("hooked", "10.244.1.1", "exec sleep 1000");
+    pod_add_kept(&pod);
+    pod_add_container(&pod, "second", "touch /v/second");
+    run_script(&pod, &pod.spec.containers[0].life.post_start,
+               "touch /v/hooked; until test -e /v/go; do sleep 0.01; done");
+    pod.spec.containers[1].life = (struct pod_life){0};
+    pod_start(&pod);
+    pod_await_kept(&pod, "hooked", "");
+    assert_int_equal(main_of(&pod)->phase, CONTAINER_WAITING);
+    assert_int_equal(pod_state_find(pod_state_now(&pod), "second")->pid, 0);
+    assert_string_equal(pod_kept(&pod, "second"), "nothing");
+    pod_keep(&pod, "go");
+    pod_await_kept(&pod, "second", "");
+    pod_await(&pod, is_ready);
+    node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
+    pod_drop(&pod);
+}
+
+void a_failed_hook_ends_its_container(void **state)
+{
+    struct pod pod = pod_make("hooked", "10.244.1.1", "exec sleep 1000");
+    run_script(&pod, &pod.main->life.post_start, "exit 1");
+    pod.spec.grace_ms = NEVER_MS;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->signal, SIGTERM);
+    assert_int_equal(pod_count_news(&pod, "FailedPostStartHook", "PostStartHook failed"), 1);
+    assert_int_equal(pod_count_news(&pod, "Killing", "FailedPostStartHook"), 1);
+    pod_drop(&pod);
+}
+
+/* Ends a pod whose container notes SIGTERM, and whose hook is this script. */
+static struct pod end_with_hook(const char *script, int64_t grace_ms)
+{
+    struct pod pod =
+        pod_make("leaving", "10.244.1.1", "trap 'echo term >>/v/order; exit 0' TERM; " SERVE);
+    pod_add_kept(&pod);
+    run_script(&pod, &pod.main->life.pre_stop, script);
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    pod_await(&pod, is_ready);
+    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, grace_ms, NULL), 0);
+    return pod;
+}
+
+void a_hook_goes_before_the_end(void **state)
+{
+    struct pod pod = end_with_hook("echo hook >>/v/order", DEADLINE_MS);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    assert_string_equal(pod_kept(&pod, "order"), "hook\nterm\n");
+    assert_int_equal(pod_count_news(&pod, "FailedPreStopHook", NULL), 0);
+    pod_drop(&pod);
+
+    pod = end_with_hook("echo hook >>/v/order; exit 1", DEADLINE_MS);
+    assert_string_equal(pod_kept(&pod, "order"), "hook\nterm\n");
+    assert_int_equal(pod_count_news(&pod, "FailedPreStopHook", "PreStopHook failed"), 1);
+    pod_drop(&pod);
+
+    /* One that takes too long is cut, and its container still told before it is killed. */
+    pod = end_with_hook("exec sleep 1000", 1);
+    assert_string_equal(pod_kept(&pod, "order"), "term\n");
+    pod_drop(&pod);
+
+    /* By force there is no hook. */
+    pod = end_with_hook("echo hook >>/v/order", 0);
+    assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
+    assert_string_equal(pod_kept(&pod, "order"), "nothing");
+    pod_drop(&pod);
+}
+
+void a_hook_may_sleep(void **state)
+{
+    struct pod pod = pod_make("sleeping", "10.244.1.1", "exec sleep 1000");
+    pod.main->life.post_start = (struct pod_handler){.kind = HANDLER_SLEEP, .sleep_ms = AT_ONCE_MS};
+    pod_start(&pod);
+    pod_await(&pod, is_ready);
+    node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
+    assert_int_equal(pod_count_news(&pod, "FailedPostStartHook", NULL), 0);
+    pod_drop(&pod);
+}
