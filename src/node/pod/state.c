@@ -6,11 +6,13 @@
 #include "base/str.h"
 #include "node/pod/record.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { STOP_MAX = 256 + 6 * POD_MESSAGE_MAX };
 
@@ -338,19 +340,44 @@ int pod_state_show(const char *directory, const struct pod_state *state, struct 
     return write_file(directory, state, file_replace, err);
 }
 
+static const char PAUSED[] = "paused", EVICTED[] = "evicted";
+
+static void mark(const char *directory, const char *name)
+{
+    _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
+static bool is_marked(const char *directory, const char *name)
+{
+    _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
+    return file_exists(path);
+}
+
+void pod_pause_clear(const char *directory)
+{
+    _cleanup_free_ char *path = mem_printf("%s/%s", directory, PAUSED);
+    unlink(path);
+}
+
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err)
 {
+    if (stop->pause)
+        mark(directory, PAUSED);
+    if (str_eq(stop->reason, "Evicted"))
+        mark(directory, EVICTED);
     _cleanup_free_ char *path = mem_printf("%s/stop", directory);
     _cleanup_buf_ struct buf text;
     buf_init(&text, STOP_MAX);
     record_write_int(&text, "grace", stop->grace_ms);
-    record_write_int(&text, "pause", stop->pause);
     record_write(&text, "reason", stop->reason);
     record_write(&text, "message", stop->message);
     return file_write_atomic(path, text.data, text.size, 0600, err);
 }
 
-int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err)
+static int load_order(const char *directory, struct pod_stop *ret, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/stop", directory);
     _cleanup_buf_ struct buf text;
@@ -373,12 +400,22 @@ int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err)
             return err_wrap(err, "'%s'", path);
         else if (str_eq(key, "grace"))
             stop.grace_ms = number;
-        else if (str_eq(key, "pause"))
-            stop.pause = number != 0;
     }
     if (result == 0)
         *ret = stop;
     return result;
+}
+
+void pod_stop_load(const char *directory, struct pod_stop *ret)
+{
+    (void)load_order(directory, ret, NULL);
+    ret->pause = is_marked(directory, PAUSED);
+    if (!ret->reason[0] && is_marked(directory, EVICTED)) {
+        str_copy(ret->reason, sizeof(ret->reason), "Evicted");
+        str_copy(ret->message, sizeof(ret->message),
+                 "The pod used more of the disk than it may. What it was could not be written "
+                 "down: there was no room for it. ");
+    }
 }
 
 int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err)

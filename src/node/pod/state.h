@@ -97,8 +97,12 @@ struct pod_stop {
     /* Why the pod as a whole is ended: "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
 };
+/* That a pod is paused or evicted is marked besides by an empty file, for which a full disk has
+ * room: it holds though nothing else can be written. */
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
-int pod_stop_load(const char *directory, struct pod_stop *ret, struct err *err);
+/* What was not stored stays as it is. */
+void pod_stop_load(const char *directory, struct pod_stop *ret);
+void pod_pause_clear(const char *directory); /* it goes on */
 
 /* <directory>/deadline: when the pod must have ended, where that was changed while it ran; wall
  * time. Control writes it and sends SIGHUP. */

@@ -45,6 +45,7 @@ struct supervisor {
     bool dirty;    /* the state must be written */
     bool stopping; /* nothing is started any more */
     bool pausing;  /* … by us; the next supervisor goes on */
+    bool resumed;  /* after a pause, of which the mark stands until the state is stored */
 };
 
 /* What cannot be written now, because the disk is full or there are no descriptors, is written
@@ -71,6 +72,9 @@ static void store_state(struct supervisor *s, int64_t *wake)
         return;
     }
     s->dirty = false;
+    if (s->resumed && !s->pausing)
+        pod_pause_clear(s->directory);
+    s->resumed = false;
 }
 
 static void set_waiting(struct container_state *state, const char *reason, const char *message)
@@ -215,16 +219,23 @@ static void end_all(struct supervisor *s, int64_t grace_ms)
         life_end(&s->lives[i], grace_ms, moment_monotonic_ms());
 }
 
-static void begin_stop(struct supervisor *s)
+/* The order how to end, and for the pod as a whole why. */
+static struct pod_stop read_stop(struct supervisor *s)
 {
     struct pod_stop stop = {.grace_ms = s->spec.grace_ms}; /* where none could be stored */
-    (void)pod_stop_load(s->directory, &stop, NULL);
+    pod_stop_load(s->directory, &stop);
     if (stop.reason[0] && !s->state.reason[0]) {
         str_copy(s->state.reason, sizeof(s->state.reason), stop.reason);
         str_copy(s->state.message, sizeof(s->state.message), stop.message);
         pod_state_tell(&s->state, NULL, true, stop.reason, "%s", stop.message);
         s->dirty = true;
     }
+    return stop;
+}
+
+static void begin_stop(struct supervisor *s)
+{
+    struct pod_stop stop = read_stop(s);
     s->stopping = true;
     s->pausing = stop.pause && !s->state.reason[0]; /* what was condemned does not come back */
     end_all(s, stop.grace_ms);
@@ -416,7 +427,11 @@ static void restore_state(struct supervisor *s)
     _cleanup_pod_state_ struct pod_state earlier = {0};
     (void)pod_state_load(s->directory, &earlier, NULL);
     pod_state_inherit(&s->state, &earlier);
-    s->stopping = s->state.reason[0] != '\0'; /* the one before was about to end it */
+    /* The one before was about to end or to pause it, and may have been killed before it could say
+     * so. */
+    s->resumed = read_stop(s).pause;
+    s->stopping = s->state.reason[0] != '\0';
+    s->pausing = s->resumed && !s->stopping;
     for (size_t i = 0; i < s->spec.container_count; i++)
         pod_state_add(&s->state, s->spec.containers[i].name);
     for (size_t i = 0; i < s->state.count; i++) {
@@ -446,6 +461,7 @@ static void restore_state(struct supervisor *s)
             decide_after_end(s, i);
         }
     }
+    s->pausing = false;
     s->dirty = true;
 }
 

@@ -141,16 +141,21 @@ char *pod_log(const struct pod *pod, int64_t run)
 }
 
 /* Until the pod has written the word; the deadline is reached by a defect only. */
-void pod_wait_for_word(const struct pod *pod, const char *word)
+void pod_wait_for_run(const struct pod *pod, int64_t run, const char *word)
 {
     int64_t deadline = moment_wall_ms() + DEADLINE_MS;
-    _cleanup_free_ char *path = pod_log_path(pod->directory, "main", 0);
-    while (!file_exists(path) || !strstr(pod_log(pod, 0), word)) {
+    _cleanup_free_ char *path = pod_log_path(pod->directory, "main", run);
+    while (!file_exists(path) || !strstr(pod_log(pod, run), word)) {
         if (moment_wall_ms() > deadline)
             fail_msg("%s does not say '%s': %s", pod->directory, word,
-                     file_exists(path) ? pod_log(pod, 0) : "nothing");
+                     file_exists(path) ? pod_log(pod, run) : "nothing");
         poll(NULL, 0, 5);
     }
+}
+
+void pod_wait_for_word(const struct pod *pod, const char *word)
+{
+    pod_wait_for_run(pod, 0, word);
 }
 
 void pod_expect_log(const struct pod *pod, const char *expected)

@@ -39,6 +39,7 @@ struct container_end *pod_finish(const struct pod *pod);
 char *pod_log(const struct pod *pod, int64_t run);
 /* Until the pod has written the word; the deadline is reached by a defect only. */
 void pod_wait_for_word(const struct pod *pod, const char *word);
+void pod_wait_for_run(const struct pod *pod, int64_t run, const char *word); /* its own log */
 void pod_expect_log(const struct pod *pod, const char *expected);
 /* Until the pod's state is so. */
 void pod_await(const struct pod *pod, bool (*is_so)(const struct pod *pod));

@@ -266,52 +266,118 @@ static void a_deadline_that_comes_nearer(void **state)
     pod_drop(&pod);
 }
 
-static void a_pause_goes_on_by_policy(void **state)
+/* As a full disk does it: how the pod is to end cannot be written. */
+static void block_orders(const struct pod *pod)
 {
-    struct pod pod = pod_make("pause", "10.244.1.1", "echo up; exec sleep 1000");
-    pod.spec.restart = RESTART_ON_FAILURE;
-    pod_start(&pod);
-    pod_wait_for_word(&pod, "up");
-    int pidfd = pod_find_supervisor(&pod);
-    const struct pod_stop stop = {.grace_ms = DEADLINE_MS, .pause = true};
-    pod_stop_store(pod.directory, &stop, NULL);
+    _cleanup_free_ char *path = mem_printf("%s/stop", pod->directory);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void order_end(const struct pod *pod, const struct pod_stop *stop)
+{
+    int pidfd = pod_find_supervisor(pod);
+    (void)pod_stop_store(pod->directory, stop, NULL);
     pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
     assert_true(process_wait_end(pidfd, DEADLINE_MS));
     close(pidfd);
-    assert_false(pod_state_now(&pod)->finished);
-    assert_int_equal(pod_state_now(&pod)->containers[0].phase, CONTAINER_WAITING);
-    assert_int_equal(pod_state_now(&pod)->containers[0].last.signal, SIGTERM);
-    assert_int_equal(pod_state_now(&pod)->containers[0].level, 0); /* nobody's fault */
+}
+
+static void a_pause_goes_on_whatever_the_policy(void **state)
+{
+    static const struct pod_stop PAUSE = {.grace_ms = DEADLINE_MS, .pause = true};
+    for (int blocked = 0; blocked < 2; blocked++) {
+        struct pod pod = pod_make("pause", "10.244.1.1", "echo up; exec sleep 1000");
+        pod.spec.restart = RESTART_NEVER;
+        pod.spec.grace_ms = DEADLINE_MS;
+        pod_start(&pod);
+        pod_wait_for_word(&pod, "up");
+        if (blocked)
+            block_orders(&pod);
+        order_end(&pod, &PAUSE);
+        assert_false(pod_state_now(&pod)->finished);
+        assert_int_equal(pod_state_now(&pod)->containers[0].phase, CONTAINER_WAITING);
+        assert_int_equal(pod_state_now(&pod)->containers[0].last.signal, SIGTERM);
+        assert_int_equal(pod_state_now(&pod)->containers[0].level, 0); /* nobody's fault */
+        pod_drop(&pod);
+    }
+}
+
+static void kill_and_restart(const struct pod *pod)
+{
+    _cleanup_free_ char *order = mem_printf("%s/stop", pod->directory);
+    int pidfd = pod_find_supervisor(pod);
+    pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+    assert_true(process_wait_end(pidfd, DEADLINE_MS));
+    close(pidfd);
+    unlink(order); /* as control does */
+    pod_start_supervisor(pod);
+}
+
+/* A supervisor that could not even write how the pod ended, and was killed for it. */
+static void a_pause_that_was_cut_short(void **state)
+{
+    static const struct pod_stop PAUSE = {.grace_ms = DEADLINE_MS, .pause = true};
+    struct pod pod = pod_make("cut", "10.244.1.1", "echo up; exec sleep 1000");
+    _cleanup_free_ char *mark = mem_printf("%s/paused", pod.directory);
+    pod.spec.restart = RESTART_NEVER;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    assert_int_equal(pod_stop_store(pod.directory, &PAUSE, NULL), 0);
+    kill_and_restart(&pod);
+    pod_wait_for_run(&pod, 1, "up");
+    /* It has gone on; what befalls it now is no pause. */
+    while (file_exists(mark))
+        poll(NULL, 0, 5);
+    kill_and_restart(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 128 + SIGKILL);
+    pod_drop(&pod);
+}
+
+static void an_eviction_that_was_cut_short(void **state)
+{
+    static const struct pod_stop EVICTION = {.grace_ms = DEADLINE_MS, .reason = "Evicted"};
+    struct pod pod = pod_make("cut", "10.244.1.1", "echo up; exec sleep 1000");
+    pod.spec.restart = RESTART_ALWAYS;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    assert_int_equal(pod_stop_store(pod.directory, &EVICTION, NULL), 0);
+    kill_and_restart(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 128 + SIGKILL);
+    assert_string_equal(pod_state_now(&pod)->reason, "Evicted");
     pod_drop(&pod);
 }
 
 /* Whom an eviction ended has failed, whatever its policy says, and does not come back. */
 static void an_eviction_is_final(void **state)
 {
-    struct pod pod = pod_make("evicted", "10.244.1.1",
-                              "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done");
-    pod.spec.restart = RESTART_ALWAYS;
-    pod_start(&pod);
-    pod_wait_for_word(&pod, "up");
-    int pidfd = pod_find_supervisor(&pod);
     const struct pod_stop stop = {
         .grace_ms = DEADLINE_MS, .reason = "Evicted", .message = "Usage of \"x\". "};
-    pod_stop_store(pod.directory, &stop, NULL);
-    pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
-    assert_true(process_wait_end(pidfd, DEADLINE_MS));
-    close(pidfd);
-    const struct pod_state *ended = pod_state_now(&pod);
-    assert_true(ended->finished);
-    assert_string_equal(ended->reason, "Evicted");
-    assert_string_equal(ended->message, stop.message);
-    assert_int_equal(ended->containers[0].end.exit_code, 0);
-    bool told = false;
-    const struct pod_news *news;
-    for (int64_t number = ended->told; (news = pod_state_news(ended, number)); number--)
-        told = told || (news->is_warning && str_eq(news->reason, "Evicted") &&
-                        str_eq(news->message, stop.message));
-    assert_true(told);
-    pod_drop(&pod);
+    for (int blocked = 0; blocked < 2; blocked++) {
+        struct pod pod = pod_make("evicted", "10.244.1.1",
+                                  "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done");
+        pod.spec.restart = RESTART_ALWAYS;
+        pod.spec.grace_ms = DEADLINE_MS;
+        pod_start(&pod);
+        pod_wait_for_word(&pod, "up");
+        if (blocked)
+            block_orders(&pod);
+        order_end(&pod, &stop);
+        const struct pod_state *ended = pod_state_now(&pod);
+        const char *message = blocked ? "The pod used more of the disk than it may. What it was "
+                                        "could not be written down: there was no room for it. "
+                                      : stop.message;
+        assert_true(ended->finished);
+        assert_string_equal(ended->reason, "Evicted");
+        assert_string_equal(ended->message, message);
+        assert_int_equal(ended->containers[0].end.exit_code, 0);
+        bool told = false;
+        const struct pod_news *news;
+        for (int64_t number = ended->told; (news = pod_state_news(ended, number)); number--)
+            told = told || (news->is_warning && str_eq(news->reason, "Evicted") &&
+                            str_eq(news->message, message));
+        assert_true(told);
+        pod_drop(&pod);
+    }
 }
 
 /* On a full disk nobody can say how a pod is to end: it ends as its own grace period says, and who
@@ -327,7 +393,7 @@ static void an_end_that_cannot_be_described(void **state)
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
     _cleanup_free_ char *in_the_way = mem_printf("%s/stop", pod.directory);
-    assert_int_equal(mkdir(in_the_way, 0700), 0);
+    block_orders(&pod);
     assert_int_equal(loop_new(&loop, &err), 0);
     struct supervisor_link *link = supervisor_link_new(loop, pod.directory, step_path, &DEAF, NULL);
     assert_true(supervisor_link_attach(link));
@@ -435,7 +501,9 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(restarts_keep_the_log_before),
         cmocka_unit_test(a_killed_supervisor_takes_its_pod_along),
         cmocka_unit_test(a_deadline_that_comes_nearer),
-        cmocka_unit_test(a_pause_goes_on_by_policy),
+        cmocka_unit_test(a_pause_goes_on_whatever_the_policy),
+        cmocka_unit_test(a_pause_that_was_cut_short),
+        cmocka_unit_test(an_eviction_that_was_cut_short),
         cmocka_unit_test(an_eviction_is_final),
         cmocka_unit_test(an_end_that_cannot_be_described),
         cmocka_unit_test(read_only_all_the_way_down),
