@@ -7,6 +7,7 @@
 #include "tar_write.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -240,9 +241,55 @@ static void ways_out(void **state)
     expect_file("etc/absolute", "here");
 }
 
+static void what_leads_up_is_refused(void **state)
+{
+    static const char *const NAMES[] = {"../x", "a/../x", "a/..", ".."};
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
+        struct err err = ERR_INIT;
+        tar_put(&layer.buf, '0', NAMES[i], "x");
+        assert_int_equal(apply(&err), -ERR_INVALID);
+        assert_non_null(strstr(err.message, "leads up and out of the image"));
+    }
+}
+
+/* What became a link to another directory has no mode to give to that. */
+static void a_directory_that_became_a_link(void **state)
+{
+    struct stat info;
+    uint64_t size;
+    tar_put_data(&layer.buf, '5', "first", "", 0700, "", 0);
+    tar_put_data(&layer.buf, '5', "other", "", 0755, "", 0);
+    apply_well();
+    tar_put(&layer.buf, '2', "first", "other");
+    apply_well();
+    assert_int_equal(image_unpack_finish(unpack, &size, NULL), 0);
+    assert_int_equal(stat(path_of(root, "other"), &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0755);
+}
+
+static void who_is_told_to_end_ends(void **state)
+{
+    sigset_t ending, before;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ending, &before);
+    raise(SIGTERM);
+    tar_put(&layer.buf, '0', "file", "x");
+    int result = apply(NULL);
+    assert_int_equal(sigwaitinfo(&ending, NULL), SIGTERM);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    assert_int_equal(result, -ERR_CANCELED);
+    expect_gone("file");
+}
+
 static void limits(void **state)
 {
     struct err err = ERR_INIT;
+    for (int i = 0; i < ENTRIES_MAX; i++)
+        tar_put(&layer.buf, '0', path_of("many", "x"), "");
+    apply_well();
+    image_unpack_free(unpack);
+    unpack = image_unpack_new(root_fd, ENTRIES_MAX);
     for (int i = 0; i <= ENTRIES_MAX; i++)
         tar_put(&layer.buf, '0', path_of("many", "x"), "");
     assert_int_equal(apply(&err), -ERR_TOO_MANY);
@@ -273,6 +320,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(links_inside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(modes_and_owners, set_up, tear_down),
         cmocka_unit_test_setup_teardown(ways_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_leads_up_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_directory_that_became_a_link, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_is_told_to_end_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits, set_up, tear_down),
     };
     if (!mkdtemp(scratch))

@@ -1,6 +1,5 @@
 /* Volumes: each kind ends as a directory with the right content, or is refused with its name. */
 #include "node_test.h"
-#include "scratch_directory.h"
 
 #include "base/file.h"
 #include "node/volume/files.h"
@@ -10,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static char root[] = "/tmp/trainyard-volumes.XXXXXX";
 
 static const struct json *get_object(void *context, const struct kube_resource *resource,
                                      const char *namespace_, const char *name)
@@ -53,8 +54,8 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
     struct map tokens = {0};
     map_put(&tokens, "", (char[]){"of the API"});
     map_put(&tokens, "vault", (char[]){"of the vault"});
-    const struct volume_context context = {.state_dir = directory,
-                                           .pod_dir = arena_printf(arena, "%s/pod", directory),
+    const struct volume_context context = {.state_dir = root,
+                                           .pod_dir = arena_printf(arena, "%s/pod", root),
                                            .facts = &facts,
                                            .objects = &objects,
                                            .tokens = &tokens,
@@ -95,8 +96,8 @@ static void refreshing(void **state)
                "'aHVzaA=='}}}}");
     const struct node_objects objects = {get_object, world};
     struct map tokens = {0};
-    const struct volume_context context = {.state_dir = directory,
-                                           .pod_dir = arena_printf(arena, "%s/fresh", directory),
+    const struct volume_context context = {.state_dir = root,
+                                           .pod_dir = arena_printf(arena, "%s/fresh", root),
                                            .facts = &facts,
                                            .objects = &objects,
                                            .tokens = &tokens,
@@ -162,6 +163,11 @@ static void contents(void **state)
     has_file(&v, "x/y", "B");
     _cleanup_free_ char *left_out = mem_printf("%s/a.txt", v.source);
     assert_false(file_exists(left_out));
+    assert_int_equal(
+        prepare(arena, "{'name':'b','configMap':{'name':'c','items':[{'key':'z','path':'bytes'}]}}",
+                &v, &err),
+        0);
+    has_file(&v, "bytes", "\1\2");
     assert_int_equal(prepare(arena, "{'name':'s','secret':{'secretName':'s'}}", &v, &err), 0);
     has_file(&v, "p", "hush");
     assert_int_equal(
@@ -213,7 +219,7 @@ static struct volume_set make_set(struct arena *arena, const char *value)
 static void a_set_changes_at_once(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct volume v = {.source = arena_printf(arena, "%s/set", directory)};
+    const struct volume v = {.source = arena_printf(arena, "%s/set", root)};
     char *data = arena_printf(arena, "%s/..data", v.source), before[256], after[256];
     struct volume_set first = make_set(arena, "1"), second = make_set(arena, "2");
     struct stat info;
@@ -248,7 +254,7 @@ static void a_set_changes_at_once(void **state)
 static void a_boot_fills_the_set_anew(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct volume v = {.source = arena_printf(arena, "%s/booted", directory)};
+    const struct volume v = {.source = arena_printf(arena, "%s/booted", root)};
     struct volume_set set = make_set(arena, "1");
     set.boot = "one";
     assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
@@ -261,12 +267,32 @@ static void a_boot_fills_the_set_anew(void **state)
     has_file(&v, "deep/two", "1");
 }
 
+/* A mode alone is a change, has no more than the bits of files, and what an older version of us
+ * laid out as a directory gives way. */
+static void modes_and_places_of_a_set(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct volume v = {.source = arena_printf(arena, "%s/modes", root)};
+    static const mode_t MODES[] = {0644, 04640, 0600};
+    char *file = arena_printf(arena, "%s/one", v.source);
+    struct stat info;
+    assert_int_equal(file_make_dirs(arena_printf(arena, "%s/below", file), 0755, NULL), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(MODES); i++) {
+        struct volume_set set = {.arena = arena};
+        assert_int_equal(volume_set_add(&set, "one", "1", 1, MODES[i], NULL), 0);
+        assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
+        has_file(&v, "one", "1");
+        assert_int_equal(stat(file, &info), 0);
+        assert_int_equal(info.st_mode & 07777, MODES[i] & 0777);
+    }
+}
+
 /* The group of a volume: what may be read may be read by it, what is made inherits it. */
 static void a_group_owns_the_volume(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char *volume = arena_printf(arena, "%s/group", directory), *inner, *file;
-    char *outside = arena_printf(arena, "%s/not-the-group's", directory);
+    char *volume = arena_printf(arena, "%s/group", root), *inner, *file;
+    char *outside = arena_printf(arena, "%s/outside", root);
     struct stat info;
     int64_t group = geteuid() == 0 ? 4242 : getegid(); /* an ordinary user has one only */
     inner = arena_printf(arena, "%s/in", volume);
@@ -387,7 +413,12 @@ int main(void)
                                        cmocka_unit_test(refreshing),
                                        cmocka_unit_test(a_set_changes_at_once),
                                        cmocka_unit_test(a_boot_fills_the_set_anew),
+                                       cmocka_unit_test(modes_and_places_of_a_set),
                                        cmocka_unit_test(a_group_owns_the_volume),
                                        cmocka_unit_test(refusals)};
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    if (!mkdtemp(root))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    file_remove_tree(root, NULL);
+    return failed;
 }
