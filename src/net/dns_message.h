@@ -121,5 +121,8 @@ struct dns_record {
 
 /* Take the next record of the answer section; false behind the last, or at one that is broken. */
 bool dns_reply_next(struct dns_reply *reply, struct dns_record *ret);
+/* The first address of version 4 among them, whichever alias it stands behind; false: none, or the
+ * server says that something is wrong. */
+bool dns_reply_address(struct dns_reply *reply, struct in_addr *ret);
 
 #endif

@@ -61,3 +61,14 @@ bool dns_reply_next(struct dns_reply *reply, struct dns_record *ret)
     reply->left = reader.failed ? 0 : reply->left - 1;
     return !reader.failed;
 }
+
+bool dns_reply_address(struct dns_reply *reply, struct in_addr *ret)
+{
+    struct dns_record record;
+    while (reply->rcode == DNS_NOERROR && dns_reply_next(reply, &record))
+        if (record.type == DNS_A && record.class == DNS_CLASS_IN && record.size == sizeof(*ret)) {
+            memcpy(ret, record.data, sizeof(*ret));
+            return true;
+        }
+    return false;
+}

@@ -62,6 +62,10 @@ static void check_reply(const uint8_t *data, size_t size)
     while (dns_reply_next(&reply, &record))
         if (record.data < data || record.data + record.size > data + size)
             mem_panic("a record beyond its message");
+    struct in_addr address;
+    if (dns_reply_read(data, size, data, size, &reply) && dns_reply_address(&reply, &address) &&
+        (reply.rcode != DNS_NOERROR || !memmem(data, size, &address, sizeof(address))))
+        mem_panic("an address that nobody told");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

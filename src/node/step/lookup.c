@@ -19,17 +19,6 @@
 
 enum { NDOTS = 5, SERVER_MS = 2000 }; /* as the pods' resolv.conf has it; then the next one */
 
-static bool find_address(struct dns_reply *reply, struct in_addr *ret)
-{
-    struct dns_record record;
-    while (dns_reply_next(reply, &record))
-        if (record.type == DNS_A && record.size == sizeof(*ret)) {
-            memcpy(ret, record.data, sizeof(*ret));
-            return true;
-        }
-    return false;
-}
-
 /* One server, one question. */
 static bool ask(const struct resolver *server, const uint8_t *question, size_t size,
                 int64_t deadline_ms, struct in_addr *ret)
@@ -47,7 +36,7 @@ static bool ask(const struct resolver *server, const uint8_t *question, size_t s
         if (got < 0)
             return false; /* nobody listens there */
         if (dns_reply_read(data, (size_t)got, question, size, &reply))
-            return find_address(&reply, ret);
+            return dns_reply_address(&reply, ret);
     }
     return false;
 }

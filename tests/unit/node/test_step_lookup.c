@@ -1,0 +1,225 @@
+/* Names that probes ask for: which names are asked of which server, and what a server may say. The
+ * test is the name server, in a network of its own where it may have its port. */
+#include "node_test.h"
+
+#include "dns_text.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/moment.h"
+#include "node/names/resolvers.h"
+#include "node/step/lookup.h"
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SKIPPED = 77, DEADLINE_MS = 60 * 1000 };
+
+static int asked_fd; /* the names that the server was asked for, a line each */
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+static void put_record(struct dns_text_message *answer, unsigned type, unsigned class,
+                       const void *data, size_t size)
+{
+    dns_text_put_u16(answer, 0xC00C); /* the name of the question */
+    dns_text_put_u16(answer, type);
+    dns_text_put_u16(answer, class);
+    dns_text_put_u16(answer, 0);
+    dns_text_put_u16(answer, 1);
+    dns_text_put_u16(answer, (unsigned)size);
+    dns_text_put(answer, data, size);
+    answer->bytes[7]++;
+}
+
+/* The question as the beginning of an answer to it. */
+static struct dns_text_message *begin(const struct dns_text_message *question)
+{
+    static struct dns_text_message answer;
+    answer = *question;
+    answer.bytes[2] |= 0x80;
+    return &answer;
+}
+
+static void answer(int fd, const struct sockaddr_in *who, const struct dns_text_message *question,
+                   const char *name)
+{
+    static const uint8_t RIGHT[] = {10, 1, 2, 3}, WRONG[] = {6, 6, 6, 6};
+    struct dns_text_message *out = begin(question);
+#define SEND() sendto(fd, out->bytes, out->size, 0, (const struct sockaddr *)who, sizeof(*who))
+    if (str_has_prefix(name, "known")) {
+        put_record(out, DNS_A, 1, RIGHT, 4);
+    } else if (str_has_prefix(name, "alias")) {
+        put_record(out, DNS_CNAME, 1, "\5known", 7);
+        put_record(out, DNS_A, 1, RIGHT, 4);
+    } else if (str_has_prefix(name, "error")) {
+        put_record(out, DNS_A, 1, WRONG, 4);
+        out->bytes[3] |= DNS_SERVFAIL;
+    } else if (str_has_prefix(name, "odd")) {
+        put_record(out, DNS_A, 3, WRONG, 4); /* of another class */
+        put_record(out, DNS_A, 1, WRONG, 3); /* no whole address */
+        put_record(out, DNS_AAAA, 1, "0123456789abcdef", 16);
+    } else if (str_has_prefix(name, "cut")) {
+        put_record(out, DNS_A, 1, WRONG, 4);
+        out->size -= 2;
+    } else if (str_has_prefix(name, "forged")) {
+        put_record(out, DNS_A, 1, WRONG, 4);
+        out->bytes[0] ^= 1; /* another number */
+        SEND();
+        out->bytes[0] ^= 1;
+        out->bytes[13] ^= 3; /* another name */
+        SEND();
+        out->bytes[13] ^= 3;
+        out->bytes[2] &= 0x7F; /* no answer */
+        SEND();
+        out->size = 5;
+        SEND();
+        out = begin(question);
+        put_record(out, DNS_A, 1, RIGHT, 4);
+    } else {
+        out->bytes[3] |= DNS_NXDOMAIN;
+    }
+    SEND();
+#undef SEND
+}
+
+static void serve(int fd, int told) __attribute__((noreturn));
+static void serve(int fd, int told)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        struct dns_text_message question = {0};
+        struct sockaddr_in who;
+        socklen_t who_size = sizeof(who);
+        ssize_t size = recvfrom(fd, question.bytes, sizeof(question.bytes), 0,
+                                (struct sockaddr *)&who, &who_size);
+        struct dns_query query;
+        enum dns_rcode rcode;
+        question.size = size > 0 ? (size_t)size : 0;
+        if (!dns_query_read(question.bytes, question.size, &query, &rcode) || query.type != DNS_A)
+            _exit(1);
+        dprintf(told, "%s\n", query.name);
+        answer(fd, &who, &question, query.name);
+    }
+}
+
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+#define SERVER "nameserver 127.0.0.1\n"
+
+/* The address found, or "none", and behind it the names that were asked for. */
+static char *look_up(const char *resolv_conf, const char *name)
+{
+    static char text[4096];
+    struct in_addr address;
+    size_t used = 0;
+    bool found = step_lookup(resolv_conf, name, moment_monotonic_ms() + DEADLINE_MS, &address);
+    used = (size_t)snprintf(text, sizeof(text), "%s:", found ? inet_ntoa(address) : "none");
+    ssize_t got = read(asked_fd, text + used, sizeof(text) - used - 1);
+    text[used + (got > 0 ? (size_t)got : 0)] = '\0';
+    for (char *end; (end = strchr(text, '\n'));)
+        *end = ' ';
+    return text;
+}
+
+static void what_is_asked(void **state)
+{
+    static const char SEARCH[] = SERVER "search one.local  two.local\toptions\n";
+    assert_string_equal(look_up(SERVER, "known"), "10.1.2.3:known ");
+    assert_string_equal(look_up(SERVER, "missing"), "none:missing ");
+    assert_string_equal(look_up(SEARCH, "known"), "10.1.2.3:known.one.local ");
+    assert_string_equal(look_up(SEARCH, "x"), "none:x.one.local x.two.local x.options x ");
+    assert_string_equal(look_up(SEARCH, "x."), "none:x "); /* whole as it stands */
+    assert_string_equal(look_up(SERVER "domain one.local", "a.b.c.d.e"),
+                        "none:a.b.c.d.e.one.local a.b.c.d.e ");
+    assert_string_equal(look_up(SERVER "domain one.local", "a.b.c.d.e.f"),
+                        "none:a.b.c.d.e.f a.b.c.d.e.f.one.local ");
+}
+
+static void what_is_no_name(void **state)
+{
+    char label[65], name[300] = "";
+    memset(label, 'a', sizeof(label) - 1);
+    label[64] = '\0';
+    assert_string_equal(look_up(SERVER, ""), "none:");
+    assert_string_equal(look_up(SERVER, "."), "none:");
+    assert_string_equal(look_up(SERVER, "a..b"), "none:");
+    assert_string_equal(look_up(SERVER, label), "none:");
+    assert_string_equal(look_up("", "known"), "none:"); /* nobody to ask */
+    for (int i = 0; i < 63; i++)
+        strcat(name, "abc.");
+    strcat(name, "a"); /* 253 */
+    assert_string_equal(look_up(SERVER "search local", name),
+                        arena_printf(*state, "none:%s ", name));
+    strcat(name, "a");
+    assert_string_equal(look_up(SERVER, name), "none:");
+}
+
+static void what_is_said(void **state)
+{
+    assert_string_equal(look_up(SERVER, "alias"), "10.1.2.3:alias ");
+    assert_string_equal(look_up(SERVER, "error"), "none:error ");
+    assert_string_equal(look_up(SERVER, "odd"), "none:odd ");
+    assert_string_equal(look_up(SERVER, "cut"), "none:cut ");
+    assert_string_equal(look_up(SERVER, "forged"), "10.1.2.3:forged ");
+}
+
+static void the_next_is_asked(void **state)
+{
+    /* At the first two nobody listens. */
+    assert_string_equal(look_up("nameserver 127.0.0.8\nnameserver 127.0.0.9\n" SERVER, "known"),
+                        "10.1.2.3:known ");
+    struct in_addr address;
+    assert_false(step_lookup("nameserver 127.0.0.2\n", "known", moment_monotonic_ms(), &address));
+}
+
+/* A network with nothing but its loopback, and a name server there. */
+static int prepare(pid_t *ret_server)
+{
+    const struct sockaddr_in here = {.sin_family = AF_INET,
+                                     .sin_port = htons(RESOLVERS_PORT),
+                                     .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    int told[2];
+    if (unshare(CLONE_NEWNET | (geteuid() ? CLONE_NEWUSER : 0)) < 0)
+        return SKIPPED;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &loopback) < 0 ||
+        bind(fd, (const struct sockaddr *)&here, sizeof(here)) < 0 ||
+        pipe2(told, O_CLOEXEC | O_NONBLOCK) < 0 || (*ret_server = fork()) < 0)
+        return 1;
+    if (*ret_server == 0)
+        serve(fd, told[1]);
+    close(fd);
+    close(told[1]);
+    asked_fd = told[0];
+    return 0;
+}
+
+int main(void)
+{
+    struct arena *arena = arena_new();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_asked),
+        cmocka_unit_test_prestate(what_is_no_name, arena),
+        cmocka_unit_test(what_is_said),
+        cmocka_unit_test(the_next_is_asked),
+    };
+    pid_t server;
+    int result = prepare(&server);
+    if (result == 0) {
+        result = cmocka_run_group_tests(tests, NULL, NULL);
+        kill(server, SIGKILL);
+        waitpid(server, NULL, 0);
+    }
+    arena_free(arena);
+    return result;
+}
