@@ -29,7 +29,7 @@
 
 enum { LOOK_MS = 20, READY_MS = 10 * 1000, LOG_MAX = 64 * 1024 };
 
-#define WAY_OUT_CIDR "--cidr=" WAY_OUT_RANGE "/24"
+static const char CIDR[] = "--cidr=" WAY_OUT_RANGE "/24";
 
 /* Ours is the port space of the machine, theirs the pods': no port is passed either way, and no
  * address stands for the machine's loopback. */
@@ -41,7 +41,7 @@ static const char *const PASTA[] = {
     WAY_OUT_LINK,    "--netns-only", "--netns",      NULL,
 };
 static const char *const SLIRP[] = {
-    "--configure",       "--mtu=65520", "--disable-host-loopback", "--disable-dns", WAY_OUT_CIDR,
+    "--configure",       "--mtu=65520", "--disable-host-loopback", "--disable-dns", CIDR,
     "--netns-type=path", NULL,
 };
 
