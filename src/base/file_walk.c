@@ -101,6 +101,15 @@ static int open_directory(const struct walker *w, const char *name)
     return openat(w->fd, name, flags);
 }
 
+/* Who may only read its names could neither look at what they stand for nor come back up. */
+static bool may_pass(const struct walker *w, int fd)
+{
+    if (!w->walk->closed)
+        return true;
+    _cleanup_fd_ int same = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return same >= 0;
+}
+
 static int read_entries(struct walker *w)
 {
     int copy = fcntl(w->fd, F_DUPFD_CLOEXEC, 0), result = 0;
@@ -130,12 +139,15 @@ static int descend(struct walker *w)
     if (w->walk->depth_max && w->depth > w->walk->depth_max)
         return E2BIG;
     int fd = open_directory(w, name);
-    if (fd < 0 && errno != ELOOP && errno != ENOTDIR && errno != ENOENT)
+    bool is_closed = fd < 0 ? errno == EACCES && w->walk->closed : !may_pass(w, fd);
+    if (fd < 0 && !is_closed && errno != ELOOP && errno != ENOTDIR && errno != ENOENT)
         return errno;
+    if (is_closed)
+        ++*w->walk->closed;
     bool foreign =
         fd >= 0 && (fstat(fd, &info) < 0 ||
                     (w->depth > 1 && info.st_dev != w->levels[w->depth - 1].info.st_dev));
-    if (fd < 0 || foreign) {
+    if (fd < 0 || foreign || is_closed) {
         if (fd >= 0)
             close(fd);
         int result = fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? visit(w, name, &info)

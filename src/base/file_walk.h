@@ -17,6 +17,8 @@ struct file_walk {
     void *context;
     const char *verb; /* of the complaint: "cannot <verb> '<path>': …" */
     bool open_up;     /* give ourselves the rights to directories that we lack */
+    /* Directories that we may not enter are visited and counted here; NULL: the walk ends there. */
+    size_t *closed;
     /* What the tree may be at most; beyond it the walk ends with E2BIG. */
     size_t *entries_left; /* counted down at each entry met; NULL: any number */
     size_t depth_max;     /* of directories within each other; 0: any */

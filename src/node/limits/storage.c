@@ -148,6 +148,7 @@ static void measure(struct storage_place *place, size_t *left)
     const struct file_walk walk = {.visit = count_entry,
                                    .context = place,
                                    .verb = "measure",
+                                   .closed = &place->closed,
                                    .entries_left = left,
                                    .depth_max = STORAGE_DEPTH_MAX,
                                    .names_max = STORAGE_NAMES_MAX};
@@ -158,6 +159,7 @@ static void measure(struct storage_place *place, size_t *left)
         err = (struct err)ERR_INIT;
         *left = allowed;
         place->used = 0;
+        place->closed = 0;
         (void)file_walk(&walk, place->path, &err);
         most = place->used > most ? place->used : most;
     } while (err.sys == ESTALE && ++walks < WALKS_MAX);
@@ -223,5 +225,18 @@ const char *storage_judge(struct arena *arena, const struct json *pod,
                 "Pod has limits on ephemeral local storage, but too much to be measured: more than "
                 "%d files, directories more than %d deep, or names of more than %d MiB. ",
                 STORAGE_ENTRIES_MAX, STORAGE_DEPTH_MAX, STORAGE_NAMES_MAX >> 20);
+    return NULL;
+}
+
+const char *storage_gap(struct arena *arena, const struct storage_place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (places[i].closed)
+            return arena_printf(
+                arena,
+                "the disk that the pod uses cannot be measured as a whole: %zu directories in "
+                "'%s' cannot be entered by the user that runs the cluster, as their mode says, and "
+                "count for nothing",
+                places[i].closed, places[i].path);
     return NULL;
 }

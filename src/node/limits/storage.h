@@ -29,6 +29,7 @@ struct storage_place {
     const char *path;
     int64_t used;   /* bytes on the disk, as far as they were counted */
     bool is_beyond; /* there is more than may be looked at */
+    size_t closed;  /* directories that we may not enter: what is in them is not counted */
 };
 
 bool storage_is_limited(const struct json *pod);
@@ -45,5 +46,8 @@ void storage_measure(struct storage_place *places, size_t count);
  * is, too: it could hide anything there. */
 const char *storage_judge(struct arena *arena, const struct json *pod,
                           const struct storage_place *places, size_t count);
+
+/* What was not counted, as a sentence, or NULL. */
+const char *storage_gap(struct arena *arena, const struct storage_place *places, size_t count);
 
 #endif

@@ -40,10 +40,21 @@ static bool is_ending(const struct pod_runner *runner)
            kube_meta_is_deleting(runner_pod(runner));
 }
 
+/* Once: a pod may make such directories all the time. */
+static void tell_gap(struct pod_runner *runner, const struct storage_walk *walk)
+{
+    const char *gap = storage_gap(walk->arena, walk->places, walk->count);
+    if (gap && !runner->was_gap_told) {
+        runner->was_gap_told = true;
+        pod_runner_warn(runner, "StorageNotMeasured", gap);
+    }
+}
+
 static void judge(struct pod_runner *runner, const struct storage_walk *walk)
 {
     if (is_ending(runner))
         return; /* since the walk began */
+    tell_gap(runner, walk);
     const char *message = storage_judge(walk->arena, runner_pod(runner), walk->places, walk->count);
     if (message)
         pod_runner_stop(runner, EVICTION_GRACE_MS, "Evicted", message);

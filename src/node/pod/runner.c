@@ -249,11 +249,15 @@ static void announce_limits(struct pod_runner *runner)
                    "limits of %s are not enforced here: %s", not_held, cgroup_base_advice(groups));
 }
 
-static void tell_gap(void *context, const char *reason, const char *message)
+void pod_runner_warn(struct pod_runner *runner, const char *reason, const char *message)
 {
-    struct pod_runner *runner = context;
     kube_event(runner->host->client, runner_pod(runner), COMPONENT, "Warning", reason, "%s",
                message);
+}
+
+static void tell_gap(void *context, const char *reason, const char *message)
+{
+    pod_runner_warn(context, reason, message);
 }
 
 static void tell_gaps(struct pod_runner *runner)

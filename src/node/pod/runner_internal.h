@@ -44,6 +44,7 @@ struct pod_runner {
     bool deleted;                   /* we have confirmed the deletion */
     struct loop_timer measure;      /* runs while it is to be measured again */
     struct storage_walk *walk;      /* a measuring under way, or NULL */
+    bool was_gap_told;              /* that not all of its disk can be measured */
 };
 
 static inline const struct json *runner_pod(const struct pod_runner *runner)
@@ -59,6 +60,9 @@ bool pod_runner_is_running(const struct pod_runner *runner);
 /* End it within this time; the reason, or NULL, is the pod's as a whole. */
 void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
                      const char *message);
+
+/* Tell its owner, in an event. */
+void pod_runner_warn(struct pod_runner *runner, const char *reason, const char *message);
 
 /* From now on, if it has limits on the disk (pod/eviction.c). */
 void pod_runner_begin_measuring(struct pod_runner *runner);

@@ -1,5 +1,5 @@
 /* When a pod that uses too much of the disk is evicted, and when not. What a runner does besides is
- * not needed here: the two of its functions that eviction calls are the test's own. */
+ * not needed here: those of its functions that eviction calls are the test's own. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
@@ -24,6 +24,11 @@ void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *re
     free(why);
     why = mem_strdup(message);
     loop_stop(loop);
+}
+
+void pod_runner_warn(struct pod_runner *runner, const char *reason, const char *message)
+{
+    fail_msg("%s: %s", reason, message);
 }
 
 struct fixture {

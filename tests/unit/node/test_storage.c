@@ -82,6 +82,39 @@ static void a_file_with_two_names_counts_once(void **state)
     assert_null(judge(arena, "400Ki", "1Gi", "1Gi"));
 }
 
+/* Whom an ordinary user cannot enter hides what is in it, and nothing else; and that is told. Root
+ * has to be somebody else for it. */
+static void closed_directories_hide_only_themselves(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *pod = read_json(arena, arena_printf(arena, POD, "200Ki", "1Gi", "1Gi"));
+    static const struct {
+        mode_t mode;
+        bool hides;
+    } CASES[] = {{0000, true}, {0400, true}, {0700, false}};
+    const bool is_root = geteuid() == 0;
+    if (is_root)
+        assert_int_equal(chown(directory, 65534, (gid_t)-1) + seteuid(65534), 0);
+    put("volumes/small/a/file", 50 << 10);
+    put("volumes/small/b/file", 100 << 10);
+    put("volumes/small/c/file", 50 << 10);
+    char *closed = arena_printf(arena, "%s/volumes/small/b", directory);
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        struct storage_place *places;
+        size_t count = storage_places(arena, pod, directory, &places);
+        assert_int_equal(chmod(closed, CASES[i].mode), 0);
+        storage_measure(places, count);
+        assert_true(places[0].used >= (CASES[i].hides ? 100 << 10 : 200 << 10));
+        const char *gap = storage_gap(arena, places, count);
+        assert_int_equal(gap != NULL, CASES[i].hides);
+        if (gap)
+            assert_non_null(strstr(gap, "1 directories in '"));
+        assert_int_equal(storage_judge(arena, pod, places, count) != NULL, !CASES[i].hides);
+    }
+    if (is_root)
+        assert_int_equal(seteuid(0), 0);
+}
+
 /* A tree that takes no room but cannot be gone through says enough by itself. */
 static void what_is_too_much_to_be_measured(void **state)
 {
@@ -160,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_kubelets_words),
         TEST(a_file_with_two_names_counts_once),
+        TEST(closed_directories_hide_only_themselves),
         TEST(what_is_too_much_to_be_measured),
         TEST(sidecars_bring_their_own),
         TEST(who_has_no_limit_is_not_measured),
