@@ -9,7 +9,15 @@
 
 void remote_spdy_new(struct engine *engine, struct stream *line,
                      const struct remote_request *request, bool resizes);
+
+/* How a sub-protocol of WebSocket differs from the plain one. */
+struct remote_websocket_form {
+    bool half_closes; /* the caller can end a channel */
+    bool base64;      /* messages are text: a digit for the channel, and the bytes in base64 */
+};
+
 void remote_websocket_new(struct engine *engine, struct stream *line,
-                          const struct remote_request *request, bool half_closes);
+                          const struct remote_request *request,
+                          const struct remote_websocket_form *form);
 
 #endif

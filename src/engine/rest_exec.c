@@ -15,12 +15,14 @@ static const struct protocol {
     bool websocket, spdy;
     bool plain_errors; /* no Status on the error channel */
     bool resizes;
-    bool half_closes;
+    struct remote_websocket_form form;
 } PROTOCOLS[] = {
-    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .half_closes = true},
+    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .form.half_closes = true},
     {.name = "v4.channel.k8s.io", .websocket = true, .spdy = true, .resizes = true},
+    {.name = "v4.base64.channel.k8s.io", .websocket = true, .resizes = true, .form.base64 = true},
     {.name = "v3.channel.k8s.io", .spdy = true, .plain_errors = true, .resizes = true},
     {.name = "v2.channel.k8s.io", .spdy = true, .plain_errors = true},
+    {.name = "base64.channel.k8s.io", .websocket = true, .plain_errors = true, .form.base64 = true},
     {.name = "channel.k8s.io", .websocket = true, .spdy = true, .plain_errors = true},
 };
 
@@ -48,8 +50,8 @@ static int choose_protocol(const struct http_request *request, const struct prot
     }
     return err_set(err, ERR_FORBIDDEN,
                    "unable to upgrade: unable to negotiate protocol: client supports [%.100s], "
-                   "server accepts [v5.channel.k8s.io v4.channel.k8s.io v3.channel.k8s.io "
-                   "v2.channel.k8s.io channel.k8s.io]",
+                   "server accepts [v5.channel.k8s.io v4.channel.k8s.io v4.base64.channel.k8s.io "
+                   "v3.channel.k8s.io v2.channel.k8s.io base64.channel.k8s.io channel.k8s.io]",
                    http_header_get(headers, header) ? http_header_get(headers, header) : "");
 }
 
@@ -169,7 +171,7 @@ void rest_exec(struct rest *rest)
     const struct remote_request request = {
         .pod = pod, .command = command, .plain_errors = protocol->plain_errors};
     if (websocket_is_asked(rest->exchange->request))
-        remote_websocket_new(rest->engine, line, &request, protocol->half_closes);
+        remote_websocket_new(rest->engine, line, &request, &protocol->form);
     else
         remote_spdy_new(rest->engine, line, &request, protocol->resizes);
 }

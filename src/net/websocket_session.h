@@ -1,4 +1,4 @@
-/* The server's side of a WebSocket session on any stream: binary messages both ways, pings
+/* The server's side of a WebSocket session on any stream: messages both ways, binary or text, pings
  * answered, and an end that each side tells the other. What the messages mean is the owner's
  * affair; one of the sub-protocols here needs its bytes only (websocket_stream.h), others the
  * message's bounds.
@@ -22,7 +22,7 @@ struct websocket_session;
 
 struct websocket_session_handler {
     void (*on_open)(void *context); /* first of all */
-    /* A piece of a binary message; not while paused. `size` is 0 only of an empty message and of
+    /* A piece of a message; not while paused. `size` is 0 only of an empty message and of
      * an empty last piece. */
     void (*on_data)(void *context, const char *data, size_t size, bool first, bool last);
     void (*on_drain)(void *context); /* nothing is pending any more */
@@ -40,7 +40,11 @@ struct websocket_session *websocket_session_new(struct loop *loop, struct stream
                                                 const struct websocket_session_handler *handler,
                                                 void *context);
 
-/* One binary message. */
+/* From the beginning on: messages are text, not binary, both ways. That it is UTF-8 is seen to by
+ * the owner, whose sub-protocol says what it may be. */
+void websocket_session_use_text(struct websocket_session *session);
+
+/* One message. */
 void websocket_session_write(struct websocket_session *session, const void *data, size_t size);
 /* Bytes written and not yet taken by the peer. */
 size_t websocket_session_pending(const struct websocket_session *session);

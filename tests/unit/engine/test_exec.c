@@ -148,15 +148,26 @@ static void upgrade(struct world *world, const char *method, const char *path, c
 
 /* ---- over WebSocket */
 
-static void send_message(struct world *world, const char *data, size_t size)
+static void send_frame(struct world *world, enum websocket_opcode opcode, const char *data,
+                       size_t size)
 {
     static const unsigned char MASK[] = {9, 8, 7, 6};
-    char head[WEBSOCKET_HEAD_MAX], body[4096];
+    char head[WEBSOCKET_HEAD_MAX];
+    _cleanup_free_ char *body = mem_alloc(size + 1);
     websocket_mask(MASK, 0, data, size, body);
-    memory_stream_send(world->peer, head,
-                       websocket_write_head(head, WEBSOCKET_BINARY, true, size, MASK));
+    memory_stream_send(world->peer, head, websocket_write_head(head, opcode, true, size, MASK));
     memory_stream_send(world->peer, body, size);
     run(world);
+}
+
+static void send_message(struct world *world, const char *data, size_t size)
+{
+    send_frame(world, WEBSOCKET_BINARY, data, size);
+}
+
+static void send_text(struct world *world, const char *text)
+{
+    send_frame(world, WEBSOCKET_TEXT, text, strlen(text));
 }
 #define SEND(world, literal) send_message(world, literal, sizeof(literal) - 1)
 
@@ -177,6 +188,8 @@ static const char *heard(struct world *world)
         if (piece.opcode == WEBSOCKET_BINARY && piece.size)
             end +=
                 snprintf(end, room, "%d:%.*s ", piece.data[0], (int)piece.size - 1, piece.data + 1);
+        else if (piece.opcode == WEBSOCKET_TEXT)
+            end += snprintf(end, room, "%.*s ", (int)piece.size, piece.data);
         else if (piece.opcode == WEBSOCKET_CLOSE)
             end += snprintf(end, room, "close %d ", piece.code);
     }
@@ -374,6 +387,68 @@ static void over_websocket(void **state)
         " close 1000 ");
 }
 
+/* For clients that have no bytes: the channel is a digit and what is behind it base64. */
+static void over_websocket_in_base64(void **state)
+{
+    struct world *world = *state;
+    upgrade(world, "GET", "exec?command=sh&stdin=1&stdout=1&tty=1",
+            WEBSOCKET "v4.base64.channel.k8s.io\r\n");
+    start_lines(world, true, true, false);
+    send_text(world, "0aGVsbG8=");
+    send_text(world, "0");
+    send_text(world, "0IQ==");
+    assert_string_equal(world->lines[IN]->out.data, "hello!");
+    send_text(world, "4eyJXaWR0aCI6MTAsIkhlaWdodCI6MjB9");
+    assert_int_equal(world->columns * 100 + world->rows, 1020);
+    say(world, OUT, "out\1");
+    assert_string_equal(heard(world), "1b3V0AQ== ");
+    memory_stream_hold(world->peer, true);
+    send_text(world, "0aGVsbG8"); /* no base64 */
+    assert_string_equal(heard(world), "close 1003 ");
+    assert_true(world->run_closed);
+}
+
+static void base64_and_bytes_are_not_mixed(void **state)
+{
+    struct world *world = *state;
+    upgrade(world, "GET", "exec?command=cat&stdin=1&stdout=1",
+            WEBSOCKET "base64.channel.k8s.io\r\n");
+    start_lines(world, true, true, false);
+    memory_stream_hold(world->peer, true);
+    SEND(world, "\0bytes");
+    assert_string_equal(heard(world), "close 1003 ");
+    assert_true(world->run_closed);
+}
+
+static void a_message_in_base64_has_a_limit(void **state)
+{
+    enum { MOST = 1024 * 1024 };
+    struct world *world = *state;
+    _cleanup_free_ char *text = mem_zalloc(MOST + 2);
+    upgrade(world, "GET", "exec?command=cat&stdin=1&stdout=1",
+            WEBSOCKET "v4.base64.channel.k8s.io\r\n");
+    start_lines(world, true, true, false);
+    text[0] = '0';
+    memset(text + 1, 'A', MOST - 4); /* as much as groups of four allow */
+    send_text(world, text);
+    assert_int_equal(world->lines[IN]->out.size, (MOST - 4) / 4 * 3);
+    memset(text + 1, 'A', MOST);
+    memory_stream_hold(world->peer, true);
+    send_text(world, text);
+    assert_string_equal(heard(world), "close 1009 ");
+}
+
+static void the_oldest_text_reads_sentences(void **state)
+{
+    struct world *world = *state;
+    upgrade(world, "GET", "exec?command=ls&stdout=1", WEBSOCKET "base64.channel.k8s.io\r\n");
+    end_command(world, 2);
+    /* "command terminated with non-zero exit code: error executing command [ls], exit code 2" */
+    assert_string_equal(heard(world),
+                        "3Y29tbWFuZCB0ZXJtaW5hdGVkIHdpdGggbm9uLXplcm8gZXhpdCBjb2RlOiBlcnJvciBleGVj"
+                        "dXRpbmcgY29tbWFuZCBbbHNdLCBleGl0IGNvZGUgMg== close 1000 ");
+}
+
 static void over_spdy(void **state)
 {
     struct world *world = *state;
@@ -520,6 +595,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_cannot_be_is_refused),
         TEST(over_websocket),
+        TEST(over_websocket_in_base64),
+        TEST(base64_and_bytes_are_not_mixed),
+        TEST(a_message_in_base64_has_a_limit),
+        TEST(the_oldest_text_reads_sentences),
         TEST(over_spdy),
         TEST(a_terminal),
         TEST(attaching),
