@@ -89,6 +89,19 @@ wordlayers"
     says closed no
     [ ! -e "$TRAINYARD_STATE/images/${id#sha256:}/rootfs/tmp/x" ] || fail "a pod wrote into its image"
 
+    # A command in it sees the image, as whom the image says, and over it what the container wrote; it is told of the image's lack.
+    # shellcheck disable=SC2016
+    pod entered gzip 'echo own >/home/app/own; sleep 1000'
+    wait_until "pod entered to run" pod_phase_is entered Running
+    wait_until "what the container writes" kubectl exec entered -- ls /home/app/own
+    assert_eq "a command in an image" "keptown 1234 567 /srv/here entered" \
+        "$(kubectl exec entered -- sh -c 'echo $(cat /data/kept /home/app/own) $(id -u) $(id -g) $PWD $(cat /etc/hostname)')"
+    assert_eq "input of a command in an image" word "$(echo word | kubectl exec -i entered -- cat)"
+    assert_contains "a program that the image lacks" "cannot run 'python3': No such file or directory" \
+        "$(kubectl exec entered -- python3 2>&1 || true)"
+    if kubectl exec entered -- ls "$TRAINYARD_STATE" /root 2>/dev/null; then fail "a command in an image sees the machine"; fi
+    kubectl delete pod entered --wait=false
+
     # A directory as the root.
     assert_contains "an image of a directory" "has its root in" "$(image add rooted --rootfs "$IMAGE_ROOT" --env WORD=here --workdir /usr)"
     # shellcheck disable=SC2016
