@@ -125,6 +125,9 @@ static void it_lives_in_the_sandbox(void **context)
 {
     run_shell("echo $WORD; pwd; hostname; cat /proc/1/comm",
               "of the container\n/var\npod\ntrainyard-init\n");
+    const mode_t before = umask(077); /* as the supervisor's is */
+    run_shell("umask", "0022\n");
+    umask(before);
     /* Nothing of the supervisor's is left open. */
     run_shell("ls /proc/self/fd", "0\n1\n2\n3\n"); /* 3 is ls's own, the directory */
     run_shell("cat /proc/self/fdinfo/0 >/dev/null; read -r word; echo \"$?$word\"", "1\n");
@@ -160,6 +163,14 @@ static void what_cannot_run_says_why(void **context)
     end = run_captured((const char *const[]){"/etc/passwd", NULL}, "");
     assert_int_equal(end.exit_code, STEP_EXEC_NOT_RUNNABLE);
     assert_string_equal(end.message, "cannot run '/etc/passwd': Permission denied");
+    /* A directory that is missing is no program that is missing. */
+    const char *directory = spec.containers[0].directory;
+    spec.containers[0].directory = "/nowhere";
+    end = run_captured((const char *const[]){"true", NULL}, "");
+    spec.containers[0].directory = directory;
+    assert_int_equal(end.exit_code, STEP_EXEC_NOT_RUNNABLE);
+    assert_string_equal(end.message,
+                        "cannot change to working directory '/nowhere': No such file or directory");
 }
 
 static void output_is_kept_within_bounds(void **context)
