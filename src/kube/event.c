@@ -363,9 +363,10 @@ static void tell(struct kube_client *client, struct arena *arena, struct news *n
     raise_count(entry);
 }
 
-static void tell_about(struct kube_client *client, const struct json *about, const char *field_path,
-                       const char *component, const char *type, const char *reason,
-                       const char *format, va_list args)
+__attribute__((format(printf, 7, 0))) static void
+tell_about(struct kube_client *client, const struct json *about, const char *field_path,
+           const char *component, const char *type, const char *reason, const char *format,
+           va_list args)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *message = arena_vprintf(arena, format, args);
