@@ -14,9 +14,9 @@
 
 enum { DEADLINE_MS = 60 * 1000 };
 
-/* It answers for the server if it was given the connection. */
+/* It takes the request, and answers for the server if it was given the connection. */
 static const char PROBER[] =
-    "#!/bin/sh\n[ -e /proc/self/fd/3 ] && printf 'HTTP/1.0 200 OK\\r\\n\\r\\n'\n";
+    "#!/bin/sh\nread -r request\n[ -e /proc/self/fd/3 ] && printf 'HTTP/1.0 200 OK\\r\\n\\r\\n'\n";
 
 static int listen_somewhere(int64_t *ret_port)
 {
