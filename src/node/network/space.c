@@ -109,7 +109,7 @@ static int ask_to_end(const char *directory, const struct pod_stop *stop)
     if (process_lock_holder(lock, &pidfd, &pid, NULL) < 0)
         return -1;
     (void)pod_stop_store(directory, stop, NULL);
-    pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
+    pod_stop_tell(pidfd);
     return pidfd;
 }
 

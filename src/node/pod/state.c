@@ -8,10 +8,12 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 enum { STOP_MAX = 256 + 6 * POD_MESSAGE_MAX };
@@ -416,6 +418,19 @@ void pod_stop_load(const char *directory, struct pod_stop *ret)
                  "The pod used more of the disk than it may. What it was could not be written "
                  "down: there was no room for it. ");
     }
+}
+
+void pod_stop_tell(int supervisor_pidfd)
+{
+    siginfo_t info = {.si_signo = SIGTERM, .si_code = SI_QUEUE};
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    (void)pidfd_send_signal(supervisor_pidfd, SIGTERM, &info, 0);
+}
+
+bool pod_stop_is_told(int signal_code)
+{
+    return signal_code == SI_QUEUE;
 }
 
 int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err)

@@ -90,7 +90,7 @@ int pod_state_store(const char *directory, const struct pod_state *state, struct
 /* The same without waiting for the disk: for what would be found out again. */
 int pod_state_show(const char *directory, const struct pod_state *state, struct err *err);
 
-/* How a pod is to be ended: <directory>/stop, written before its supervisor gets SIGTERM. */
+/* How a pod is to be ended: <directory>/stop, written before its supervisor is told. */
 struct pod_stop {
     int64_t grace_ms; /* between SIGTERM and SIGKILL */
     bool pause;       /* the cluster goes down, not the pod: what was not done runs again later */
@@ -103,6 +103,10 @@ int pod_stop_store(const char *directory, const struct pod_stop *stop, struct er
 /* What was not stored stays as it is. */
 void pod_stop_load(const char *directory, struct pod_stop *ret);
 void pod_pause_clear(const char *directory); /* it goes on */
+/* Tell the supervisor. The signal is SIGTERM, queued: one that is not has another sender, as when
+ * the machine goes down, and none of us has asked for the end of the pod. */
+void pod_stop_tell(int supervisor_pidfd);
+bool pod_stop_is_told(int signal_code);
 
 /* <directory>/deadline: when the pod must have ended, where that was changed while it ran; wall
  * time. Control writes it and sends SIGHUP. */

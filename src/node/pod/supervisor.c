@@ -238,6 +238,6 @@ int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *st
         return 0; /* nobody is left to be told */
     /* On a full disk the signal alone must do: what fills it may be this pod. */
     int result = pod_stop_store(link->directory, stop, err);
-    pidfd_send_signal(link->pidfd, SIGTERM, NULL, 0);
+    pod_stop_tell(link->pidfd);
     return result;
 }

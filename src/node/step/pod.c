@@ -42,10 +42,11 @@ struct supervisor {
     struct step_share share;
     int signal_fd;
     struct step_server server;
-    bool dirty;    /* the state must be written */
-    bool stopping; /* nothing is started any more */
-    bool pausing;  /* … by us; the next supervisor goes on */
-    bool resumed;  /* after a pause, of which the mark stands until the state is stored */
+    bool dirty;        /* the state must be written */
+    bool stopping;     /* nothing is started any more */
+    bool pausing;      /* … and the next supervisor goes on */
+    bool resumed;      /* after a pause, of which the mark stands until the state is stored */
+    bool machine_ends; /* … which control has not asked for */
 };
 
 /* What cannot be written now, because the disk is full or there are no descriptors, is written
@@ -139,8 +140,9 @@ static void decide_after_end(struct supervisor *s, size_t i)
         pod_container_restart(&s->spec, spec), &spec->rules, spec->init && !spec->sidecar,
         exit_code, state->level, state->end.finished_ms - state->end.started_ms);
     if (s->pausing) {
-        /* That it ended is our doing: unless it was done, it runs again, at once and blameless. */
-        decision.restart = decision.restart || state->end.exit_code != 0;
+        /* That it ended is no fault of its own: it runs again, at once and blameless; where it is
+         * our doing unless it was done, where the machine went down as the policy says. */
+        decision.restart = decision.restart || (!s->machine_ends && state->end.exit_code != 0);
         decision.delay_ms = 0;
         decision.level = state->level;
     }
@@ -233,11 +235,14 @@ static struct pod_stop read_stop(struct supervisor *s)
     return stop;
 }
 
-static void begin_stop(struct supervisor *s)
+/* `told`: by control. Of a machine that goes down every process gets a SIGTERM. */
+static void begin_stop(struct supervisor *s, bool told)
 {
     struct pod_stop stop = read_stop(s);
+    s->machine_ends = !told && (!s->stopping || s->machine_ends);
     s->stopping = true;
-    s->pausing = stop.pause && !s->state.reason[0]; /* what was condemned does not come back */
+    /* What was condemned does not come back. */
+    s->pausing = (stop.pause || s->machine_ends) && !s->state.reason[0];
     end_all(s, stop.grace_ms);
 }
 
@@ -343,7 +348,7 @@ static void handle_signals(struct supervisor *s)
     struct signalfd_siginfo info;
     while (read(s->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo == SIGTERM)
-            begin_stop(s);
+            begin_stop(s, pod_stop_is_told(info.ssi_code));
         else if (info.ssi_signo == SIGHUP)
             read_deadline(s);
         else if (info.ssi_signo == SIGCHLD)

@@ -277,7 +277,7 @@ static void order_end(const struct pod *pod, const struct pod_stop *stop)
 {
     int pidfd = pod_find_supervisor(pod);
     (void)pod_stop_store(pod->directory, stop, NULL);
-    pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
+    pod_stop_tell(pidfd);
     assert_true(process_wait_end(pidfd, DEADLINE_MS));
     close(pidfd);
 }
@@ -345,6 +345,35 @@ static void an_eviction_that_was_cut_short(void **state)
     assert_int_equal(pod_finish(&pod)->exit_code, 128 + SIGKILL);
     assert_string_equal(pod_state_now(&pod)->reason, "Evicted");
     pod_drop(&pod);
+}
+
+/* A machine that goes down sends everybody SIGTERM, and no supervisor is told why. */
+static void end_with_machine(enum restart_policy policy, bool comes_back)
+{
+    struct pod pod = pod_make("down", "10.244.1.1", "echo up; exec sleep 1000");
+    pod.spec.restart = policy;
+    pod.spec.grace_ms = DEADLINE_MS;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    int pidfd = pod_find_supervisor(&pod);
+    pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
+    assert_true(process_wait_end(pidfd, DEADLINE_MS));
+    close(pidfd);
+    const struct pod_state *ended = pod_state_now(&pod);
+    const struct container_state *container = &ended->containers[0];
+    assert_int_equal(ended->finished, !comes_back);
+    assert_int_equal(container->phase, comes_back ? CONTAINER_WAITING : CONTAINER_TERMINATED);
+    assert_int_equal((comes_back ? &container->last : &container->end)->signal, SIGTERM);
+    assert_int_equal(container->restarts, comes_back);
+    assert_int_equal(container->level, 0);
+    pod_drop(&pod);
+}
+
+static void a_machine_that_goes_down(void **state)
+{
+    end_with_machine(RESTART_ALWAYS, true);
+    end_with_machine(RESTART_ON_FAILURE, true);
+    end_with_machine(RESTART_NEVER, false);
 }
 
 /* Whom an eviction ended has failed, whatever its policy says, and does not come back. */
@@ -504,6 +533,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(a_pause_goes_on_whatever_the_policy),
         cmocka_unit_test(a_pause_that_was_cut_short),
         cmocka_unit_test(an_eviction_that_was_cut_short),
+        cmocka_unit_test(a_machine_that_goes_down),
         cmocka_unit_test(an_eviction_is_final),
         cmocka_unit_test(an_end_that_cannot_be_described),
         cmocka_unit_test(read_only_all_the_way_down),

@@ -23,7 +23,7 @@ static void tell_to_stop(const struct pod *pod, const struct pod_stop *stop)
 {
     int pidfd = pod_find_supervisor(pod);
     assert_int_equal(pod_stop_store(pod->directory, stop, NULL), 0);
-    pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
+    pod_stop_tell(pidfd);
     close(pidfd);
 }
 
