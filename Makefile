@@ -5,7 +5,7 @@
 #   make demo-mnist, make demo-movielens    the other roads, live (DEMO_EXIT=1: end by themselves)
 #   make test       every test, in reduced counts        make soak   the same in full counts
 #   make test-kubernetes    the operator on a real Kubernetes, as root; builds one from Debian's sources first (ONLY=REGEX)
-#   make test-machine       what needs a whole machine (control groups under systemd) in a guest, as root (ONLY=REGEX)
+#   make test-machine       what needs a whole machine (systemd, a reboot, a suspend) in a guest, as root (ONLY=REGEX)
 #   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
 #   make image      the operator's container image, without Docker: $(BUILD)/operator-image.tar
 #   make image-trainer    the trainer's: $(BUILD)/trainer-image.tar
