@@ -58,6 +58,7 @@ static void compress_gzip(const struct buf *from, struct buf *to)
 struct flaw {
     const char *diff_id, *machine, *layer_name;
     bool gzip, nameless, bomb, other_config;
+    bool blob, other_blob; /* the layer is named by a digest: its own, or that of something else */
 };
 
 static void make_archive(struct arena *arena, const struct flaw *flaw)
@@ -87,13 +88,17 @@ static void make_archive(struct arena *arena, const struct flaw *flaw)
     if (flaw->other_config)
         buf_append_char(&config, ' ');
     const struct buf *stored = flaw->gzip ? &packed : &layer;
+    const char *layer_name = "m/n/layer.tar";
+    if (flaw->blob || flaw->other_blob)
+        layer_name = arena_printf(arena, "blobs/sha256/%s",
+                                  digest_of(arena, flaw->other_blob ? &config : stored));
     tar_put_data(&archive, '0', "l/layer.tar", "", 0644, stored->data, stored->size);
-    tar_put(&archive, '2', "m/layer.tar", "../l/layer.tar");
+    tar_put(&archive, '2', layer_name, "../../l/layer.tar");
     tar_put_data(&archive, '0', name, "", 0644, config.data, config.size);
     tar_put(&archive, '0', "manifest.json",
             arena_printf(arena, "[{\"Config\":\"%s\",\"RepoTags\":%s,\"Layers\":[\"%s\"]}]", name,
                          flaw->nameless ? "null" : "[\"x/y:1\",\"docker.io/library/z\"]",
-                         flaw->layer_name ? flaw->layer_name : "m/layer.tar"));
+                         flaw->layer_name ? flaw->layer_name : layer_name));
     tar_end(&archive);
     file_write_atomic(file, archive.data, archive.size, 0600, NULL);
 }
@@ -122,12 +127,14 @@ static size_t count_images(void)
 
 static void whole_ones(void **state)
 {
-    for (int gzip = 0; gzip < 2; gzip++) {
+    static const struct flaw NONE[] = {
+        {.blob = false}, {.gzip = true}, {.gzip = true, .blob = true}};
+    for (size_t k = 0; k < ARRAY_SIZE(NONE); k++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct json *rows, *table;
         struct image image;
         struct err err = ERR_INIT;
-        make_archive(arena, &(struct flaw){.gzip = gzip});
+        make_archive(arena, &NONE[k]);
         for (int i = 0; i < 2; i++) { /* the second time it is there already */
             if (import_as(arena, NULL, &rows, &err) < 0)
                 fail_msg("%s", err.message);
@@ -166,6 +173,8 @@ static void broken_ones_leave_nothing(void **state)
         {{.nameless = true}, NULL, "give a name behind the file"},
         {{.bomb = true, .gzip = true}, NULL, "more bytes than are allowed"},
         {{.other_config = true}, NULL, "is damaged"},
+        {{.other_blob = true}, NULL, "digest is not what the image says"},
+        {{.other_blob = true, .gzip = true}, NULL, "digest is not what the image says"},
         {{0}, "no name!", "is no name of an image"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
