@@ -407,6 +407,38 @@ static void refusals(void **state)
     }
 }
 
+/* The state directory is nobody's volume, nor is anything in it, whichever way leads there. */
+static void the_state_directory_is_no_host_path(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *below = arena_printf(arena, "%s/below", root);
+    const char *beside = arena_printf(arena, "%s-beside", root);
+    const char *link = arena_printf(arena, "%s-link", root);
+    assert_int_equal(file_make_dirs(below, 0700, NULL), 0);
+    assert_int_equal(file_make_dirs(beside, 0700, NULL), 0);
+    assert_int_equal(symlink(root, link), 0);
+    const char *const paths[] = {root, below, link,
+                                 arena_printf(arena, "%s/../%s", beside, root + 5)};
+    struct volume v;
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        struct err err = ERR_INIT;
+        const char *volume = arena_printf(arena, "{'name':'x','hostPath':{'path':'%s'}}", paths[i]);
+        assert_int_equal(prepare(arena, volume, &v, &err), -ERR_FORBIDDEN);
+        assert_string_equal(err.message,
+                            arena_printf(arena,
+                                         "MountVolume.SetUp failed for volume \"x\" : hostPath "
+                                         "'%s' lies in the state directory of this cluster: use a "
+                                         "persistentVolumeClaim, or a directory elsewhere",
+                                         paths[i]));
+    }
+    /* One whose name only begins alike is another. */
+    const char *volume = arena_printf(arena, "{'name':'x','hostPath':{'path':'%s'}}", beside);
+    assert_int_equal(prepare(arena, volume, &v, NULL), 0);
+    assert_string_equal(v.source, beside);
+    unlink(link);
+    rmdir(beside);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(contents),
@@ -415,7 +447,8 @@ int main(void)
                                        cmocka_unit_test(a_boot_fills_the_set_anew),
                                        cmocka_unit_test(modes_and_places_of_a_set),
                                        cmocka_unit_test(a_group_owns_the_volume),
-                                       cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(the_state_directory_is_no_host_path)};
     if (!mkdtemp(root))
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
