@@ -9,8 +9,12 @@
 #include "node_test.h"
 
 #include "base/file.h"
+#include "node/limits/cgroup_base.h"
 #include "node/network/space.h"
+#include "node/pod/request.h"
+#include "node/process/fd_message.h"
 #include "node/step/exec.h"
+#include "node/step/server.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -18,12 +22,14 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, DEADLINE_MS = 30 * 1000, KEPT = 4096 };
+enum { NOBODY = 65534, DEADLINE_MS = 30 * 1000, KEPT = 4096, NOW_MS = 1000000 };
 
 static char scratch[] = "/tmp/trainyard-exec.XXXXXX";
 static char *step_path;
@@ -60,8 +66,12 @@ static void start_container(const char *script)
 static void end_container(void)
 {
     int status;
+    pid_t pid;
     kill(run.pid, SIGKILL);
-    assert_int_equal(waitpid(run.pid, &status, 0), run.pid);
+    do { /* its end waits for the commands in it, which are our children as well */
+        pid = waitpid(-1, &status, 0);
+        assert_true(pid > 0);
+    } while (pid != run.pid);
     container_run_reaped(&run, status, 2);
 }
 
@@ -324,6 +334,129 @@ static void as_a_user(void **context)
     spec.containers[0].user = spec.containers[0].group = -1;
 }
 
+/* ---- control groups -------------------------------------------------------------------------- */
+
+static struct cgroup_base *groups;
+
+static const char *state_directory(void)
+{
+    return arena_printf(arena, "%s/state", scratch);
+}
+
+static int remove_groups(void **context)
+{
+    (void)teardown(context);
+    spec.groups = (struct cgroup_trees){0};
+    groups = cgroup_base_free(groups);
+    return cgroup_base_destroy(state_directory(), NULL);
+}
+
+/* It counts as one of the container's processes, and is limited as one. */
+static void it_is_in_the_containers_groups(void **context)
+{
+    groups = cgroup_base_open(state_directory(), !spec.nested);
+    if (groups->trees.count == 0)
+        skip();
+    end_container();
+    cgroup_trees_below(arena, &groups->trees, "pod", &spec.groups);
+    assert_int_equal(cgroup_make(&spec.groups, NULL, NULL), 0);
+    start_container("exec sleep 1000");
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_order order = {.arguments = (const char *const[]){"sleep", "1005", NULL},
+                                          .fds = {-1, -1, -1}};
+    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    wait_readable(exec.report_fd);
+    assert_int_equal(step_exec_has_started(&exec, NULL), 1);
+    for (size_t i = 0; i < spec.groups.count; i++) {
+        _cleanup_free_ char *path =
+            mem_printf("%s/container-main/cgroup.procs", spec.groups.items[i].directory);
+        _cleanup_free_ char *line = mem_printf("\n%d\n", (int)exec.pid);
+        _cleanup_buf_ struct buf members;
+        buf_init(&members, KEPT);
+        buf_append_char(&members, '\n'); /* so that each is between two */
+        assert_int_equal(file_read(path, &members, NULL), 0);
+        if (!strstr(members.data, line))
+            fail_msg("%d is not in '%s'", (int)exec.pid, path);
+    }
+    step_exec_signal(&exec, SIGKILL);
+    await_end(&exec);
+    step_exec_release(&exec);
+}
+
+/* ---- a caller who leaves --------------------------------------------------------------------- */
+
+/* A command that was asked for over the supervisor's socket and has said "up\n". */
+static int call_command(struct step_server *server, const char *script, int *ret_output)
+{
+    struct err err = ERR_INIT;
+    if (step_server_open(server, scratch, &run, 1, &err) < 0)
+        fail_msg("%s", err.message);
+    int out[2], fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/" POD_SOCKET, scratch);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    char *request = arena_printf(
+        arena, "kind exec\ncontainer main\nstdout 1\narg sh\narg -c\narg %s\n", script);
+    assert_int_equal(fd_message_send(fd, request, strlen(request), &out[1], 1, NULL), 0);
+    close(out[1]);
+    step_server_serve(server, NOW_MS);
+    expect(out[0], "up\n");
+    *ret_output = out[0];
+    return fd;
+}
+
+static int await_command(struct step_server *server)
+{
+    pid_t pid;
+    int status = 0;
+    assert_int_equal(step_server_children(server, NULL, &pid), 1);
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    for (int waited = 0; waitpid(pid, &status, WNOHANG) == 0; waited++) {
+        if (waited > DEADLINE_MS)
+            fail_msg("the command does not end");
+        nanosleep(&moment, NULL);
+    }
+    assert_true(step_server_reaped(server, pid, status));
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void a_command_goes_with_its_caller(void **context)
+{
+    struct step_server server;
+    int output, fd = call_command(&server, "echo up; sleep 1006; true", &output);
+    assert_true(step_server_wake(&server) == INT64_MAX);
+    close(fd);
+    step_server_serve(&server, NOW_MS);
+    assert_int_equal(await_command(&server), SIGHUP);
+    char byte;
+    assert_int_equal(read(output, &byte, 1), 0); /* what it had started went, too */
+    step_server_serve(&server, NOW_MS);
+    assert_int_equal(server.call_count, 0);
+    assert_true(step_server_wake(&server) == INT64_MAX);
+    step_server_close(&server);
+    close(output);
+}
+
+static void who_does_not_listen_is_killed(void **context)
+{
+    struct step_server server;
+    int output,
+        fd = call_command(&server, "trap 'echo heard' HUP; echo up; while :; do sleep 0.01; done",
+                          &output);
+    close(fd);
+    step_server_serve(&server, NOW_MS);
+    expect(output, "heard\n");
+    int64_t wake = step_server_wake(&server);
+    assert_true(wake > NOW_MS && wake < INT64_MAX);
+    step_server_serve(&server, wake - 1); /* it has until then */
+    assert_true(step_server_wake(&server) == wake);
+    step_server_serve(&server, wake);
+    assert_int_equal(await_command(&server), SIGKILL);
+    step_server_close(&server);
+    close(output);
+}
+
 /* ---- the beginning --------------------------------------------------------------------------- */
 
 /* The build may lie where an ordinary user cannot read. */
@@ -388,6 +521,9 @@ static int run_inside(const char *directory, bool nested)
         TEST(it_ends_with_the_container),
         TEST(it_can_be_ended_before_its_time),
         TEST(as_a_user),
+        TEST(a_command_goes_with_its_caller),
+        TEST(who_does_not_listen_is_killed),
+        cmocka_unit_test_setup_teardown(it_is_in_the_containers_groups, setup, remove_groups),
 #undef TEST
     };
     struct err err = ERR_INIT;

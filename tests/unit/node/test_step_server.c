@@ -205,13 +205,14 @@ static void callers_past_the_limit_wait(void **context)
     int late = call();
     send_text(late, "kind exec\ncontainer other\narg true\n", -1);
     step_server_serve(&server, NOW);
+    struct pod_answer answer;
+    assert_false(hears(late, &answer, NULL));
     assert_int_equal(server.call_count, STEP_CALLS_MAX);
     assert_int_equal(step_server_poll(&server, polls), STEP_CALLS_MAX * 2);
     close(fds[0]);
     step_server_serve(&server, NOW); /* one leaves */
     assert_int_equal(step_server_poll(&server, polls), 1 + (STEP_CALLS_MAX - 1) * 2);
     step_server_serve(&server, NOW); /* and the next is heard */
-    struct pod_answer answer;
     assert_true(hears(late, &answer, NULL));
     assert_int_equal(answer.kind, POD_REFUSED);
     close(late);
