@@ -102,5 +102,6 @@ void commands_of_other_containers_outlive_one(void **state);
 /* test_sandbox_walls.c */
 void the_machine_is_read_only_and_hidden(void **state);
 void every_way_out_is_closed(void **state);
+void no_file_gives_power(void **state);
 
 #endif

@@ -519,6 +519,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(groups_and_capabilities),
         cmocka_unit_test(a_read_only_root),
         cmocka_unit_test(every_way_out_is_closed),
+        cmocka_unit_test(no_file_gives_power),
         cmocka_unit_test(an_image_is_the_root),
         cmocka_unit_test(images_without_a_program_say_so),
         cmocka_unit_test(a_stop_signal),

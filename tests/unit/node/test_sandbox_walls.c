@@ -185,3 +185,35 @@ void every_way_out_is_closed(void **state)
     pod_drop(&pod);
     close(fd);
 }
+
+/* Nowhere does a file make its user another, or open a device: not in the machine's directories,
+ * not in volumes and what is mounted below them, not in memory. What is itself a device (those of
+ * /dev, and /dev/null over what is hidden) and the terminals can have no such files. */
+void no_file_gives_power(void **state)
+{
+    static const char script[] =
+        "while read -r id parent device root place options rest; do\n"
+        "    if [ -c \"$place\" ] || [ \"$place\" = /dev/pts ]; then continue; fi\n"
+        "    case ,$options, in *,nosuid,*) ;; *) echo \"$place: $options\" ;; esac\n"
+        "    case ,$options, in *,nodev,*) ;; *) echo \"$place: $options\" ;; esac\n"
+        "    seen=\"$seen $place \"\n"
+        "done </proc/self/mountinfo\n"
+        "for place in / /usr /etc /tmp /run /dev /dev/shm /proc /v /v/below /closed /m; do\n"
+        "    case $seen in *\" $place \"*) ;; *) echo \"$place is no mount\" ;; esac\n"
+        "done; echo tried\n";
+    struct pod pod = pod_make("power", "10.244.1.1", script);
+    char *volume = arena_printf(pod.arena, "%s/volume", pod.directory);
+    char *memory = arena_printf(pod.arena, "%s/memory", pod.directory);
+    char *below = arena_printf(pod.arena, "%s/below", volume);
+    file_make_dirs(below, 0777, NULL);
+    file_make_dirs(memory, 0777, NULL);
+    pod_spec_add_memory(pod.arena, &pod.spec, memory);
+    pod_spec_add_memory(pod.arena, &pod.spec, below);
+    pod_container_add_mount(pod.arena, pod.main, "/v", volume);
+    pod_container_add_mount(pod.arena, pod.main, "/closed", volume)->read_only = true;
+    pod_container_add_mount(pod.arena, pod.main, "/m", memory);
+    pod_start(&pod);
+    pod_finish(&pod);
+    pod_expect_log(&pod, "tried\n");
+    pod_drop(&pod);
+}
