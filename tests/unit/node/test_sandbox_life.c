@@ -10,8 +10,10 @@
 
 enum { AT_ONCE_MS = 10, NEVER_MS = 10 * DEADLINE_MS };
 
-#define SERVE  "echo up; while :; do sleep 0.01; done"
-#define REFUSE "trap '' TERM; " SERVE
+#define SERVE "echo up; while :; do sleep 0.01; done"
+/* A probe may come before the container's shell has set its traps: it waits for them. */
+#define TRAPS_SET   "touch /v/up; "
+#define AWAIT_TRAPS "until test -e /v/up; do sleep 0.01; done; "
 
 static void run_script(struct pod *pod, struct pod_handler *handler, const char *script)
 {
@@ -70,9 +72,10 @@ void a_failed_probe_restarts(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         struct pod pod = pod_make("unwell", "10.244.1.1",
                                   "test -e /v/again && exit 0\n"
-                                  "trap 'touch /v/again; exit 0' TERM; " SERVE);
+                                  "trap 'touch /v/again; exit 0' TERM; " TRAPS_SET SERVE);
         pod_add_kept(&pod);
         probe_by_script(&pod, CASES[i].kind, 3,
+                        AWAIT_TRAPS
                         "test -e /v/again && exit 0; echo >>/v/tries; echo not well; exit 1");
         pod.spec.restart = RESTART_ON_FAILURE;
         pod.spec.grace_ms = NEVER_MS;
@@ -90,8 +93,9 @@ void a_failed_probe_restarts(void **state)
 /* A probe has a grace period of its own, and a policy is a policy. */
 void a_failed_probe_ends_for_good(void **state)
 {
-    struct pod pod = pod_make("unwell", "10.244.1.1", REFUSE);
-    probe_by_script(&pod, PROBE_LIVENESS, 1, "exit 1");
+    struct pod pod = pod_make("unwell", "10.244.1.1", "trap '' TERM; " TRAPS_SET SERVE);
+    pod_add_kept(&pod);
+    probe_by_script(&pod, PROBE_LIVENESS, 1, AWAIT_TRAPS "exit 1");
     pod.main->life.figures[PROBE_LIVENESS].grace_ms = 1;
     pod.spec.grace_ms = NEVER_MS;
     pod_start(&pod);
