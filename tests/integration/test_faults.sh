@@ -7,10 +7,10 @@
 KILLS=${TRAINYARD_TEST_KILLS:-6}
 STEPS=1000000 # the test ends before the run, which takes as many as the kills take time
 # Generous: on a busy machine one that only had to wait for a processor is not to be taken for dead.
-PATIENCE=${TRAINYARD_TEST_PEER_TIMEOUT:-5}
+PEER_TIMEOUT=${TRAINYARD_TEST_PEER_TIMEOUT:-5}
 # Shares of whole parts for 3, 2 and 1 workers: then not a bit depends on how many they are.
 MODEL=(--data procedural --persons 24 --pictures 6 --held-out 0 --image-size 32 --width 8 --batch-persons 12 --batch-pictures 4
-    --margin 4 --steps "$STEPS" --checkpoint-every 100 --peer-timeout "$PATIENCE" --log json)
+    --margin 4 --steps "$STEPS" --checkpoint-every 100 --peer-timeout "$PEER_TIMEOUT" --log json)
 
 # shellcheck source=tests/lib/workers.sh
 . "$ROOT/tests/lib/workers.sh"
@@ -167,7 +167,7 @@ three() { # DIRECTORY
     rm -f "$SCRATCH"/worker-[012]
     for i in 0 1 2; do
         TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
-            "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/$1" --peer-timeout "${2:-$PATIENCE}" >"$SCRATCH/worker-$i" 2>"$SCRATCH/said-$i" &
+            "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/$1" --peer-timeout "${2:-$PEER_TIMEOUT}" >"$SCRATCH/worker-$i" 2>"$SCRATCH/said-$i" &
         workers[i]=$!
     done
     wait_until "the first steps of three" grep -q '"step":7,' "$SCRATCH/worker-0"
