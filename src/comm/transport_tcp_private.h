@@ -54,6 +54,7 @@ struct transport_tcp {
     bool away; /* this process was stopped in the current call, for so long that others may go on */
     int accused; /* rank, from 1, that the group broke over because it was silent; 0: nobody */
     int64_t idle_since_ms, pinged_ms, reported_ms; /* monotonic; 0: not now */
+    int64_t looked_ms;                             /* at the clock, the last time in this wait */
     bool told_waiting; /* through options.waiting, that somebody is late */
     int64_t asked_ms; /* when the others were first asked in this call where they are; 0: not yet */
     struct err broken;                 /* code 0: whole */

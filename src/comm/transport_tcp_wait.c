@@ -12,7 +12,7 @@ enum {
     PING_MS = 1000,       /* asking who is missing begins after this and is repeated */
     ASK_MS = 20,          /* the same where somebody wants to know who is late */
     EXPLANATION_MS = 500, /* how long a broken data connection waits for a reason */
-    HICCUP_MS = 200,      /* longer than asked for in poll(): this process itself was stopped */
+    HICCUP_MS = 200,      /* longer than asked for: this process itself was stopped */
 };
 
 /* One poll; control connections that moved are dealt with. */
@@ -159,8 +159,20 @@ static void forgive(struct transport_tcp *tcp, int64_t excess_ms)
     tcp->idle_since_ms += excess_ms;
     tcp->pinged_ms += excess_ms;
     tcp->reported_ms += excess_ms;
+    tcp->looked_ms += excess_ms;
     for (int i = 0; i < tcp->options.size; i++)
         tcp->peers[i].heard_ms += excess_ms;
+}
+
+/* It is `now`, and since the clock was last looked at in this wait so much was asked for; what was
+ * overslept shows here, in the poll or between two. */
+static bool was_stopped(struct transport_tcp *tcp, int64_t now, int64_t asked_ms)
+{
+    int64_t excess_ms = now - tcp->looked_ms - asked_ms;
+    if (excess_ms > HICCUP_MS)
+        forgive(tcp, excess_ms);
+    tcp->looked_ms = now;
+    return excess_ms > HICCUP_MS;
 }
 
 static int64_t ping_ms(const struct transport_tcp *tcp, bool block)
@@ -180,7 +192,8 @@ static int poll_and_judge(struct transport_tcp *tcp, size_t count, bool block, s
         return transport_tcp_broken(tcp, err);
     int64_t now = moment_monotonic_ms();
     if (!tcp->idle_since_ms)
-        tcp->idle_since_ms = tcp->pinged_ms = tcp->reported_ms = now;
+        tcp->idle_since_ms = tcp->pinged_ms = tcp->reported_ms = tcp->looked_ms = now;
+    (void)was_stopped(tcp, now, 0);
     int64_t next = tcp->pinged_ms + ping_ms(tcp, block),
             deadline = tcp->idle_since_ms + tcp->options.timeout_ms;
     if (tcp->reported_ms + tcp->options.report_ms < next)
@@ -191,12 +204,9 @@ static int poll_and_judge(struct transport_tcp *tcp, size_t count, bool block, s
     poll_once(tcp, count, wait_ms);
     if (!block && tcp->broken.code)
         return transport_tcp_broken(tcp, err);
-    int64_t before = now;
     now = moment_monotonic_ms();
-    if (now - before > wait_ms + HICCUP_MS) {
-        forgive(tcp, now - before - wait_ms);
+    if (was_stopped(tcp, now, wait_ms))
         return 0;
-    }
     if (now >= deadline)
         return give_up(tcp, err);
     if (tcp->options.stop && *tcp->options.stop &&
