@@ -98,25 +98,38 @@ int file_write_into(const char *path, const char *text, struct err *err)
     return 0;
 }
 
+static int make_dir(const char *path, mode_t mode, struct err *err)
+{
+    struct stat info;
+    if (mkdir(path, mode) == 0)
+        return 0;
+    if (errno != EEXIST || stat(path, &info) < 0)
+        return err_set_errno(err, errno, "cannot make directory '%s'", path);
+    return S_ISDIR(info.st_mode)
+               ? 0
+               : err_set(err, ERR_EXISTS, "'%s' is a file, not a directory", path);
+}
+
 int file_make_dirs(const char *path, mode_t mode, struct err *err)
 {
     if (*path == '\0')
         return err_set(err, ERR_INVALID, "cannot make a directory without a name");
+    /* Mostly all but the last are there, and looking at each would cost more than making it. */
+    if (mkdir(path, mode) == 0)
+        return 0;
+    if (errno == EEXIST)
+        return make_dir(path, mode, err);
     _cleanup_free_ char *partial = mem_strdup(path);
-    for (char *at = partial + 1;; at++) {
-        if (*at != '/' && *at != '\0')
+    for (char *at = partial + 1; *at; at++) {
+        if (*at != '/')
             continue;
-        char kept = *at;
         *at = '\0';
-        struct stat info = {0};
-        if (mkdir(partial, mode) < 0 && (errno != EEXIST || stat(partial, &info) < 0))
-            return err_set_errno(err, errno, "cannot make directory '%s'", partial);
-        if (info.st_mode && !S_ISDIR(info.st_mode))
-            return err_set(err, ERR_EXISTS, "'%s' is a file, not a directory", partial);
-        *at = kept;
-        if (kept == '\0')
-            return 0;
+        int result = make_dir(partial, mode, err);
+        if (result < 0)
+            return result;
+        *at = '/';
     }
+    return make_dir(path, mode, err);
 }
 
 static int remove_entry(void *context, int directory, const char *name, const struct stat *info)

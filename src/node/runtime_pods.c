@@ -99,15 +99,11 @@ static void each_directory(struct node_runtime *runtime,
 
 static void reserve_address(struct node_runtime *runtime, const char *uid, const char *directory)
 {
-    _cleanup_free_ char *path = mem_printf("%s/spec", directory);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    _cleanup_buf_ struct buf text;
     _cleanup_pod_state_ struct pod_state state = {0};
     struct pod_spec spec;
-    buf_init(&text, POD_SPEC_MAX);
     if ((pod_state_load(directory, &state, NULL) == 0 && state.finished) ||
-        file_read(path, &text, NULL) < 0 ||
-        pod_spec_parse(arena, text.data, text.size, &spec, NULL) < 0)
+        pod_spec_load(arena, directory, &spec, NULL) < 0)
         return;
     addresses_reserve(&runtime->host.addresses, spec.address);
 }

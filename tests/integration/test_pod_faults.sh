@@ -111,7 +111,7 @@ check_reboot() {
     { own_processes && server_pid; } | xargs -r kill -9 2>/dev/null || true
     wait_until "everything to be gone" none_left
     [ -s "$settings/word" ] || fail "the volume is not where it is emptied"
-    find "$settings/" -type f -exec truncate -s 0 {} +
+    find "$settings/" "$TRAINYARD_STATE/pods/$uid/spec" -type f -exec truncate -s 0 {} +
     cat /proc/sys/kernel/random/uuid >"$SCRATCH/boot_id"
     (
         AS_USER=(unshare --mount sh -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"' "$SCRATCH/boot_id" "${AS_USER[@]}")

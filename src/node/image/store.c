@@ -55,14 +55,9 @@ int image_store_begin(struct arena *arena, const char *state_dir, const char **r
 static bool uses_root(const char *pod_dir, const char *root, struct arena *arena,
                       const char **ret_name)
 {
-    _cleanup_free_ char *path = mem_printf("%s/spec", pod_dir);
     _cleanup_pod_state_ struct pod_state state = {0};
-    _cleanup_buf_ struct buf text;
     struct pod_spec spec;
-    buf_init(&text, POD_SPEC_MAX);
-    if (file_read(path, &text, NULL) < 0 ||
-        pod_spec_parse(arena, arena_strndup(arena, text.data, text.size), text.size, &spec, NULL) <
-            0 ||
+    if (pod_spec_load(arena, pod_dir, &spec, NULL) < 0 ||
         (pod_state_load(pod_dir, &state, NULL) == 0 && state.finished))
         return false;
     *ret_name = spec.hostname;

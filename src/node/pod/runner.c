@@ -157,41 +157,6 @@ static int take_address(struct pod_runner *runner, struct err *err)
                : addresses_take(&runner->host->addresses, runner->node, runner->address, err);
 }
 
-/* Volumes are filled without waiting for the disk, so a spec counts only while the machine has not
- * been started anew: then the pod is planned again, with fresh files. */
-static int mark_boot(const struct pod_runner *runner, struct err *err)
-{
-    _cleanup_free_ char *path = mem_printf("%s/boot", runner->directory);
-    char boot[BOOT_ID_MAX];
-    int result = boot_id(boot, err);
-    return result < 0 ? result : file_replace(path, boot, strlen(boot), 0600, err);
-}
-
-static bool is_of_this_boot(const struct pod_runner *runner)
-{
-    _cleanup_free_ char *path = mem_printf("%s/boot", runner->directory);
-    _cleanup_buf_ struct buf marked;
-    char boot[BOOT_ID_MAX] = "";
-    (void)boot_id(boot, NULL);
-    buf_init(&marked, BOOT_ID_MAX);
-    /* A spec without a mark is of an older version of this program, which waited for the disk. */
-    return file_read(path, &marked, NULL) < 0 || str_eq(marked.data, boot);
-}
-
-static int write_spec(struct pod_runner *runner, const struct pod_spec *spec, struct err *err)
-{
-    _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, POD_SPEC_MAX);
-    pod_spec_write(spec, &text);
-    if (text.overflowed)
-        return err_set(err, ERR_TOO_LARGE,
-                       "arguments and environment of the pod are larger than %d bytes",
-                       POD_SPEC_MAX);
-    int result = file_write_atomic(path, text.data, text.size, 0600, err);
-    return result < 0 ? result : mark_boot(runner, err);
-}
-
 static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, struct err *err)
 {
     const struct pod_host *host = runner->host;
@@ -232,10 +197,14 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         result = pod_limits_plan(input.pod, &spec, err);
     if (result == 0 && !input.plain && pod_uses_host_network(input.pod))
         result = host_names_begin(host->host_names, input.pod, runner->directory, spec.hosts, err);
-    runner->spec_is_plain = input.plain;
-    if (result == 0)
-        runner->deadline_ms = spec.deadline_ms;
-    return result < 0 ? result : write_spec(runner, &spec, err);
+    char boot[BOOT_ID_MAX];
+    if (result < 0 || (result = boot_id(boot, err)) < 0)
+        return result;
+    spec.boot = boot;
+    runner->deadline_ms = spec.deadline_ms;
+    result = pod_spec_store(runner->directory, &spec, err);
+    runner->has_spec = result == 0;
+    return result;
 }
 
 /* What a manifest asks for and does not get is said on the object. */
@@ -267,13 +236,6 @@ static void tell_gaps(struct pod_runner *runner)
                   &runner->host->objects, tell_gap, runner);
 }
 
-static bool has_spec(const struct pod_runner *runner)
-{
-    _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
-    return file_exists(path) && is_of_this_boot(runner) &&
-           runner->spec_is_plain == (runner->host->plain != NULL);
-}
-
 static void start(struct pod_runner *runner)
 {
     struct err err = ERR_INIT;
@@ -289,7 +251,7 @@ static void start(struct pod_runner *runner)
         pod_runner_refuse(runner, &refusal, &err);
         return;
     }
-    if (!has_spec(runner)) {
+    if (!runner->has_spec) {
         if (!pod_runner_has_tokens(runner))
             return;
         if (plan(runner, &refusal, &err) < 0) {
@@ -425,20 +387,20 @@ void pod_runner_retry(struct pod_runner *runner)
         loop_timer_start(&runner->retry, 0); /* not here: who calls goes through all runners */
 }
 
-/* What an earlier control process gave the pod. */
+/* What an earlier control process gave the pod. After another start of the machine it is planned
+ * again: its volumes were filled without waiting for the disk, and are to be filled anew. */
 static void restore_spec(struct pod_runner *runner)
 {
-    _cleanup_free_ char *path = mem_printf("%s/spec", runner->directory);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    _cleanup_buf_ struct buf text;
     struct pod_spec spec;
-    buf_init(&text, POD_SPEC_MAX);
-    if (file_read(path, &text, NULL) < 0 ||
-        pod_spec_parse(arena, text.data, text.size, &spec, NULL) < 0)
+    char boot[BOOT_ID_MAX] = "";
+    if (pod_spec_load(arena, runner->directory, &spec, NULL) < 0)
         return;
-    runner->spec_is_plain = spec.plain;
+    (void)boot_id(boot, NULL);
+    bool is_same_kind = spec.plain == (runner->host->plain != NULL);
+    runner->has_spec = is_same_kind && str_eq(spec.boot, boot);
     runner->deadline_ms = spec.deadline_ms;
-    if (spec.address && spec.plain == (runner->host->plain != NULL))
+    if (spec.address && is_same_kind)
         str_copy(runner->address, sizeof(runner->address), spec.address);
     keep_peers(runner, peers_of_spec(runner->host->state_dir, &spec));
 }

@@ -25,7 +25,7 @@ struct pod_runner {
     char *node_address;
     char address[INET_ADDRSTRLEN]; /* "" until one is taken */
     char *peers;                   /* name of the directory it shares with its job, or NULL */
-    bool spec_is_plain;            /* what is planned has no namespaces */
+    bool has_spec; /* it is planned, since the machine was started and as pods run here now */
     int64_t started_ms;
     int64_t deadline_ms; /* as its supervisor was given it with the spec; 0: none */
     struct state_machine machine;

@@ -1,6 +1,8 @@
 /* The supervisor's orders, written and read; see pod/spec.h. */
 #include "node/pod/spec.h"
 
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "node/pod/capabilities.h"
@@ -161,6 +163,7 @@ static void write_container(const struct pod_container *container, struct buf *b
 
 void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
 {
+    write_optional(buf, "boot", spec->boot);
     record_write(buf, "hostname", spec->hostname);
     write_optional(buf, "network", spec->network);
     write_optional(buf, "address", spec->address);
@@ -375,7 +378,9 @@ static int parse_record(struct parser *p, const char *key, const char *value)
         return parse_int(p, key, value, 0, INT64_MAX / 2, &spec->grace_ms);
     if (str_eq(key, "deadline"))
         return parse_int(p, key, value, 0, INT64_MAX, &spec->deadline_ms);
-    if (str_eq(key, "identity"))
+    if (str_eq(key, "boot"))
+        spec->boot = value;
+    else if (str_eq(key, "identity"))
         spec->identity = value;
     else if (str_eq(key, "prober"))
         spec->prober = value;
@@ -447,4 +452,31 @@ int pod_spec_parse(struct arena *arena, char *text, size_t size, struct pod_spec
     if (got == 0)
         *ret = spec;
     return got;
+}
+
+int pod_spec_store(const char *directory, const struct pod_spec *spec, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/spec", directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_SPEC_MAX);
+    pod_spec_write(spec, &text);
+    if (text.overflowed)
+        return err_set(err, ERR_TOO_LARGE,
+                       "arguments and environment of the pod are larger than %d bytes",
+                       POD_SPEC_MAX);
+    return file_replace(path, text.data, text.size, 0600, err);
+}
+
+int pod_spec_load(struct arena *arena, const char *directory, struct pod_spec *ret, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s/spec", directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, POD_SPEC_MAX);
+    int result = file_read(path, &text, err);
+    if (result < 0)
+        return result;
+    size_t size = text.size;
+    if (pod_spec_parse(arena, arena_strndup(arena, text.data, size), size, ret, err) < 0)
+        return err_wrap(err, "'%s'", path);
+    return 0;
 }

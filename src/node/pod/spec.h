@@ -66,6 +66,7 @@ struct pod_container {
 };
 
 struct pod_spec {
+    const char *boot; /* the start of the machine it was planned in; see base/boot.h */
     const char *hostname;
     const char *network; /* lock file of the process that holds the pod network; NULL: the machine's
                             own network */
@@ -108,5 +109,11 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf);
 /* `text` is cut up in place and must live as long as the spec. */
 int pod_spec_parse(struct arena *arena, char *text, size_t size, struct pod_spec *ret,
                    struct err *err);
+
+/* To and from <pod directory>/spec. Nobody waits for the disk: a spec counts only in the start of
+ * the machine it names. */
+int pod_spec_store(const char *directory, const struct pod_spec *spec, struct err *err);
+int pod_spec_load(struct arena *arena, const char *directory, struct pod_spec *ret,
+                  struct err *err);
 
 #endif

@@ -21,6 +21,7 @@ static int lay_network(struct err *err)
 {
     if (unshare(CLONE_NEWNET) < 0)
         return err_set_errno(err, errno, "cannot make a network namespace");
+    step_network_only_ipv4();
     int fd;
     int result = netlink_open(&fd, err);
     if (result < 0)

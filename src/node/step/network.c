@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_link.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,13 @@ static void set_sysctl(const char *path, const char *value)
 {
     /* A comfort: where /proc/sys is read-only the pod still runs. */
     (void)file_write_into(path, value, NULL);
+}
+
+void step_network_only_ipv4(void)
+{
+    char mode[16];
+    snprintf(mode, sizeof(mode), "%d", IN6_ADDR_GEN_MODE_NONE);
+    set_sysctl("/proc/sys/net/ipv6/conf/default/addr_gen_mode", mode);
 }
 
 static int join(int cluster_fd, const char *address_text, struct err *err)
@@ -84,5 +92,6 @@ int step_network_enter(const struct pod_spec *spec, struct err *err)
      * is the pod's own. */
     set_sysctl("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
     set_sysctl("/proc/sys/net/ipv4/ping_group_range", spec->nested ? "0 0" : "0 2147483647");
+    step_network_only_ipv4();
     return join(cluster, spec->address, err);
 }

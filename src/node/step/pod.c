@@ -478,16 +478,8 @@ static int make_directory(const char *directory, const char *name, struct err *e
 
 static int load_spec(struct supervisor *s, struct arena *arena, struct err *err)
 {
-    _cleanup_free_ char *path = mem_printf("%s/spec", s->directory);
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, POD_SPEC_MAX);
-    int result = file_read(path, &text, err);
-    if (result < 0)
-        return result;
-    size_t size = text.size;
-    if (pod_spec_parse(arena, arena_strndup(arena, text.data, size), size, &s->spec, err) < 0)
-        return err_wrap(err, "'%s'", path);
-    return cgroup_trees_load(arena, s->directory, &s->spec.groups, err);
+    int result = pod_spec_load(arena, s->directory, &s->spec, err);
+    return result < 0 ? result : cgroup_trees_load(arena, s->directory, &s->spec.groups, err);
 }
 
 static int prepare(struct supervisor *s, struct arena *arena, struct err *err)

@@ -4,6 +4,7 @@
 #include "node/pod/record.h"
 #include "node/pod/spec.h"
 #include "node/pod/state.h"
+#include "scratch_directory.h"
 
 static int parse(struct arena *arena, const char *text, struct pod_spec *spec, struct err *err)
 {
@@ -92,6 +93,24 @@ static void spec_round_trip(void **state)
     assert_memory_equal(&read.limits, &spec.limits, sizeof(spec.limits));
     assert_int_equal(read.containers[0].limits.memory_bytes, 0);
     assert_int_equal(read.containers[1].limits.memory_bytes, 5);
+}
+
+/* What a power cut leaves of a file that nobody waited for is no spec. */
+static void specs_in_files(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_spec spec = {.hostname = "w-0", .boot = "this one"}, read;
+    struct err err = ERR_INIT;
+    assert_int_equal(pod_spec_load(arena, directory, &read, &err), -ERR_NOT_FOUND);
+    pod_strings_add(arena, &pod_spec_add_container(arena, &spec, "main")->arguments, "true");
+    assert_int_equal(pod_spec_store(directory, &spec, &err), 0);
+    assert_int_equal(pod_spec_load(arena, directory, &read, &err), 0);
+    assert_string_equal(read.boot, "this one");
+    assert_string_equal(read.hostname, "w-0");
+    const char *path = arena_printf(arena, "%s/spec", directory);
+    assert_int_equal(file_replace(path, "", 0, 0600, &err), 0);
+    assert_int_equal(pod_spec_load(arena, directory, &read, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, path));
 }
 
 static void broken_specs(void **state)
@@ -201,7 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spec_round_trip),     cmocka_unit_test(broken_specs),
         cmocka_unit_test(too_many_containers), cmocka_unit_test(state_round_trip),
-        cmocka_unit_test(broken_states),
+        cmocka_unit_test(broken_states),       cmocka_unit_test(specs_in_files),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
