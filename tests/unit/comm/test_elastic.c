@@ -28,13 +28,20 @@ static void tell(const char *format, ...)
     CHECK(write(told[1], line, (size_t)size) == size);
 }
 
-static bool stops_while_it_reports; /* once */
+/* A member is told to stop when it reports the next time. */
+static volatile sig_atomic_t stops_while_it_reports;
+
+static void be_told_to_stop_then(int number)
+{
+    (void)number;
+    stops_while_it_reports = 1;
+}
 
 static void note_line(void *context, const char *line)
 {
     tell("%d says %s", *(const int *)context, line);
     if (stops_while_it_reports) {
-        stops_while_it_reports = false;
+        stops_while_it_reports = 0;
         raise(SIGSTOP);
     }
 }
@@ -107,6 +114,7 @@ static void counts(const struct members *members, int rank)
     struct err err = ERR_INIT;
     float steps = 0;
     signal(SIGUSR1, ask);
+    signal(SIGUSR2, be_told_to_stop_then);
     signal(SIGTERM, be_told);
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
     ty_tf_config_free(config);
@@ -202,7 +210,6 @@ static int set_up(void **state)
     min_members = 1;
     peer_timeout_ms = 400;
     reading_ms = 0;
-    stops_while_it_reports = false;
     never = NULL;
     used = 0;
     return 0;
@@ -306,13 +313,14 @@ static void stopped_between_two_looks_is_stopped_too(void **state)
 {
     struct members members;
     peer_timeout_ms = 2000;
-    stops_while_it_reports = true;
     members_init(&members, 3);
     assert_int_equal(pipe(told), 0);
     members_start_all(&members, counts);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     never = "lost";
     signal_to(&members, 0, SIGSTOP);
+    signal_to(&members, 1, SIGUSR2);
+    signal_to(&members, 2, SIGUSR2);
     EXPECT("1 says waiting for chief", "2 says waiting for chief");
     wake_after_a_pause(&members);
     EXPECT("0 works", "1 works", "2 works");
