@@ -4,12 +4,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -66,37 +66,18 @@ static char **make_arguments(struct arena *arena, const struct exec_plugin *plug
     return all;
 }
 
-/* Signals as a program expects them: this process may ignore some and block others. */
-static void set_signals(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setsigdefault(attributes, &all);
-}
-
+/* Its children end with it; but only what is of the terminal's own group may read of it. */
 static int spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    set_signals(&attributes);
-    /* Its children end with it; but only what is of the terminal's own group may read of it. */
-    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    posix_spawnattr_setflags(&attributes,
-                             run->interactive ? flags : (short)(flags | POSIX_SPAWN_SETPGROUP));
-    if (!run->interactive)
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, err_fd, STDERR_FILENO);
-    int error = posix_spawnp(&run->pid, run->plugin->command, &actions, &attributes,
-                             make_arguments(arena, run->plugin),
-                             make_environment(arena, run->plugin, run->interactive));
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return error;
+    const struct spawn how = {
+        .arguments = make_arguments(arena, run->plugin),
+        .environment = make_environment(arena, run->plugin, run->interactive),
+        .place = run->interactive ? SPAWN_IN_OUR_GROUP : SPAWN_IN_OWN_GROUP,
+        .in = run->interactive ? STDIN_FILENO : -1,
+        .out = out_fd,
+        .err = err_fd,
+    };
+    return spawn_process(&how, &run->pid);
 }
 
 static int start(struct arena *arena, struct run *run, struct err *err)

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/spawn.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -24,14 +26,24 @@ struct supervisor_link {
     char *directory, *step_path;
     const struct supervisor_events *events;
     void *context;
-    int pidfd; /* -1: none lives */
-    bool starting;
-    bool freed;       /* waits for the handles below to close */
-    int open_handles; /* of libuv */
-    uv_process_t process;
-    uv_poll_t life;
+    int pidfd;           /* -1: none lives */
+    struct start *start; /* one is on its way, or NULL */
+    int starter;         /* pidfd of who starts it; -1: not running */
+    bool freed;          /* waits for the handles below to close */
+    int open_handles;    /* of libuv */
+    uv_poll_t started, life;
     uv_fs_event_t news;
-    bool process_open, life_open, news_open;
+    bool started_open, life_open, news_open;
+};
+
+/* A supervisor on its way. A pool thread makes the process, since whoever does stands still for a
+ * while; the loop sees it through to its end. */
+struct start {
+    struct loop_work work;
+    struct supervisor_link *link; /* NULL: nobody waits for it any more */
+    char *directory, *step_path;
+    pid_t pid;
+    struct err err;
 };
 
 struct supervisor_link *supervisor_link_new(struct loop *loop, const char *directory,
@@ -44,7 +56,7 @@ struct supervisor_link *supervisor_link_new(struct loop *loop, const char *direc
     link->step_path = mem_strdup(step_path);
     link->events = events;
     link->context = context;
-    link->pidfd = -1;
+    link->pidfd = link->starter = -1;
     return link;
 }
 
@@ -72,13 +84,24 @@ static void close_handle(struct supervisor_link *link, uv_handle_t *handle, bool
     uv_close(handle, on_closed);
 }
 
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 static void stop_watching(struct supervisor_link *link)
 {
     close_handle(link, (uv_handle_t *)&link->life, &link->life_open);
     close_handle(link, (uv_handle_t *)&link->news, &link->news_open);
-    if (link->pidfd >= 0)
-        close(link->pidfd);
-    link->pidfd = -1;
+    close_fd(&link->pidfd);
+}
+
+static void end_start(struct supervisor_link *link)
+{
+    close_handle(link, (uv_handle_t *)&link->started, &link->started_open);
+    close_fd(&link->starter);
 }
 
 struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
@@ -86,7 +109,9 @@ struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
     if (!link)
         return NULL;
     stop_watching(link);
-    close_handle(link, (uv_handle_t *)&link->process, &link->process_open);
+    end_start(link);
+    if (link->start)
+        link->start->link = NULL;
     link->freed = true;
     if (link->open_handles == 0)
         release(link);
@@ -95,7 +120,7 @@ struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
 
 bool supervisor_link_is_busy(const struct supervisor_link *link)
 {
-    return link->starting || link->pidfd >= 0;
+    return link->start || link->starter >= 0 || link->pidfd >= 0;
 }
 
 static void on_life(uv_poll_t *handle, int status, int events)
@@ -135,8 +160,7 @@ bool supervisor_link_attach(struct supervisor_link *link)
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
     pid_t pid;
     /* Handles of an earlier life may still be closing; they share our memory. */
-    if (link->open_handles > (link->process_open ? 1 : 0) ||
-        process_lock_holder(lock, &link->pidfd, &pid, NULL) < 0)
+    if (link->open_handles > 0 || process_lock_holder(lock, &link->pidfd, &pid, NULL) < 0)
         return false;
     watch(link);
     return true;
@@ -156,12 +180,15 @@ static void explain(struct supervisor_link *link, struct err *err)
             text.size ? (newline ? newline + 1 : text.data) : "it ended without a word");
 }
 
-static void on_started(uv_process_t *process, int64_t exit_status, int term_signal)
+/* Whoever starts it has ended: the supervisor stands, or said why not. */
+static void on_started(uv_poll_t *handle, int status, int events)
 {
-    struct supervisor_link *link = process->data;
-    link->starting = false;
-    close_handle(link, (uv_handle_t *)&link->process, &link->process_open);
-    if (exit_status != 0 || term_signal != 0) {
+    struct supervisor_link *link = handle->data;
+    siginfo_t end = {0};
+    bool is_up = waitid(P_PIDFD, (id_t)link->starter, &end, WEXITED) == 0 &&
+                 end.si_code == CLD_EXITED && end.si_status == 0;
+    end_start(link);
+    if (!is_up) {
         struct err err = ERR_INIT;
         explain(link, &err);
         link->events->gone(link->context, &err);
@@ -177,50 +204,75 @@ static void on_started(uv_process_t *process, int64_t exit_status, int term_sign
     link->events->alive(link->context);
 }
 
-static int spawn(struct supervisor_link *link, struct err *err)
+static void spawn(struct loop_work *work)
 {
-    _cleanup_free_ char *log = mem_printf("%s/supervisor.log", link->directory);
+    struct start *start = CONTAINER_OF(work, struct start, work);
+    _cleanup_free_ char *log = mem_printf("%s/supervisor.log", start->directory);
     _cleanup_fd_ int complaints = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (complaints < 0)
-        return err_set_errno(err, errno, "cannot open '%s'", log);
-    char *arguments[] = {link->step_path, (char *)"pod", link->directory, NULL};
-    char *environment[] = {NULL};
-    uv_stdio_container_t stdio[] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = complaints},
-        {.flags = UV_INHERIT_FD, .data.fd = complaints},
-    };
-    const uv_process_options_t options = {
-        .exit_cb = on_started,
-        .file = link->step_path,
-        .args = arguments,
-        .env = environment,
-        .flags = UV_PROCESS_DETACHED,
-        .stdio_count = 3,
-        .stdio = stdio,
-    };
-    link->process.data = link;
-    int result = uv_spawn(loop_uv(link->loop), &link->process, &options);
-    /* Also a failed spawn leaves a handle that must be closed. */
-    link->process_open = true;
-    link->open_handles++;
-    if (result < 0) {
-        close_handle(link, (uv_handle_t *)&link->process, &link->process_open);
-        return err_set(err, ERR_IO, "cannot run '%s': %s", link->step_path, uv_strerror(result));
+    if (complaints < 0) {
+        err_set_errno(&start->err, errno, "cannot open '%s'", log);
+        return;
     }
+    const struct spawn how = {
+        .arguments = (char *[]){start->step_path, (char *)"pod", start->directory, NULL},
+        .environment = (char *[]){NULL},
+        .place = SPAWN_IN_OWN_SESSION,
+        .in = -1,
+        .out = complaints,
+        .err = complaints,
+    };
+    int error = spawn_process(&how, &start->pid);
+    if (error)
+        err_set_errno(&start->err, error, "cannot run '%s'", start->step_path);
+}
+
+static int watch_start(struct supervisor_link *link, pid_t pid, struct err *err)
+{
+    link->starter = pidfd_open(pid, 0);
+    if (link->starter < 0)
+        return err_set_errno(err, errno, "cannot watch the start of a pod's supervisor");
+    int result = uv_poll_init(loop_uv(link->loop), &link->started, link->starter);
+    if (result < 0) {
+        close_fd(&link->starter);
+        return err_set(err, ERR_IO, "cannot watch the start of a pod's supervisor: %s",
+                       uv_strerror(result));
+    }
+    link->started.data = link;
+    link->started_open = true;
+    link->open_handles++;
+    uv_poll_start(&link->started, UV_READABLE, on_started);
     return 0;
+}
+
+static void on_spawned(struct loop_work *work)
+{
+    struct start *start = CONTAINER_OF(work, struct start, work);
+    struct supervisor_link *link = start->link;
+    struct err err = start->err;
+    pid_t pid = start->pid;
+    free(start->directory);
+    free(start->step_path);
+    free(start);
+    if (!link)
+        return;
+    link->start = NULL;
+    if (err.code || watch_start(link, pid, &err) < 0)
+        link->events->gone(link->context, &err);
 }
 
 void supervisor_link_start(struct supervisor_link *link)
 {
-    struct err err = ERR_INIT;
     _cleanup_free_ char *stop = mem_printf("%s/stop", link->directory);
     unlink(stop); /* of a life before */
-    link->starting = true;
-    if (spawn(link, &err) < 0) {
-        link->starting = false;
-        link->events->gone(link->context, &err);
-    }
+    struct start *start = mem_zalloc(sizeof(*start));
+    *start = (struct start){
+        .work = {.work = spawn, .done = on_spawned},
+        .link = link,
+        .directory = mem_strdup(link->directory),
+        .step_path = mem_strdup(link->step_path),
+    };
+    link->start = start;
+    loop_work_start(link->loop, &start->work);
 }
 
 void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_ms, int64_t wall_ms)

@@ -39,20 +39,6 @@ int helper_process_start(const struct helper_kind *kind, const struct helper_opt
     return result < 0 ? err_wrap(err, "cannot start %s", kind->what) : 0;
 }
 
-/* Whole or not at all for its reader, but not forced to disk: the loop must not wait for one, and
- * what a power cut takes is written anew with the next start. */
-static int replace(const char *path, const struct buf *text, struct err *err)
-{
-    _cleanup_free_ char *aside = mem_printf("%s.new", path);
-    _cleanup_fd_ int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot open '%s'", aside);
-    int result = file_write_all(fd, text->data, text->size, err);
-    if (result == 0 && rename(aside, path) < 0)
-        result = err_set_errno(err, errno, "cannot replace '%s'", path);
-    return result;
-}
-
 int helper_process_set_table(const struct helper_kind *kind, const char *state_dir,
                              const struct buf *text, struct err *err)
 {
@@ -60,7 +46,8 @@ int helper_process_set_table(const struct helper_kind *kind, const char *state_d
     if (text->overflowed)
         return err_set(err, ERR_TOO_LARGE, "the table for %s is larger than %zu bytes", kind->what,
                        text->max);
-    int result = replace(table, text, err);
+    /* The loop must not wait for a disk: what a power cut takes is written with the next start. */
+    int result = file_replace(table, text->data, text->size, 0600, err);
     _cleanup_fd_ int pidfd = -1;
     /* One that is not there yet will read it when it starts. */
     if (result == 0 && helper_process_find(kind, state_dir, &pidfd, NULL) == 0)
