@@ -13,7 +13,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if_link.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,9 +39,9 @@ static void set_sysctl(const char *path, const char *value)
 
 void step_network_only_ipv4(void)
 {
-    char mode[16];
-    snprintf(mode, sizeof(mode), "%d", IN6_ADDR_GEN_MODE_NONE);
-    set_sysctl("/proc/sys/net/ipv6/conf/default/addr_gen_mode", mode);
+    /* Of those that come: lo, which is there, keeps ::1. Not addr_gen_mode, whose writers spin
+     * while anybody in the network changes a link. */
+    set_sysctl("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 }
 
 static int join(int cluster_fd, const char *address_text, struct err *err)
