@@ -159,9 +159,10 @@ static void forgive(struct transport_tcp *tcp, int64_t excess_ms)
     tcp->idle_since_ms += excess_ms;
     tcp->pinged_ms += excess_ms;
     tcp->reported_ms += excess_ms;
-    tcp->looked_ms += excess_ms;
     for (int i = 0; i < tcp->options.size; i++)
-        tcp->peers[i].heard_ms += excess_ms;
+        if (tcp->peers[i].heard_ms <= tcp->looked_ms) /* not since it goes on */
+            tcp->peers[i].heard_ms += excess_ms;
+    tcp->looked_ms += excess_ms;
 }
 
 /* It is `now`, and since the clock was last looked at in this wait so much was asked for; what was

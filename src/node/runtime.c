@@ -116,7 +116,7 @@ static void on_volume_change(void *context, struct kube_object *old, struct kube
     if (new_)
         retry_pods(runtime);
     else if (claim_data_is_unwanted(old->json, runtime->claims, runtime->pods))
-        claim_data_delete(runtime->loop, runtime->host.state_dir, old->json);
+        claim_data_delete(runtime->trash, runtime->host.state_dir, old->json);
 }
 
 static void on_sync(struct loop_timer *timer)
@@ -254,6 +254,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     map_init(&runtime->runners);
     node_log_streams_init(&runtime->logs, loop);
     runtime->usage = usage_meter_new(loop, runtime_collect_usage, runtime);
+    runtime->trash = trash_new(loop, options->state_dir);
     loop_timer_init(loop, &runtime->sync, on_sync);
     fill_host(runtime, space, options);
     runtime->host.host_names = name_services(runtime);
@@ -299,6 +300,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     host_names_free(runtime->host.host_names);
     node_log_streams_release(&runtime->logs);
     usage_meter_free(runtime->usage);
+    trash_free(runtime->trash);
     const char *uid;
     void *runner;
     for (size_t i = 0; map_next(&runtime->runners, &i, &uid, &runner);)

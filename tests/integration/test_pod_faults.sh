@@ -97,21 +97,27 @@ check_ends() {
 
 # As after a power cut: nothing runs any more, files whose writer did not wait for the disk are empty, and the kernel names another boot.
 check_reboot() {
-    local uid settings
+    local uid settings bare
     [ "$(as_user id -u)" = 0 ] || return 0 # what is mounted over /proc would keep an ordinary user from a fresh one
     kubectl create configmap settings --from-literal=word=kept >/dev/null
     pod booted Always true '{"volumes": [{"name": "settings", "configMap": {"name": "settings"}}, {"name": "own", "emptyDir": {}}],
         "containers": [{"name": "main", "image": "trainyard/tools", "command": ["bash", "-c", "echo ran >>/own/runs; cat /settings/word; echo; cat /own/runs; exec sleep 100000"],
         "volumeMounts": [{"name": "settings", "mountPath": "/settings"}, {"name": "own", "mountPath": "/own"}]}]}'
+    # Its spec is lost, too, and that of the other is of an earlier start: both are planned again.
+    pod bare Always true '{"volumes": [{"name": "settings", "configMap": {"name": "settings"}}],
+        "containers": [{"name": "main", "image": "trainyard/tools", "command": ["bash", "-c", "cat /settings/word; echo; exec sleep 100000"],
+        "volumeMounts": [{"name": "settings", "mountPath": "/settings"}]}]}'
     pod once Never 'echo up; exec sleep 100000'
     wait_for_log booted ran
+    wait_for_log bare kept
     wait_for_log once up
     uid=$(uid_of booted)
+    bare=$TRAINYARD_STATE/pods/$(uid_of bare)
     settings=$TRAINYARD_STATE/pods/$uid/volumes/settings
     { own_processes && server_pid; } | xargs -r kill -9 2>/dev/null || true
     wait_until "everything to be gone" none_left
     [ -s "$settings/word" ] || fail "the volume is not where it is emptied"
-    find "$settings/" "$TRAINYARD_STATE/pods/$uid/spec" -type f -exec truncate -s 0 {} +
+    find "$settings/" "$bare/volumes/" "$bare/spec" -type f -exec truncate -s 0 {} +
     cat /proc/sys/kernel/random/uuid >"$SCRATCH/boot_id"
     (
         AS_USER=(unshare --mount sh -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"' "$SCRATCH/boot_id" "${AS_USER[@]}")
@@ -119,12 +125,13 @@ check_reboot() {
     )
     wait_until "the pod to run again" is_field booted '.status.containerStatuses[0].restartCount' 1
     wait_until "what its volumes have to be said" is_said booted "kept ran ran"
+    wait_until "what its volumes have to be said without a spec" is_said bare kept
     assert_eq "how it ended" ContainerStatusUnknown "$(field booted '.status.containerStatuses[0].lastState.terminated.reason')"
     assert_contains "what it said before" kept "$(kubectl logs booted --previous)"
     assert_eq "the pod" "$uid" "$(uid_of booted)"
     wait_for_phase once Failed
     assert_eq "the node's boot" "$(cat "$SCRATCH/boot_id")" "$(kubectl get nodes -o jsonpath='{.items[0].status.nodeInfo.bootID}')"
-    kubectl delete pod booted once --grace-period=0 --force >/dev/null 2>&1
+    kubectl delete pod booted bare once --grace-period=0 --force >/dev/null 2>&1
     kubectl delete configmap settings >/dev/null
 }
 is_said() { [ "$(kubectl logs "$1" | xargs)" = "$2" ]; } # POD WORDS

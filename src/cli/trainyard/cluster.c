@@ -319,6 +319,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .fake_gpus = options->fake_gpus,
     };
     signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while somebody writes to it */
+    signal(SIGCHLD, SIG_DFL); /* whoever started us may not care how its children end; we do */
     int result = check_programs(&cluster.node_options, err);
     if (result == 0)
         result = credentials_load(cluster.arena, options->state, &cluster.credentials, err);

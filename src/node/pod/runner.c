@@ -236,12 +236,18 @@ static void tell_gaps(struct pod_runner *runner)
                   &runner->host->objects, tell_gap, runner);
 }
 
+static void forget_refusal(struct pod_runner *runner)
+{
+    runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
+}
+
 static void start(struct pod_runner *runner)
 {
     struct err err = ERR_INIT;
     struct pod_plan_refusal refusal;
     if (supervisor_link_attach(runner->link)) {
         /* One was on its way when the last control process died. */
+        forget_refusal(runner);
         state_machine_move(&runner->machine, RUNNING);
         load_state(runner, true);
         return;
@@ -264,7 +270,7 @@ static void start(struct pod_runner *runner)
             port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
         pod_runner_forget_tokens(runner);
     }
-    runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
+    forget_refusal(runner);
     runner->stopped_with_ms = -1;
     runner->was_stop_lost = false;
     if (cgroup_base_place_pod(runner->host->groups, runner->directory, runner->uid, &err) < 0) {

@@ -41,8 +41,9 @@ struct supervisor_link {
 struct start {
     struct loop_work work;
     struct supervisor_link *link; /* NULL: nobody waits for it any more */
+    _Atomic bool unwanted;        /* … and if it has not begun, it need not */
     char *directory, *step_path;
-    pid_t pid;
+    int pidfd; /* of the process, or -1 */
     struct err err;
 };
 
@@ -110,8 +111,10 @@ struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
         return NULL;
     stop_watching(link);
     end_start(link);
-    if (link->start)
+    if (link->start) {
         link->start->link = NULL;
+        link->start->unwanted = true;
+    }
     link->freed = true;
     if (link->open_handles == 0)
         release(link);
@@ -204,15 +207,12 @@ static void on_started(uv_poll_t *handle, int status, int events)
     link->events->alive(link->context);
 }
 
-static void spawn(struct loop_work *work)
+static int spawn_step(struct start *start, struct err *err)
 {
-    struct start *start = CONTAINER_OF(work, struct start, work);
     _cleanup_free_ char *log = mem_printf("%s/supervisor.log", start->directory);
     _cleanup_fd_ int complaints = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (complaints < 0) {
-        err_set_errno(&start->err, errno, "cannot open '%s'", log);
-        return;
-    }
+    if (complaints < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", log);
     const struct spawn how = {
         .arguments = (char *[]){start->step_path, (char *)"pod", start->directory, NULL},
         .environment = (char *[]){NULL},
@@ -221,22 +221,32 @@ static void spawn(struct loop_work *work)
         .out = complaints,
         .err = complaints,
     };
-    int error = spawn_process(&how, &start->pid);
+    pid_t pid;
+    int error = spawn_process(&how, &pid);
     if (error)
-        err_set_errno(&start->err, error, "cannot run '%s'", start->step_path);
+        return err_set_errno(err, error, "cannot run '%s'", start->step_path);
+    start->pidfd = pidfd_open(pid, 0);
+    if (start->pidfd < 0) {
+        int errnum = errno;
+        waitpid(pid, NULL, 0); /* the loop cannot; if a supervisor stands, the next try finds it */
+        return err_set_errno(err, errnum, "cannot watch the start of a pod's supervisor");
+    }
+    return 0;
 }
 
-static int watch_start(struct supervisor_link *link, pid_t pid, struct err *err)
+static void spawn(struct loop_work *work)
 {
-    link->starter = pidfd_open(pid, 0);
-    if (link->starter < 0)
-        return err_set_errno(err, errno, "cannot watch the start of a pod's supervisor");
+    struct start *start = CONTAINER_OF(work, struct start, work);
+    if (!start->unwanted)
+        (void)spawn_step(start, &start->err);
+}
+
+static int watch_start(struct supervisor_link *link, struct err *err)
+{
     int result = uv_poll_init(loop_uv(link->loop), &link->started, link->starter);
-    if (result < 0) {
-        close_fd(&link->starter);
+    if (result < 0)
         return err_set(err, ERR_IO, "cannot watch the start of a pod's supervisor: %s",
                        uv_strerror(result));
-    }
     link->started.data = link;
     link->started_open = true;
     link->open_handles++;
@@ -249,15 +259,20 @@ static void on_spawned(struct loop_work *work)
     struct start *start = CONTAINER_OF(work, struct start, work);
     struct supervisor_link *link = start->link;
     struct err err = start->err;
-    pid_t pid = start->pid;
+    int pidfd = start->pidfd;
     free(start->directory);
     free(start->step_path);
     free(start);
-    if (!link)
+    if (!link) {
+        close_fd(&pidfd);
         return;
+    }
     link->start = NULL;
-    if (err.code || watch_start(link, pid, &err) < 0)
-        link->events->gone(link->context, &err);
+    link->starter = pidfd;
+    if (!err.code && watch_start(link, &err) == 0)
+        return;
+    close_fd(&link->starter);
+    link->events->gone(link->context, &err);
 }
 
 void supervisor_link_start(struct supervisor_link *link)
@@ -268,6 +283,7 @@ void supervisor_link_start(struct supervisor_link *link)
     *start = (struct start){
         .work = {.work = spawn, .done = on_spawned},
         .link = link,
+        .pidfd = -1,
         .directory = mem_strdup(link->directory),
         .step_path = mem_strdup(link->step_path),
     };

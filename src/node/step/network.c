@@ -40,7 +40,7 @@ static void set_sysctl(const char *path, const char *value)
 void step_network_only_ipv4(void)
 {
     /* Of those that come: lo, which is there, keeps ::1. Not addr_gen_mode, whose writers spin
-     * while anybody in the network changes a link. */
+     * while anybody on the machine changes a link; before Linux 6.9 so do these. */
     set_sysctl("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 }
 

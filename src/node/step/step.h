@@ -43,8 +43,8 @@ bool step_heard_hangup(void);
 #define STEP_NETWORK_GONE                                                                          \
     "the pod network is gone (make it anew: 'trainyard down', then 'trainyard up')"
 
-/* Links that come into the calling process's network speak no IPv6: it has no address to offer, and
- * every link would tell all others of one it gave itself. */
+/* Links that come into the calling process's network speak no IPv6, where /proc/sys can be written:
+ * it has no address to offer, and every link would tell all others of one it gave itself. */
 void step_network_only_ipv4(void);
 
 /* Give the calling process the pod's own network, IPC and UTS namespaces; its children share them.

@@ -3,13 +3,9 @@
 
 #include "node/pod/status.h"
 
-#include "base/file.h"
-#include "base/log.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Ephemeral volumes do not count: their claim stays until the pod has ended, and their data lies
@@ -60,42 +56,13 @@ bool claim_data_is_unwanted(const struct json *volume, struct kube_informer *cla
     return true;
 }
 
-struct deletion {
-    struct loop_work work;
-    char *path;
-    struct err err;
-};
-
-static void delete_now(struct loop_work *work)
-{
-    struct deletion *deletion = CONTAINER_OF(work, struct deletion, work);
-    (void)file_remove_tree(deletion->path, &deletion->err);
-}
-
-static void deleted(struct loop_work *work)
-{
-    struct deletion *deletion = CONTAINER_OF(work, struct deletion, work);
-    if (deletion->err.code)
-        log_warning("volume", "%s", deletion->err.message);
-    free(deletion->path);
-    free(deletion);
-}
-
-void claim_data_delete(struct loop *loop, const char *state_dir, const struct json *volume)
+void claim_data_delete(struct trash *trash, const char *state_dir, const struct json *volume)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *namespace_, *claim;
     if (!split_place(arena, volume, &namespace_, &claim))
         return;
-    _cleanup_free_ char *path = mem_printf("%s/volumes/%s/%s", state_dir, namespace_, claim);
-    struct deletion *deletion = mem_zalloc(sizeof(*deletion));
-    /* Out of the way first, so that a new claim of that name finds nothing of the old. */
-    deletion->path = mem_printf("%s/volumes/.deleted-%s", state_dir, kube_meta_name(volume));
-    if (rename(path, deletion->path) < 0) {
-        free(deletion->path);
-        free(deletion);
-        return; /* no pod ever used it */
-    }
-    deletion->work = (struct loop_work){.work = delete_now, .done = deleted};
-    loop_work_start(loop, &deletion->work);
+    /* Where no pod ever used it there is nothing to throw away. */
+    (void)trash_throw(trash, arena_printf(arena, "%s/volumes/%s/%s", state_dir, namespace_, claim),
+                      kube_meta_name(volume));
 }

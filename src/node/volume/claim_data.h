@@ -5,7 +5,7 @@
 #define TRAINYARD_NODE_VOLUME_CLAIM_DATA_H
 
 #include "kube/informer.h"
-#include "loop/loop.h"
+#include "node/volume/trash.h"
 
 /* Where the data of a volume lies, as "<namespace>/<claim>"; the engine writes it. */
 #define CLAIM_DATA_ANNOTATION "trainyard.dev/volume"
@@ -18,7 +18,7 @@ const char *claim_data_directory(const struct json *volume);
 bool claim_data_is_unwanted(const struct json *volume, struct kube_informer *claims,
                             struct kube_informer *pods);
 
-/* Delete the directory of the volume, away from the loop. */
-void claim_data_delete(struct loop *loop, const char *state_dir, const struct json *volume);
+/* Throw the directory of the volume away; a new claim of its name finds nothing of it. */
+void claim_data_delete(struct trash *trash, const char *state_dir, const struct json *volume);
 
 #endif

@@ -82,11 +82,16 @@ static void deletion(void **state)
     char *data = arena_printf(arena, "%s/volumes/n/c", root);
     assert_int_equal(file_make_dirs(arena_printf(arena, "%s/deep", data), 0755, NULL), 0);
     struct loop *loop = sim_loop_new(1, 0);
-    claim_data_delete(loop, root, read_json(arena, VOLUME("Delete", "n/c")));
+    struct trash *trash = trash_new(loop, root);
+    claim_data_delete(trash, root, read_json(arena, VOLUME("Delete", "n/c")));
     assert_false(file_exists(data)); /* at once, so that a namesake starts empty */
+    const char *aside = arena_printf(arena, "%s/volumes/.deleted/v", root);
+    assert_true(file_exists(aside));
     sim_loop_run_for(loop, 1000);
-    assert_false(file_exists(arena_printf(arena, "%s/volumes/.deleted-v", root)));
+    assert_false(file_exists(aside));
     assert_true(file_exists(arena_printf(arena, "%s/volumes/n", root)));
+    claim_data_delete(trash, root, read_json(arena, VOLUME("Delete", "n/c"))); /* nothing there */
+    trash_free(trash);
     loop_free(loop);
     file_remove_tree(root, NULL);
 }
