@@ -93,6 +93,25 @@ check_ends() {
     kubectl delete pod other >/dev/null
 }
 
+# A start that failed is not what a pod is told by, once its supervisor stands after all. What stands in the way is its log; who starts it is we.
+check_late_start() {
+    local directory step
+    [ "$(as_user id -u)" = 0 ] || return 0 # an ordinary user's supervisors live in a namespace of the server's
+    step=$(dirname "$TRAINYARD")/trainyard-step
+    pod late Never 'echo up; exec sleep 100000' '{"nodeSelector": {"late": "yes"}}'
+    directory=$TRAINYARD_STATE/pods/$(uid_of late)
+    mkdir -p "$directory/supervisor.log"
+    kubectl label nodes --all late=yes >/dev/null
+    wait_until "the start to fail" is_field late '.status.containerStatuses[0].state.waiting.reason' FailedCreatePodSandBox
+    "$step" pod "$directory"
+    wait_for_phase late Running
+    wait_until "its container to be told of" is_field late '.status.containerStatuses[0].state.waiting.reason' ''
+    [ -n "$(field late '.status.containerStatuses[0].state.running.startedAt')" ] || fail "its container does not run: $(kubectl get pod late -o yaml)"
+    [ -n "$(field late .status.podIP)" ] || fail "the pod has no address"
+    kubectl delete pod late --grace-period=0 --force >/dev/null 2>&1
+    kubectl label nodes --all late- >/dev/null
+}
+
 # ---- The machine is started anew
 
 # As after a power cut: nothing runs any more, files whose writer did not wait for the disk are empty, and the kernel names another boot.
@@ -264,6 +283,7 @@ check() {
     cluster_up
     check_killed_server
     check_ends
+    check_late_start
     check_sleep
     check_reboot
     check_rotation

@@ -186,6 +186,15 @@ static void expect(int count, const char *const texts[])
     expect((int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(const char *)),                    \
            (const char *[]){__VA_ARGS__})
 
+/* So many members that tell what they do. */
+static void begin(struct members *members, int size,
+                  void (*live)(const struct members *members, int rank))
+{
+    members_init(members, size);
+    assert_int_equal(pipe(told), 0);
+    members_start_all(members, live);
+}
+
 static void end(struct members *members)
 {
     for (int rank = 0; rank < members->size; rank++)
@@ -218,9 +227,7 @@ static int set_up(void **state)
 static void those_left_go_on_and_the_lost_comes_back(void **state)
 {
     struct members members;
-    members_init(&members, 3);
-    assert_int_equal(pipe(told), 0);
-    members_start_all(&members, counts);
+    begin(&members, 3, counts);
     EXPECT("0 is 0 of 3 after 0: all 3", "1 is 1 of 3 after 0", "2 is 2 of 3 after 0");
     for (int victim = 2; victim >= 0; victim--) {
         lose(&members, victim);
@@ -247,9 +254,7 @@ static void those_left_go_on_and_the_lost_comes_back(void **state)
 static void a_stopped_one_is_named_left_out_and_rejoins(void **state)
 {
     struct members members;
-    members_init(&members, 3);
-    assert_int_equal(pipe(told), 0);
-    members_start_all(&members, counts);
+    begin(&members, 3, counts);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     for (int victim = 0; victim < 2; victim++) {
         char named[64], lost[64], out[64], waits[64], waited[64];
@@ -294,9 +299,7 @@ static void time_in_which_all_were_stopped_counts_against_nobody(void **state)
 {
     struct members members;
     peer_timeout_ms = 2000;
-    members_init(&members, 3);
-    assert_int_equal(pipe(told), 0);
-    members_start_all(&members, counts);
+    begin(&members, 3, counts);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     never = "lost";
     signal_to(&members, 0, SIGSTOP);
@@ -313,9 +316,7 @@ static void stopped_between_two_looks_is_stopped_too(void **state)
 {
     struct members members;
     peer_timeout_ms = 2000;
-    members_init(&members, 3);
-    assert_int_equal(pipe(told), 0);
-    members_start_all(&members, counts);
+    begin(&members, 3, counts);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     never = "lost";
     signal_to(&members, 0, SIGSTOP);
@@ -334,9 +335,7 @@ static void one_that_reads_at_the_start_is_waited_for(void **state)
     struct members members;
     peer_timeout_ms = 2000;
     reading_ms = 5000;
-    members_init(&members, 3);
-    assert_int_equal(pipe(told), 0);
-    members_start_all(&members, counts);
+    begin(&members, 3, counts);
     never = "lost";
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     never = NULL;
@@ -350,9 +349,7 @@ static void who_is_told_to_stop_does_not_wait_for_a_stopped_one(void **state)
 {
     struct members members;
     peer_timeout_ms = 3600 * 1000;
-    members_init(&members, 3);
-    assert_int_equal(pipe(told), 0);
-    members_start_all(&members, counts);
+    begin(&members, 3, counts);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     signal_to(&members, 1, SIGSTOP);
     EXPECT("0 says waiting for worker 0", "2 says waiting for worker 0");
@@ -392,9 +389,7 @@ static void goes(const struct members *members, int rank)
 static void one_that_said_that_it_ends_is_not_waited_for(void **state)
 {
     struct members members;
-    members_init(&members, 3);
-    assert_int_equal(pipe(told), 0);
-    members_start_all(&members, goes);
+    begin(&members, 3, goes);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     end(&members);
 }
@@ -441,9 +436,7 @@ static void too_few_wait(void **state)
 {
     struct members members;
     min_members = 2;
-    members_init(&members, 2);
-    assert_int_equal(pipe(told), 0);
-    members_start_all(&members, counts);
+    begin(&members, 2, counts);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     lose(&members, 1);
     EXPECT("0 says waiting with what has been trained: fewer tasks are there than");
