@@ -145,6 +145,22 @@ static void two_pods_on_one_port(void **state)
     pod_drop(&third);
 }
 
+/* What a program leaves behind is the first process's, which waits for its end: a dead one that
+ * nobody waited for would stay in /proc. */
+static void orphans_are_reaped(void **state)
+{
+    struct pod pod = pod_make("orphans", "10.244.1.1",
+                              "mkfifo /tmp/go; sh -c 'read word </tmp/go & echo $! >/tmp/orphan'\n"
+                              "read orphan </tmp/orphan\n"
+                              "grep -q '^PPid:.1$' /proc/$orphan/status || exit 1\n"
+                              "echo >/tmp/go; while test -e /proc/$orphan; do sleep 0.01; done\n"
+                              "echo reaped");
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    pod_expect_log(&pod, "reaped\n");
+    pod_drop(&pod);
+}
+
 static void containers_share_the_pod(void **state)
 {
     struct pod pod =
@@ -528,6 +544,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(a_stop_signal),
         cmocka_unit_test(run_as_user),
         cmocka_unit_test(two_pods_on_one_port),
+        cmocka_unit_test(orphans_are_reaped),
         cmocka_unit_test(containers_share_the_pod),
         cmocka_unit_test(ending_with_grace),
         cmocka_unit_test(what_is_too_long_is_named),
