@@ -1,5 +1,6 @@
 #!/bin/bash
 # up, status and down: what they print, what they leave, and that nothing is left after --wipe.
+# Alone: the links and mounts of the machine, which must be those of before.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
