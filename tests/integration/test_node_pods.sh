@@ -78,7 +78,7 @@ YAML
     wait_until "the claim's data to be deleted" data_is_gone
 
     # Init containers, in order, before the rest; the machine's network for who asks.
-    pod inits Never 'cat /v/order; ls /sys/class/net' \
+    pod inits Never 'cat /v/order; readlink /proc/self/ns/net' \
         '  hostNetwork: true
   volumes: [{name: v, emptyDir: {}}]
   initContainers:
@@ -86,7 +86,7 @@ YAML
   - {name: two, image: trainyard/tools, command: [sh, -c, "echo two >>/v/order"], volumeMounts: [{name: v, mountPath: /v}]}' \
         '    volumeMounts: [{name: v, mountPath: /v}]'
     wait_for_phase inits Succeeded
-    assert_eq "init containers, the machine's network" "$(printf 'one\ntwo\n' && ls /sys/class/net)" "$(kubectl logs inits)"
+    assert_eq "init containers, the machine's network" "$(printf 'one\ntwo\n' && readlink /proc/self/ns/net)" "$(kubectl logs inits)"
 
     # Deleting waits for the grace period, no longer.
     pod stubborn Always 'trap "" TERM; echo up; while :; do sleep 0.1; done'
