@@ -1,5 +1,7 @@
 /* A member that comes late is the one the others say they waited for, however sums are made. It
  * comes when all others have said that they wait, so nothing here depends on how fast a machine is.
+ * A busy machine may stop another member after that, which is then late itself, or stop one that
+ * waits until it is too late to ask; so what is meant must hold in most rounds, not in their sum.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -12,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { FLOATS = 1 << 16, ROUNDS = 3 };
+enum { FLOATS = 1 << 16, ROUNDS = 5, SAY_MS = 100 };
 
 /* What the test wants of the members it starts. */
 static struct {
@@ -24,8 +26,8 @@ static struct {
 } plan;
 
 struct seen {
-    bool told; /* in this round */
-    int64_t waited_ns[MEMBERS_MAX];
+    bool told;                      /* in this round */
+    int64_t waited_ns[MEMBERS_MAX]; /* in this round */
 };
 
 static void tell_once(void *context, const char *line)
@@ -61,13 +63,24 @@ static void call(struct comm_group *group, int rank, int size)
         CHECK((int)data[i] == size * (size + 1) / 2 * (i % 100));
 }
 
+/* Whether it was waited for longer than anybody else in this round. */
+static bool was_latest(const struct seen *seen, int rank)
+{
+    for (int i = 0; i < MEMBERS_MAX; i++)
+        if (i != rank && seen->waited_ns[i] >= seen->waited_ns[rank])
+            return false;
+    return true;
+}
+
 static void member(const struct members *members, int rank)
 {
     struct seen seen = {.told = true}; /* the forming is not meant */
+    int known = 0;
     struct ty_tf_config *config = members_config(members, false, rank);
     struct comm_options options = members_options(config);
     options.pretended_host = plan.hosts[rank];
     options.report = tell_once;
+    options.report_ms = SAY_MS;
     options.waited = note_waited;
     options.context = &seen;
     struct comm_group *group = NULL;
@@ -77,13 +90,13 @@ static void member(const struct members *members, int rank)
         char bytes[MEMBERS_MAX];
         for (int i = 0; rank == plan.late && i < members->size - 1; i++)
             CHECK(read(plan.waits[0], bytes, 1) == 1);
-        seen.told = rank == plan.late;
+        seen = (struct seen){.told = rank == plan.late};
         call(group, rank, members->size);
+        known += was_latest(&seen, plan.late);
+        CHECK(seen.waited_ns[rank] == 0);
     }
-    for (int i = 0; i < members->size; i++)
-        if (rank != plan.late && i != plan.late && !(plan.leaders_only && rank % 2))
-            CHECK(seen.waited_ns[plan.late] > seen.waited_ns[i]);
-    CHECK(seen.waited_ns[rank] == 0);
+    if (rank != plan.late && !(plan.leaders_only && rank % 2))
+        CHECK(known > ROUNDS / 2);
     comm_group_free(group);
     ty_tf_config_free(config);
 }
