@@ -133,7 +133,7 @@ static void find_nobody(const struct members *members, int rank)
     struct ty_tf_config *config = ps_members_config_of(members, rank);
     const struct ps_options options = {.config = config,
                                        .secret = "",
-                                       .join_timeout_ms = 300,
+                                       .join_timeout_ms = 1000,
                                        .report_ms = 50,
                                        .report = ps_members_note};
     struct ps_client *client = NULL;
