@@ -97,7 +97,7 @@ wordlayers"
     assert_eq "a command in an image" "keptown 1234 567 /srv/here entered" \
         "$(kubectl exec entered -- sh -c 'echo $(cat /data/kept /home/app/own) $(id -u) $(id -g) $PWD $(cat /etc/hostname)')"
     assert_eq "input of a command in an image" word "$(echo word | kubectl exec -i entered -- cat)"
-    assert_contains "a program that the image lacks" "cannot run 'python3': No such file or directory" \
+    assert_contains "a program that the image lacks" "cannot run 'python3': executable file not found in \$PATH (/" \
         "$(kubectl exec entered -- python3 2>&1 || true)"
     if kubectl exec entered -- ls "$TRAINYARD_STATE" /root 2>/dev/null; then fail "a command in an image sees the machine"; fi
     kubectl delete pod entered --wait=false

@@ -83,7 +83,7 @@ check_exec() {
     assert_eq "stderr alone" err "$(kubectl exec box -c main -- sh -c 'echo out; echo err >&2' 2>&1 >/dev/null)"
     assert_eq "odd words" "a b|*|\$x|ü" "$(kubectl exec box -c main -- printf '%s|%s|%s|%s' 'a b' '*' "\$x" ü)"
     # What cannot run says so in plain words, with the code that shells give.
-    assert_contains "a missing program" "cannot run 'no-such': No such file or directory" "$(kubectl exec box -c main -- no-such 2>&1 || true)"
+    assert_contains "a missing program" "cannot run 'no-such': executable file not found in \$PATH (/" "$(kubectl exec box -c main -- no-such 2>&1 || true)"
     assert_eq "the code of a missing program" 127 "$(code_of kubectl exec box -c main -- no-such)"
     assert_eq "the code of what is no program" 126 "$(code_of kubectl exec box -c main -- /etc/passwd)"
     assert_contains "a missing container" "container nobody is not valid for pod box" "$(kubectl exec box -c nobody -- true 2>&1 || true)"

@@ -12,6 +12,7 @@
 #include "node/step/exec.h"
 
 #include "node/process/fd_message.h"
+#include "node/step/command.h"
 #include "node/step/limits.h"
 #include "node/step/world.h"
 
@@ -128,8 +129,7 @@ static void run_command(const struct container_run *run, const struct step_exec_
         err.code = ERR_IO; /* it is not the command that is missing */
         give_up(&err);
     }
-    execvp(order->arguments[0], (char *const *)order->arguments);
-    err_set_errno(&err, errno, "cannot run '%s'", order->arguments[0]);
+    step_command_become(order->arguments, &err);
     give_up(&err);
 }
 

@@ -6,6 +6,7 @@
 
 #include "node/process/fd_message.h"
 
+#include "node/step/command.h"
 #include "node/step/limits.h"
 #include "node/step/share.h"
 #include "node/step/world.h"
@@ -112,14 +113,14 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
     static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
     const char *program = container->arguments.items[0], *advice = "";
     if (strchr(program, '/') && access(program, F_OK) == 0)
-        advice = ": it is there, but its interpreter or loader is not";
-    else if (container->root)
+        return; /* it is something else that is missing */
+    if (container->root)
         advice = " in the image";
     for (size_t i = 0; !spec->plain && !container->root && i < ARRAY_SIZE(OWN); i++)
         if (!advice[0] && str_has_prefix(program, OWN[i]))
             advice = ": pods do not see this directory of the machine, keep the program elsewhere, "
                      "in your home or in /opt";
-    err_set(err, ERR_NOT_FOUND, "cannot run '%s': %s%s", program, strerror(ENOENT), advice);
+    strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
 }
 
 /* In the child: become the command, or say through the pipe why not. */
@@ -139,13 +140,11 @@ static void run_command(const struct pod_spec *spec, const struct pod_container 
     } else if (container->directory && chdir(container->directory) < 0) {
         err_set_errno(&err, errno, "cannot change to working directory '%s'", container->directory);
     } else {
-        execvp(arguments[0], (char *const *)arguments);
-        if (errno == E2BIG)
+        step_command_become(arguments, &err);
+        if (err.sys == E2BIG)
             explain_too_long(container, &err);
-        else if (errno == ENOENT)
+        else if (err.sys == ENOENT)
             explain_missing(spec, container, &err);
-        else
-            err_set_errno(&err, errno, "cannot run '%s'", arguments[0]);
     }
     ssize_t written = write(error_fd, &err, sizeof(err));
     (void)written;

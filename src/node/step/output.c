@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "node/pod/state.h"
+#include "node/step/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,8 +56,9 @@ static int run(char **command)
     }
     if (pid == 0) {
         sigprocmask(SIG_SETMASK, &before, NULL);
-        execvp(command[0], command);
-        fprintf(stderr, "trainyard-step: cannot run '%s': %s\n", command[0], strerror(errno));
+        struct err err = ERR_INIT;
+        step_command_become((const char *const *)command, &err);
+        fprintf(stderr, "trainyard-step: %s\n", err.message);
         _exit(EXIT_NO_COMMAND);
     }
     return wait_for(pid, &signals);

@@ -1,0 +1,69 @@
+/* A name is looked for in PATH, as container runtimes do; see step/command.h. */
+#include "node/step/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The kernel has no loader for the file: its first bytes say why. */
+static const char *explain_format(const char *path)
+{
+    static const char ELF[] = {0x7f, 'E', 'L', 'F'};
+    char first[sizeof(ELF)];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? -1 : read(file, first, sizeof(first));
+    if (file >= 0)
+        close(file);
+    if (got < 0)
+        return "";
+    if (got == sizeof(ELF) && memcmp(first, ELF, sizeof(ELF)) == 0)
+        return ": it was built for another kind of machine";
+    return ": it is a script without a first line such as '#!/bin/sh'";
+}
+
+static int become_file(const char *const *arguments, const char *path, struct err *err)
+{
+    const char *advice = "";
+    execve(path, (char *const *)arguments, environ);
+    const int cause = errno;
+    if (cause == ENOEXEC)
+        advice = explain_format(path);
+    else if (cause == ENOENT && access(path, F_OK) == 0)
+        advice = ": it is there, but its interpreter or loader is not";
+    const int result = err_set_errno(err, cause, "cannot run '%s'", arguments[0]);
+    strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
+    return result;
+}
+
+int step_command_become(const char *const *arguments, struct err *err)
+{
+    const char *program = arguments[0];
+    const char *directories = getenv("PATH");
+    int denied = 0;
+
+    if (strchr(program, '/'))
+        return become_file(arguments, program, err);
+    for (const char *at = directories; at && program[0];) {
+        const char *colon = strchrnul(at, ':');
+        char path[PATH_MAX];
+        int length = snprintf(path, sizeof(path), "%.*s/%s", colon > at ? (int)(colon - at) : 1,
+                              colon > at ? at : ".", program);
+        at = *colon ? colon + 1 : NULL;
+        if (length >= (int)sizeof(path) || access(path, F_OK) < 0)
+            continue;
+        const int result = become_file(arguments, path, err);
+        if (err->sys != EACCES)
+            return result;
+        denied = result; /* a later directory may have one that may be run */
+    }
+    if (denied)
+        return denied;
+    err_set(err, ERR_NOT_FOUND, "cannot run '%s': executable file not found in $PATH (%s)", program,
+            directories ? directories : "which is not set");
+    err->sys = ENOENT;
+    return -ERR_NOT_FOUND;
+}
