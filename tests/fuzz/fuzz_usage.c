@@ -1,6 +1,7 @@
 /* The kernel's texts about what is used, whatever they hold: no number below 0 of memory. */
 #include "base/mem.h"
 #include "node/limits/usage_read.h"
+#include "node/process/table.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = memcpy(mem_zalloc(size + 1), data, size);
     int64_t number;
+    struct process_entry entry;
     struct machine_memory memory;
-    (void)usage_read_process_time(text, &number);
+    (void)process_entry_parse(text, &entry);
     (void)usage_read_machine_time(text, &number);
     if (usage_read_process_memory(text, &number) && number < 0)
         mem_panic("a process with less than no memory");

@@ -1,8 +1,10 @@
 #!/bin/bash
 # Pods without namespaces, as users of kubectl meet them: into a pod and out of it, probes and hooks, ports that others have, last
-# words, and a pipeline whose step hands on what it wrote. As root and as an ordinary user.
+# words, a pipeline whose step hands on what it wrote, and what each of them uses. As root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/limits.sh
+. "$(dirname "$0")/../lib/limits.sh"
 
 FORWARD_PID=
 OTHER_PID=
@@ -198,12 +200,28 @@ YAML
     assert_eq "what the second step heard of the first" "made by" "$(cat "$SCRATCH/$1-heard")"
 }
 
+# What a container used, and what a command beside it did that has ended since. The ordinary user has no group that would count it.
+spends() { # POD
+    kubectl exec "$1" -- python3 -c 'sum(range(3000000))'
+    shows_use "$KUBECTL" 2 1 "$1"
+}
+used() { # TAG
+    check_top <(echo "any $KUBECTL")
+    pod "$1-idle" Always 'exec sleep 100000' ''
+    start_pods
+    wait_for_phase "$1-idle" Running
+    wait_until "kubectl top to show the memory of a pod that idles" shows_use "$KUBECTL" 3 0 "$1-idle"
+    wait_until "the time of an ended command to be shown" spends "$1-idle"
+    kubectl delete pod "$1-idle" >/dev/null
+}
+
 all() { # TAG
     probes_and_forward "$1"
     into_the_pod "$1"
     taken_port "$1"
     words "$1"
     pipeline "$1"
+    used "$1"
 }
 
 cluster_up --plain

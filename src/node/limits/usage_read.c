@@ -8,19 +8,6 @@
 enum { KIB = 1024 };
 static const int64_t KIB_MAX = INT64_MAX / KIB / 4;
 
-bool usage_read_process_time(const char *stat, int64_t *ret_ticks)
-{
-    /* The name in parentheses may hold anything; the last one ends it. */
-    const char *behind = strrchr(stat, ')');
-    long long user, system, children_user, children_system;
-    if (!behind ||
-        sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld",
-               &user, &system, &children_user, &children_system) != 4)
-        return false;
-    *ret_ticks = user + system + children_user + children_system;
-    return true;
-}
-
 /* The number behind "name:" at the start of a line; -1: there is none. */
 static int64_t find_number(const char *text, const char *name)
 {

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* /proc/PID/stat: the time it and the children it has waited for have had, in ticks. */
-bool usage_read_process_time(const char *stat, int64_t *ret_ticks);
 /* /proc/PID/status: memory that is its own, files apart. */
 bool usage_read_process_memory(const char *status, int64_t *ret_bytes);
 

@@ -3,13 +3,15 @@
 
 #include "node/limits/usage_read.h"
 #include "node/process/namespaces.h"
+#include "node/process/strays.h"
+#include "node/process/table.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
-#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -24,18 +26,21 @@ void usage_sample_release(struct usage_sample *sample)
     for (size_t i = 0; i < sample->rows.count; i++) {
         free(sample->rows.items[i].uid);
         free(sample->rows.items[i].name);
+        free(sample->rows.items[i].mark);
     }
     vec_release(&sample->rows);
     *sample = (struct usage_sample){0};
 }
 
-void usage_sample_add(struct usage_sample *sample, const char *uid, const char *name, int64_t run,
-                      int64_t pid, const struct cgroup_trees *pod)
+void usage_sample_add(struct usage_sample *sample, const struct usage_row *row,
+                      const struct cgroup_trees *pod)
 {
-    struct usage_row row = {
-        .uid = mem_strdup(uid), .name = mem_strdup(name), .run = run, .pid = pid};
-    row.is_counted = cgroup_usage(pod, name, &row.usage);
-    vec_push(&sample->rows, row);
+    struct usage_row own = *row;
+    own.uid = mem_strdup(row->uid);
+    own.name = mem_strdup(row->name);
+    own.mark = row->mark ? mem_strdup(row->mark) : NULL;
+    own.is_counted = cgroup_usage(pod, row->name, &own.usage);
+    vec_push(&sample->rows, own);
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -58,39 +63,98 @@ static int64_t ticks_to_ns(int64_t ticks)
     return ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
 }
 
-static void add_process(struct cgroup_usage *usage, struct buf *text, int64_t pid)
+/* A container that no group counts: who supervises it, and what else tells its processes. */
+struct sought {
+    struct usage_row *row;
+    ino_t space; /* its mount namespace, where it has one of its own */
+};
+
+struct search {
+    struct process_table table;
+    struct sought *sought;
+    pid_t *supervisors; /* of each */
+    size_t count;
+};
+
+static void begin_search(struct search *search, struct usage_sample *sample)
 {
-    int64_t ticks, bytes;
-    if (read_of_process(text, pid, "stat") && usage_read_process_time(text->data, &ticks))
-        usage->cpu_ns += ticks_to_ns(ticks);
-    if (read_of_process(text, pid, "status") && usage_read_process_memory(text->data, &bytes))
-        usage->memory_bytes += bytes;
+    size_t most = sample->rows.count + 1;
+    *search = (struct search){.sought = mem_calloc(most, sizeof(*search->sought)),
+                              .supervisors = mem_calloc(most, sizeof(*search->supervisors))};
+    for (size_t i = 0; i < sample->rows.count; i++)
+        if (!sample->rows.items[i].is_counted)
+            search->sought[search->count++].row = &sample->rows.items[i];
+    if (search->count)
+        process_table_read(&search->table);
+    for (size_t i = 0; i < search->count; i++) {
+        const struct usage_row *row = search->sought[i].row;
+        const struct process_entry *first = process_table_find(&search->table, (pid_t)row->pid);
+        search->supervisors[i] = first ? first->parent : -1;
+        search->sought[i].space = row->mark ? 0 : process_mount_namespace((pid_t)row->pid);
+    }
+}
+
+static void end_search(struct search *search)
+{
+    process_table_release(&search->table);
+    free(search->sought);
+    free(search->supervisors);
+}
+
+/* `top` is a child of the supervisor and no container's first process: a command beside one. It is
+ * known by its namespace, or by the mark of the one who began; where neither can be read, by there
+ * being one container only. */
+static struct usage_row *row_of_command(const struct search *search,
+                                        const struct process_entry *process,
+                                        const struct process_entry *top)
+{
+    char mark[PATH_MAX];
+    strays_mark_of(top->pid, mark, sizeof(mark));
+    ino_t space = process_mount_namespace(process->pid);
+    struct usage_row *last = NULL;
+    size_t beside = 0;
+    bool is_told = false;
+    for (size_t i = 0; i < search->count; i++) {
+        const struct sought *sought = &search->sought[i];
+        if (search->supervisors[i] != top->parent)
+            continue;
+        if (sought->row->mark ? str_eq(mark, sought->row->mark) : space && space == sought->space)
+            return sought->row;
+        is_told = sought->row->mark ? mark[0] != '\0' : space != 0;
+        last = sought->row;
+        beside++;
+    }
+    return beside == 1 && !is_told ? last : NULL;
+}
+
+/* The container that a process belongs to: mostly the one from whose first process it descends. */
+static struct usage_row *row_of(const struct search *search, const struct process_entry *process)
+{
+    const struct process_entry *top =
+        process_table_climb(&search->table, process, search->supervisors, search->count);
+    for (size_t i = 0; top && i < search->count; i++)
+        if (search->sought[i].row->pid == top->pid)
+            return search->sought[i].row;
+    return top ? row_of_command(search, process, top) : NULL;
 }
 
 /* All processes of the machine once, whichever containers they belong to. */
 static void count_processes(struct usage_sample *sample, struct buf *text)
 {
-    size_t count = sample->rows.count;
-    ino_t *spaces = mem_calloc(count + 1, sizeof(*spaces));
-    bool wanted = false;
-    for (size_t i = 0; i < count; i++) {
-        const struct usage_row *row = &sample->rows.items[i];
-        spaces[i] = row->is_counted ? 0 : process_mount_namespace((pid_t)row->pid);
-        wanted = wanted || spaces[i];
-    }
-    DIR *all = wanted ? opendir("/proc") : NULL;
-    for (struct dirent *entry; all && (entry = readdir(all));) {
-        int64_t pid;
-        if (str_to_int64(entry->d_name, 1, INT32_MAX, &pid, NULL) < 0)
+    struct search search;
+    begin_search(&search, sample);
+    for (size_t i = 0; i < search.table.all.count; i++) {
+        const struct process_entry *process = &search.table.all.items[i];
+        struct usage_row *row = row_of(&search, process);
+        int64_t bytes;
+        if (!row)
             continue;
-        ino_t space = process_mount_namespace((pid_t)pid);
-        for (size_t i = 0; space && i < count; i++)
-            if (spaces[i] == space)
-                add_process(&sample->rows.items[i].usage, text, pid);
+        row->usage.cpu_ns += ticks_to_ns(process->ticks);
+        if (read_of_process(text, process->pid, "status") &&
+            usage_read_process_memory(text->data, &bytes))
+            row->usage.memory_bytes += bytes;
     }
-    if (all)
-        closedir(all);
-    free(spaces);
+    end_search(&search);
 }
 
 void usage_sample_finish(struct usage_sample *sample)

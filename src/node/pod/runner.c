@@ -10,6 +10,7 @@
 #include "node/pod/limits.h"
 #include "node/pod/peers.h"
 #include "node/pod/plan.h"
+#include "node/pod/spent.h"
 #include "node/pod/status.h"
 #include "node/process/descriptors.h"
 
@@ -65,11 +66,20 @@ void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_samp
     struct cgroup_trees groups;
     (void)cgroup_trees_load(arena, runner->directory, &groups, NULL);
     for (size_t i = 0; i < runner->state.count; i++) {
-        const struct container_state *container = &runner->state.containers[i];
-        /* Processes are told apart by their namespace: without one only its group counts them. */
-        if (container->phase == CONTAINER_RUNNING)
-            usage_sample_add(sample, runner->uid, container->name, container->restarts,
-                             runner->host->plain ? 0 : container->pid, &groups);
+        struct container_state *container = &runner->state.containers[i];
+        if (container->phase != CONTAINER_RUNNING)
+            continue;
+        const struct usage_row row = {
+            .uid = runner->uid,
+            .name = container->name,
+            .mark = runner->host->plain
+                        ? arena_printf(arena, "%s/%s", runner->directory, container->name)
+                        : NULL,
+            .run = container->restarts,
+            .pid = container->pid,
+            .usage.cpu_ns = pod_spent_load(runner->directory, container->name, container->restarts),
+        };
+        usage_sample_add(sample, &row, &groups);
     }
 }
 

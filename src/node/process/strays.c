@@ -2,13 +2,13 @@
 #include "node/process/strays.h"
 
 #include "node/process/lock.h"
+#include "node/process/table.h"
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "base/vec.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -23,20 +23,9 @@
 enum {
     DEADLINE_MS = 5 * 1000, /* of one call: what waits for a broken disk cannot be killed */
     AWAITED_MAX = 256,
-    STAT_MAX = 4096,
     ENVIRONMENT_MAX = 4 * 1024 * 1024,
     MARK_MAX = 4096,
     DEPTH_MAX = 2, /* of a mark below the directory of all pods */
-};
-
-struct process {
-    pid_t pid, parent;
-    unsigned long long born; /* tells it from a later one with its PID, and stays */
-    pid_t top;               /* the child of ours that it descends from, or 0 */
-};
-
-struct processes {
-    VEC(struct process) all;
 };
 
 /* What was found in one look, and the descriptors of those that were killed. */
@@ -46,68 +35,9 @@ struct look {
     size_t count;
 };
 
-/* "42 (a name) S 41 …": a name may have anything in it. False for the dead, who only wait to be
- * reaped. One whose first thread alone has ended looks dead, too, but for its other threads. */
-static bool read_process(pid_t pid, struct process *ret)
+static bool is_alive(pid_t pid, struct process_entry *ret)
 {
-    char path[64], state;
-    int parent, threads;
-    unsigned long long born;
-    _cleanup_buf_ struct buf text;
-    buf_init(&text, STAT_MAX);
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    if (file_read(path, &text, NULL) < 0)
-        return false;
-    const char *after = strrchr(text.data, ')');
-    if (!after ||
-        sscanf(after,
-               ") %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d %*s %llu",
-               &state, &parent, &threads, &born) != 4 ||
-        state == 'X' || (state == 'Z' && threads <= 1))
-        return false;
-    *ret = (struct process){.pid = pid, .parent = (pid_t)parent, .born = born};
-    return true;
-}
-
-static void list(struct processes *ret)
-{
-    DIR *directory = opendir("/proc");
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        struct process process;
-        int64_t pid;
-        if (str_to_int64(entry->d_name, 1, INT32_MAX, &pid, NULL) < 0)
-            continue;
-        if (read_process((pid_t)pid, &process))
-            vec_push(&ret->all, process);
-    }
-    if (directory)
-        closedir(directory);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const struct process *x = a, *y = b;
-    return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-/* Up from each one, until it is known whether we are above it. The list was not read in one moment:
- * a PID that was given anew meanwhile can close a circle. */
-static void find_tops(struct processes *processes)
-{
-    const pid_t self = getpid();
-    struct process *all = processes->all.items;
-    size_t count = processes->all.count;
-    if (count)
-        qsort(all, count, sizeof(*all), compare);
-    for (size_t i = 0; i < count; i++) {
-        const struct process *at = &all[i];
-        size_t steps = 0;
-        while (at && at->parent != self)
-            at = ++steps > count ? NULL
-                                 : bsearch(&(struct process){.pid = at->parent}, all, count,
-                                           sizeof(*all), compare);
-        all[i].top = at ? at->pid : 0;
-    }
+    return process_entry_read(pid, ret) && !ret->is_dead;
 }
 
 /* Takes the descriptor. Who may not be killed by us is not counted. */
@@ -140,17 +70,18 @@ static void wait_a_moment(void)
  * then. Its parent may have been killed a moment ago. */
 static size_t kill_below(strays_choose *choose, void *context, int64_t deadline)
 {
-    struct processes processes = {0};
+    const pid_t self = getpid();
+    struct process_table processes;
     struct look look = {0};
-    list(&processes);
-    find_tops(&processes);
+    process_table_read(&processes);
     for (size_t i = 0; i < processes.all.count; i++) {
-        const struct process *one = &processes.all.items[i];
-        if (!one->top || (choose && !choose(context, one->top)))
+        const struct process_entry *one = &processes.all.items[i], *top;
+        struct process_entry now;
+        if (one->is_dead || !(top = process_table_climb(&processes, one, &self, 1)) ||
+            (choose && !choose(context, top->pid)))
             continue;
-        struct process now;
         int pidfd = pidfd_open(one->pid, 0);
-        if (pidfd >= 0 && read_process(one->pid, &now) && now.born == one->born) {
+        if (pidfd >= 0 && is_alive(one->pid, &now) && now.born == one->born) {
             kill_one(&look, pidfd);
         } else {
             look.found++; /* it has ended, perhaps with children: another look */
@@ -158,7 +89,7 @@ static size_t kill_below(strays_choose *choose, void *context, int64_t deadline)
                 close(pidfd);
         }
     }
-    vec_release(&processes.all);
+    process_table_release(&processes);
     await_deaths(&look, deadline);
     return look.found;
 }
@@ -231,12 +162,12 @@ static bool is_meant(pid_t pid, const char *path, strays_spare *spare, void *con
 
 static size_t kill_marked(const char *path, strays_spare *spare, void *context, int64_t deadline)
 {
-    struct processes processes = {0};
+    struct process_table processes;
     struct look look = {0};
-    list(&processes);
+    process_table_read(&processes);
     for (size_t i = 0; i < processes.all.count; i++) {
         pid_t pid = processes.all.items[i].pid;
-        if (!is_meant(pid, path, spare, context))
+        if (processes.all.items[i].is_dead || !is_meant(pid, path, spare, context))
             continue;
         int pidfd = pidfd_open(pid, 0);
         if (pidfd >= 0 && is_meant(pid, path, spare, context))
@@ -244,7 +175,7 @@ static size_t kill_marked(const char *path, strays_spare *spare, void *context, 
         else if (pidfd >= 0)
             close(pidfd);
     }
-    vec_release(&processes.all);
+    process_table_release(&processes);
     await_deaths(&look, deadline);
     return look.found;
 }

@@ -1,8 +1,8 @@
 /* One container under its supervisor; see step/container.h. */
 #include "node/step/container.h"
 
+#include "node/pod/spent.h"
 #include "node/process/fd_message.h"
-
 #include "node/step/limits.h"
 #include "node/step/message.h"
 #include "node/step/world.h"
@@ -157,6 +157,7 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     state->started_ms = now_ms;
     state->end = (struct container_end){0};
     run->is_up = false;
+    run->spent_ns = 0;
     if (state->restarts >= 2) /* the log of the run before is kept, older ones go */
         step_log_remove(run->directory, run->spec->name, state->restarts - 2);
     int result = step_log_open(&run->log, run->directory, run->spec->name, state->restarts, err);
@@ -173,6 +174,17 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     }
     state->pid = run->pid;
     return 0;
+}
+
+static int64_t to_ns(struct timeval time)
+{
+    return ((int64_t)time.tv_sec * 1000000 + time.tv_usec) * 1000;
+}
+
+void container_run_spend(struct container_run *run, const struct rusage *used)
+{
+    run->spent_ns += to_ns(used->ru_utime) + to_ns(used->ru_stime);
+    pod_spent_store(run->directory, run->spec->name, run->state->restarts, run->spent_ns);
 }
 
 int container_run_output(const struct container_run *run, int stream)

@@ -10,6 +10,8 @@
 #include "node/step/step.h"
 #include "node/step/tap.h"
 
+#include <sys/resource.h>
+
 struct container_run {
     const char *directory; /* of the pod */
     const struct pod_spec *pod;
@@ -24,7 +26,8 @@ struct container_run {
     int output_fds[2]; /* stdout, stderr; -1 when closed. Of a terminal there is only the first */
     struct step_tap *taps[2]; /* who listens to them */
     struct node_log_writer writers[2];
-    bool is_up; /* its program runs, or ran */
+    int64_t spent_ns; /* the time of what ran beside its program, in this run, and has ended */
+    bool is_up;       /* its program runs, or ran */
     bool has_report;
     struct step_report report; /* the last one, while running */
 };
@@ -44,5 +47,8 @@ bool container_run_read(struct container_run *run);
 /* The sandbox's first process has been reaped: the rest of the output is copied and the state
  * becomes terminated. */
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms);
+
+/* Something that ran beside its program has been reaped. */
+void container_run_spend(struct container_run *run, const struct rusage *used);
 
 #endif

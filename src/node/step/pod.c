@@ -320,10 +320,36 @@ static void clear_away(const struct supervisor *s, size_t ended)
                                count);
 }
 
+/* For which container a child worked that was no container's first process. One that nobody asks
+ * about any more, an orphan or a try that took too long, is told by there being one container. */
+static struct container_run *find_worked_for(struct supervisor *s, pid_t pid)
+{
+    struct container_run *only = step_server_run_of(&s->server, pid);
+    size_t running = 0;
+    if (only || pid == s->share.pid)
+        return only;
+    for (size_t i = 0; i < s->state.count; i++) {
+        pid_t children[LIFE_CHILDREN_MAX];
+        size_t count = life_children(&s->lives[i], children);
+        if (s->runs[i].pid == pid)
+            return NULL;
+        while (count > 0)
+            if (children[--count] == pid)
+                return &s->runs[i];
+        only = s->runs[i].pid ? &s->runs[i] : only;
+        running += s->runs[i].pid != 0;
+    }
+    return running == 1 ? only : NULL;
+}
+
 static void reap(struct supervisor *s)
 {
     int status;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    struct rusage used;
+    for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &used)) > 0;) {
+        struct container_run *worked_for = find_worked_for(s, pid);
+        if (worked_for)
+            container_run_spend(worked_for, &used);
         if (step_share_reaped(&s->share, pid) || step_server_reaped(&s->server, pid, status))
             continue;
         for (size_t i = 0; i < s->state.count; i++) {

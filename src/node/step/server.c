@@ -161,12 +161,24 @@ static void tell_started(struct step_call *call)
         close(TAKE_FD(call->exec.terminal_fd)); /* its end is the caller's to make */
 }
 
-bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
+static struct step_call *find_call(const struct step_server *server, pid_t pid)
 {
-    struct step_exec_end end;
     struct step_call *call = server->calls;
     while (call && call->exec.pid != pid)
         call = call->next;
+    return call;
+}
+
+struct container_run *step_server_run_of(const struct step_server *server, pid_t pid)
+{
+    const struct step_call *call = find_call(server, pid);
+    return call ? call->run : NULL;
+}
+
+bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
+{
+    struct step_exec_end end;
+    struct step_call *call = find_call(server, pid);
     if (!call)
         return false;
     tell_started(call); /* it may have been that quick */

@@ -34,6 +34,8 @@ nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls);
 int64_t step_server_wake(const struct step_server *server);
 void step_server_serve(struct step_server *server, int64_t now_ms);
 
+/* Where the command runs whose process this is; NULL: it is none of ours. */
+struct container_run *step_server_run_of(const struct step_server *server, pid_t pid);
 /* A child has ended: true if it was a command of ours. */
 bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status);
 /* The processes of its commands that run in other containers than this one, STEP_CALLS_MAX at most;

@@ -4,9 +4,19 @@
 #include "loop/sim/sim_loop.h"
 #include "node/limits/usage.h"
 #include "node/limits/usage_read.h"
+#include "node/pod/spent.h"
+#include "node/process/strays.h"
+
+#include "base/file.h"
+#include "base/mem.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- Texts ---- */
@@ -15,13 +25,6 @@ static void test_texts(void **state)
 {
     int64_t number;
     struct machine_memory memory;
-    assert_true(usage_read_process_time(
-        "7 (a ) b) S 1 7 7 0 -1 4194560 1 2 3 4 50 6 700 8000 20 0 1 0 9 9 9", &number));
-    assert_int_equal(number, 8756);
-    static const char *const NO_TIMES[] = {"", "7 (a", "7 (a) S 1 7 7 0 -1 4194560 1 2 3 4 50 6 7"};
-    for (size_t i = 0; i < ARRAY_SIZE(NO_TIMES); i++)
-        assert_false(usage_read_process_time(NO_TIMES[i], &number));
-
     assert_true(usage_read_process_memory(
         "Name:\tRssAnon: 5\nVmRSS:\t 99 kB\nRssAnon:\t 12 kB\nRssFile:\t 7 kB\nRssShmem:\t 3 kB\n",
         &number));
@@ -44,8 +47,9 @@ static void test_texts(void **state)
 static void add(struct usage_sample *sample, const char *uid, const char *name, int64_t run,
                 int64_t cpu_ns, int64_t memory)
 {
-    usage_sample_add(sample, uid, name, run, 0, &(struct cgroup_trees){0});
-    sample->rows.items[sample->rows.count - 1].usage = (struct cgroup_usage){cpu_ns, memory};
+    const struct usage_row row = {
+        .uid = (char *)uid, .name = (char *)name, .run = run, .usage = {cpu_ns, memory}};
+    usage_sample_add(sample, &row, &(struct cgroup_trees){0});
 }
 
 static void test_rates(void **state)
@@ -79,18 +83,169 @@ static void test_rates(void **state)
     usage_sample_release(&after);
 }
 
-/* Without groups its processes are looked up by their namespace: here our own, in which we are. */
-static void test_processes(void **state)
+/* ---- Processes that no group counts. We are the supervisor. ---- */
+
+enum { BURNT_MS = 100, HELD = 8 << 20, LIFE_SECONDS = 120 };
+
+static const int64_t BURNT_NS = BURNT_MS * 1000000LL;
+
+static void burn(void)
+{
+    struct timespec used;
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    while (used.tv_sec == 0 && used.tv_nsec < BURNT_NS);
+}
+
+/* Says that it lives, and does so until it or its parent is killed. */
+static void live(int line) __attribute__((noreturn));
+static void live(int line)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(LIFE_SECONDS);
+    if (write(line, "", 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+static void hear(int line)
+{
+    char byte;
+    assert_int_equal(read(line, &byte, 1), 1);
+}
+
+/* A first process, whose children have had their time, the last of them not reaped, or hold memory.
+ */
+static pid_t start_first(const int line[2], int burners, int holders)
+{
+    pid_t pid = fork();
+    if (pid > 0) {
+        for (int i = 0; i < holders + 1; i++)
+            hear(line[0]);
+        return pid;
+    }
+    for (pid_t child; burners > 0; burners--) {
+        if ((child = fork()) == 0) {
+            burn();
+            _exit(0);
+        }
+        waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | (burners == 1 ? WNOWAIT : 0));
+    }
+    for (; holders > 0; holders--)
+        if (fork() == 0) {
+            memset(mem_zalloc(HELD), 1, HELD);
+            live(line[1]);
+        }
+    live(line[1]);
+}
+
+/* A command beside it, which burns: this program again, since a mark counts from execve() on. */
+static pid_t start_command(const int line[2], const char *mark)
+{
+    pid_t pid = fork();
+    if (pid > 0) {
+        hear(line[0]);
+        return pid;
+    }
+    char number[16], variable[64];
+    snprintf(number, sizeof(number), "%d", line[1]);
+    snprintf(variable, sizeof(variable), "%s=%s", STRAYS_MARK, mark);
+    execle("/proc/self/exe", "test", number, NULL, (char *[]){mark[0] ? variable : NULL, NULL});
+    _exit(1);
+}
+
+static void end_child(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void add_found(struct usage_sample *sample, const char *name, pid_t first, const char *mark)
+{
+    const struct usage_row row = {
+        .uid = (char *)"one", .name = (char *)name, .mark = (char *)mark, .pid = first};
+    usage_sample_add(sample, &row, &(struct cgroup_trees){0});
+}
+
+/* What each of two containers has used, and one that is gone. */
+static void look(struct cgroup_usage ret[2], const pid_t firsts[2], const char *const marks[2])
 {
     struct usage_sample sample = {0};
-    usage_sample_add(&sample, "one", "a", 0, getpid(), &(struct cgroup_trees){0});
-    usage_sample_add(&sample, "one", "gone", 0, 0, &(struct cgroup_trees){0});
+    for (int i = 0; i < 2; i++)
+        add_found(&sample, i ? "b" : "a", firsts[i], marks[i]);
+    add_found(&sample, "gone", 0, NULL);
     usage_sample_finish(&sample);
-    assert_true(sample.rows.items[0].usage.memory_bytes > 0);
-    assert_int_equal(sample.rows.items[1].usage.memory_bytes, 0);
+    ret[0] = sample.rows.items[0].usage;
+    ret[1] = sample.rows.items[1].usage;
+    assert_int_equal(sample.rows.items[2].usage.memory_bytes, 0);
+    assert_int_equal(sample.rows.items[2].usage.cpu_ns, 0);
     assert_true(sample.machine.cpu_ns > 0);
-    assert_true(sample.machine.memory_bytes >= sample.rows.items[0].usage.memory_bytes / 100);
+    assert_true(sample.machine.memory_bytes > 0);
     usage_sample_release(&sample);
+}
+
+static void test_processes_by_mark(void **state)
+{
+    static const char *const MARKS[2] = {"/pods/one/a", "/pods/one/b"};
+    struct cgroup_usage used[2];
+    int line[2];
+    assert_int_equal(pipe(line), 0);
+    const pid_t firsts[2] = {start_first(line, 2, 1), start_first(line, 0, 0)};
+    look(used, firsts, MARKS);
+    assert_true(used[0].cpu_ns >= 2 * BURNT_NS - BURNT_NS / 2); /* the kernel counts in ticks */
+    assert_true(used[0].memory_bytes >= HELD);
+    assert_true(used[1].cpu_ns < BURNT_NS / 2);
+    assert_true(used[1].memory_bytes < HELD);
+
+    /* Commands are whose mark they have; one of nobody may be anybody's, or nobody's. */
+    pid_t marked = start_command(line, MARKS[1]), unknown = start_command(line, "");
+    look(used, firsts, MARKS);
+    assert_true(used[0].cpu_ns < 3 * BURNT_NS - BURNT_NS / 2);
+    assert_true(used[1].cpu_ns >= BURNT_NS / 2);
+    assert_true(used[1].cpu_ns < 2 * BURNT_NS - BURNT_NS / 2);
+    const pid_t alone[2] = {0, firsts[1]};
+    look(used, alone, MARKS);
+    assert_true(used[1].cpu_ns >= 2 * BURNT_NS - BURNT_NS / 2);
+
+    const pid_t all[] = {firsts[0], firsts[1], marked, unknown};
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        end_child(all[i]);
+    close(line[0]);
+    close(line[1]);
+}
+
+/* Where containers have namespaces a command is told by its own: here all are in ours. */
+static void test_processes_by_namespace(void **state)
+{
+    static const char *const NO_MARKS[2] = {NULL, NULL};
+    struct cgroup_usage used[2];
+    int line[2];
+    assert_int_equal(pipe(line), 0);
+    const pid_t firsts[2] = {start_first(line, 2, 1), 0};
+    pid_t command = start_command(line, "");
+    look(used, firsts, NO_MARKS);
+    assert_true(used[0].cpu_ns >= 3 * BURNT_NS - BURNT_NS / 2);
+    assert_true(used[0].memory_bytes >= HELD);
+    end_child(command);
+    end_child(firsts[0]);
+    close(line[0]);
+    close(line[1]);
+}
+
+/* What has ended beside a container counts in the run it was for. */
+static void test_spent(void **state)
+{
+    char directory[] = "/tmp/trainyard-spent-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(pod_spent_load(directory, "main", 0), 0);
+    pod_spent_store(directory, "main", 0, 123456789012);
+    assert_int_equal(pod_spent_load(directory, "main", 0), 123456789012);
+    assert_int_equal(pod_spent_load(directory, "other", 0), 0);
+    pod_spent_store(directory, "main", 1, 5);
+    assert_int_equal(pod_spent_load(directory, "main", 1), 5);
+    assert_int_equal(pod_spent_load(directory, "main", 0), 0);
+    assert_int_equal(file_remove_tree(directory, NULL), 0);
 }
 
 /* ---- Who is answered when ---- */
@@ -154,12 +309,18 @@ static void test_meter(void **state)
     loop_free(world.loop);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 2) { /* a command, see start_command() */
+        burn();
+        live(atoi(argv[1]));
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_processes_by_mark),
+        cmocka_unit_test(test_processes_by_namespace),
+        cmocka_unit_test(test_spent),
         cmocka_unit_test(test_meter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

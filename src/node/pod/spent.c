@@ -1,0 +1,43 @@
+/* Time of what has ended; see pod/spent.h. */
+#include "node/pod/spent.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { LINE_MAX = 64 };
+
+static char *path_of(const char *directory, const char *container)
+{
+    return mem_printf("%s/spent-%s", directory, container);
+}
+
+/* Written over, always as long: whoever reads finds one whole line, and nobody who watches the
+ * directory is woken. */
+void pod_spent_store(const char *directory, const char *container, int64_t run, int64_t cpu_ns)
+{
+    char line[LINE_MAX];
+    int size = snprintf(line, sizeof(line), "%020" PRId64 " %020" PRId64 "\n", run, cpu_ns);
+    _cleanup_free_ char *path = path_of(directory, container);
+    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        (void)file_write_all(fd, line, (size_t)size, NULL);
+}
+
+int64_t pod_spent_load(const char *directory, const char *container, int64_t run)
+{
+    int64_t of_run, cpu_ns;
+    _cleanup_free_ char *path = path_of(directory, container);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, LINE_MAX);
+    if (file_read(path, &text, NULL) < 0 ||
+        sscanf(text.data, "%" SCNd64 " %" SCNd64, &of_run, &cpu_ns) != 2 || of_run != run)
+        return 0;
+    return cpu_ns;
+}
