@@ -35,6 +35,8 @@ struct node_space *node_space_abandon(struct node_space *space, const char *stat
 int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err);
 /* End every pod and the holder, whoever started them: for `down`. */
 int node_space_destroy(const char *state_dir, struct err *err);
+/* After that, where the state directory goes as well: remove what lies outside of it. */
+int node_wipe(const char *state_dir, struct err *err);
 
 /* Without namespaces: why, and what that means, as a sentence; NULL: with them. Of a space, or of
  * the cluster that runs in a state directory. */

@@ -7,6 +7,7 @@
 #include "node/network/space.h"
 #include "node/network/way_out.h"
 #include "node/node_object.h"
+#include "node/pod/kubeconfig.h"
 #include "node/service/api_service.h"
 #include "node/volume/claim_data.h"
 
@@ -225,6 +226,7 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
         /* The real path: it is what must be covered in sandboxes. */
         .state_dir =
             arena_strdup(arena, realpath(options->state_dir, path) ? path : options->state_dir),
+        .handout_dir = pod_handout_dir(arena, options->state_dir),
         .api_port = options->api_port,
         .step_path = arena_strdup(arena, options->step_path),
         .prober = options->prober_path ? arena_strdup(arena, options->prober_path) : NULL,

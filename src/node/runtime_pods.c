@@ -5,6 +5,7 @@
 #include "node/limits/cgroup_base.h"
 #include "node/network/space.h"
 #include "node/node_object.h"
+#include "node/pod/kubeconfig.h"
 #include "node/pod/peers.h"
 
 #include "base/cleanup.h"
@@ -116,6 +117,7 @@ static void sweep(struct node_runtime *runtime, const char *uid, const char *dir
     log_info(uid, "ending a pod that is not known any more");
     struct err err = ERR_INIT;
     if (node_pod_end(directory, runtime->host.plain, 0, &err) < 0 ||
+        pod_handouts_remove(runtime->host.handout_dir, uid, &err) < 0 ||
         file_remove_tree(directory, &err) < 0)
         log_warning(uid, "%s", err.message);
 }

@@ -215,6 +215,33 @@ used() { # TAG
     kubectl delete pod "$1-idle" >/dev/null
 }
 
+# A container with a user of its own, which only root can give, has its account's rights by a file that this user alone can read.
+other_user() { # NAME
+    kubectl apply -f - <<YAML >/dev/null
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  terminationGracePeriodSeconds: 1
+  securityContext: {runAsUser: 65534}
+  containers:
+  - {name: main, image: none, command: [bash, -c, 'id -u; $KUBECTL get pods 2>&1; echo "at \$KUBECONFIG"; exec sleep 100000']}
+YAML
+    wait_for_log "$1" "at /run/"
+    FILE=$(kubectl logs "$1" | sed -n 's/^at //p')
+    assert_contains "who it is" 65534 "$(kubectl logs "$1" | sed -n 1p)"
+    assert_contains "what it may not" 'User "system:serviceaccount:default:default" cannot list' "$(kubectl logs "$1")"
+    assert_eq "whose the file is" "65534 400" "$(stat -c '%u %a' "$FILE")"
+    ! setpriv --reuid 65533 --clear-groups cat "$FILE" 2>/dev/null || fail "a stranger reads the token of a pod"
+}
+is_gone() { [ ! -e "$1" ]; }
+other_users() {
+    other_user other
+    kubectl delete pod other >/dev/null
+    wait_until "the file of a deleted pod to be gone" is_gone "$FILE"
+    other_user lasting
+}
+
 all() { # TAG
     probes_and_forward "$1"
     into_the_pod "$1"
@@ -226,7 +253,9 @@ all() { # TAG
 
 cluster_up --plain
 all root
+other_users
 cluster_wipe
+is_gone "${FILE%/*/*}" || fail "'${FILE%/*/*}' is left after down --wipe"
 become_ordinary_user
 cluster_up --plain
 all user

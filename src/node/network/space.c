@@ -9,6 +9,7 @@
 #include "node/network/inside_socket.h"
 #include "node/network/space_probe.h"
 #include "node/network/way_out.h"
+#include "node/pod/kubeconfig.h"
 #include "node/pod/state.h"
 #include "node/process/helper.h"
 #include "node/process/lock.h"
@@ -445,6 +446,12 @@ int node_space_destroy(const char *state_dir, struct err *err)
         return result;
     unlink(path);
     return cgroup_base_destroy(state_dir, err);
+}
+
+int node_wipe(const char *state_dir, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    return file_remove_tree(pod_handout_dir(arena, state_dir), err);
 }
 
 struct node_space *node_space_abandon(struct node_space *space, const char *state_dir)

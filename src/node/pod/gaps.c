@@ -9,8 +9,11 @@
 #include "node/pod/environment.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define UNSUPPORTED "Unsupported"
+/* What Docker's users call the machine that serves the API; in a pod network it is answered. */
+#define API_NAME "kubernetes.docker.internal"
 
 struct telling {
     struct arena *arena;
@@ -99,11 +102,6 @@ static bool asks_for_user(const struct json *security)
     return json_get(security, "runAsUser") || json_get(security, "runAsGroup");
 }
 
-static bool is_of_other_user(const struct json *security)
-{
-    return json_get_int(security, "runAsUser", 0) > 0;
-}
-
 /* The wrapper of a pipeline's step is told where the file is. */
 static bool wants_message_file(const struct json *container)
 {
@@ -115,14 +113,36 @@ static bool wants_message_file(const struct json *container)
                    "FallbackToLogsOnError");
 }
 
+static bool is_in(const struct json *text, const char *word)
+{
+    return json_text(text) && strstr(json_text(text), word);
+}
+
+/* In its command or in a variable. */
+static bool says(const struct json *container, const char *word)
+{
+    static const char *const LISTS[] = {"command", "args"};
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (argument, json_get(container, LISTS[i])) {
+            if (is_in(argument, word))
+                return true;
+        }
+    }
+    JSON_EACH (variable, json_get(container, "env")) {
+        if (is_in(json_get(variable, "value"), word))
+            return true;
+    }
+    return false;
+}
+
 /* All that a manifest asks for and only namespaces could give, in one sentence. */
 static void tell_plain(const struct telling *t)
 {
     static const char *const OF_POD[] = {"hostname", "subdomain", "hostAliases", "dnsConfig"};
     static const char *const LISTS[] = {"initContainers", "containers"};
     const struct json *spec = json_get(t->pod, "spec");
-    bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false, words = false;
-    bool other = is_of_other_user(json_get(spec, "securityContext"));
+    bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false, words = false,
+         name = false;
     const char *all = "";
     for (size_t i = 0; i < ARRAY_SIZE(OF_POD); i++)
         if (json_get(spec, OF_POD[i]))
@@ -131,19 +151,19 @@ static void tell_plain(const struct telling *t)
         JSON_EACH (container, json_get(spec, LISTS[i])) {
             const struct json *security = json_get(container, "securityContext");
             user = user || asks_for_user(security);
-            other = other || is_of_other_user(security);
             read_only = read_only || json_get_bool(security, "readOnlyRootFilesystem", false);
             words = words || wants_message_file(container);
+            name = name || says(container, API_NAME);
         }
     }
     if (read_only)
         all = arena_printf(t->arena, "%s%sreadOnlyRootFilesystem", all, all[0] ? ", " : "");
     if (user && t->nested)
         all = arena_printf(t->arena, "%s%srunAsUser and runAsGroup", all, all[0] ? ", " : "");
-    if (other && !t->nested)
+    if (name)
         all = arena_printf(t->arena,
-                           "%s%sKUBECONFIG of a container with a runAsUser (only root reaches its "
-                           "file, in the state directory)",
+                           "%s%sthe name " API_NAME " (KUBECONFIG says where the API is; the name "
+                           "is known once this machine's /etc/hosts has it at 127.0.0.1)",
                            all, all[0] ? ", " : "");
     if (words)
         all = arena_printf(t->arena,

@@ -27,15 +27,16 @@ static int plan_container(struct planner *p, const struct json *container, bool 
         return planner_refuse(p, "CreateContainerConfigError", name, result);
     if (p->input->plain && (result = planner_check_plain(p, container, ret)) < 0)
         return result;
+    if ((result = planner_security(p, container, ret)) < 0)
+        return planner_refuse(p, "CreateContainerConfigError", name, result);
     planner_default_environment(p, container, &ret->environment);
     if (!p->input->plain)
         environment_add_services(p->arena, &p->facts, p->input->objects, &ret->environment);
-    else if ((result = planner_plain_environment(p, container, &ret->environment)) < 0)
+    else if ((result = planner_plain_environment(p, container, ret)) < 0)
         return planner_refuse(p, "CreateContainerConfigError", name, result);
     if ((result = planner_gpus(p, container, ret)) < 0 ||
         (result = environment_build(p->arena, &p->facts, p->input->objects, container,
                                     &ret->environment, p->err)) < 0 ||
-        (result = planner_security(p, container, ret)) < 0 ||
         (result = p->input->plain ? 0 : planner_mounts(p, container, ret)) < 0 ||
         (result = planner_life(p, container, ret)) < 0)
         return planner_refuse(p, "CreateContainerConfigError", name, result);

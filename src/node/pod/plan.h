@@ -9,7 +9,8 @@ struct pod_plan_input {
     const struct json *pod;
     const char *state_dir;
     const char *pod_dir;
-    const char *network; /* lock of the pod network's holder */
+    const char *handout_dir; /* where other users get to their files; see pod/kubeconfig.h */
+    const char *network;     /* lock of the pod network's holder */
     bool nested;
     bool plain;          /* there are no namespaces */
     const char *address; /* the pod's own; equal to host_address with hostNetwork */

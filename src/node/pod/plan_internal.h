@@ -57,7 +57,7 @@ int planner_command(struct planner *p, const struct json *container, struct pod_
 int planner_check_plain(struct planner *p, const struct json *container,
                         const struct pod_container *planned);
 int planner_plain_environment(struct planner *p, const struct json *container,
-                              struct pod_strings *environment);
+                              struct pod_container *ret);
 /* After the manifest's own environment, which must not take its place. */
 void planner_plain_mark(struct planner *p, const struct json *container,
                         struct pod_strings *environment);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "kube/step_wrapper.h"
+#include "node/pod/kubeconfig.h"
 #include "node/pod/state.h"
 #include "node/process/strays.h"
 
@@ -77,21 +78,20 @@ int planner_check_plain(struct planner *p, const struct json *container,
     return 0;
 }
 
-/* kubectl and the client libraries find the API by this file, as they would by the one mounted in
- * an account's place; token and CA are read from the volume, whose files follow the account. */
-static int write_kubeconfig(struct planner *p, const char *files, const char **ret)
+/* Where nobody can become another user, nobody does. */
+static int write_kubeconfig(struct planner *p, const struct pod_container *container,
+                            const char *files, const char **ret_path)
 {
-    const char *path = arena_printf(p->arena, "%s/kubeconfig", p->input->pod_dir);
-    const char *text = arena_printf(
-        p->arena,
-        "apiVersion: v1\nkind: Config\ncurrent-context: pod\n"
-        "clusters:\n- name: pod\n  cluster:\n    server: https://127.0.0.1:%d\n"
-        "    certificate-authority: '%s/ca.crt'\n"
-        "users:\n- name: pod\n  user:\n    tokenFile: '%s/token'\n"
-        "contexts:\n- name: pod\n  context:\n    cluster: pod\n    user: pod\n    namespace: %s\n",
-        p->input->api_port, files, files, kube_meta_namespace(p->input->pod));
-    *ret = path;
-    return file_replace(path, text, strlen(text), 0644, p->err);
+    const struct pod_kubeconfig kubeconfig = {
+        .pod_dir = p->input->pod_dir,
+        .uid = kube_meta_uid(p->input->pod),
+        .namespace_ = kube_meta_namespace(p->input->pod),
+        .files = files,
+        .api_port = p->input->api_port,
+        .user = p->input->nested ? -1 : container->user,
+        .handout_dir = p->input->handout_dir,
+    };
+    return pod_kubeconfig_write(p->arena, &kubeconfig, ret_path, p->err);
 }
 
 void planner_plain_mark(struct planner *p, const struct json *container,
@@ -103,8 +103,9 @@ void planner_plain_mark(struct planner *p, const struct json *container,
 }
 
 int planner_plain_environment(struct planner *p, const struct json *container,
-                              struct pod_strings *environment)
+                              struct pod_container *ret)
 {
+    struct pod_strings *environment = &ret->environment;
     const struct node_objects no_services = {.get = p->input->objects->get,
                                              .context = p->input->objects->context};
     const char *kubeconfig;
@@ -119,7 +120,7 @@ int planner_plain_environment(struct planner *p, const struct json *container,
         const struct volume *volume = find_volume(p, json_get_string(mount, "name", ""));
         if (!volume || !str_eq(json_get_string(mount, "mountPath", ""), ACCOUNT_MOUNT))
             continue;
-        int result = write_kubeconfig(p, volume->source, &kubeconfig);
+        int result = write_kubeconfig(p, ret, volume->source, &kubeconfig);
         if (result < 0)
             return result;
         environment_set(p->arena, environment, "KUBECONFIG", kubeconfig);

@@ -7,6 +7,7 @@
 #include "node/network/port_event.h"
 #include "node/node_object.h"
 #include "node/pod/gaps.h"
+#include "node/pod/kubeconfig.h"
 #include "node/pod/limits.h"
 #include "node/pod/peers.h"
 #include "node/pod/plan.h"
@@ -183,6 +184,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .pod = runner_pod(runner),
         .state_dir = host->state_dir,
         .pod_dir = runner->directory,
+        .handout_dir = host->handout_dir,
         .network = host->network,
         .nested = host->nested,
         .plain = host->plain != NULL,
@@ -383,6 +385,7 @@ void pod_runner_work(struct pod_runner *runner)
     if (runner->forgotten) {
         if (ended) {
             cgroup_base_remove_pod(runner->directory);
+            (void)pod_handouts_remove(runner->host->handout_dir, runner->uid, NULL);
             (void)file_remove_tree(runner->directory, NULL);
             runner->host->done(runner->host->context, runner->uid);
         }

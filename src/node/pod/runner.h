@@ -18,7 +18,8 @@ struct pod_host {
     struct node_space *space;
     const struct cgroup_base *groups; /* below which pods have their control groups */
     const char *state_dir;
-    int api_port; /* on the machine's loopback */
+    const char *handout_dir; /* of what other users read; see pod/kubeconfig.h */
+    int api_port;            /* on the machine's loopback */
     const char *step_path;
     const char *prober; /* this program itself */
     const char *trainer_path;

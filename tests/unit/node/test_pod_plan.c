@@ -431,10 +431,40 @@ static void what_is_not_given_is_told(void **state)
                                    "'name':'c','terminationMessagePolicy':'FallbackToLogsOnError',"
                                    "'securityContext':{'runAsUser':5}}]}}"),
                   false, true, &objects, note, &text);
-    assert_string_equal(text.data,
-                        "Unsupported: without namespaces these have no effect: KUBECONFIG of a "
-                        "container with a runAsUser (only root reaches its file, in the state "
-                        "directory) ('trainyard status' says how to allow namespaces)\n");
+    assert_string_equal(text.data, "");
+}
+
+/* A name that only a pod network answers. */
+static void the_name_of_the_api_is_told(void **state)
+{
+    static const char *const SAYING[] = {
+        "'command':['curl','https://kubernetes.docker.internal:6443/version']",
+        "'args':['--server','kubernetes.docker.internal']",
+        "'env':[{'name':'A'},{'name':'B','value':'https://kubernetes.docker.internal'}]",
+        "'command':['curl','https://kubernetes.default']",
+    };
+    const struct node_objects objects = {get_object, NULL};
+    for (size_t i = 0; i < ARRAY_SIZE(SAYING); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        _cleanup_buf_ struct buf text;
+        const char *pod = arena_printf(arena,
+                                       "{'spec':{'containers':[{'name':'c',%s,'terminationMessage"
+                                       "Policy':'FallbackToLogsOnError'}]}}",
+                                       SAYING[i]);
+        buf_init(&text, 4096);
+        pod_gaps_tell(arena, read_json(arena, pod), true, true, &objects, note, &text);
+        assert_string_equal(
+            text.size ? text.data : "",
+            i == ARRAY_SIZE(SAYING) - 1
+                ? ""
+                : "Unsupported: without namespaces these have no effect: the name "
+                  "kubernetes.docker.internal (KUBECONFIG says where the API is; the name is known "
+                  "once this machine's /etc/hosts has it at 127.0.0.1) ('trainyard status' says "
+                  "how to allow namespaces)\n");
+        buf_clear(&text);
+        pod_gaps_tell(arena, read_json(arena, pod), true, false, &objects, note, &text);
+        assert_int_equal(text.size, 0);
+    }
 }
 
 static int plan_plain(struct arena *arena, const char *spec, struct pod_spec *ret,
@@ -641,6 +671,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(securities),
         cmocka_unit_test(what_is_not_given_is_told),
+        cmocka_unit_test(the_name_of_the_api_is_told),
         cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(peers_of_a_job),
         cmocka_unit_test(without_namespaces_a_pod_has_the_machine),

@@ -1,0 +1,149 @@
+/* How a plain pod finds the API: who can read the file, and what is left of it. */
+#include "node_test.h"
+
+#include "node/pod/kubeconfig.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "scratch_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OTHER_USER = 65534, STRANGER = 65533 };
+
+static struct pod_kubeconfig make(struct arena *arena, int64_t user)
+{
+    static const char CA[] = "-----CERT-----\n", TOKEN[] = "a.b.c";
+    const char *files = arena_printf(arena, "%s/files", directory);
+    assert_int_equal(chmod(directory, 0711), 0);
+    assert_int_equal(file_make_dirs(files, 0700, NULL), 0);
+    assert_int_equal(
+        file_replace(arena_printf(arena, "%s/ca.crt", files), CA, strlen(CA), 0644, NULL), 0);
+    assert_int_equal(
+        file_replace(arena_printf(arena, "%s/token", files), TOKEN, strlen(TOKEN), 0644, NULL), 0);
+    return (struct pod_kubeconfig){
+        .pod_dir = directory,
+        .uid = "u",
+        .namespace_ = "here",
+        .files = files,
+        .api_port = 7443,
+        .user = user,
+        .handout_dir = arena_printf(arena, "%s/handout", directory),
+    };
+}
+
+static const char *read_text(struct arena *arena, const char *path)
+{
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 65536);
+    assert_int_equal(file_read(path, &text, NULL), 0);
+    return arena_strndup(arena, text.data, text.size);
+}
+
+static void who_runs_us_finds_the_files(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct pod_kubeconfig kubeconfig = make(arena, -1);
+    const char *path;
+    assert_int_equal(pod_kubeconfig_write(arena, &kubeconfig, &path, NULL), 0);
+    assert_string_equal(path, arena_printf(arena, "%s/kubeconfig", directory));
+    const char *text = read_text(arena, path);
+    assert_non_null(strstr(text, "server: https://127.0.0.1:7443\n"));
+    assert_non_null(strstr(text, "namespace: here\n"));
+    assert_non_null(strstr(text, arena_printf(arena, "tokenFile: '%s/token'", kubeconfig.files)));
+    assert_false(file_exists(kubeconfig.handout_dir));
+}
+
+/* 0: the user can open it; else why not. */
+static int try_as(uid_t user, const char *path)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (setgid(user) < 0 || setuid(user) < 0)
+            _exit(255);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        _exit(fd < 0 ? errno : 0);
+    }
+    waitpid(pid, &status, 0);
+    return WEXITSTATUS(status);
+}
+
+static void another_user_reads_it_and_nobody_else(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    uid_t user = geteuid() ? geteuid() : OTHER_USER;
+    const struct pod_kubeconfig kubeconfig = make(arena, user);
+    const char *path;
+    struct stat info;
+    struct err err = ERR_INIT;
+    mode_t mask = umask(077);
+    for (int i = 0; i < 2; i++) /* a pod may be planned again */
+        if (pod_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0)
+            fail_msg("%s", err.message);
+    umask(mask);
+    assert_string_equal(path,
+                        arena_printf(arena, "%s/u/kubeconfig-%u", kubeconfig.handout_dir, user));
+    const char *text = read_text(arena, path);
+    assert_non_null(strstr(text, "certificate-authority-data: LS0tLS1DRVJULS0tLS0K\n"));
+    assert_non_null(strstr(text, "    token: a.b.c\n"));
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0400);
+    assert_int_equal(info.st_uid, user);
+    assert_int_equal(stat(kubeconfig.handout_dir, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0711);
+    assert_false(file_exists(arena_printf(arena, "%s.new", path)));
+    if (geteuid() == 0) {
+        assert_int_equal(try_as(OTHER_USER, path), 0);
+        assert_int_equal(try_as(STRANGER, path), EACCES);
+        assert_int_equal(try_as(STRANGER, kubeconfig.handout_dir), EACCES);
+    }
+    assert_int_equal(pod_handouts_remove(kubeconfig.handout_dir, "u", NULL), 0);
+    assert_false(file_exists(path));
+    assert_int_equal(pod_handouts_remove(kubeconfig.handout_dir, "u", NULL), 0);
+}
+
+static void what_is_missing_is_told(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct pod_kubeconfig kubeconfig = make(arena, geteuid() ? geteuid() : OTHER_USER);
+    struct err err = ERR_INIT;
+    const char *path;
+    kubeconfig.handout_dir = "/proc/nowhere";
+    assert_true(pod_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0);
+    assert_non_null(strstr(err.message, "gets no KUBECONFIG (a pod that needs none says "
+                                        "automountServiceAccountToken: false): "));
+    assert_non_null(strstr(err.message, "/proc/nowhere"));
+    kubeconfig = make(arena, kubeconfig.user);
+    assert_int_equal(unlink(arena_printf(arena, "%s/token", kubeconfig.files)), 0);
+    assert_true(pod_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0);
+    assert_non_null(strstr(err.message, "/files/token"));
+}
+
+static void clusters_have_places_of_their_own(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *one = pod_handout_dir(arena, directory);
+    assert_true(str_has_prefix(one, "/run/trainyard-"));
+    assert_string_equal(one, pod_handout_dir(arena, arena_printf(arena, "%s/.", directory)));
+    assert_string_not_equal(one, pod_handout_dir(arena, "/"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(who_runs_us_finds_the_files, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(another_user_reads_it_and_nobody_else, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(what_is_missing_is_told, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(clusters_have_places_of_their_own, make_directory,
+                                        remove_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
