@@ -6,6 +6,7 @@
 
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 waits_for() { [ "$(field "$1" .status.containerStatuses[0].state.waiting.reason)" = "$2" ]; }
+says() { [ "$(kubectl logs "$1")" = "$2" ]; } # NAME TEXT
 restarted() { [ "$(field "$1" .status.containerStatuses[0].restartCount)" -ge "$2" ]; }
 pod() { # NAME RESTART-POLICY SCRIPT [MORE-OF-THE-SPEC [MORE-OF-THE-CONTAINER]]
     kubectl apply -f - <<YAML
@@ -87,6 +88,26 @@ YAML
         '    volumeMounts: [{name: v, mountPath: /v}]'
     wait_for_phase inits Succeeded
     assert_eq "init containers, the machine's network" "$(printf 'one\ntwo\n' && readlink /proc/self/ns/net)" "$(kubectl logs inits)"
+
+    # Another image for a pod that runs is the one that runs then, at the same address.
+    as_user "$TRAINYARD" image add example/first -- /bin/sh -c 'echo first; exec sleep 100000'
+    as_user "$TRAINYARD" image add example/second -- /bin/sh -c 'echo second; exec sleep 100000'
+    kubectl run changing --image=example/first --restart=Never
+    wait_until "the first image" says changing first
+    local address
+    address=$(field changing .status.podIP)
+    kubectl set image pod/changing changing=example/second
+    wait_until "the second image" says changing second
+    wait_until "its restart to be counted" restarted changing 1
+    assert_eq "the image of its status, and its address" "example/second $address" \
+        "$(field changing .status.containerStatuses[0].image) $(field changing .status.podIP)"
+    assert_contains "the event of a changed image" "Container changing definition changed, will be restarted" "$(kubectl describe pod changing)"
+    assert_eq "the log before the change" first "$(kubectl logs changing --previous)"
+    kubectl set image pod/changing changing=example/third
+    wait_until "a third image that is not known" waits_for changing ErrImageNeverPull
+    kubectl set image pod/changing changing=example/first
+    wait_until "the first image again" says changing first
+    kubectl delete pod changing
 
     # Deleting waits for the grace period, no longer.
     pod stubborn Always 'trap "" TERM; echo up; while :; do sleep 0.1; done'

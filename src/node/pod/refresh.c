@@ -1,6 +1,6 @@
-/* What changes while a pod runs reaches it: its deadline, and in its volumes config maps, secrets
- * and what the downward API shows of the pod itself. Variables of its environment stay what they
- * were, as everywhere. */
+/* What changes while a pod runs reaches it: its deadline, the images of its containers, and in its
+ * volumes config maps, secrets and what the downward API shows of the pod itself. Variables of its
+ * environment stay what they were, as everywhere. */
 #include "node/pod/runner_internal.h"
 
 #include "node/node_object.h"
@@ -56,6 +56,40 @@ void pod_runner_tell_deadline(struct pod_runner *runner)
                                      moment_after(runner->started_ms, seconds));
 }
 
+static const struct json *find_container(const struct json *pod, const char *name)
+{
+    JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
+        if (str_eq(json_get_string(container, "name", ""), name))
+            return container;
+    }
+    return NULL;
+}
+
+void pod_runner_see_image(struct pod_runner *runner, const char *container, const char *image)
+{
+    const struct json *pod = runner_pod(runner), *now = find_container(pod, container);
+    if (!now || str_eq(json_get_string(now, "image", ""), image) || !runner->has_spec ||
+        pod_phase_is_final(pod) || kube_meta_is_deleting(pod))
+        return;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    kube_event_at(runner->host->client, pod, pod_container_path(arena, pod, container), "kubelet",
+                  "Normal", "Killing", "Container %s definition changed, will be restarted",
+                  container);
+    runner->is_outdated = true;
+}
+
+/* The pod is paused and planned again, as it is when the cluster goes down and up: containers that
+ * run beside the changed one are started again with it. */
+void pod_runner_follow_images(struct pod_runner *runner)
+{
+    const struct json *spec = json_get(runner_pod(runner), "spec");
+    const struct pod_stop stop = {
+        .grace_ms = json_get_int(spec, "terminationGracePeriodSeconds", 0) * 1000, .pause = true};
+    runner->is_outdated = runner->has_spec = false;
+    if (pod_runner_is_running(runner))
+        (void)supervisor_link_stop(runner->link, &stop, NULL); /* then with the grace of its spec */
+}
+
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before)
 {
     const struct json *now = runner_pod(runner);
@@ -63,4 +97,7 @@ void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before
         !json_equal(json_at(before, "metadata", "annotations", NULL),
                     json_at(now, "metadata", "annotations", NULL)))
         refresh(runner, NULL, NULL);
+    JSON_EACH (container, json_at(before, "spec", "containers", NULL))
+        pod_runner_see_image(runner, json_get_string(container, "name", ""),
+                             json_get_string(container, "image", ""));
 }
