@@ -33,6 +33,7 @@ check() {
     wait_until "the unknown image to be refused" waits_for unknown ErrImageNeverPull
     assert_contains "the advice" "trainyard image add example/image -- COMMAND" \
         "$(field unknown .status.containerStatuses[0].state.waiting.message)"
+    assert_contains "the event of an unknown image" "Error: image 'example/image' is not known here" "$(kubectl describe pod unknown)"
     as_user "$TRAINYARD" image add example/image -- /bin/echo from the image
     wait_for_phase unknown Succeeded
     assert_eq "what an added image runs" "from the image" "$(kubectl logs unknown)"

@@ -23,6 +23,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,19 @@ static void end(struct pod_runner *runner)
 
 /* ---- Starting ---- */
 
+/* In the kubelet's words. Volumes are the pod's, whichever container wants them. */
+static void tell_refusal(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+                         const struct err *err)
+{
+    char message[sizeof("Error: ") + sizeof(err->message)];
+    if (!refusal->container || str_eq(refusal->reason, "FailedMount")) {
+        tell_of_container(runner, "", true, refusal->reason, err->message);
+        return;
+    }
+    snprintf(message, sizeof(message), "Error: %s", err->message);
+    tell_of_container(runner, refusal->container, true, "Failed", message);
+}
+
 void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
                        const struct err *err)
 {
@@ -150,10 +164,8 @@ void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal 
     str_copy(runner->refusal_message, sizeof(runner->refusal_message), err->message);
     str_copy(runner->refusal_container, sizeof(runner->refusal_container),
              refusal->container ? refusal->container : "");
-    bool is_mount = str_eq(refusal->reason, "FailedMount"); /* volumes are the pod's */
     if (is_news)
-        tell_of_container(runner, is_mount ? "" : runner->refusal_container, true,
-                          is_mount ? "FailedMount" : "Failed", err->message);
+        tell_refusal(runner, refusal, err);
     loop_timer_start(&runner->retry, REFUSED_RETRY_MS);
 }
 
