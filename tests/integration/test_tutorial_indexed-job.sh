@@ -7,6 +7,7 @@
 . "$(dirname "$0")/../lib/tutorial.sh"
 
 logs() { kubectl logs --selector "job-name=$1" --tail=-1; }
+has_pods() { kubectl get pods --selector "job-name=$1" -o name | finds .; }
 says() { logs "$1" | grep -c -- "$2" >/dev/null; }
 
 # The loss at the first and at the last epoch that rank 0 told.
@@ -25,8 +26,9 @@ check() {
     # Fewer epochs where time is short: the document does not name them.
     [ "$SCALE" -gt 1 ] || sed -i 's/"EPOCHS", "50"/"EPOCHS", "20"/' "$SCRATCH/tree/examples/indexed-job/train.py"
     tutorial_type 'kubectl label nodes docker-desktop cluster=local'
-    tutorial_type 'kubectl get pods --selector job-name=spirals -o wide'
-    assert_contains "the pods" docker-desktop "$TYPED"
+    tutorial_type 'kubectl apply -f examples/indexed-job/job.yaml'
+    wait_until "pods to wait for" has_pods spirals
+    tutorial_type 'kubectl get pods --selector job-name=spirals -o wide' docker-desktop
     wait_until "training to be under way" says spirals 'rank 0: epoch'
     tutorial_type 'kubectl logs'
     tutorial_type 'kill -9'

@@ -63,9 +63,7 @@ check() {
     furnish
     tutorial_type 'export KUBECONFIG'
     kubectl get namespace kubeflow >/dev/null 2>&1 || kubectl create namespace kubeflow
-    tutorial_type 'kubectl --namespace kubeflow get pods'
-    assert_contains "the pods" monolith-train-worker-3 "$TYPED"
-    assert_contains "the pods" monolith-train-ps-3 "$TYPED"
+    tutorial_type 'kubectl --namespace kubeflow get pods' monolith-train-worker-3 monolith-train-ps-3
     tutorial_type 'kubectl --namespace kubeflow logs'
     together=$(auc)
     assert_contains "the first words" "4 workers, 4 parameter servers" "$TYPED"

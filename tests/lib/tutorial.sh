@@ -3,8 +3,9 @@
 # that no line of it can be wrong. Source it after lib.sh.
 #
 #   tutorial_open docs/tutorials/NAME.md | examples/NAME/FILE.yaml
-#   tutorial_type 'kubectl get pods'    run every command up to and including the next one that begins so;
-#                                       what that last one printed is in $TYPED
+#   tutorial_type 'kubectl get pods' [LINE…]    run every command up to and including the next one that begins so; what that
+#                                       last one printed is in $TYPED. A reader looks again until he sees every line, each
+#                                       a regular expression: a test types faster than the cluster starts what it was told to
 #   tutorial_done                       fails if a command was left out
 #
 # A command is a line "    $ COMMAND" of a document ("#   $ COMMAND" of an example, which relies on a cluster that the test has
@@ -16,6 +17,7 @@
 TUTORIAL_COMMANDS=()
 TUTORIAL_NEXT=0
 TYPED=
+ENDED=
 
 tutorial_open() { # FILE
     local line command=
@@ -62,30 +64,45 @@ example_cluster_up() { # [OPTION…]
     as_user cp "$KUBECONFIG" "$HOME/.kube/config"
 }
 
-# One command in the tutorial's shell; its output goes to $TYPED and the test's log.
+# One command in the tutorial's shell; its output goes to $TYPED and the test's log, how it ended to $ENDED.
 tutorial_run() { # COMMAND
-    local line mark="--- typed ${RANDOM}${RANDOM}" code=
+    local line mark="--- typed ${RANDOM}${RANDOM}"
     echo "\$ $1"
     TYPED=
+    ENDED="the end of the shell"
     printf '%s\nprintf "\\n%s %%d\\n" $?\n' "$1" "$mark" >&"${TUTORIAL_SHELL[1]}"
     while IFS= read -r line <&"${TUTORIAL_SHELL[0]}"; do
         if [[ $line == "$mark "* ]]; then
-            code=${line#"$mark "}
+            ENDED=${line#"$mark "}
             break
         fi
         echo "$line"
         TYPED+=$line$'\n'
     done
-    [ "$code" = 0 ] || fail "'$1' of $TUTORIAL ended with ${code:-the end of the shell}"
+    [ "$ENDED" = 0 ]
 }
 
-tutorial_type() { # BEGINNING
+tutorial_shows() { # COMMAND LINE…
+    local line
+    tutorial_run "$1" || return
+    for line in "${@:2}"; do
+        grep -qE "$line" <<<"$TYPED" || return
+    done
+}
+
+tutorial_type() { # BEGINNING [LINE…]
     local command
     while [ $TUTORIAL_NEXT -lt ${#TUTORIAL_COMMANDS[@]} ]; do
         command=${TUTORIAL_COMMANDS[TUTORIAL_NEXT]}
         TUTORIAL_NEXT=$((TUTORIAL_NEXT + 1))
-        tutorial_run "$command"
-        [[ $command == "$1"* ]] && return 0
+        if [[ $command == "$1"* && $# -gt 1 ]]; then
+            wait_until "'$command' to show ${*:2}" tutorial_shows "$command" "${@:2}"
+            echo "\$ $command"
+            echo "$TYPED"
+            return
+        fi
+        tutorial_run "$command" || fail "'$command' of $TUTORIAL ended with $ENDED"
+        [[ $command != "$1"* ]] || return 0
     done
     fail "$TUTORIAL has no further command that begins with '$1'"
 }
