@@ -1,6 +1,8 @@
 /* Node objects; see node_object.h. */
 #include "node/node_object.h"
 
+#include "node/node_retired.h"
+
 #include "base/boot.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -186,7 +188,9 @@ struct node_registrar {
     struct loop *loop;
     struct kube_client *client;
     struct registered_node *nodes;
+    const char *const *names; /* of the nodes, up to NULL */
     int count, gpus;
+    bool was_looked_around; /* nodes of an earlier start were told that they are gone */
     const char *plain;
     int64_t since_ms;
     const char *state_dir; /* whose disk is looked at */
@@ -253,6 +257,29 @@ static void on_created(void *context, struct json *object, const struct err *err
     kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, NULL, patch, on_labelled, node);
 }
 
+static void on_retired(void *context, struct json *object, const struct err *err)
+{
+    struct node_registrar *registrar = context;
+    if (err && err->code != ERR_NOT_FOUND)
+        registrar->was_looked_around = false; /* the next beat tries it again */
+}
+
+static void on_nodes(void *context, struct json *list, const struct err *err)
+{
+    struct node_registrar *registrar = context;
+    if (err)
+        return;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    registrar->was_looked_around = true;
+    JSON_EACH (node, json_get(list, "items")) {
+        struct json *patch =
+            node_retired_patch(arena, node, registrar->names, loop_wall_ms(registrar->loop));
+        if (patch)
+            kube_patch(registrar->client, &KUBE_NODES, NULL, kube_meta_name(node), "status", patch,
+                       on_retired, registrar);
+    }
+}
+
 static void on_beat(struct loop_timer *timer)
 {
     struct node_registrar *registrar = CONTAINER_OF(timer, struct node_registrar, beat);
@@ -260,6 +287,8 @@ static void on_beat(struct loop_timer *timer)
     struct node_room room;
     node_room_read(registrar->state_dir, &room);
     node_pressure_update(&registrar->pressure, &room, loop_wall_ms(registrar->loop));
+    if (!registrar->was_looked_around)
+        kube_list(registrar->client, &KUBE_NODES, NULL, NULL, NULL, on_nodes, registrar);
     for (int i = 0; i < registrar->count; i++) {
         struct registered_node *node = &registrar->nodes[i];
         if (node->created) {
@@ -282,6 +311,7 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
     registrar->since_ms = loop_wall_ms(loop);
     registrar->gpus = gpus;
     registrar->plain = plain;
+    registrar->names = names;
     registrar->state_dir = state_dir;
     node_pressure_init(&registrar->pressure, registrar->since_ms);
     while (names[registrar->count])

@@ -1,0 +1,51 @@
+/* In the words of the node controller of Kubernetes; see node_retired.h. */
+#include "node/node_retired.h"
+
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (size_t i = 0; names[i]; i++)
+        if (str_eq(names[i], name))
+            return true;
+    return false;
+}
+
+static bool is_ours(const struct json *node)
+{
+    const struct json *info = json_at(node, "status", "nodeInfo", NULL);
+    return str_has_prefix(json_get_string(info, "containerRuntimeVersion", ""), "trainyard://");
+}
+
+struct json *node_retired_patch(struct arena *arena, const struct json *node,
+                                const char *const *names, int64_t now_ms)
+{
+    const char *name = kube_meta_name(node);
+    char now[MOMENT_TEXT_MAX];
+    bool is_news = false;
+    if (is_one_of(name, names) || !is_ours(node))
+        return NULL;
+    moment_format(now_ms, now);
+    struct json *conditions = json_clone(arena, json_at(node, "status", "conditions", NULL));
+    JSON_EACH (condition, conditions) {
+        if (str_eq(json_get_string(condition, "status", ""), "Unknown"))
+            continue;
+        is_news = true;
+        json_set_string(arena, condition, "status", "Unknown");
+        json_set_string(arena, condition, "reason", "NodeStatusUnknown");
+        json_set(arena, condition, "message",
+                 json_stringf(arena,
+                              "Kubelet stopped posting node status: the cluster was started "
+                              "without this node. Start it with the node again ('trainyard up "
+                              "--nodes'), or remove it with 'kubectl delete node %s'",
+                              name));
+        json_set_string(arena, condition, "lastTransitionTime", now);
+    }
+    if (!is_news)
+        return NULL;
+    struct json *patch = json_object(arena);
+    json_set(arena, json_ensure_object(arena, patch, "status"), "conditions", conditions);
+    return patch;
+}
