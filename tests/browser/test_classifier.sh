@@ -1,5 +1,6 @@
 #!/bin/bash
 # The classifier's page in Debian's Chromium, served by the real trainer; the versions are trained while it is open.
+# Takes: the packages of tests/browser.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

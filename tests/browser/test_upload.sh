@@ -1,5 +1,6 @@
 #!/bin/bash
 # The upload page in Debian's Chromium, served by the real trainer with a model trained here and now.
+# Takes: the packages of tests/browser.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Services as pods and people reach them: by name and cluster address, at node ports and host ports of the machine,
 # while pods come and go and while the server is away; and the API from inside a pod by all its names.
-# Alone: host port 3000, node ports by their numbers.
+# Takes: host port 3000.
+# Takes: node ports by their numbers.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

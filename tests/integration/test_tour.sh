@@ -1,6 +1,6 @@
 #!/bin/bash
 # The tour in README.md, typed as an ordinary user: a TFJob trains a face model, and its page answers through port-forward.
-# Alone: port 8987, as README.md has it.
+# Takes: port 8987.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh

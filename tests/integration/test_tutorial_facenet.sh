@@ -1,7 +1,9 @@
 #!/bin/bash
 # docs/tutorials/facenet.md, typed as root and as an ordinary user: the pipeline of the FaceNet tutorial from labels to a real
 # upload through port-forward, whose right person is first. As root, worker 2 is killed while it trains.
-# Alone: host port 3000, node ports by their numbers, port 8987.
+# Takes: host port 3000.
+# Takes: node ports by their numbers.
+# Takes: port 8987.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh

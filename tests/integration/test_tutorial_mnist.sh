@@ -1,7 +1,7 @@
 #!/bin/bash
 # docs/tutorials/mnist.md, typed as root and as an ordinary user: a chief, its model on the page, then a chief with workers
 # and a parameter server, of which one worker is killed, and the page serves their version without a restart.
-# Alone: port 5000.
+# Takes: port 5000.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/tutorial.sh

@@ -2,7 +2,9 @@
 # What people type who come from a tutorial, with kubectl 1.20, 1.32 and 1.36: label nodes and place pods on them, services by label
 # found by name, one host port on three nodes at once, a page behind 'port-forward', logs over a restart. As root, and with the first
 # kubectl as an ordinary user.
-# Alone: host port 3000, node ports by their numbers, port 8987.
+# Takes: host port 3000.
+# Takes: node ports by their numbers.
+# Takes: port 8987.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

@@ -2,6 +2,7 @@
 # Workflows as users of kubectl see them, as root and as an ordinary user: a pipeline in the shape that kfp compiles
 # (a claim, a producer, three consumers on nodes of their own with a host port, a step that fails at first, steps),
 # the server killed in the middle of it, what is refused, and what is left behind.
+# Takes: host port 3000.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
