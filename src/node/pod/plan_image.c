@@ -48,6 +48,8 @@ int planner_image(struct planner *p, const struct json *container, struct pod_co
     p->home = NULL;
     if (!directory[0])
         directory = p->image.directory;
+    else if (directory[0] != '/') /* container runtimes refuse it, too */
+        return err_set(p->err, ERR_INVALID, "workingDir '%s' must be an absolute path", directory);
     ret->directory = directory[0] ? directory : NULL;
     ret->stop_signal = planner_signal_named(p->image.stop_signal);
     ret->image_id = p->image.digest[0] ? p->image.digest : NULL;

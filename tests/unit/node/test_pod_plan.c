@@ -323,6 +323,8 @@ static void refusals(void **state)
         {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'volumeMounts':[{"
          "'name':'v','mountPath':'/x/../etc'}]}]}",
          "CreateContainerConfigError", "m", "is no path below '/'", false},
+        {"{'containers':[{'name':'m','command':['a'],'workingDir':'src'}]}",
+         "CreateContainerConfigError", "m", "workingDir 'src' must be an absolute path", false},
         {"{'securityContext':{'sysctls':[{'name':'kernel.core_pattern','value':'x'}]},'containers':"
          "[{'name':'m','command':['a']}]}",
          "SysctlForbidden", NULL, "forbidden sysctl: \"kernel.core_pattern\" not allowlisted",
