@@ -53,10 +53,12 @@ for round in $(seq $rounds); do
 done
 
 # A server that was killed a moment ago still holds its lock, and one that was asked to end for longer: `up` must
-# wait for it instead of saying that a cluster runs already.
+# wait for it instead of saying that a cluster runs already. (Until it has heard that it is to end, one does run.)
+has_heard() { [ ! -e "$TRAINYARD_STATE/run/server.json" ]; }
 for signal in KILL KILL KILL TERM; do
     old=$(server_pid)
     kill -"$signal" "$old"
+    [ $signal = KILL ] || wait_until "the server to hear of its end" has_heard
     cluster_up
     [ "$(server_pid)" != "$old" ] || fail "up after SIG$signal took the dying server for a living one"
     kubectl get nodes >/dev/null || fail "nobody answers after SIG$signal and up"
