@@ -13,9 +13,10 @@
 struct usage_row {
     char *uid; /* of its pod */
     char *name;
-    char *mark;      /* of its processes where no namespace tells them (strays.h), or NULL */
-    int64_t run;     /* counted by restarts */
-    int64_t pid;     /* of its first process, a child of its supervisor */
+    char *mark;  /* of its processes where no namespace tells them (strays.h), or NULL */
+    int64_t run; /* counted by restarts */
+    int64_t pid; /* of its first process, a child of … */
+    pid_t supervisor;
     bool is_counted; /* by control groups; otherwise its processes are looked up */
     struct cgroup_usage usage;
 };
@@ -28,10 +29,8 @@ struct usage_sample {
 };
 
 void usage_sample_release(struct usage_sample *sample); /* safe on zeroed memory */
-/* The row is copied. Its usage is what processes have used that are gone, and counts where no group
- * does. */
-void usage_sample_add(struct usage_sample *sample, const struct usage_row *row,
-                      const struct cgroup_trees *pod);
+/* The row is copied. Where no group counts, its usage is what processes have used that are gone. */
+void usage_sample_add(struct usage_sample *sample, const struct usage_row *row);
 /* When all are added: the machine, and the processes of those that no group counts. */
 void usage_sample_finish(struct usage_sample *sample);
 

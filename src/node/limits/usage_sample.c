@@ -32,14 +32,12 @@ void usage_sample_release(struct usage_sample *sample)
     *sample = (struct usage_sample){0};
 }
 
-void usage_sample_add(struct usage_sample *sample, const struct usage_row *row,
-                      const struct cgroup_trees *pod)
+void usage_sample_add(struct usage_sample *sample, const struct usage_row *row)
 {
     struct usage_row own = *row;
     own.uid = mem_strdup(row->uid);
     own.name = mem_strdup(row->name);
     own.mark = row->mark ? mem_strdup(row->mark) : NULL;
-    own.is_counted = cgroup_usage(pod, row->name, &own.usage);
     vec_push(&sample->rows, own);
 }
 
@@ -72,8 +70,9 @@ struct sought {
 struct search {
     struct process_table table;
     struct sought *sought;
-    pid_t *supervisors; /* of each */
+    pid_t *supervisors; /* of each; -1: its first process is gone */
     size_t count;
+    char **marks; /* of each process of the table; NULL: not read */
 };
 
 static void begin_search(struct search *search, struct usage_sample *sample)
@@ -89,16 +88,35 @@ static void begin_search(struct search *search, struct usage_sample *sample)
     for (size_t i = 0; i < search->count; i++) {
         const struct usage_row *row = search->sought[i].row;
         const struct process_entry *first = process_table_find(&search->table, (pid_t)row->pid);
-        search->supervisors[i] = first ? first->parent : -1;
-        search->sought[i].space = row->mark ? 0 : process_mount_namespace((pid_t)row->pid);
+        /* A PID that was given anew is a stranger's. */
+        bool is_own = first && first->parent == row->supervisor;
+        search->supervisors[i] = is_own ? row->supervisor : -1;
+        search->sought[i].space =
+            row->mark || !is_own ? 0 : process_mount_namespace((pid_t)row->pid);
     }
+    search->marks = mem_calloc(search->table.all.count + 1, sizeof(*search->marks));
 }
 
 static void end_search(struct search *search)
 {
+    for (size_t i = 0; i < search->table.all.count; i++)
+        free(search->marks[i]);
+    free(search->marks);
     process_table_release(&search->table);
     free(search->sought);
     free(search->supervisors);
+}
+
+/* An environment may be large, and all that descends from `top` asks for it: it is read once. */
+static const char *mark_of(const struct search *search, const struct process_entry *top)
+{
+    char **mark = &search->marks[top - search->table.all.items];
+    if (!*mark) {
+        char text[PATH_MAX];
+        strays_mark_of(top->pid, text, sizeof(text));
+        *mark = mem_strdup(text);
+    }
+    return *mark;
 }
 
 /* `top` is a child of the supervisor and no container's first process: a command beside one. It is
@@ -108,22 +126,22 @@ static struct usage_row *row_of_command(const struct search *search,
                                         const struct process_entry *process,
                                         const struct process_entry *top)
 {
-    char mark[PATH_MAX];
-    strays_mark_of(top->pid, mark, sizeof(mark));
+    const char *mark = NULL; /* read if one of them has marks */
     ino_t space = process_mount_namespace(process->pid);
     struct usage_row *last = NULL;
     size_t beside = 0;
-    bool is_told = false;
     for (size_t i = 0; i < search->count; i++) {
         const struct sought *sought = &search->sought[i];
         if (search->supervisors[i] != top->parent)
             continue;
+        if (sought->row->mark)
+            mark = mark_of(search, top);
         if (sought->row->mark ? str_eq(mark, sought->row->mark) : space && space == sought->space)
             return sought->row;
-        is_told = sought->row->mark ? mark[0] != '\0' : space != 0;
         last = sought->row;
         beside++;
     }
+    bool is_told = mark ? mark[0] != '\0' : space != 0;
     return beside == 1 && !is_told ? last : NULL;
 }
 
@@ -133,7 +151,7 @@ static struct usage_row *row_of(const struct search *search, const struct proces
     const struct process_entry *top =
         process_table_climb(&search->table, process, search->supervisors, search->count);
     for (size_t i = 0; top && i < search->count; i++)
-        if (search->sought[i].row->pid == top->pid)
+        if (search->supervisors[i] == top->parent && search->sought[i].row->pid == top->pid)
             return search->sought[i].row;
     return top ? row_of_command(search, process, top) : NULL;
 }

@@ -64,6 +64,8 @@ const char *pod_runner_directory(const struct pod_runner *runner)
 
 void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_sample *sample)
 {
+    if (!pod_runner_is_running(runner))
+        return; /* what the state says was so when it was written: its PIDs are anybody's now */
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct cgroup_trees groups;
     (void)cgroup_trees_load(arena, runner->directory, &groups, NULL);
@@ -71,7 +73,7 @@ void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_samp
         struct container_state *container = &runner->state.containers[i];
         if (container->phase != CONTAINER_RUNNING)
             continue;
-        const struct usage_row row = {
+        struct usage_row row = {
             .uid = runner->uid,
             .name = container->name,
             .mark = runner->host->plain
@@ -79,9 +81,13 @@ void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_samp
                         : NULL,
             .run = container->restarts,
             .pid = container->pid,
-            .usage.cpu_ns = pod_spent_load(runner->directory, container->name, container->restarts),
+            .supervisor = supervisor_link_pid(runner->link),
         };
-        usage_sample_add(sample, &row, &groups);
+        row.is_counted = cgroup_usage(&groups, container->name, &row.usage);
+        if (!row.is_counted)
+            row.usage.cpu_ns =
+                pod_spent_load(runner->directory, container->name, container->restarts);
+        usage_sample_add(sample, &row);
     }
 }
 

@@ -1,6 +1,6 @@
 /* The time that commands beside a container's own had, and tries of its probes: they are children
  * of the supervisor, so when they have ended /proc tells of them no more, container by container.
- * The supervisor writes it, control reads it where no control group counts. */
+ * Where no control group counts, the supervisor writes it and control reads it. */
 #ifndef TRAINYARD_NODE_POD_SPENT_H
 #define TRAINYARD_NODE_POD_SPENT_H
 

@@ -27,6 +27,7 @@ struct supervisor_link {
     const struct supervisor_events *events;
     void *context;
     int pidfd;           /* -1: none lives */
+    pid_t pid;           /* 0: none lives */
     struct start *start; /* one is on its way, or NULL */
     int starter;         /* pidfd of who starts it; -1: not running */
     bool freed;          /* waits for the handles below to close */
@@ -97,6 +98,7 @@ static void stop_watching(struct supervisor_link *link)
     close_handle(link, (uv_handle_t *)&link->life, &link->life_open);
     close_handle(link, (uv_handle_t *)&link->news, &link->news_open);
     close_fd(&link->pidfd);
+    link->pid = 0;
 }
 
 static void end_start(struct supervisor_link *link)
@@ -119,6 +121,11 @@ struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
     if (link->open_handles == 0)
         release(link);
     return NULL;
+}
+
+pid_t supervisor_link_pid(const struct supervisor_link *link)
+{
+    return link->pid;
 }
 
 bool supervisor_link_is_busy(const struct supervisor_link *link)
@@ -161,9 +168,8 @@ static void watch(struct supervisor_link *link)
 bool supervisor_link_attach(struct supervisor_link *link)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
-    pid_t pid;
     /* Handles of an earlier life may still be closing; they share our memory. */
-    if (link->open_handles > 0 || process_lock_holder(lock, &link->pidfd, &pid, NULL) < 0)
+    if (link->open_handles > 0 || process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0)
         return false;
     watch(link);
     return true;
@@ -198,8 +204,7 @@ static void on_started(uv_poll_t *handle, int status, int events)
         return;
     }
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
-    pid_t pid;
-    if (process_lock_holder(lock, &link->pidfd, &pid, NULL) < 0) {
+    if (process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0) {
         link->events->gone(link->context, NULL); /* the pod was over that fast */
         return;
     }

@@ -6,6 +6,8 @@
 #include "loop/loop.h"
 #include "node/pod/state.h"
 
+#include <sys/types.h>
+
 struct supervisor_link;
 
 struct supervisor_events {
@@ -28,6 +30,7 @@ bool supervisor_link_attach(struct supervisor_link *link);
 /* Start one; `alive` or `gone` follows. */
 void supervisor_link_start(struct supervisor_link *link);
 
+pid_t supervisor_link_pid(const struct supervisor_link *link);    /* 0: none lives */
 bool supervisor_link_is_busy(const struct supervisor_link *link); /* alive or starting */
 /* Tell it the time when the pod must have ended, unless it knows that already: from its spec
  * (`planned_ms`), or because it was told. */

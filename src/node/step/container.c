@@ -183,6 +183,9 @@ static int64_t to_ns(struct timeval time)
 
 void container_run_spend(struct container_run *run, const struct rusage *used)
 {
+    struct cgroup_usage counted;
+    if (!run->pid || cgroup_usage(&run->pod->groups, run->spec->name, &counted))
+        return;
     run->spent_ns += to_ns(used->ru_utime) + to_ns(used->ru_stime);
     pod_spent_store(run->directory, run->spec->name, run->state->restarts, run->spent_ns);
 }

@@ -48,7 +48,8 @@ bool container_run_read(struct container_run *run);
  * becomes terminated. */
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms);
 
-/* Something that ran beside its program has been reaped. */
+/* Something that ran beside its program has been reaped. Its time counts for the run that is on: of
+ * one that is over nobody asks. */
 void container_run_spend(struct container_run *run, const struct rusage *used);
 
 #endif

@@ -1,11 +1,12 @@
 /* The supervisor's socket and who listens to a container through it: bad requests, slow and absent
- * listeners, too many callers, no descriptors. No sandbox is needed for that; commands that run are
- * test_step_exec.c's. */
+ * listeners, too many callers, no descriptors; and whose time is whose. No sandbox is needed for
+ * that; commands that run are test_step_exec.c's. */
 #include "node_test.h"
 #include "scratch_directory.h"
 
 #include "base/cleanup.h"
 #include "node/pod/request.h"
+#include "node/pod/spent.h"
 #include "node/process/fd_message.h"
 #include "node/step/server.h"
 
@@ -390,6 +391,42 @@ static void input_is_handed_over(void **context)
     close(fd);
 }
 
+/* ---- what ran beside it ---------------------------------------------------------------------- */
+
+static void time_counts_for_the_run_that_is_on(void **context)
+{
+    const struct rusage used = {.ru_utime.tv_sec = 2, .ru_stime.tv_usec = 5};
+    container_run_spend(&run, &used);
+    assert_int_equal(pod_spent_load(directory, "main", 0), 2000005000);
+    container_run_spend(&run, &used);
+    assert_int_equal(pod_spent_load(directory, "main", 0), 4000010000);
+    run.pid = 0; /* the container has ended, and is to start again */
+    state.restarts++;
+    container_run_spend(&run, &used);
+    assert_int_equal(pod_spent_load(directory, "main", 1), 0);
+}
+
+static void write_counter(const char *name, const char *text)
+{
+    _cleanup_free_ char *path = mem_printf("%s/container-main/%s", directory, name);
+    assert_int_equal(file_replace(path, text, strlen(text), 0600, NULL), 0);
+}
+
+static void time_that_a_group_counts_is_not_written(void **context)
+{
+    _cleanup_free_ char *group = mem_printf("%s/container-main", directory);
+    assert_int_equal(mkdir(group, 0700), 0);
+    write_counter("cpu.stat", "usage_usec 7\n");
+    write_counter("memory.current", "4096\n");
+    write_counter("memory.stat", "inactive_file 0\n");
+    spec.groups = (struct cgroup_trees){
+        .items = {{.directory = directory, .controllers = CGROUP_MEMORY, .unified = true}},
+        .count = 1};
+    state.restarts = 2;
+    container_run_spend(&run, &(struct rusage){.ru_utime.tv_sec = 2});
+    assert_int_equal(pod_spent_load(directory, "main", 2), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +443,8 @@ int main(void)
         TEST(listeners_hear_the_same_at_their_own_pace),
         TEST(who_takes_nothing_is_left),
         TEST(input_is_handed_over),
+        TEST(time_counts_for_the_run_that_is_on),
+        TEST(time_that_a_group_counts_is_not_written),
 #undef TEST
     };
     signal(SIGPIPE, SIG_IGN);
