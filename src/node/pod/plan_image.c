@@ -43,13 +43,17 @@ int planner_image(struct planner *p, const struct json *container, struct pod_co
 {
     const struct pod_plan_input *input = p->input;
     const char *name = json_get_string(container, "image", "");
-    const char *directory = json_get_string(container, "workingDir", "");
+    const char *own = json_get_string(container, "workingDir", "");
     p->image_known = image_table_find(p->arena, input->state_dir, input->images, name, &p->image);
     p->home = NULL;
-    if (!directory[0])
-        directory = p->image.directory;
-    else if (directory[0] != '/') /* container runtimes refuse it, too */
-        return err_set(p->err, ERR_INVALID, "workingDir '%s' must be an absolute path", directory);
+    const char *directory = own[0] ? own : p->image.directory;
+    if (directory[0] && directory[0] != '/') /* container runtimes refuse it, too */
+        return own[0]
+                   ? err_set(p->err, ERR_INVALID, "workingDir '%s' must be an absolute path", own)
+                   : err_set(p->err, ERR_INVALID,
+                             "the working directory '%s' of image '%s' must be an absolute "
+                             "path: give the container a workingDir",
+                             directory, name);
     ret->directory = directory[0] ? directory : NULL;
     ret->stop_signal = planner_signal_named(p->image.stop_signal);
     ret->image_id = p->image.digest[0] ? p->image.digest : NULL;

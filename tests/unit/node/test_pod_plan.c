@@ -47,6 +47,7 @@ static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec
                                 "  'env':['PATH=/image','MODE=image'],'workdir':'/there',"
                                 "  'user':'12:34','stopSignal':'SIGQUIT','digest':'sha256:ab'},"
                                 " 'empty':{'rootfs':'%s'},"
+                                " 'relative':{'command':['x'],'workdir':'src'},"
                                 " 'named':{'rootfs':'%s','user':'app:34','command':['x']},"
                                 " 'gone':{'digest':'sha256:cd','command':['x']}}",
                                 root, root, root)),
@@ -203,6 +204,8 @@ static void roots_of_images(void **state)
     assert_int_equal(container->user, 77);
     assert_int_equal(container->group, 0);
     assert_string_equal(container->directory, "/own");
+    container = plan_one(arena, "'image':'relative','workingDir':'/own'");
+    assert_string_equal(container->directory, "/own");
 }
 
 static void images_that_do_not_run(void **state)
@@ -213,6 +216,10 @@ static void images_that_do_not_run(void **state)
     } CASES[] = {
         {"'image':'empty'", "CreateContainerError", "no command specified", false},
         {"'image':'gone'", "CreateContainerConfigError", "import or add it again", true},
+        {"'image':'relative'", "CreateContainerConfigError",
+         "the working directory 'src' of image 'relative' must be an absolute path: give the "
+         "container a workingDir",
+         false},
         {"'image':'new:1','imagePullPolicy':'IfNotPresent'", "ErrImageNeverPull",
          "'trainyard image import FILE.tar'", true},
         {"'image':'new:1','args':['x']", "ErrImageNeverPull", "trainyard image add new -- COMMAND",
