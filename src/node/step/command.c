@@ -1,28 +1,66 @@
 /* A name is looked for in PATH, as container runtimes do; see step/command.h. */
 #include "node/step/command.h"
 
+#include <ctype.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#if defined(__x86_64__)
+#define NATIVE_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define NATIVE_MACHINE EM_AARCH64
+#else
+#error "name the machine as ELF does"
+#endif
+
+static bool is_native(const Elf64_Ehdr *header)
+{
+    return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
+           header->e_machine == NATIVE_MACHINE;
+}
+
+/* Archives, pictures and data have other control characters early. */
+static bool is_text(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (iscntrl((unsigned char)bytes[i]) && !isspace((unsigned char)bytes[i]))
+            return false;
+    return true;
+}
+
 /* The kernel has no loader for the file: its first bytes say why. */
 static const char *explain_format(const char *path)
 {
-    static const char ELF[] = {0x7f, 'E', 'L', 'F'};
-    char first[sizeof(ELF)];
+    union {
+        Elf64_Ehdr header; /* the machine stands at the same place in files of 32 bits */
+        char bytes[512];
+    } first;
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = file < 0 ? -1 : read(file, first, sizeof(first));
+    ssize_t got = file < 0 ? -1 : read(file, first.bytes, sizeof(first.bytes));
     if (file >= 0)
         close(file);
     if (got < 0)
         return "";
-    if (got == sizeof(ELF) && memcmp(first, ELF, sizeof(ELF)) == 0)
-        return ": it was built for another kind of machine";
-    return ": it is a script without a first line such as '#!/bin/sh'";
+    if (got == 0)
+        return ": it is empty";
+    if (got >= SELFMAG && memcmp(first.bytes, ELFMAG, SELFMAG) == 0) {
+        if (got >= (ssize_t)offsetof(Elf64_Ehdr, e_version) && !is_native(&first.header))
+            return ": it was built for another kind of machine";
+        return ": it is damaged, or a part of a program such as an object file";
+    }
+    if (got >= 2 && memcmp(first.bytes, "#!", 2) == 0)
+        return ": its first line names no interpreter that can be run";
+    if (is_text(first.bytes, (size_t)got))
+        return ": it is a script without a first line such as '#!/bin/sh'";
+    return ": it is neither a program for Linux nor a script";
 }
 
 static int become_file(const char *const *arguments, const char *path, struct err *err)
