@@ -7,18 +7,21 @@
 #include "kube/step_wrapper.h"
 #include "node/pod/capabilities.h"
 #include "node/pod/environment.h"
+#include "node/pod/kubeconfig.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #define UNSUPPORTED "Unsupported"
 /* What Docker's users call the machine that serves the API; in a pod network it is answered. */
-#define API_NAME "kubernetes.docker.internal"
+#define API_NAME    "kubernetes.docker.internal"
+#define API_ADDRESS "127.0.0.1"
 
 struct telling {
     struct arena *arena;
     const struct json *pod;
-    bool nested;
+    const struct pod_gaps_machine *machine;
     pod_gap_tell *tell;
     void *context;
 };
@@ -41,14 +44,14 @@ static void tell_pod(const struct telling *t)
         t->tell(t->context, UNSUPPORTED,
                 "seccompProfile of the pod: profiles of this machine are not read, the default one "
                 "holds");
-    if (t->nested && json_get(security, "fsGroup"))
+    if (t->machine->nested && json_get(security, "fsGroup"))
         t->tell(
             t->context, UNSUPPORTED,
             arena_printf(t->arena,
                          "fsGroup %" PRId64 " is not given: pods run as an ordinary user, who "
                          "has one group; volumes can be written by every container all the same",
                          json_get_int(security, "fsGroup", 0)));
-    if (t->nested && json_count(json_get(security, "supplementalGroups")))
+    if (t->machine->nested && json_count(json_get(security, "supplementalGroups")))
         t->tell(
             t->context, UNSUPPORTED,
             "supplementalGroups are not given: pods run as an ordinary user, who has one group");
@@ -57,7 +60,7 @@ static void tell_pod(const struct telling *t)
 static void tell_capabilities(const struct telling *t, const struct json *container)
 {
     bool own_network = !json_get_bool(json_get(t->pod, "spec"), "hostNetwork", false);
-    uint64_t most = pod_capabilities_most(t->nested, own_network);
+    uint64_t most = pod_capabilities_most(t->machine->nested, own_network);
     const char *refused = "";
     JSON_EACH (name, json_at(container, "securityContext", "capabilities", "add", NULL)) {
         const char *text = json_text(name) ? json_text(name) : "";
@@ -135,6 +138,41 @@ static bool says(const struct json *container, const char *word)
     return false;
 }
 
+static bool is_word(const char *at, size_t size, const char *word)
+{
+    return size == strlen(word) && strncasecmp(at, word, size) == 0;
+}
+
+/* Lines of an address and its names; '#' begins a comment. */
+static bool hosts_know_api(const char *text)
+{
+    static const char BLANKS[] = " \t\r";
+    for (const char *line = text; *line; line += line[0] == '\n') {
+        const char *end = line + strcspn(line, "#\n");
+        bool is_address = true, is_ours = false;
+        for (line += strspn(line, BLANKS); line < end; line += strspn(line, BLANKS)) {
+            size_t size = strcspn(line, " \t\r\n#");
+            if (is_address)
+                is_ours = is_word(line, size, API_ADDRESS);
+            else if (is_ours && is_word(line, size, API_NAME))
+                return true;
+            is_address = false;
+            line += size;
+        }
+        line += strcspn(line, "\n");
+    }
+    return false;
+}
+
+static bool has_kubeconfig(const struct json *container)
+{
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if (str_eq(json_get_string(mount, "mountPath", ""), POD_ACCOUNT_MOUNT))
+            return true;
+    }
+    return false;
+}
+
 /* All that a manifest asks for and only namespaces could give, in one sentence. */
 static void tell_plain(const struct telling *t)
 {
@@ -142,7 +180,7 @@ static void tell_plain(const struct telling *t)
     static const char *const LISTS[] = {"initContainers", "containers"};
     const struct json *spec = json_get(t->pod, "spec");
     bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false, words = false,
-         name = false;
+         name = false, kubeconfig = true;
     const char *all = "";
     for (size_t i = 0; i < ARRAY_SIZE(OF_POD); i++)
         if (json_get(spec, OF_POD[i]))
@@ -153,18 +191,22 @@ static void tell_plain(const struct telling *t)
             user = user || asks_for_user(security);
             read_only = read_only || json_get_bool(security, "readOnlyRootFilesystem", false);
             words = words || wants_message_file(container);
-            name = name || says(container, API_NAME);
+            if (says(container, API_NAME)) {
+                name = true;
+                kubeconfig = kubeconfig && has_kubeconfig(container);
+            }
         }
     }
     if (read_only)
         all = arena_printf(t->arena, "%s%sreadOnlyRootFilesystem", all, all[0] ? ", " : "");
-    if (user && t->nested)
+    if (user && t->machine->nested)
         all = arena_printf(t->arena, "%s%srunAsUser and runAsGroup", all, all[0] ? ", " : "");
-    if (name)
+    if (name && !hosts_know_api(t->machine->hosts))
         all = arena_printf(t->arena,
-                           "%s%sthe name " API_NAME " (KUBECONFIG says where the API is; the name "
-                           "is known once this machine's /etc/hosts has it at 127.0.0.1)",
-                           all, all[0] ? ", " : "");
+                           "%s%sthe name " API_NAME " (%sthe name is known once this machine's "
+                           "/etc/hosts has it at " API_ADDRESS ")",
+                           all, all[0] ? ", " : "",
+                           kubeconfig ? "KUBECONFIG says where the API is; " : "");
     if (words)
         all = arena_printf(t->arena,
                            "%s%sterminationMessagePath (terminationMessagePolicy "
@@ -189,13 +231,14 @@ static void tell_skipped(void *context, const char *kind, const char *name, cons
                      keys, kind, kube_meta_namespace(t->pod), name));
 }
 
-void pod_gaps_tell(struct arena *arena, const struct json *pod, bool nested, bool plain,
-                   const struct node_objects *objects, pod_gap_tell *tell, void *context)
+void pod_gaps_tell(struct arena *arena, const struct json *pod,
+                   const struct pod_gaps_machine *machine, const struct node_objects *objects,
+                   pod_gap_tell *tell, void *context)
 {
     static const char *const LISTS[] = {"initContainers", "containers"};
-    struct telling t = {arena, pod, nested, tell, context};
+    struct telling t = {arena, pod, machine, tell, context};
     tell_pod(&t);
-    if (plain)
+    if (machine->plain)
         tell_plain(&t);
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL)) {

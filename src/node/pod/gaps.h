@@ -11,8 +11,15 @@
 
 typedef void pod_gap_tell(void *context, const char *reason, const char *message);
 
-/* `nested`: pods are an ordinary user's; `plain`: they have no namespaces. */
-void pod_gaps_tell(struct arena *arena, const struct json *pod, bool nested, bool plain,
-                   const struct node_objects *objects, pod_gap_tell *tell, void *context);
+/* Where the pod runs. */
+struct pod_gaps_machine {
+    bool nested;       /* pods are an ordinary user's */
+    bool plain;        /* they have no namespaces */
+    const char *hosts; /* content of its /etc/hosts, which plain pods have for theirs */
+};
+
+void pod_gaps_tell(struct arena *arena, const struct json *pod,
+                   const struct pod_gaps_machine *machine, const struct node_objects *objects,
+                   pod_gap_tell *tell, void *context);
 
 #endif

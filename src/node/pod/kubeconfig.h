@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* A container that mounts its account's files here gets a KUBECONFIG. */
+#define POD_ACCOUNT_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+
 /* Where a cluster that root runs hands out files to other users: in /run, which only root writes.
  */
 char *pod_handout_dir(struct arena *arena, const char *state_dir);

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#define ACCOUNT_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
-
 static const struct volume *find_volume(const struct planner *p, const char *name)
 {
     for (size_t i = 0; i < p->volume_count; i++)
@@ -54,7 +52,7 @@ int planner_check_plain(struct planner *p, const struct json *container,
                     json_get_string(container, "image", "")));
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *path = json_get_string(mount, "mountPath", "");
-        if (str_eq(path, ACCOUNT_MOUNT) || is_of_wrapper(mount))
+        if (str_eq(path, POD_ACCOUNT_MOUNT) || is_of_wrapper(mount))
             continue;
         if (is_in_place(p, mount) && json_get_bool(mount, "readOnly", false))
             return planner_refuse(
@@ -118,7 +116,7 @@ int planner_plain_environment(struct planner *p, const struct json *container,
                          p->input->trainer_path));
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const struct volume *volume = find_volume(p, json_get_string(mount, "name", ""));
-        if (!volume || !str_eq(json_get_string(mount, "mountPath", ""), ACCOUNT_MOUNT))
+        if (!volume || !str_eq(json_get_string(mount, "mountPath", ""), POD_ACCOUNT_MOUNT))
             continue;
         int result = write_kubeconfig(p, ret, volume->source, &kubeconfig);
         if (result < 0)

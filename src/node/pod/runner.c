@@ -35,6 +35,7 @@ enum {
     RESPAWN_FIRST_MS = 100,      /* after a supervisor was killed, doubling */
     RESPAWN_MAX_MS = 60 * 1000,
     GRACE_DEFAULT_S = 30,
+    HOSTS_MAX = 4 * 1024 * 1024, /* some list all that they block */
 };
 
 enum runner_state { WAITING, STARTING, RUNNING, ENDED };
@@ -263,8 +264,16 @@ static void tell_gap(void *context, const char *reason, const char *message)
 static void tell_gaps(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    pod_gaps_tell(arena, runner_pod(runner), runner->host->nested, runner->host->plain != NULL,
-                  &runner->host->objects, tell_gap, runner);
+    _cleanup_buf_ struct buf hosts;
+    buf_init(&hosts, HOSTS_MAX);
+    if (runner->host->plain) /* a machine without the file knows no name by it */
+        (void)file_read("/etc/hosts", &hosts, NULL);
+    const struct pod_gaps_machine machine = {
+        .nested = runner->host->nested,
+        .plain = runner->host->plain != NULL,
+        .hosts = hosts.data,
+    };
+    pod_gaps_tell(arena, runner_pod(runner), &machine, &runner->host->objects, tell_gap, runner);
 }
 
 static void forget_refusal(struct pod_runner *runner)
