@@ -109,8 +109,12 @@ YAML
     assert_contains "what was read to the end" over "$(kubectl logs "$1-box")"
     assert_contains "run -i" "got hello" "$(echo hello | kubectl run "$1-once" -i --rm --restart=Never --image=none --command -- \
         sh -c 'read line; echo "got $line"' 2>/dev/null)"
-    said=$(script -qec "$(printf '%q ' "${AS_USER[@]}" "$KUBECTL" run "$1-shell" -it --rm --restart=Never --image=none --command -- tty)" /dev/null </dev/null)
-    assert_contains "run -it: a terminal" /dev/pts/ "$said"
+    # What a program says before kubectl is attached to it only the log has, so it says it until it was seen.
+    script -qfec "$(printf '%q ' "${AS_USER[@]}" "$KUBECTL" run "$1-shell" -it --rm --restart=Never --image=none --command -- \
+        sh -c "until [ -e $SCRATCH/$1-seen ]; do tty; sleep 0.1; done")" "$SCRATCH/$1-typed" </dev/null >/dev/null &
+    wait_until "run -it: a terminal" grep /dev/pts/ "$SCRATCH/$1-typed"
+    touch "$SCRATCH/$1-seen"
+    wait $!
 }
 
 # A listener of the machine that is of no pod.

@@ -101,10 +101,11 @@ check_exec() {
 }
 resident() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$(server_pid)/status"; }
 
+# kubectl tells the size when the command runs already.
 check_terminal() {
     local said
     said=$(terminal 3 'ready' 'x\n' 'heard x' 'size 44 99' '44 99' '\x03' "$KUBECTL" exec -it box -c main -- sh -c \
-        'tty; stty size; echo $TERM; trap "stty size" WINCH; echo ready; read x; echo heard $x; while :; do sleep 0.1; done' || true)
+        'tty; until [ "$(stty size)" != "0 0" ]; do sleep 0.05; done; stty size; echo $TERM; trap "stty size" WINCH; echo ready; read x; echo heard $x; while :; do sleep 0.1; done' || true)
     assert_contains "the terminal's name" /dev/pts/ "$said"
     assert_contains "its size" "33 77" "$said"
     assert_contains "its kind" xterm "$said"
