@@ -1,6 +1,6 @@
-/* What changes while a pod runs reaches it: its deadline, the images of its containers, and in its
- * volumes config maps, secrets and what the downward API shows of the pod itself. Variables of its
- * environment stay what they were, as everywhere. */
+/* What changes while a pod runs reaches it: its deadline, and in its volumes config maps, secrets
+ * and what the downward API shows of the pod itself. Variables of its environment stay what they
+ * were, as everywhere. */
 #include "node/pod/runner_internal.h"
 
 #include "node/node_object.h"
@@ -65,29 +65,23 @@ static const struct json *find_container(const struct json *pod, const char *nam
     return NULL;
 }
 
-void pod_runner_see_image(struct pod_runner *runner, const char *container, const char *image)
+/* Its supervisor has its plan, and goes on with it. */
+static void tell_changed_images(const struct pod_runner *runner, const struct json *before)
 {
-    const struct json *pod = runner_pod(runner), *now = find_container(pod, container);
-    if (!now || str_eq(json_get_string(now, "image", ""), image) || !runner->has_spec ||
-        pod_phase_is_final(pod) || kube_meta_is_deleting(pod))
+    const struct json *pod = runner_pod(runner);
+    if (!runner->has_spec || pod_phase_is_final(pod) || kube_meta_is_deleting(pod))
         return;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    kube_event_at(runner->host->client, pod, pod_container_path(arena, pod, container), "kubelet",
-                  "Normal", "Killing", "Container %s definition changed, will be restarted",
-                  container);
-    runner->is_outdated = true;
-}
-
-/* The pod is paused and planned again, as it is when the cluster goes down and up: containers that
- * run beside the changed one are started again with it. */
-void pod_runner_follow_images(struct pod_runner *runner)
-{
-    const struct json *spec = json_get(runner_pod(runner), "spec");
-    const struct pod_stop stop = {
-        .grace_ms = json_get_int(spec, "terminationGracePeriodSeconds", 0) * 1000, .pause = true};
-    runner->is_outdated = runner->has_spec = false;
-    if (pod_runner_is_running(runner))
-        (void)supervisor_link_stop(runner->link, &stop, NULL); /* then with the grace of its spec */
+    JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
+        const char *name = json_get_string(container, "name", "");
+        const char *image = json_get_string(container, "image", "");
+        if (!str_eq(json_get_string(find_container(before, name), "image", ""), image))
+            kube_event_at(runner->host->client, pod, pod_container_path(arena, pod, name),
+                          "kubelet", "Warning", "Unsupported",
+                          "Container %s goes on with its image: %s is not taken over by a pod that "
+                          "has started; delete the pod and create it again",
+                          name, image);
+    }
 }
 
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before)
@@ -97,7 +91,5 @@ void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before
         !json_equal(json_at(before, "metadata", "annotations", NULL),
                     json_at(now, "metadata", "annotations", NULL)))
         refresh(runner, NULL, NULL);
-    JSON_EACH (container, json_at(before, "spec", "containers", NULL))
-        pod_runner_see_image(runner, json_get_string(container, "name", ""),
-                             json_get_string(container, "image", ""));
+    tell_changed_images(runner, before);
 }

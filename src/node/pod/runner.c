@@ -233,7 +233,6 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         return result;
     spec.boot = boot;
     runner->deadline_ms = spec.deadline_ms;
-    runner->is_outdated = false;
     result = pod_spec_store(runner->directory, &spec, err);
     runner->has_spec = result == 0;
     return result;
@@ -398,8 +397,6 @@ void pod_runner_work(struct pod_runner *runner)
     bool unwanted = runner->forgotten || kube_meta_is_deleting(pod);
     int64_t grace_s =
         json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", GRACE_DEFAULT_S);
-    if (runner->is_outdated && !unwanted && runner->machine.state != STARTING)
-        pod_runner_follow_images(runner);
     if (runner->machine.state == WAITING && unwanted)
         end(runner);
     else if (runner->machine.state == WAITING && !runner->retry.running)
@@ -452,9 +449,6 @@ static void restore_spec(struct pod_runner *runner)
     if (spec.address && is_same_kind)
         str_copy(runner->address, sizeof(runner->address), spec.address);
     keep_peers(runner, peers_of_spec(runner->host->state_dir, &spec));
-    for (size_t i = 0; i < spec.container_count; i++)
-        if (!spec.containers[i].init && spec.containers[i].image)
-            pod_runner_see_image(runner, spec.containers[i].name, spec.containers[i].image);
 }
 
 static void restore(struct pod_runner *runner)

@@ -25,8 +25,7 @@ struct pod_runner {
     char *node_address;
     char address[INET_ADDRSTRLEN]; /* "" until one is taken */
     char *peers;                   /* name of the directory it shares with its job, or NULL */
-    bool has_spec;    /* it is planned, since the machine was started and as pods run here now */
-    bool is_outdated; /* an image was changed since: it is to be planned anew */
+    bool has_spec; /* it is planned, since the machine was started and as pods run here now */
     int64_t started_ms;
     int64_t deadline_ms; /* as its supervisor was given it with the spec; 0: none */
     struct state_machine machine;
@@ -82,11 +81,6 @@ void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal 
 void pod_runner_tell_deadline(struct pod_runner *runner);
 /* The pod is a newer one than `before`: what volumes show of it follows. */
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
-
-/* A container was planned, or seen last, with that image, and may have another one now. */
-void pod_runner_see_image(struct pod_runner *runner, const char *container, const char *image);
-/* End what runs with images that were changed; it is started again with the new ones. */
-void pod_runner_follow_images(struct pod_runner *runner);
 
 /* Take over a newer version; an informer may lag behind the answers to our own writes. */
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object);

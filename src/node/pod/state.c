@@ -126,6 +126,7 @@ void pod_state_write(const struct pod_state *state, struct buf *buf)
     for (size_t i = 0; i < state->count; i++) {
         const struct container_state *container = &state->containers[i];
         record_write(buf, "container", container->name);
+        record_write(buf, "image", container->image);
         record_write(buf, "image-id", container->image_id);
         record_write(buf, "phase", PHASES[container->phase]);
         record_write(buf, "reason", container->reason);
@@ -218,6 +219,8 @@ static int parse_container(struct parser *p, const char *key, const char *value)
     }
     if (str_eq(key, "reason"))
         str_copy(container->reason, sizeof(container->reason), value);
+    else if (str_eq(key, "image"))
+        str_copy(container->image, sizeof(container->image), value);
     else if (str_eq(key, "image-id"))
         str_copy(container->image_id, sizeof(container->image_id), value);
     else if (str_eq(key, "message"))

@@ -14,6 +14,7 @@ enum {
     /* Every container's last message of this run and the one before, escaped, and the rest. */
     POD_STATE_MAX = 2 * 1024 * 1024,
     POD_REASON_MAX = 64,
+    POD_IMAGE_MAX = 512,
     POD_MESSAGE_MAX = ERR_MESSAGE_MAX,
     POD_LAST_WORDS_MAX = 4096, /* bytes of a termination message, as in Kubernetes */
     POD_NEWS_MAX = 64,         /* of the newest so many; who reads late misses the older */
@@ -32,6 +33,7 @@ struct container_end {
 
 struct container_state {
     char name[64];
+    char image[POD_IMAGE_MAX];         /* as its plan names it */
     char image_id[POD_REASON_MAX * 2]; /* "sha256:…" of an image that has one */
     enum container_phase phase;
     char reason[POD_REASON_MAX]; /* of waiting: "CrashLoopBackOff" */

@@ -138,8 +138,10 @@ static struct json *container_status(struct builder *b, const struct json *conta
 {
     struct arena *arena = b->arena;
     const char *name = json_get_string(container, "name", "");
-    const char *image = json_get_string(container, "image", "");
     const struct container_state *state = find_state(b, name);
+    /* What runs, not what the manifest says by now. */
+    const char *image =
+        state && state->image[0] ? state->image : json_get_string(container, "image", "");
     bool runs = state && state->phase == CONTAINER_RUNNING;
     bool to_end = init && !is_sidecar(container, init); /* its end is what it is for */
     bool ready = to_end ? has_succeeded(state) : runs && state->ready;

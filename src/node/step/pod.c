@@ -473,8 +473,8 @@ static void restore_state(struct supervisor *s)
             *state = *old;
         else
             set_waiting(state, "ContainerCreating", "");
-        if (spec->image_id)
-            str_copy(state->image_id, sizeof(state->image_id), spec->image_id);
+        str_copy(state->image, sizeof(state->image), spec->image ? spec->image : "");
+        str_copy(state->image_id, sizeof(state->image_id), spec->image_id ? spec->image_id : "");
         container_run_init(&s->runs[i], s->directory, &s->spec, spec, state, &s->share);
         life_init(&s->lives[i], &s->runs[i], &s->state);
         state->started = state->ready = false;
