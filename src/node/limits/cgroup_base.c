@@ -3,15 +3,14 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "node/limits/cgroup_detect.h"
+#include "node/state_number.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,11 +166,9 @@ struct cgroup_base *cgroup_base_open(const char *state_dir, bool privileged)
     struct cgroup_base *base = mem_zalloc(sizeof(*base));
     base->arena = arena_new();
     base->privileged = privileged;
-    char real[PATH_MAX];
-    const char *path = realpath(state_dir, real) ? real : state_dir;
     char name[64];
     snprintf(name, sizeof(name), "trainyard-%016llx",
-             (unsigned long long)hash_fnv1a(HASH_FNV_START, path, strlen(path)));
+             (unsigned long long)node_state_number(state_dir));
     _cleanup_buf_ struct buf own, mounts, earlier;
     buf_init(&own, TEXT_MAX);
     buf_init(&mounts, TEXT_MAX);

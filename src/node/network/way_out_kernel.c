@@ -4,17 +4,16 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "node/network/inside_socket.h"
 #include "node/network/nft.h"
+#include "node/state_number.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <limits.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <net/if.h>
@@ -39,9 +38,7 @@ enum { ROUTES_MAX = 4 * 1024 * 1024, RANGE_PREFIX = 30, RANGES = 65536 / 4 };
 
 static uint32_t number_of(const char *state_dir)
 {
-    char path[PATH_MAX];
-    const char *real = realpath(state_dir, path) ? path : state_dir;
-    return (uint32_t)hash_fnv1a(HASH_FNV_START, real, strlen(real));
+    return (uint32_t)node_state_number(state_dir);
 }
 
 static void link_name(const char *state_dir, char ret[IFNAMSIZ])

@@ -4,14 +4,12 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
+#include "node/state_number.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,10 +18,8 @@ enum { SECRET_MAX = 256 * 1024 };
 
 char *pod_handout_dir(struct arena *arena, const char *state_dir)
 {
-    char real[PATH_MAX];
-    const char *path = realpath(state_dir, real) ? real : state_dir;
     return arena_printf(arena, "/run/trainyard-%016llx",
-                        (unsigned long long)hash_fnv1a(HASH_FNV_START, path, strlen(path)));
+                        (unsigned long long)node_state_number(state_dir));
 }
 
 /* `authority` and `token` are the fields with their values. */
