@@ -65,6 +65,11 @@ void volumes_cover_secrets(void **state);
 void groups_and_capabilities(void **state);
 void a_read_only_root(void **state);
 
+/* test_sandbox_command.c */
+void what_cannot_start_says_why(void **state);
+void what_is_no_program_is_named(void **state);
+void what_is_too_long_is_named(void **state);
+
 /* test_sandbox_life.c */
 void a_failed_probe_restarts(void **state);
 void a_failed_probe_ends_for_good(void **state);

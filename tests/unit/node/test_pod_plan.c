@@ -6,7 +6,6 @@
 #include "node/image/table.h"
 #include "node/pod/capabilities.h"
 #include "node/pod/environment.h"
-#include "node/pod/gaps.h"
 #include "node/pod/peers.h"
 #include "node/pod/plan.h"
 
@@ -388,161 +387,6 @@ static void securities(void **state)
     assert_string_equal(environment_get(&a->environment, "HOSTNAME"), spec.hostname);
 }
 
-static void note(void *context, const char *reason, const char *message)
-{
-    buf_printf(context, "%s: %s\n", reason, message);
-}
-
-static const struct pod_gaps_machine OF_ROOT = {.hosts = ""},
-                                     NESTED = {.nested = true, .hosts = ""},
-                                     PLAIN = {.nested = true, .plain = true, .hosts = ""},
-                                     PLAIN_OF_ROOT = {.plain = true, .hosts = ""};
-
-static void what_is_not_given_is_told(void **state)
-{
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    _cleanup_buf_ struct buf text;
-    const struct node_objects objects = {get_object, NULL};
-    const struct json *pod = read_json(
-        arena,
-        "{'metadata':{'namespace':'n'},'spec':{'hostPID':true,'securityContext':{'fsGroup':"
-        "5},'containers':[{'name':'c',"
-        "'securityContext':{'capabilities':{'add':['NET_RAW','NET_ADMIN','SYS_ADMIN']}}}]}}");
-    buf_init(&text, 4096);
-    pod_gaps_tell(arena, pod, &NESTED, &objects, note, &text);
-    assert_string_equal(
-        text.data,
-        "Unsupported: hostPID has no effect: who sees the machine's processes can end and look "
-        "into "
-        "those of its user, this cluster's too; shareProcessNamespace shows those of the pod\n"
-        "Unsupported: fsGroup 5 is not given: pods run as an ordinary user, who has one group; "
-        "volumes can be written by every container all the same\n"
-        "Unsupported: container c does not get the capabilities it adds (NET_ADMIN, SYS_ADMIN): a "
-        "container never has more than its sandbox\n");
-    buf_clear(&text);
-    pod_gaps_tell(arena, pod, &OF_ROOT, &objects, note, &text);
-    assert_null(strstr(text.data, "fsGroup"));
-    assert_non_null(strstr(text.data, "(SYS_ADMIN)"));
-    buf_clear(&text);
-    pod_gaps_tell(arena,
-                  read_json(arena, "{'spec':{'hostname':'h','containers':[{'name':'c',"
-                                   "'securityContext':{'runAsUser':5}}]}}"),
-                  &PLAIN, &objects, note, &text);
-    assert_string_equal(text.data,
-                        "Unsupported: without namespaces these have no effect: hostname, runAsUser "
-                        "and runAsGroup, terminationMessagePath (terminationMessagePolicy "
-                        "FallbackToLogsOnError has) ('trainyard status' says how to allow "
-                        "namespaces)\n");
-    buf_clear(&text);
-    pod_gaps_tell(arena,
-                  read_json(arena, "{'spec':{'containers':[{'name':'c','terminationMessagePolicy':"
-                                   "'FallbackToLogsOnError'},{'name':'step','volumeMounts':["
-                                   "{'name':'trainyard-step','mountPath':'/trainyard'}]}]}}"),
-                  &PLAIN, &objects, note, &text);
-    assert_string_equal(text.data, "");
-    pod_gaps_tell(arena,
-                  read_json(arena, "{'spec':{'securityContext':{'runAsUser':0},'containers':[{"
-                                   "'name':'c','terminationMessagePolicy':'FallbackToLogsOnError',"
-                                   "'securityContext':{'runAsUser':5}}]}}"),
-                  &PLAIN_OF_ROOT, &objects, note, &text);
-    assert_string_equal(text.data, "");
-}
-
-/* A name that only a pod network answers. */
-static void the_name_of_the_api_is_told(void **state)
-{
-    static const char *const SAYING[] = {
-        "'command':['curl','https://kubernetes.docker.internal:6443/version']",
-        "'args':['--server','kubernetes.docker.internal']",
-        "'env':[{'name':'A'},{'name':'B','value':'https://kubernetes.docker.internal'}]",
-        "'command':['curl','https://kubernetes.default']",
-    };
-    const struct node_objects objects = {get_object, NULL};
-    for (size_t i = 0; i < ARRAY_SIZE(SAYING); i++) {
-        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-        _cleanup_buf_ struct buf text;
-        const char *pod = arena_printf(arena,
-                                       "{'spec':{'containers':[{'name':'c',%s,'terminationMessage"
-                                       "Policy':'FallbackToLogsOnError'}]}}",
-                                       SAYING[i]);
-        buf_init(&text, 4096);
-        pod_gaps_tell(arena, read_json(arena, pod), &PLAIN, &objects, note, &text);
-        assert_string_equal(
-            text.size ? text.data : "",
-            i == ARRAY_SIZE(SAYING) - 1
-                ? ""
-                : "Unsupported: without namespaces these have no effect: the name "
-                  "kubernetes.docker.internal (the name is known once this machine's /etc/hosts "
-                  "has it at 127.0.0.1) ('trainyard status' says how to allow namespaces)\n");
-        buf_clear(&text);
-        pod_gaps_tell(arena, read_json(arena, pod), &NESTED, &objects, note, &text);
-        assert_int_equal(text.size, 0);
-    }
-}
-
-/* Who has no account's token has no KUBECONFIG to be pointed to. */
-static void a_kubeconfig_is_named_to_who_has_it(void **state)
-{
-    static const char ASKS[] = "'args':['kubernetes.docker.internal']",
-                      MOUNTS[] = "'volumeMounts':[{'name':'t','mountPath':"
-                                 "'/var/run/secrets/kubernetes.io/serviceaccount'}]";
-    const struct {
-        const char *first, *second;
-        bool is_named;
-    } CASES[] = {
-        {MOUNTS, "'args':[]", true},
-        {"'args':[]", MOUNTS, false},
-        {MOUNTS, ASKS, false},
-    };
-    const struct node_objects objects = {get_object, NULL};
-    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-        _cleanup_buf_ struct buf text;
-        buf_init(&text, 4096);
-        const char *pod = arena_printf(
-            arena, "{'spec':{'containers':[{'name':'a',%s,%s},{'name':'b',%s}]}}",
-            "'command':['curl','kubernetes.docker.internal']", CASES[i].first, CASES[i].second);
-        pod_gaps_tell(arena, read_json(arena, pod), &PLAIN, &objects, note, &text);
-        assert_non_null(strstr(text.data, "the name is known once this machine's /etc/hosts"));
-        assert_int_equal(strstr(text.data, "KUBECONFIG says") != NULL, CASES[i].is_named);
-    }
-}
-
-static void a_machine_that_knows_the_name_is_not_told(void **state)
-{
-    static const struct {
-        const char *hosts;
-        bool knows;
-    } CASES[] = {
-        {"127.0.0.1 kubernetes.docker.internal", true},
-        {"::1 localhost\n\n# ours\n \t127.0.0.1\tlocalhost  Kubernetes.Docker.Internal#x\r\n",
-         true},
-        {"127.0.0.1 localhost\r\n127.0.0.1 kubernetes.docker.internal\r\n", true},
-        {"", false},
-        {"127.0.0.1 localhost # kubernetes.docker.internal\n", false},
-        {"#127.0.0.1 kubernetes.docker.internal\n", false},
-        {"127.0.0.1\nkubernetes.docker.internal\n", false},
-        {"10.0.0.9 kubernetes.docker.internal\n", false},
-        {"127.0.0.1 kubernetes.docker.internal.example\n", false},
-        {"127.0.0.1 kubernetes.docker\n", false},
-        {"kubernetes.docker.internal 127.0.0.1\n", false},
-    };
-    const struct node_objects objects = {get_object, NULL};
-    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-        _cleanup_buf_ struct buf text;
-        buf_init(&text, 4096);
-        struct pod_gaps_machine machine = PLAIN;
-        machine.hosts = CASES[i].hosts;
-        pod_gaps_tell(arena,
-                      read_json(arena, "{'spec':{'containers':[{'name':'c','args':['kubernetes."
-                                       "docker.internal']}]}}"),
-                      &machine, &objects, note, &text);
-        if ((strstr(text.data, "kubernetes.docker.internal") == NULL) != CASES[i].knows)
-            fail_msg("with '%s': %s", CASES[i].hosts, text.data);
-    }
-}
-
 static int plan_plain(struct arena *arena, const char *spec, struct pod_spec *ret,
                       struct pod_plan_refusal *refusal, struct err *err)
 {
@@ -746,10 +590,6 @@ int main(void)
         cmocka_unit_test(host_network),
         cmocka_unit_test(refusals),
         cmocka_unit_test(securities),
-        cmocka_unit_test(what_is_not_given_is_told),
-        cmocka_unit_test(the_name_of_the_api_is_told),
-        cmocka_unit_test(a_kubeconfig_is_named_to_who_has_it),
-        cmocka_unit_test(a_machine_that_knows_the_name_is_not_told),
         cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(peers_of_a_job),
         cmocka_unit_test(without_namespaces_a_pod_has_the_machine),

@@ -1,0 +1,121 @@
+/* What a container cannot run: no such program, no program at all, too long a command. The causes
+ * are told apart. */
+#include "sandbox_pod.h"
+
+#include "base/file.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void what_cannot_start_says_why(void **state)
+{
+    struct pod pod = pod_make("wrong", "10.244.1.1", "");
+    pod.main->arguments.items[0] = "no-such-program";
+    pod_start(&pod);
+    const struct container_end *end = pod_finish(&pod);
+    assert_int_equal(end->exit_code, 128);
+    assert_string_equal(end->reason, "StartError");
+    assert_non_null(strstr(end->message,
+                           "cannot run 'no-such-program': executable file not found in $PATH (/"));
+    pod_drop(&pod);
+
+    pod = pod_make("wrong", "10.244.1.1", "true");
+    pod.main->directory = "/usr/nowhere";
+    pod_start(&pod);
+    assert_string_equal(
+        pod_finish(&pod)->message,
+        "cannot change to working directory '/usr/nowhere': No such file or directory");
+    pod_drop(&pod);
+}
+
+/* The header of a program for this machine (the test's own), and the same for the other kind. */
+static void read_headers(Elf64_Ehdr *ret_own, Elf64_Ehdr *ret_foreign)
+{
+    FILE *self = fopen("/proc/self/exe", "r");
+    assert_non_null(self);
+    assert_int_equal(fread(ret_own, sizeof(*ret_own), 1, self), 1);
+    assert_int_equal(fclose(self), 0);
+    *ret_foreign = *ret_own;
+    ret_foreign->e_machine = ret_own->e_machine == EM_X86_64 ? EM_AARCH64 : EM_X86_64;
+}
+
+/* No shell reads what the kernel does not take: a program for another machine is no script, and a
+ * script without a first line runs on no cluster. */
+void what_is_no_program_is_named(void **state)
+{
+    Elf64_Ehdr own, foreign;
+    read_headers(&own, &foreign);
+    Elf64_Ehdr object = own;
+    object.e_type = ET_REL;
+    Elf32_Ehdr small = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB},
+                        .e_type = ET_EXEC,
+                        .e_machine = EM_ARM};
+    static const char SCRIPT[] = "echo ran\n", NO_SHELL[] = "#!/no/such/shell\n",
+                      NAMELESS[] = "#!\n", GZIP[] = "\037\213\010\000\000\000\000\000\000\003";
+    const struct {
+        const void *content;
+        size_t size;
+        const char *cause;
+    } CASES[] = {
+        {SCRIPT, strlen(SCRIPT),
+         "Exec format error: it is a script without a first line such as '#!/bin/sh'"},
+        {NAMELESS, strlen(NAMELESS),
+         "Exec format error: its first line names no interpreter that can be run"},
+        {NO_SHELL, strlen(NO_SHELL),
+         "No such file or directory: it is there, but its interpreter or loader is not"},
+        {"", 0, "Exec format error: it is empty"},
+        {GZIP, sizeof(GZIP), "Exec format error: it is neither a program for Linux nor a script"},
+        {&foreign, sizeof(foreign), "Exec format error: it was built for another kind of machine"},
+        {&small, sizeof(small), "Exec format error: it was built for another kind of machine"},
+        {&own, sizeof(own),
+         "Exec format error: it is damaged, or a part of a program such as an object file"},
+        {&own, EI_NIDENT,
+         "Exec format error: it is damaged, or a part of a program such as an object file"},
+        {&object, sizeof(object),
+         "Exec format error: it is damaged, or a part of a program such as an object file"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        struct pod pod = pod_make("format", "10.244.1.1", "");
+        pod_add_kept(&pod);
+        char *program = pod_keep(&pod, "program");
+        FILE *file = fopen(program, "w");
+        assert_non_null(file);
+        assert_int_equal(fwrite(CASES[i].content, 1, CASES[i].size, file), CASES[i].size);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(chmod(program, 0755), 0);
+        pod.main->arguments.items[0] = "/v/program";
+        pod_start(&pod);
+        const struct container_end *end = pod_finish(&pod);
+        assert_int_equal(end->exit_code, 128);
+        assert_string_equal(end->reason, "StartError");
+        assert_true(str_has_prefix(end->message, "cannot run '/v/program': "));
+        assert_string_equal(end->message + strlen("cannot run '/v/program': "), CASES[i].cause);
+        pod_expect_log(&pod, "");
+        pod_drop(&pod);
+    }
+}
+
+/* What the kernel would only call "Argument list too long". */
+void what_is_too_long_is_named(void **state)
+{
+    struct pod pod = pod_make("large", "10.244.1.1", "true");
+    size_t size = 32 * (size_t)sysconf(_SC_PAGESIZE);
+    char *variable = mem_zalloc(size + 1);
+    memset(variable, 'x', size);
+    memcpy(variable, "TF_CONFIG=", strlen("TF_CONFIG="));
+    pod_strings_add(pod.arena, &pod.main->environment, variable);
+    pod_start(&pod);
+    const struct container_end *end = pod_finish(&pod);
+    assert_string_equal(end->reason, "StartError");
+    char *wanted = arena_printf(
+        pod.arena,
+        "cannot run '/bin/sh': 'TF_CONFIG' has %zu bytes, and one argument or variable "
+        "may have %zu",
+        size + 1, size);
+    assert_string_equal(end->message, wanted);
+    free(variable);
+    pod_drop(&pod);
+}
