@@ -142,7 +142,11 @@ class PodRecord:
         self.uids = {}
         self.line = None
         self.stopped = False
+        self.begun = threading.Event()
         threading.Thread(target=self.run, daemon=True).start()
+        # Before it has begun, a pod could come and go unseen.
+        if not self.begun.wait(PATIENCE_S):
+            raise Failure(f"waited {PATIENCE_S} s for: the pods of {namespace} to be watched")
 
     def add(self, pod):
         self.uids.setdefault(pod["metadata"]["name"], set()).add(pod["metadata"]["uid"])
@@ -153,6 +157,7 @@ class PodRecord:
             self.add(pod)
         self.line = http.client.HTTPConnection("127.0.0.1", self.cluster.proxy.port)
         self.line.request("GET", f"{self.path}?watch=1&resourceVersion={pods['metadata']['resourceVersion']}")
+        self.begun.set()
         for text in self.line.getresponse():
             self.add(json.loads(text)["object"])
 

@@ -222,9 +222,10 @@ def same_name_again(space):
                 return None
             raise
     again = until("the name to be free", create)
+    # The new job may run while a pod of the old one is yet to be collected.
+    until("another pod", lambda: space.uid("twin-worker-0") != before)
     space.until_running("twin", "worker-0", "worker-1")
     pod = space.pod("twin-worker-0")
-    expect("another pod", True, pod["metadata"]["uid"] != before)
     expect("the new job's", again["metadata"]["uid"], pod["metadata"]["ownerReferences"][0]["uid"])
 
 

@@ -13,5 +13,5 @@ cat >"$SCRATCH/restart" <<SH
 for process in \$(node_run pgrep -f '^/usr/bin/trainyard operator'); do node_run kill -9 "\$process"; done
 SH
 
-"$ROOT/tests/conformance/run" --kubectl "$KUBECTL" --image $IMAGE --restart-operator "bash $SCRATCH/restart" ||
-    fail 'the conformance suite'
+"$ROOT/tests/conformance/run" --kubectl "$KUBECTL" --image $IMAGE --restart-operator "bash $SCRATCH/restart" |
+    tee "$SCRATCH/said" || fail "the conformance suite: $(sed -n '/^failed: /,$p' "$SCRATCH/said")"
