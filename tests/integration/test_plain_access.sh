@@ -162,7 +162,7 @@ spec:
   restartPolicy: Never
   securityContext: {runAsNonRoot: true}
   containers:
-  - {name: main, image: none, command: [id, -u]}
+  - {name: main, image: none, terminationMessagePath: /tmp/words, command: [id, -u]}
 YAML
     wait_for_phase "$1-words" Failed
     assert_eq "the message" "last words" "$(last_words "$1-words")"

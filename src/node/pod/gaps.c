@@ -17,6 +17,8 @@
 /* What Docker's users call the machine that serves the API; in a pod network it is answered. */
 #define API_NAME    "kubernetes.docker.internal"
 #define API_ADDRESS "127.0.0.1"
+/* Where a container leaves its last words, if its manifest names no other place. */
+#define MESSAGE_PATH "/dev/termination-log"
 
 struct telling {
     struct arena *arena;
@@ -105,17 +107,6 @@ static bool asks_for_user(const struct json *security)
     return json_get(security, "runAsUser") || json_get(security, "runAsGroup");
 }
 
-/* The wrapper of a pipeline's step is told where the file is. */
-static bool wants_message_file(const struct json *container)
-{
-    JSON_EACH (mount, json_get(container, "volumeMounts")) {
-        if (str_eq(json_get_string(mount, "name", ""), STEP_WRAPPER_VOLUME))
-            return false;
-    }
-    return !str_eq(json_get_string(container, "terminationMessagePolicy", ""),
-                   "FallbackToLogsOnError");
-}
-
 static bool is_in(const struct json *text, const char *word)
 {
     return json_text(text) && strstr(json_text(text), word);
@@ -136,6 +127,20 @@ static bool says(const struct json *container, const char *word)
             return true;
     }
     return false;
+}
+
+/* The wrapper of a pipeline's step is told where the file is. Every pod has the usual path, so that
+ * alone asks for nothing. */
+static bool wants_message_file(const struct json *container)
+{
+    const char *path = json_get_string(container, "terminationMessagePath", MESSAGE_PATH);
+    JSON_EACH (mount, json_get(container, "volumeMounts")) {
+        if (str_eq(json_get_string(mount, "name", ""), STEP_WRAPPER_VOLUME))
+            return false;
+    }
+    if (str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError"))
+        return false;
+    return !str_eq(path, MESSAGE_PATH) || says(container, path);
 }
 
 static bool is_word(const char *at, size_t size, const char *word)

@@ -51,9 +51,7 @@ static void what_is_not_given_is_told(void **state)
                   &PLAIN, &objects, note, &text);
     assert_string_equal(text.data,
                         "Unsupported: without namespaces these have no effect: hostname, runAsUser "
-                        "and runAsGroup, terminationMessagePath (terminationMessagePolicy "
-                        "FallbackToLogsOnError has) ('trainyard status' says how to allow "
-                        "namespaces)\n");
+                        "and runAsGroup ('trainyard status' says how to allow namespaces)\n");
     buf_clear(&text);
     pod_gaps_tell(arena,
                   read_json(arena, "{'spec':{'containers':[{'name':'c','terminationMessagePolicy':"
@@ -67,6 +65,40 @@ static void what_is_not_given_is_told(void **state)
                                    "'securityContext':{'runAsUser':5}}]}}"),
                   &PLAIN_OF_ROOT, &objects, note, &text);
     assert_string_equal(text.data, "");
+}
+
+/* Every pod has the usual path; who writes there, or names another, would miss the file. */
+static void the_file_of_last_words_is_told_to_who_uses_it(void **state)
+{
+    static const struct {
+        const char *container;
+        bool told;
+    } CASES[] = {
+        {"'command':['true']", false},
+        {"'command':['true'],'terminationMessagePath':'/dev/termination-log'", false},
+        {"'command':['sh','-c','echo ready >/dev/termination-log']", true},
+        {"'command':['true'],'terminationMessagePath':'/tmp/words'", true},
+        {"'terminationMessagePath':'/tmp/words','terminationMessagePolicy':'FallbackToLogsOnError'",
+         false},
+    };
+    const struct node_objects objects = {get_object, NULL};
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        _cleanup_buf_ struct buf text;
+        buf_init(&text, 4096);
+        pod_gaps_tell(
+            arena,
+            read_json(arena, arena_printf(arena, "{'spec':{'containers':[{'name':'c',%s}]}}",
+                                          CASES[i].container)),
+            &PLAIN, &objects, note, &text);
+        assert_string_equal(
+            text.size ? text.data : "",
+            CASES[i].told ? "Unsupported: without namespaces these have no effect: "
+                            "terminationMessagePath (terminationMessagePolicy "
+                            "FallbackToLogsOnError has) ('trainyard status' says how to allow "
+                            "namespaces)\n"
+                          : "");
+    }
 }
 
 /* A name that only a pod network answers. */
@@ -168,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_given_is_told),
+        cmocka_unit_test(the_file_of_last_words_is_told_to_who_uses_it),
         cmocka_unit_test(the_name_of_the_api_is_told),
         cmocka_unit_test(a_kubeconfig_is_named_to_who_has_it),
         cmocka_unit_test(a_machine_that_knows_the_name_is_not_told),
