@@ -38,8 +38,9 @@ for peer in $peers; do
     done
     assert_eq "service $peer" "None 2222" "$(kubectl get service "$peer" -o jsonpath='{.spec.clusterIP} {.spec.ports[*].port}')"
 done
-assert_eq 'replicas that run' '1 1 2' \
-    "$(kubectl get tfjob roles -o jsonpath='{.status.replicaStatuses.Chief.active} {.status.replicaStatuses.PS.active} {.status.replicaStatuses.Worker.active}')"
+actives='{.status.replicaStatuses.Chief.active} {.status.replicaStatuses.PS.active} {.status.replicaStatuses.Worker.active}'
+all_count() { [ "$(kubectl get tfjob roles -o jsonpath="$actives")" = '1 1 2' ]; }
+wait_until 'all replicas that run to be counted' all_count
 assert_eq 'restart policies' 'Never Never OnFailure OnFailure' \
     "$(for peer in $peers; do kubectl get pod "$peer" -o jsonpath='{.spec.restartPolicy}{" "}'; done | sed 's/ $//')"
 tell go

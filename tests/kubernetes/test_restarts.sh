@@ -84,13 +84,15 @@ clean_up() {
 
 replica Worker 2 ExitCode "$(until_told silent)" | job silent 'runPolicy: {}' | kubectl apply -f -
 for index in 0 1; do wait_for_phase silent-worker-$index Running; done
-before=$(uid_of silent-worker-0)
+first=$(uid_of silent-worker-0)
+second=$(uid_of silent-worker-1)
 node_stop kubelet
 node_is() { [ "$(kubectl get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = "$1" ]; }
 wait_until 'the node to be unreachable' node_is Unknown
 # Nobody there can end the pods any more: they are Terminating until the operator, whose own program still runs there, removes
 # them by force and makes others.
-wait_until 'a pod of the lost node to be replaced' is_replaced silent-worker-0 "$before"
+wait_until 'a pod of the lost node to be replaced' is_replaced silent-worker-0 "$first"
+wait_until 'the other one to be replaced' is_replaced silent-worker-1 "$second"
 node_start kubelet
 wait_until 'the node to be back' node_is True
 for index in 0 1; do wait_for_phase silent-worker-$index Running; done
