@@ -138,6 +138,7 @@ wordlayers"
     # In use, then not.
     pod uses piped:2 'sleep 100000'
     wait_for_phase uses Running
+    wait_until "the pod that was entered to be gone" is_gone pod entered
     for name in test/docker:1 $PACKINGS test/operator:1; do image remove "$name"; done
     ! has_begun 2>/dev/null || fail "a killed import is still there"
     ! image remove piped:2 2>"$SCRATCH/said" || fail "an image in use was removed"

@@ -146,7 +146,8 @@ print(b\"\".join(iter(lambda: s.recv(4096), b\"\")).decode())"')"
 
 # An open line through the service, from the shell pod: it says a line each time the file `say` appears.
 open_line() {
-    as_user tee "$TRAINYARD_STATE/volumes/default/work/line.sh" >/dev/null <<'SH'
+    local work=$TRAINYARD_STATE/volumes/default/work
+    as_user tee "$work/line.tmp" >/dev/null <<'SH'
 exec 3<>/dev/tcp/serving/3000
 while read -r line <&3; do
     echo "$line" >>/desk/heard
@@ -156,7 +157,8 @@ while read -r line <&3; do
 done
 echo "the line has ended" >>/desk/heard
 SH
-    wait_until "a line through the service" test -s "$TRAINYARD_STATE/volumes/default/work/heard"
+    as_user mv "$work/line.tmp" "$work/line.sh" # whole, when the shell pod finds it
+    wait_until "a line through the service" test -s "$work/heard"
 }
 heard() { [ "$(wc -l <"$TRAINYARD_STATE/volumes/default/work/heard")" -ge "$1" ]; }
 line_lives() { # WHEN

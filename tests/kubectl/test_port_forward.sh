@@ -99,14 +99,14 @@ spec:
           for piece in iter(lambda: line.recv(65536), b""): line.sendall(piece)
       def talk(function, line):
           with line: function(line)
-      def serve(host, port, function):
-          listener = socket.create_server((host, port), backlog=128)
+      def serve(listener, function):
           while True:
               line, _ = listener.accept()
               threading.Thread(target=talk, args=(function, line)).start()
       address = socket.gethostbyname(socket.gethostname())
       for host, port, function in (("127.0.0.1", 8987, digest), ("0.0.0.0", 8988, echo), (address, 8989, digest)):
-          threading.Thread(target=serve, args=(host, port, function)).start()
+          listener = socket.create_server((host, port), backlog=128)
+          threading.Thread(target=serve, args=(listener, function)).start()
       print("serving")
     ports: [{containerPort: 8987}]
 YAML
@@ -167,8 +167,7 @@ line.sendall(line.recv(100))"
     wait_until "port-forward to end with its pod" forward_ended
     forward_says "lost connection to pod" || fail "no word about the end in: $(forward_log)"
     stop_forward
-    pod_gone() { ! kubectl get pod digest; }
-    wait_until "the pod to be gone" pod_gone
+    wait_until "the pod to be gone" is_gone pod digest
 }
 
 both_kubectls() {
