@@ -4,6 +4,8 @@
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
+told() { kubectl get events | finds -F -- "$1"; }
+
 check() {
     kubectl create namespace yard
     kubectl config set-context --current --namespace yard >/dev/null
@@ -52,7 +54,7 @@ YAML
     kubectl run sleeper --image trainyard/tools --restart Never --command -- sleep 100000
     waits() { [ "$(kubectl get pod sleeper -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].reason}')" = Unschedulable ]; }
     wait_until "the pod to be unschedulable" waits
-    assert_contains "the event" "node(s) were unschedulable" "$(kubectl describe pod sleeper)"
+    wait_until "the event" told "node(s) were unschedulable"
     kubectl uncordon node-1
     kubectl wait --for=condition=Ready pod/sleeper --timeout 60s
     kubectl drain node-1 --force --timeout 60s --grace-period 0
@@ -64,7 +66,7 @@ YAML
     kubectl wait --for=condition=Ready pod/sleeper --timeout 60s
     kubectl taint nodes node-1 closed=yes:NoExecute
     wait_until "the pod to be driven away" is_gone pod sleeper
-    assert_contains "the events" "Marking for deletion Pod yard/sleeper" "$(kubectl get events)"
+    wait_until "the event" told "Marking for deletion Pod yard/sleeper"
     kubectl taint nodes node-1 closed-
     kubectl create priorityclass urgent --value 1000
     all_cpus=$(kubectl get node node-1 -o jsonpath='{.status.allocatable.cpu}')
@@ -82,7 +84,7 @@ YAML
         kubectl wait --for=condition=Ready pod/$name --timeout 60s
     done
     if kubectl get pod slow 2>/dev/null; then fail "two pods have the whole node"; fi
-    assert_contains "the events" "Preempted by yard/urgent on node node-1" "$(kubectl get events)"
+    wait_until "the event" told "Preempted by yard/urgent on node node-1"
     assert_eq "its priority" 1000 "$(kubectl get pod urgent -o jsonpath='{.spec.priority}')"
     kubectl delete pod urgent
     kubectl delete priorityclass urgent
@@ -92,7 +94,8 @@ YAML
     kubectl run first --image trainyard/tools --restart Never --command -- sleep 100000
     if kubectl run second --image trainyard/tools --restart Never --command -- sleep 1 2>"$SCRATCH/quota"; then fail "two pods of one"; fi
     assert_contains "the refusal" "exceeded quota: little, requested: pods=1, used: pods=1, limited: pods=1" "$(cat "$SCRATCH/quota")"
-    kubectl describe quota little | finds -E '^pods +1 +1$' || fail "the quota: $(kubectl describe quota little)"
+    used() { kubectl describe quota little | finds -E '^pods +1 +1$'; }
+    wait_until "the quota to show what is used" used
     kubectl delete pod first --grace-period 0 --force
     freed() { [ "$(kubectl get quota little -o jsonpath='{.status.used.pods}')" = 0 ]; }
     wait_until "the place to be free" freed
@@ -112,10 +115,10 @@ spec:
 YAML
     done
     kubectl wait --for=condition=Ready pod/gpu-one pod/gpu-two --timeout 60s
-    told() { kubectl logs gpu-one -c main && kubectl logs gpu-two -c main && kubectl logs gpu-one -c side; }
-    has_told() { [ "$(told | grep -c has)" = 3 ]; }
+    devices() { kubectl logs gpu-one -c main && kubectl logs gpu-two -c main && kubectl logs gpu-one -c side; }
+    has_told() { [ "$(devices | grep -c has)" = 3 ]; }
     wait_until "them to tell" has_told
-    assert_eq "whose is which" "one has <0> two has <1> one has <>" "$(told | paste -sd ' ')"
+    assert_eq "whose is which" "one has <0> two has <1> one has <>" "$(devices | paste -sd ' ')"
     short() { kubectl describe pod gpu-three | finds 'Insufficient nvidia.com/gpu'; }
     wait_until "the third to wait" short
     kubectl delete pod gpu-one --grace-period 0 --force
@@ -129,7 +132,7 @@ YAML
         kubectl patch cm $name --type merge -p '{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"settings","uid":"'"$owner_uid"'"}]}}'
     done
     kubectl delete cm settings
-    gone() { ! kubectl get cm one && ! kubectl get cm two; }
+    gone() { is_gone cm one && is_gone cm two; }
     wait_until "what was owned to go" gone
 
     kubectl delete namespace yard --timeout 60s

@@ -8,6 +8,7 @@ field() { kubectl get deployment web -o jsonpath="{$1}"; }
 images() { kubectl get pods -l app=web -o jsonpath='{.items[*].spec.containers[0].image}' | tr ' ' '\n' | sort -u; }
 revisions() { kubectl get rs -l app=web -o jsonpath='{range .items[*]}{.metadata.annotations.deployment\.kubernetes\.io/revision}={.spec.replicas} {end}' |
     tr ' ' '\n' | sort -r | xargs; }
+described() { kubectl describe deployment web | finds -F -- "$1"; }
 settled() { kubectl rollout status deployment/web --timeout=60s; }
 has_no() { [ -z "$(kubectl get "$1" -l app=web -o name)" ]; }
 addresses() { kubectl get endpointslices -l kubernetes.io/service-name=web -o jsonpath='{.items[*].endpoints[*].addresses[0]}' | wc -w; }
@@ -35,11 +36,9 @@ check_rollouts() {
     assert_contains "get rs" "DESIRED   CURRENT   READY" "$(kubectl get rs)"
     assert_contains "get all" "deployment.apps/web" "$(kubectl get all)"
     assert_eq "revision" "1" "$(field '.metadata.annotations.deployment\.kubernetes\.io/revision')"
-    local text
-    text=$(kubectl describe deployment web)
     for word in 'RollingUpdate' '25% max unavailable, 25% max surge' '3 desired | 3 updated | 3 total | 3 available | 0 unavailable' \
         'MinimumReplicasAvailable' 'NewReplicaSetAvailable' 'ScalingReplicaSet' 'Scaled up replica set web-'; do
-        assert_contains "describe deployment" "$word" "$text"
+        wait_until "describe deployment to say '$word'" described "$word"
     done
 
     kubectl set env deployment/web COLOUR=blue

@@ -39,7 +39,8 @@ pod early-1 1m early | kubectl apply -f -
 wait_until "it to say what it waits for" says early-1 'pod group "early" does not exist'
 group early 2 | kubectl apply -f -
 wait_until "it to say what it waits for" says early-1 'pod group "early": 1 of 2 members exist'
-assert_contains "describe" 'FailedScheduling' "$(kubectl describe pod early-1)"
+describes_failure() { kubectl describe pod early-1 | finds FailedScheduling; }
+wait_until "the event" describes_failure
 pod early-2 1m early | kubectl apply -f -
 wait_for_phase early-1 Running
 wait_for_phase early-2 Running

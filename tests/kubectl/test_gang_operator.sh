@@ -115,7 +115,8 @@ kubectl delete tfjob dynamic
 echo "more than there are"
 gang Worker 1 100 | job ten 'runPolicy: {schedulingPolicy: {minAvailable: 10}}' | kubectl apply -f -
 wait_until "the mistake to be told" was_told ten "minAvailable asks for 10 pods at once, the job has 1"
-assert_eq "its pods" Pending "$(phases_of ten)"
+wait_until "its pod to wait" has_phases ten Pending
+wait_for_tfjob ten Created
 assert_eq "its state" Created "$(kubectl get tfjob ten -o jsonpath='{.status.conditions[*].type}')"
 patch ten '{"spec":{"runPolicy":{"schedulingPolicy":{"minAvailable":1}}}}'
 wait_for_tfjob ten Running

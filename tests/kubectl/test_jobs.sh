@@ -9,6 +9,7 @@ job_is() { # NAME FIELD VALUE
 }
 wait_for_job() { wait_until "job $1 to have $2 $3" job_is "$@"; }
 reason_of() { kubectl get job "$1" -o jsonpath="{.status.conditions[?(@.type=='Failed')].reason}"; }
+described() { kubectl describe job "$1" | finds -F -- "$2"; } # NAME TEXT
 pods_of() { kubectl get pods -l "job-name=$1" -o name; }
 has_no_pods() { [ -z "$(pods_of "$1")" ]; }
 pod_of_index() { # JOB INDEX: the one that runs
@@ -35,10 +36,8 @@ check_commands() {
     assert_contains "get jobs" "COMPLETIONS" "$(kubectl get jobs)"
     assert_contains "get jobs -o wide" "trainyard/tools" "$(kubectl get jobs -o wide)"
     assert_contains "get all" "job.batch/hello" "$(kubectl get all)"
-    local text
-    text=$(kubectl describe job hello)
     for word in 'Completions:' '1 Succeeded / 0 Failed' 'SuccessfulCreate' 'Created pod: hello-' 'Completed' 'Job completed'; do
-        assert_contains "describe job" "$word" "$text"
+        wait_until "describe job to say '$word'" described hello "$word"
     done
     assert_contains "one that cannot be" 'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"' \
         "$(printf 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: refused}\nspec: {template: {spec: {containers: [{name: a, image: b}]}}}\n' |
@@ -80,7 +79,7 @@ YAML
     local first second other address
     first=$(pod_of_index team 0)
     other=$(pod_of_index team 1)
-    kill_in_pod "$first" sleep || fail "no process of index 0 to kill"
+    wait_until "a process of index 0 to kill" kill_in_pod "$first" sleep # its shell becomes it
     wait_for_job team failed 1
     kill -9 "$(server_pid)"
     cluster_up --nodes docker-desktop
@@ -97,19 +96,19 @@ metadata: {name: asker}
 spec:
   restartPolicy: Never
   containers:
-  - {name: main, image: trainyard/tools, command: [getent, hosts, team-0.peers]}
+  - {name: main, image: trainyard/tools, command: [sh, -c, 'while :; do getent hosts team-0.peers; sleep 0.1; done']}
 YAML
-    wait_for_phase asker Succeeded
-    assert_contains "team-0.peers" "$address" "$(kubectl logs asker)"
+    wait_for_log asker "$address "
     assert_eq "failures" 1 "$(kubectl get job team -o jsonpath='{.status.failed}')"
-    kubectl delete job/team pod/asker service/peers
+    kubectl delete pod/asker --grace-period=1
+    kubectl delete job/team service/peers
 }
 
 check_ends() {
     apply_job never 'exit 3' 'backoffLimit: 0'
     wait_until "job never to fail" has_condition job/never Failed
     assert_eq "why" BackoffLimitExceeded "$(reason_of never)"
-    assert_contains "its event" "Job has reached the specified backoff limit" "$(kubectl describe job never)"
+    wait_until "its event" described never "Job has reached the specified backoff limit"
     apply_job late 'exec sleep 1000' 'activeDeadlineSeconds: 1'
     wait_until "job late to fail" has_condition job/late Failed
     assert_eq "why" DeadlineExceeded "$(reason_of late)"

@@ -142,7 +142,8 @@ touch "$SHARED/first"
 kueue_passes_until kueue_finished first -- second first
 assert_eq "how it ended" True "$(field first "{.status.conditions[?(@.type=='Succeeded')].status}")"
 wait_until "its pods to go" has_pods first ""
-! kueue_active first || fail "a finished job is active"
+kueue_idle() { ! kueue_active "$1"; }
+wait_until "a finished job not to be active" kueue_idle first
 
 echo "a job of another manager is left alone"
 kubectl apply -f - <<'YAML'

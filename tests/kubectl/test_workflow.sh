@@ -103,6 +103,7 @@ node_field() { # WORKFLOW DISPLAY-NAME FIELD
     kubectl get wf "$1" -o jsonpath="{range .status.nodes.*}{.displayName}{'|'}{.$3}{'\n'}{end}" | sed -n "s/^$2|//p"
 }
 node_is() { [ "$(node_field "$1" "$2" phase)" = "$3" ]; }
+described() { kubectl describe wf "$1" | finds -F -- "$2"; } # NAME TEXT
 message_of() { kubectl get wf "$1" -o jsonpath='{.status.message}'; }
 create() { kubectl create -f - -o jsonpath='{.metadata.name}'; }
 has_no_pods() { [ -z "$(kubectl get pods -l "workflows.argoproj.io/workflow=$1" -o name)" ]; }
@@ -133,8 +134,8 @@ walk() {
     assert_eq "progress" 10/10 "$(kubectl get wf "$name" -o jsonpath='{.status.progress}')"
     assert_contains "its log" "2 of 2" "$(kubectl logs "$(node_field "$name" 'say(1:2)' id)")"
     assert_contains "get wf" "Succeeded" "$(kubectl get wf)"
-    assert_contains "describe" "WorkflowSucceeded" "$(kubectl describe wf "$name")"
-    assert_contains "artifacts" "not kept" "$(kubectl describe wf "$name")"
+    wait_until "its end to be told" described "$name" WorkflowSucceeded
+    wait_until "artifacts to be told" described "$name" "not kept"
     assert_eq "its labels" "$name" "$(kubectl get wf -l workflows.argoproj.io/phase=Succeeded -o jsonpath='{.items[0].metadata.name}')"
     kubectl delete wf "$name"
     wait_until "its pods to be gone" has_no_pods "$name"
