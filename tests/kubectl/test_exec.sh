@@ -12,9 +12,9 @@ count = int(sys.argv[1])
 script = sys.argv[2 : 2 + 2 * count] # EXPECTED SAID …
 pid, master = pty.fork()
 if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
     words = os.environ["PREFIX"].split() + sys.argv[2 + 2 * count :]
     os.execvp(words[0], words)
-fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
 seen, at, step = b"", 0, 0
 while True:
     while step < count and (found := seen.find(script[2 * step].encode(), at)) >= 0:
@@ -143,10 +143,10 @@ check_attach() {
 
 check_run() {
     assert_contains "run -i" "got hello" "$(echo hello | kubectl run once -i --rm --restart=Never --image=trainyard/tools --command -- \
-        sh -c 'read word; echo got $word; sleep 0.2' 2>&1)"
+        sh -c 'read word; echo got $word' 2>&1)"
     wait_until "the pod of run -i to be gone" is_gone pod once
     local said
-    said=$(terminal 3 'enter.' '\n' '$ ' 'tty; stty size; echo sum $((40+2))\n' 'sum 42' 'exit\n' "$KUBECTL" run shell -it --rm --restart=Never --image=trainyard/tools \
+    said=$(terminal 3 'enter.' '\n' '$ ' 'tty; until [ "$(stty size)" != "0 0" ]; do sleep 0.05; done; stty size; echo sum $((40+2))\n' 'sum 42' 'exit\n' "$KUBECTL" run shell -it --rm --restart=Never --image=trainyard/tools \
         --env=PS1='$ ' --command -- sh)
     assert_contains "run -it: a terminal" /dev/pts/0 "$said"
     assert_contains "run -it: its size" "33 77" "$said"
@@ -208,7 +208,7 @@ HOME=$USER_HOME "$ROOT/tools/get-kubectl" >"$SCRATCH/versions" 2>/dev/null || tr
 whole() {
     cluster_up --nodes 1
     kubectl apply -f "$SCRATCH/pod.yaml" >/dev/null
-    wait_for_phase box Running
+    wait_until "both containers to run" has_condition pod/box Ready
     check_refusals
     while read -r version path; do
         echo "exec with kubectl $version"
