@@ -49,7 +49,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 YAML
     kubectl apply -f "$SCRATCH/crd.yaml"
-    kubectl wait --for=condition=Established crd/trains.yard.example --timeout 10s
+    kubectl wait --for=condition=Established crd/trains.yard.example --timeout 60s
 }
 
 # train NAME CARS LINE [VERSION]
