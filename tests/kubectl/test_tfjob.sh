@@ -21,7 +21,8 @@ for type in chief-0 worker-0 worker-1 ps-0 evaluator-0; do wait_for_phase "roles
 assert_eq "the services" "service/roles-chief-0 service/roles-evaluator-0 service/roles-ps-0 service/roles-worker-0 service/roles-worker-1 " \
     "$(services_of roles)"
 assert_eq "the master" pod/roles-chief-0 "$(kubectl get pods -l training.kubeflow.org/job-role=master -o name)"
-assert_eq "counts" 2 "$(kubectl get tfjob roles -o jsonpath='{.status.replicaStatuses.Worker.active}')"
+counts_workers() { [ "$(kubectl get tfjob roles -o jsonpath='{.status.replicaStatuses.Worker.active}')" = "$1" ]; }
+wait_until "the workers to be counted" counts_workers 2
 hosts() { for i in "$@"; do printf '"roles-%s.default.svc:2222",' "$i"; done | sed 's/,$//'; }
 wait_for_log roles-worker-1 environment
 assert_eq "TF_CONFIG" "{\"cluster\":{\"chief\":[$(hosts chief-0)],\"evaluator\":[$(hosts evaluator-0)],\"ps\":[$(hosts ps-0)],\"worker\":[$(hosts worker-0 worker-1)]},\"task\":{\"type\":\"worker\",\"index\":1},\"environment\":\"cloud\"}" \
@@ -59,8 +60,8 @@ wait_for_tfjob onfailure Succeeded
 assert_eq "restarts in place" 1 "$(kubectl get pod onfailure-worker-0 -o jsonpath='{.status.containerStatuses[0].restartCount}')"
 wait_for_tfjob retryable Succeeded
 assert_contains "the restart is on the job" '"count":1' "$(kubectl get tfjob retryable -o jsonpath='{.metadata.annotations.trainyard\.dev/restarts}')"
-was_told retryable "job retryable is restarting because Worker replica(s) failed." || fail "the restart was not told"
-was_told retryable "exited with code 137" || fail "the exit code was not told"
+wait_until "the restart to be told" was_told retryable "job retryable is restarting because Worker replica(s) failed."
+wait_until "the exit code to be told" was_told retryable "exited with code 137"
 wait_for_tfjob permanent Failed
 assert_eq "a permanent failure" 'job "permanent" is failing because "Worker" replica(s) failed.' "$(message_of permanent Failed)"
 wait_for_tfjob never Failed
@@ -116,6 +117,7 @@ kubectl patch tfjob paused --type merge -p '{"spec":{"runPolicy":{"suspend":fals
 wait_for_tfjob paused Running
 kubectl patch tfjob paused --type merge -p '{"spec":{"runPolicy":{"suspend":true}}}'
 wait_until "the pods to go" has_pods paused ""
+wait_for_tfjob paused Suspended
 assert_contains "the state" "Suspended" "$(kubectl get tfjob paused)"
 
 echo "mistakes are told"
