@@ -53,7 +53,7 @@ YAML
     kubectl scale tfjob life -n "$1" --replicas=1
     wait_until 'it to go' is_gone pod/life-worker-1 -n "$1"
     wait_until 'the chief to run' pod_is_running "$1" life-chief-0
-    kill_in_pod life-chief-0 sleep -n "$1"
+    wait_until 'its process to be killed' kill_in_pod life-chief-0 sleep -n "$1"
     wait_until 'a restart' event_is_there "$1" TFJobRestarting
     kubectl patch tfjob life -n "$1" --type merge -p '{"spec": {"runPolicy": {"activeDeadlineSeconds": 1}}}'
     wait_until 'the job itself to go' is_gone tfjob/life -n "$1"
