@@ -122,7 +122,9 @@ assert_eq "an option in it" 2 "$(jq -r '.options["checkpoint-every"]' "$report")
 assert_contains "the page" "<polyline" "$(cat "$SCRATCH/changing/report.html")"
 
 # A limit on the size of files is a full disk that anybody may have. It is said, lasts a while, and passes.
-"$TRAINER" fit face --steps 100000 --checkpoint-every 1 --model-dir "$SCRATCH/full" --events off > >(cat >"$SCRATCH/full-log") 2>&1 &
+"$TRAINER" fit face --steps 100000 --checkpoint-every 1 --model-dir "$SCRATCH/full" --events off > >(
+    cat >"$SCRATCH/full-log" && touch "$SCRATCH/full-log-is-whole"
+) 2>&1 &
 full=$!
 wait_until "a checkpoint" has_said "$SCRATCH/full-log" '^step 2/'
 prlimit --pid $full --fsize=100000:
@@ -137,6 +139,7 @@ has_moved() { [[ "$(newest)" > "$stuck" ]]; }
 wait_until "checkpoints again" has_moved
 kill -TERM $full
 stopped $full
+wait_until "its last lines" test -e "$SCRATCH/full-log-is-whole"
 assert_eq "what is left beside" "" "$(find "$SCRATCH/full" -name '*.ckpt.*')"
 last=$(losses "$SCRATCH/full-log" | tail -n 1 | cut -d ' ' -f 1)
 assert_eq "the last checkpoint" "$SCRATCH/full/step-$(printf %08d "$last").ckpt" "$(newest)"
@@ -216,7 +219,7 @@ saved() { [ -e "$SCRATCH/hangup/step-00000040.ckpt" ]; }
 wait_until "a checkpoint that nobody hears of" saved
 kill -HUP "$(sed -n 's/^process \([0-9]*\) .*/\1/p' "$SCRATCH/hangup/run.lock")"
 wait $pipe
-wait_until "its end" test -e "$SCRATCH/hangup-code"
+wait_until "its end" test -s "$SCRATCH/hangup-code"
 assert_eq "the code after SIGHUP" 129 "$(cat "$SCRATCH/hangup-code")"
 assert_contains "the end by SIGHUP" "stopped after step" "$(jq -r '.events[].message' "$SCRATCH/hangup/report.json")"
 
