@@ -52,6 +52,7 @@ spec:
     command: [python3, /c/server.py]
     ports: [{name: http, containerPort: 8080}]
     volumeMounts: [{name: v, mountPath: /v}, {name: c, mountPath: /c}]
+    startupProbe: {tcpSocket: {port: http}, periodSeconds: 1, failureThreshold: 1000}
     readinessProbe:
       httpGet: {port: http, path: /on, httpHeaders: [{name: X-Word, value: said}]}
       periodSeconds: 1
@@ -59,16 +60,17 @@ spec:
     livenessProbe:
       httpGet: {port: http, path: /leave}
       periodSeconds: 1
+      timeoutSeconds: 30
 YAML
 }
 
 check_readiness() {
     start_server
     wait_until "the readiness probe to fail" told web "Warning Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 500"
+    wait_until "it to have started" has web .status.containerStatuses[0].started true
     assert_eq "why it is not ready" "ContainersNotReady containers with unready status: [main]" \
         "$(condition web Ready reason) $(condition web Ready message)"
-    assert_eq "started, ready, phase" "true false Running" \
-        "$(field web .status.containerStatuses[0].started) $(field web .status.containerStatuses[0].ready) $(field web .status.phase)"
+    assert_eq "ready, phase" "false Running" "$(field web .status.containerStatuses[0].ready) $(field web .status.phase)"
     wait_until "the service to leave it out" serves web notReadyAddresses web
     touch "$TRAINYARD_STATE/pods/$(uid_of web)/volumes/v/word"
     wait_until "the pod to be ready" is_ready web True
@@ -94,7 +96,8 @@ spec:
   containers:
   - name: main
     image: trainyard/tools
-    command: [sh, -c, 'trap "echo told to end; exit 0" TERM; echo begun; while :; do sleep 0.1; done']
+    command: [sh, -c, 'trap "echo told to end; exit 0" TERM; echo begun; touch /tmp/begun; while :; do sleep 0.1; done']
+    startupProbe: {exec: {command: [test, -e, /tmp/begun]}, periodSeconds: 1, failureThreshold: 1000}
     livenessProbe: {tcpSocket: {port: 9999}, periodSeconds: 1, failureThreshold: 2, terminationGracePeriodSeconds: 20}
 ---
 apiVersion: v1
@@ -167,16 +170,17 @@ spec:
 YAML
     # Until its hook is through a container does not count as running, and the next one waits for it.
     wait_until "the hook to be waited for" told hooks "Started container main"
-    assert_eq "phase and reason" "Pending ContainerCreating" \
-        "$(field hooks .status.phase) $(field hooks .status.containerStatuses[0].state.waiting.reason)"
+    wait_until "its reason" has hooks .status.containerStatuses[0].state.waiting.reason ContainerCreating
+    assert_eq "phase" Pending "$(field hooks .status.phase)"
     touch "$said/go"
     wait_for_phase hooks Running
+    wait_until "the second container" grep -q second "$said/said"
     kubectl delete pod hooks
     assert_eq "what was done when" "post second pre term" "$(xargs <"$said/said")"
 
     wait_for_phase badhook Failed
     wait_until "the failed hook to be told" told badhook "Warning FailedPostStartHook PostStartHook failed"
-    assert_contains "the end of its container" "Normal Killing FailedPostStartHook" "$(events badhook)"
+    wait_until "the end of its container to be told" told badhook "Normal Killing FailedPostStartHook"
 }
 
 check_ends() {
@@ -185,8 +189,8 @@ apiVersion: v1
 kind: Pod
 metadata: {name: late}
 spec:
-  activeDeadlineSeconds: 2
-  terminationGracePeriodSeconds: 1
+  activeDeadlineSeconds: 100000
+  terminationGracePeriodSeconds: 60
   containers: [{name: main, image: trainyard/tools, command: [sleep, "1000"]}]
 ---
 apiVersion: v1
@@ -205,7 +209,7 @@ spec:
     volumeMounts: [{name: v, mountPath: /v}]
   - name: second
     image: trainyard/tools
-    command: [sh, -c, 'trap "echo second ends >>/v/said; exit 0" TERM; while :; do sleep 0.1; done']
+    command: [sh, -c, 'trap "echo second ends >>/v/said; exit 0" TERM; touch /v/second; while :; do sleep 0.1; done']
     restartPolicy: Always
     volumeMounts: [{name: v, mountPath: /v}]
   - name: once
@@ -215,7 +219,7 @@ spec:
   containers:
   - name: main
     image: trainyard/tools
-    command: [sh, -c, 'while [ ! -e /v/go ]; do sleep 0.1; done; echo main ends >>/v/said']
+    command: [sh, -c, 'while [ ! -e /v/go ] || [ ! -e /v/second ]; do sleep 0.1; done; echo main ends >>/v/said']
     volumeMounts: [{name: v, mountPath: /v}]
 ---
 apiVersion: v1
@@ -226,6 +230,8 @@ spec:
   readinessGates: [{conditionType: example.com/open}]
   containers: [{name: main, image: trainyard/tools, command: [sleep, "1000"]}]
 YAML
+    wait_until "a pod to run" told late "Normal Started"
+    kubectl patch pod late -p '{"spec":{"activeDeadlineSeconds":1}}'
     wait_for_phase late Failed
     assert_eq "why" "DeadlineExceeded Pod was active on the node longer than the specified deadline 143 PodFailed" \
         "$(field late .status.reason) $(field late .status.message) $(field late .status.containerStatuses[0].state.terminated.exitCode) $(condition late Ready reason)"
@@ -284,7 +290,7 @@ YAML
         "$(condition hoarder DisruptionTarget status) $(condition hoarder DisruptionTarget reason) $(condition hoarder DisruptionTarget message)"
     wait_until "the eviction to be told" told hoarder "Warning Evicted $words"
 
-    kubectl wait --for=condition=Failed job/talker --timeout=60s
+    wait_until "the job to fail" has_condition job/talker Failed
     assert_eq "the pods of the job" "Evicted Evicted" "$(kubectl get pods -l job-name=talker -o jsonpath='{.items[*].status.reason}')"
     assert_eq "their message" 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ' \
         "$(kubectl get pods -l job-name=talker -o jsonpath='{.items[0].status.message}')"
@@ -300,11 +306,11 @@ check() {
     check_ends
     check_evictions
     # A pod's story in the words of everywhere.
+    wait_until "a pod's end to be told" told late 'Killing Stopping container main'
     assert_eq "the events of a pod" 'Normal Scheduled Normal Pulled Normal Created Normal Started Normal Killing' \
         "$(events late | awk '$2 != "DeadlineExceeded" {print $1, $2}' | xargs)"
     assert_contains "its image" 'Pulled Container image "trainyard/tools" already present on machine' "$(events late)"
     assert_contains "its start" 'Started Started container main' "$(events late)"
-    assert_contains "its end" 'Killing Stopping container main' "$(events late)"
     cluster_wipe
 }
 
