@@ -39,8 +39,9 @@ struct json *node_retired_patch(struct arena *arena, const struct json *node,
                  json_stringf(arena,
                               "Kubelet stopped posting node status: the cluster was started "
                               "without this node. Start it with the node again ('trainyard up "
-                              "--nodes'), or remove it with 'kubectl delete node %s'",
-                              name));
+                              "--nodes'), or remove it with 'kubectl drain %s' and 'kubectl "
+                              "delete node %s'",
+                              name, name));
         json_set_string(arena, condition, "lastTransitionTime", now);
     }
     if (!is_news)

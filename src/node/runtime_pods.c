@@ -1,5 +1,5 @@
-/* The pods of this machine: a runner for each that the API shows on one of our nodes, and what
- * those leave behind that it does not show any more. */
+/* The pods of this machine: a runner for each that the API shows on one of our nodes, or on one
+ * that an earlier start had; and what those leave behind that it does not show any more. */
 #include "node/runtime_internal.h"
 
 #include "node/limits/cgroup_base.h"
@@ -15,6 +15,7 @@
 #include "base/str.h"
 
 #include <dirent.h>
+#include <unistd.h>
 
 static int node_number(const struct node_runtime *runtime, const struct json *pod)
 {
@@ -22,7 +23,21 @@ static int node_number(const struct node_runtime *runtime, const struct json *po
     for (int i = 0; runtime->node_names[i]; i++)
         if (str_eq(runtime->node_names[i], name))
             return i;
-    return -1;
+    return POD_NODE_AWAY;
+}
+
+/* A node that is none of ours now may be an earlier start's, or never was ours. */
+static bool was_run_here(const struct node_runtime *runtime, const struct kube_object *pod)
+{
+    _cleanup_free_ char *directory = mem_printf("%s/pods/%s", runtime->host.state_dir, pod->uid);
+    return access(directory, F_OK) == 0;
+}
+
+static const char *node_address(const struct node_runtime *runtime, const struct json *pod,
+                                int node)
+{
+    return node == POD_NODE_AWAY ? json_get_string(json_get(pod, "status"), "hostIP", "")
+                                 : node_object_address(runtime->arena, node);
 }
 
 static void see_pod(struct node_runtime *runtime, struct kube_object *pod)
@@ -31,9 +46,9 @@ static void see_pod(struct node_runtime *runtime, struct kube_object *pod)
     int node = node_number(runtime, pod->json);
     if (runner) {
         pod_runner_update(runner, pod);
-    } else if (node >= 0 && str_is_dns_subdomain(pod->uid)) { /* it becomes part of a path */
-        runner =
-            pod_runner_new(&runtime->host, pod, node, node_object_address(runtime->arena, node));
+    } else if (str_is_dns_subdomain(pod->uid) && /* it becomes part of a path */
+               (node != POD_NODE_AWAY || was_run_here(runtime, pod))) {
+        runner = pod_runner_new(&runtime->host, pod, node, node_address(runtime, pod->json, node));
         map_put(&runtime->runners, pod->uid, runner);
     }
 }

@@ -6,9 +6,6 @@
 
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 waits_for() { [ "$(field "$1" .status.containerStatuses[0].state.waiting.reason)" = "$2" ]; }
-is_ready() { [ "$(kubectl get node "$1" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}')" = "$2" ]; } # NODE STATUS
-is_tainted() { [[ $(kubectl get node "$1" -o jsonpath='{.spec.taints[*].key}') == *unreachable* ]]; }
-is_unschedulable() { [ "$(field "$1" '.status.conditions[?(@.type=="PodScheduled")].reason')" = Unschedulable ]; }
 told() { kubectl describe pod "$1" | finds -F -- "$2"; } # NAME TEXT
 restarted() { [ "$(field "$1" .status.containerStatuses[0].restartCount)" -ge "$2" ]; }
 pod() { # NAME RESTART-POLICY SCRIPT [MORE-OF-THE-SPEC [MORE-OF-THE-CONTAINER]]
@@ -139,21 +136,6 @@ YAML
     kubectl delete pod lasting
     directory_is_gone() { [ ! -e "$TRAINYARD_STATE/pods/$uid" ]; }
     wait_until "the pod's directory to go" directory_is_gone
-
-    # A node that the cluster is started without is not ready, until it is started with it again; pods go elsewhere.
-    as_user "$TRAINYARD" down
-    cluster_up --nodes 2
-    wait_until "the second node" is_ready node-2 True
-    as_user "$TRAINYARD" down
-    cluster_up --nodes 1
-    wait_until "the second node to be told" is_ready node-2 Unknown
-    wait_until "its taint" is_tainted node-2
-    assert_contains "why it is not ready" "the cluster was started without this node" "$(kubectl describe node node-2)"
-    kubectl run there --image=example/first --overrides='{"spec": {"nodeSelector": {"kubernetes.io/hostname": "node-2"}}}'
-    wait_until "the pod to say why it waits" is_unschedulable there
-    as_user "$TRAINYARD" down
-    cluster_up --nodes 2
-    wait_for_phase there Running
     cluster_wipe
 }
 

@@ -88,7 +88,7 @@ bool pod_runner_publish(struct pod_runner *runner)
         .pod = runner_pod(runner),
         .state = runner->has_state ? &runner->state : NULL,
         .address = runner->address[0] && !is_refused ? runner->address : NULL,
-        .host_address = runner->node_address,
+        .host_address = runner->node_address[0] ? runner->node_address : NULL,
         .started_ms = runner->started_ms,
         .now_ms = loop_wall_ms(runner->host->loop),
         .refusal_reason = is_refused ? runner->refusal_reason : NULL,

@@ -366,19 +366,13 @@ static const struct supervisor_events EVENTS = {on_alive, on_changed, on_gone};
 
 /* ---- Ending ---- */
 
-void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
-                     const char *message)
+static void tell_to_end(struct pod_runner *runner, const struct pod_stop *stop)
 {
-    if (runner->stopped_with_ms >= 0 && runner->stopped_with_ms <= grace_ms)
+    if (runner->stopped_with_ms >= 0 && runner->stopped_with_ms <= stop->grace_ms)
         return;
     struct err err = ERR_INIT;
-    struct pod_stop stop = {.grace_ms = grace_ms};
-    if (reason) {
-        str_copy(stop.reason, sizeof(stop.reason), reason);
-        str_copy(stop.message, sizeof(stop.message), message);
-    }
-    if (supervisor_link_stop(runner->link, &stop, &err) == 0) {
-        runner->stopped_with_ms = grace_ms;
+    if (supervisor_link_stop(runner->link, stop, &err) == 0) {
+        runner->stopped_with_ms = stop->grace_ms;
         return;
     }
     if (!runner->was_stop_lost) /* once: a log, too, needs room on the disk */
@@ -387,6 +381,37 @@ void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *re
                     err.message);
     runner->was_stop_lost = true;
     loop_timer_start(&runner->retry, STOP_RETRY_MS);
+}
+
+void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
+                     const char *message)
+{
+    struct pod_stop stop = {.grace_ms = grace_ms};
+    if (reason) {
+        str_copy(stop.reason, sizeof(stop.reason), reason);
+        str_copy(stop.message, sizeof(stop.message), message);
+    }
+    tell_to_end(runner, &stop);
+}
+
+/* Its node is away: nobody is to run it, and it says so. A supervisor that outlived the last
+ * control process leaves to the next one what is not done. */
+static void wait_for_node(struct pod_runner *runner)
+{
+    const struct json *spec = json_get(runner_pod(runner), "spec");
+    if (runner->machine.state == RUNNING) {
+        int64_t grace_s = json_get_int(spec, "terminationGracePeriodSeconds", GRACE_DEFAULT_S);
+        const struct pod_stop pause = {.grace_ms = grace_s * 1000, .pause = true};
+        tell_to_end(runner, &pause);
+    } else if (runner->machine.state == WAITING && !runner->refusal_reason[0]) {
+        const struct pod_plan_refusal refusal = {.reason = "NodeNotReady"};
+        struct err err = ERR_INIT;
+        err_set(&err, ERR_UNAVAILABLE,
+                "the cluster was started without node '%s'. Start it with the node again "
+                "('trainyard up --nodes'), and the pod goes on with what it has; or delete the pod",
+                json_get_string(spec, "nodeName", ""));
+        pod_runner_refuse(runner, &refusal, &err);
+    }
 }
 
 /* ---- What is to be done now ---- */
@@ -399,10 +424,12 @@ void pod_runner_work(struct pod_runner *runner)
         json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", GRACE_DEFAULT_S);
     if (runner->machine.state == WAITING && unwanted)
         end(runner);
-    else if (runner->machine.state == WAITING && !runner->retry.running)
-        start(runner);
     else if (runner->machine.state == RUNNING && unwanted)
         pod_runner_stop(runner, runner->forgotten ? 0 : grace_s * 1000, NULL, NULL);
+    else if (runner->node == POD_NODE_AWAY)
+        wait_for_node(runner);
+    else if (runner->machine.state == WAITING && !runner->retry.running)
+        start(runner);
     else if (runner->machine.state == RUNNING)
         pod_runner_begin_measuring(runner);
 

@@ -40,6 +40,10 @@ struct pod_host {
 
 struct pod_runner;
 
+/* In place of a node's number: only an earlier start had the node. The pod is not run, and keeps
+ * what it has until it is deleted. */
+enum { POD_NODE_AWAY = -1 };
+
 /* The API shows the pod, bound to our node number `node` with the address given. */
 struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod, int node,
                                   const char *node_address);

@@ -21,7 +21,7 @@ struct pod_runner {
     struct kube_object *object; /* the newest seen */
     bool forgotten;             /* gone from the API */
     char *uid, *directory;
-    int node;
+    int node; /* or POD_NODE_AWAY */
     char *node_address;
     char address[INET_ADDRSTRLEN]; /* "" until one is taken */
     char *peers;                   /* name of the directory it shares with its job, or NULL */

@@ -63,12 +63,21 @@ static struct json *waiting(struct arena *arena, const char *reason, const char 
     return wrapper;
 }
 
+/* What keeps the pod as a whole is nothing to a container that is done. */
+static bool is_refused(const struct pod_status_input *input, const struct container_state *state,
+                       const char *name)
+{
+    if (!input->refusal_reason)
+        return false;
+    return input->refusal_container ? str_eq(input->refusal_container, name)
+                                    : !state || state->phase != CONTAINER_TERMINATED;
+}
+
 static struct json *current_state(const struct builder *b, const struct container_state *state,
                                   const char *name)
 {
     const struct pod_status_input *input = b->input;
-    if (input->refusal_reason &&
-        (!input->refusal_container || str_eq(input->refusal_container, name)))
+    if (is_refused(input, state, name))
         return waiting(b->arena,
                        str_eq(input->refusal_reason, "FailedMount") ? "ContainerCreating"
                                                                     : input->refusal_reason,
@@ -142,7 +151,8 @@ static struct json *container_status(struct builder *b, const struct json *conta
     /* What runs, not what the manifest says by now. */
     const char *image =
         state && state->image[0] ? state->image : json_get_string(container, "image", "");
-    bool runs = state && state->phase == CONTAINER_RUNNING;
+    /* While the pod cannot start, the state is that of a supervisor which is no more. */
+    bool runs = state && state->phase == CONTAINER_RUNNING && !b->input->refusal_reason;
     bool to_end = init && !is_sidecar(container, init); /* its end is what it is for */
     bool ready = to_end ? has_succeeded(state) : runs && state->ready;
     struct json *status = json_object(arena);

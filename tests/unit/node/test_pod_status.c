@@ -281,6 +281,36 @@ static void refusals_are_shown(void **state)
     assert_string_equal(json_get_string(waiting, "reason", ""), "ContainerCreating");
 }
 
+/* What the state says was so while a supervisor lived. */
+static void nothing_runs_in_a_refused_pod(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    pod_state_release(&pod_state_now);
+    set("done", CONTAINER_TERMINATED);
+    set_end(&pod_state_find(&pod_state_now, "done")->end, 0);
+    set("m", CONTAINER_RUNNING);
+    const struct pod_status_input input = {
+        .pod = read_json(arena, "{'metadata':{'uid':'u'},'spec':{'initContainers':[{'name':'done'"
+                                "}],'containers':[{'name':'m'}]}}"),
+        .state = &pod_state_now,
+        .now_ms = 1,
+        .refusal_reason = "NodeNotReady",
+        .refusal_message = "started without it"};
+    struct json *object = json_object(arena);
+    json_set(arena, object, "status", pod_status_build(arena, &input));
+    const struct json *main = container_of(object, "containerStatuses", 0);
+    const struct json *done = container_of(object, "initContainerStatuses", 0);
+    assert_string_equal(phase_of(object), "Running");
+    assert_false(kube_condition_is_true(object, "Ready"));
+    assert_false(json_get_bool(main, "ready", true));
+    assert_false(json_get_bool(main, "started", true));
+    assert_string_equal(json_get_string(json_at(main, "state", "waiting", NULL), "reason", ""),
+                        "NodeNotReady");
+    assert_true(json_get_bool(done, "ready", false));
+    assert_string_equal(json_get_string(json_at(done, "state", "terminated", NULL), "reason", ""),
+                        "Completed");
+}
+
 static void mounts_are_told(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -321,6 +351,7 @@ int main(void)
         cmocka_unit_test(all_must_have_run),
         cmocka_unit_test(transition_times_stay),
         cmocka_unit_test(refusals_are_shown),
+        cmocka_unit_test(nothing_runs_in_a_refused_pod),
         cmocka_unit_test(mounts_are_told),
         cmocka_unit_test(containers_are_parts_of_the_pod),
     };

@@ -1,0 +1,99 @@
+#!/bin/bash
+# A node that the cluster is started without, after a start that had it: not ready, and its pods neither; what they have
+# is kept until they are deleted, and they go on when their node is back. As root and as an ordinary user.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
+is_ready() { [ "$(kubectl get node "$1" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}')" = "$2" ]; } # NODE STATUS
+is_tainted() { [[ $(kubectl get node "$1" -o jsonpath='{.spec.taints[*].key}') == *unreachable* ]]; }
+is_unschedulable() { [ "$(field "$1" '.status.conditions[?(@.type=="PodScheduled")].reason')" = Unschedulable ]; }
+shows() { [ "$(kubectl get pod "$1" --no-headers | awk '{ print $2, $3 }')" = "$2" ]; } # NAME "READY STATUS"
+says() { [ "$(kubectl logs "$1")" = "$2" ]; } # NAME TEXT
+serves() { [ -n "$(kubectl get endpoints "$1" -o jsonpath='{.subsets[*].addresses[*].ip}')" ]; } # SERVICE
+serves_nobody() { ! serves "$1"; }
+is_kept() { [ -d "$TRAINYARD_STATE/pods/$1" ]; } # UID
+is_swept() { [ ! -e "$TRAINYARD_STATE/pods/$1" ]; }
+pod() { # NAME RESTART-POLICY SCRIPT
+    kubectl apply -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, labels: {app: $1}}
+spec:
+  restartPolicy: $2
+  terminationGracePeriodSeconds: 1
+  nodeSelector: {kubernetes.io/hostname: node-2}
+  volumes: [{name: v, emptyDir: {}}]
+  initContainers:
+  - {name: before, image: trainyard/tools, command: [/bin/true]}
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [sh, -c, '$3']
+    volumeMounts: [{name: v, mountPath: /v}]
+YAML
+}
+
+check_without_node() {
+    local uid
+    wait_until "the second node to be told" is_ready node-2 Unknown
+    wait_until "its taint" is_tainted node-2
+    assert_contains "why it is not ready" "the cluster was started without this node" "$(kubectl describe node node-2)"
+
+    wait_until "its pod not to be ready" shows stays "0/1 NodeNotReady"
+    assert_contains "why the pod is not ready" "the cluster was started without node 'node-2'" "$(kubectl describe pod stays)"
+    wait_until "its pod's address to leave the Endpoints" serves_nobody stays
+    assert_eq "its init container, which is done" Completed "$(field stays .status.initContainerStatuses[0].state.terminated.reason)"
+    assert_eq "a pod that had ended there" "0/1 Completed" "$(kubectl get pod done --no-headers | awk '{ print $2, $3 }')"
+    assert_eq "the log of a pod that had ended there" done "$(kubectl logs done)"
+    is_kept "$(uid_of stays)" || fail "what a pod has whose node is away is not kept"
+
+    uid=$(uid_of "$1")
+    kubectl delete pod "$1"
+    wait_until "the directory to go of a pod that was deleted while its node was away" is_swept "$uid"
+}
+
+check() {
+    cluster_up --nodes 2
+    wait_until "the second node" is_ready node-2 True
+    kubectl create service clusterip stays --tcp=80
+    pod stays Always 'echo run >>/v/runs; cat /v/runs; exec sleep 100000'
+    pod goes Always 'exec sleep 100000'
+    pod killed Always 'exec sleep 100000'
+    pod done Never 'echo done'
+    wait_for_phase goes Running
+    wait_for_phase killed Running
+    wait_for_phase done Succeeded
+    wait_until "the address of the pod on the second node" serves stays
+
+    as_user "$TRAINYARD" down
+    cluster_up --nodes 1
+    check_without_node goes
+    assert_eq "the log of a pod whose node is away" run "$(kubectl logs stays)"
+    pod there Always 'exec sleep 100000'
+    wait_until "a new pod to say why it waits" is_unschedulable there
+
+    # The node is back: its pods go on with what they had, what waited for it begins.
+    as_user "$TRAINYARD" down
+    cluster_up --nodes 2
+    wait_for_phase there Running
+    wait_until "the pod to run on with its data" says stays "$(printf 'run\nrun')"
+    assert_eq "its log before" run "$(kubectl logs stays --previous)"
+    wait_until "its address to be back" serves stays
+    wait_until "it to be ready" shows stays "1/1 Running"
+    assert_eq "its restarts" 1 "$(field stays .status.containerStatuses[0].restartCount)"
+
+    # A server that was killed leaves its pods running: those of the node end, too.
+    kill -9 "$(server_pid)"
+    cluster_up --nodes 1
+    check_without_node killed
+    assert_eq "the processes of a pod whose node is away" "" "$(pgrep -f "trainyard-step pod .*/$(uid_of stays)\$")"
+    kill -9 "$(server_pid)"
+    cluster_up --nodes 2
+    wait_until "the pod to run on with its data" says stays "$(printf 'run\nrun\nrun')"
+    cluster_wipe
+}
+
+check
+become_ordinary_user
+check
