@@ -80,7 +80,10 @@ tutorial_done
 
 echo "--- gang"
 tutorial_open examples/gang/tfjob.yaml
-tutorial_type 'kubectl get podgroups,pods' podgroup.scheduling.x-k8s.io/gang 'pod/gang-.*(Running|Completed)'
+# The group goes with the job's end, so it is looked at while no node takes a pod.
+for node in 1 2 3; do kubectl cordon "node-$node"; done
+tutorial_type 'kubectl get podgroups,pods' podgroup.scheduling.x-k8s.io/gang 'pod/gang-worker-2 .*Pending'
+for node in 1 2 3; do kubectl uncordon "node-$node"; done
 tutorial_type 'kubectl logs'
 assert_contains "the end" "step 20/20" "$TYPED"
 tutorial_done

@@ -24,8 +24,7 @@ check() {
     tutorial_type 'kubectl logs -f'
     alone=$(accuracy)
     good "$alone" || fail "test accuracy of one process: '$alone'"
-    tutorial_type 'kubectl describe tfjob'
-    assert_contains "the description" "TFJobSucceeded" "$TYPED"
+    tutorial_type 'kubectl describe tfjob' TFJobSucceeded
     assert_contains "stored as" "kubeflow.org/v1" "$TYPED"
     tutorial_type 'kubectl port-forward'
     tutorial_type 'curl'
