@@ -3,6 +3,7 @@
 # source this. A case is a function case_NAME in a file of its topic; it has a namespace NAME of its own, and what it
 # prints, made comparable, is its transcript: each command, what came on stdout, after "! " what came on stderr, and the exit code.
 CONTRACT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+CONTRACT_PATIENCE=${PATIENCE:-120} # seconds, which only a defect reaches
 
 contract_topics() { (cd "$CONTRACT/cases" && ls); }
 contract_cases() { sed -n 's/^case_\([a-z0-9_]*\)() {.*/\1/p' "$CONTRACT/cases/$1" | tr _ -; } # TOPIC
@@ -20,7 +21,7 @@ k() {
         esac
     done
     echo
-    timeout 60 "$KUBECTL" "$@" >"$CASE_HOME/out" 2>"$CASE_HOME/err" || code=$?
+    timeout "$CONTRACT_PATIENCE" "$KUBECTL" "$@" >"$CASE_HOME/out" 2>"$CASE_HOME/err" || code=$?
     show
     [ $code = 0 ] || echo "exit $code"
 }
@@ -43,7 +44,7 @@ only_structure() { # COMMAND…
 
 # What must be there before; nothing is shown unless it fails.
 given() { # <YAML
-    timeout 60 "$KUBECTL" create --validate=false -f - >"$CASE_HOME/out" 2>"$CASE_HOME/err" || {
+    timeout "$CONTRACT_PATIENCE" "$KUBECTL" create --validate=false -f - >"$CASE_HOME/out" 2>"$CASE_HOME/err" || {
         echo 'given:'
         show
         touch "$CASE_HOME/broken" # nothing that follows from it is worth waiting for
@@ -52,7 +53,7 @@ given() { # <YAML
 
 # The same request with any kubectl: `raw METHOD PATH [CONTENT-TYPE] <BODY`, the answer's body is printed.
 raw() {
-    curl -sS -m 60 --unix-socket "$CONTRACT_SOCKET" -X "$1" -H "Content-Type: ${3:-application/json}" --data-binary @- "http://localhost$2"
+    curl -sS -m "$CONTRACT_PATIENCE" --unix-socket "$CONTRACT_SOCKET" -X "$1" -H "Content-Type: ${3:-application/json}" --data-binary @- "http://localhost$2"
 }
 
 # Such a request, shown with its answer.
@@ -74,7 +75,7 @@ pods() { echo "/api/v1/namespaces/$CASE/pods/$1"; }
 
 # Wait until kubectl says so: what controllers do takes a moment.
 eventually() { # TEXT KUBECTL-ARGUMENT…
-    local wanted=$1 got deadline=$((SECONDS + 20))
+    local wanted=$1 got deadline=$((SECONDS + CONTRACT_PATIENCE))
     shift
     until got=$("$KUBECTL" "$@" 2>&1) && [ "$got" = "$wanted" ]; do
         [ $SECONDS -lt $deadline ] && [ ! -e "$CASE_HOME/broken" ] || {
@@ -87,7 +88,7 @@ eventually() { # TEXT KUBECTL-ARGUMENT…
 
 # A command that does not end by itself, until it has shown so many lines; meanwhile the function does something.
 watching() { # LINES FUNCTION KUBECTL-ARGUMENT…
-    local lines=$1 meanwhile=$2 pid deadline=$((SECONDS + 20))
+    local lines=$1 meanwhile=$2 pid deadline=$((SECONDS + CONTRACT_PATIENCE))
     shift 2
     echo "\$ kubectl $* &"
     "$KUBECTL" "$@" >"$CASE_HOME/watch" 2>"$CASE_HOME/watch.err" &
@@ -126,7 +127,7 @@ contract_open() { # VERSION KUBECTL KUBECONFIG DIRECTORY CASE…
     CONTRACT_SERVER=$(jq -r '.clusters[0].cluster.server' "$CONTRACT_DIRECTORY/kubeconfig")
     "$KUBECTL" proxy --unix-socket="$CONTRACT_SOCKET" >"$CONTRACT_DIRECTORY/proxy.log" 2>&1 &
     CONTRACT_PROXY=$!
-    local deadline=$((SECONDS + 20)) name
+    local deadline=$((SECONDS + CONTRACT_PATIENCE)) name
     until [ -S "$CONTRACT_SOCKET" ] && raw GET /readyz </dev/null >/dev/null 2>&1; do
         [ $SECONDS -lt $deadline ] || return
         read -rt 0.1 <> <(:) || true
@@ -136,7 +137,7 @@ contract_open() { # VERSION KUBECTL KUBECONFIG DIRECTORY CASE…
     done >"$CONTRACT_DIRECTORY/namespaces"
     # Without a service account a pod is refused, and with its token a pod would have a volume of a random name.
     for name; do
-        deadline=$((SECONDS + 20))
+        deadline=$((SECONDS + CONTRACT_PATIENCE))
         until raw PATCH "/api/v1/namespaces/$name/serviceaccounts/default" application/merge-patch+json \
             <<<'{"automountServiceAccountToken":false}' | grep -c '"automountServiceAccountToken": *false' >/dev/null; do
             [ $SECONDS -lt $deadline ] || return
