@@ -41,7 +41,7 @@ YAML
 losses() { kubectl logs "$1-worker-0" | sed -n 's/.*step *\([0-9]*\).*loss *\([0-9.]*\).*/\1 \2/p'; }
 
 progress_of() { kubectl get tfjob "$1" -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}'; }
-is_told() { progress_of "$1" | finds -E '^step [0-9]+/100000, epoch [0-9.]+, loss [0-9]+\.[0-9]+, [0-9]+/s$'; }
+is_told() { progress_of "$1" | finds -E '^step [0-9]+/100000, epoch [0-9.]+, loss [0-9]+\.[0-9]+, [0-9.]+/s$'; }
 
 check() {
     cluster_up --nodes 3
