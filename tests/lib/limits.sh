@@ -167,7 +167,11 @@ check_told() {
     wait_for_phase files Succeeded
     assert_contains "files in memory over the limit" "No space left" "$(kubectl logs files)"
     local told
-    told=$(kubectl get events --field-selector reason=LimitsNotEnforced,involvedObject.name=eater -o jsonpath='{range .items[*]}{.count} {.message}{"\n"}{end}')
+    is_told() {
+        told=$(kubectl get events --field-selector reason=LimitsNotEnforced,involvedObject.name=eater -o jsonpath='{range .items[*]}{.count} {.message}{"\n"}{end}')
+        [ -n "$told" ]
+    }
+    wait_until "the event" is_told
     assert_eq "how often it is said" 1 "$(grep -c . <<<"$told")"
     assert_contains "the event" "limits of cpu and memory are not enforced here" "$told"
     assert_contains "its advice" "systemd-run --user --scope -p Delegate=yes trainyard up" "$told"
