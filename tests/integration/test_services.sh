@@ -225,13 +225,14 @@ check_host_ports() {
 
 # A port of the machine that somebody has is told on the object, waited for, and had when it is free.
 check_taken_port() {
+    rm -f "$SCRATCH/squatter.out" # of the other round
     python3 -c '
 import socket, sys
 s = socket.create_server(("127.0.0.1", 30391))
 print("taken", flush=True)
 sys.stdin.read()' <"$SCRATCH/squatter" >"$SCRATCH/squatter.out" &
     exec 7>"$SCRATCH/squatter"
-    wait_until "a program to take the port" grep -q taken "$SCRATCH/squatter.out"
+    wait_until "a program to take the port" grep -qs taken "$SCRATCH/squatter.out"
     kubectl create service nodeport late --tcp=3000:3000 --node-port=30391 >/dev/null
     kubectl set selector svc late pod-name=serving >/dev/null
     told() { kubectl describe svc late | finds "port 30391 of 127.0.0.1 is taken by .*: waiting until it is free"; }
@@ -243,10 +244,11 @@ sys.stdin.read()' <"$SCRATCH/squatter" >"$SCRATCH/squatter.out" &
 # The same number may be a port of both kinds.
 check_datagrams() {
     # Somebody has the host port; of TCP's ports it is free.
+    rm -f "$SCRATCH/bound"
     python3 -c 'import signal, socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 30393)); print("bound", flush=True); signal.pause()' >"$SCRATCH/bound" &
     local squatter=$!
-    wait_until "somebody to have the port" grep -q bound "$SCRATCH/bound"
+    wait_until "somebody to have the port" grep -qs bound "$SCRATCH/bound"
     kubectl apply -f - <<'YAML'
 apiVersion: v1
 kind: Service
