@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/pod_container.h"
 #include "kube/step_wrapper.h"
 
 #include <string.h>
@@ -177,8 +178,7 @@ static void add_step(struct builder *b)
 static void wrap_command(struct builder *b, const struct json *outputs)
 {
     struct json *command = json_array(b->arena);
-    const char *log =
-        json_get_string(b->container, "terminationMessagePath", "/dev/termination-log");
+    const char *log = json_get_string(b->container, "terminationMessagePath", KUBE_MESSAGE_PATH);
 
     append_text(b, command, STEP_WRAPPER_PROGRAM);
     append_text(b, command, STEP_WRAPPER_OUTPUT);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
+#include "kube/pod_container.h"
 #include "kube/step_wrapper.h"
 #include "node/pod/capabilities.h"
 #include "node/pod/environment.h"
@@ -17,8 +18,6 @@
 /* What Docker's users call the machine that serves the API; in a pod network it is answered. */
 #define API_NAME    "kubernetes.docker.internal"
 #define API_ADDRESS "127.0.0.1"
-/* Where a container leaves its last words, if its manifest names no other place. */
-#define MESSAGE_PATH "/dev/termination-log"
 
 struct telling {
     struct arena *arena;
@@ -133,14 +132,14 @@ static bool says(const struct json *container, const char *word)
  * alone asks for nothing. */
 static bool wants_message_file(const struct json *container)
 {
-    const char *path = json_get_string(container, "terminationMessagePath", MESSAGE_PATH);
+    const char *path = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         if (str_eq(json_get_string(mount, "name", ""), STEP_WRAPPER_VOLUME))
             return false;
     }
     if (str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError"))
         return false;
-    return !str_eq(path, MESSAGE_PATH) || says(container, path);
+    return !str_eq(path, KUBE_MESSAGE_PATH) || says(container, path);
 }
 
 static bool is_word(const char *at, size_t size, const char *word)

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/pod_container.h"
 #include "node/image/table.h"
 #include "node/pod/peers.h"
 #include "node/pod/state.h"
@@ -58,8 +59,7 @@ static bool is_step_image(const char *image)
 /* Its last words: a file of its own where Kubernetes says it is. */
 static void plan_message(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    const char *target =
-        json_get_string(container, "terminationMessagePath", "/dev/termination-log");
+    const char *target = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
     _cleanup_free_ char *source = pod_message_path(p->input->pod_dir, ret->name);
     if (target[0] == '/' && target[1])
         pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
