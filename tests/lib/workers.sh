@@ -5,8 +5,9 @@
 # "STEP LOSS" of everything told in the files.
 losses() { sed -n 's/.*"event":"step","step":\([0-9]*\),.*"loss":\([^,]*\),.*/\1 \2/p' "$@"; }
 
-# Below those that the kernel gives to connections: the port of one that was killed stays its own.
-read -ra PORTS < <(python3 - <<'PYTHON'
+# Below those that the kernel gives to connections: the port of one that was killed stays its own. Read from a finished process: one
+# that has told them and not ended yet still holds them, and the workers cannot listen.
+PORTS=$(python3 - <<'PYTHON'
 import random, socket
 
 held = []
@@ -20,6 +21,7 @@ while len(held) < 3:
 print(*(s.getsockname()[1] for s in held))
 PYTHON
 )
+read -ra PORTS <<<"$PORTS"
 address() { echo "127.0.0.1:${PORTS[$1]}"; } # INDEX
 
 # The cluster has so many workers from now on.
@@ -31,9 +33,23 @@ have_workers() { # COUNT
 have_workers 3
 
 workers=()
-# A test that fails must not leave anybody behind, least of all one that is stopped.
-clean_up() {
+# A test that fails shows what each did last, and must not leave anybody behind, least of all one that is stopped.
+clean_up() { # CODE
+    [ "$1" = 0 ] || show_workers || true
     for worker in "${workers[@]}"; do kill -KILL "$worker" 2>/dev/null || true; done
+}
+
+show_workers() {
+    local i
+    for i in "${!workers[@]}"; do
+        [ -e "$SCRATCH/worker-$i" ] || continue
+        if is_alive "${workers[$i]}"; then
+            echo "--- worker $i runs; the end of what it said:"
+        else
+            echo "--- worker $i has ended; the end of what it said:"
+        fi
+        tail -qn 5 "$SCRATCH/worker-$i" "$SCRATCH/said-$i" 2>&1 || true
+    done
 }
 
 start() { # INDEX OPTION…
