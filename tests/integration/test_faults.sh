@@ -46,9 +46,10 @@ told_again() { # VICTIM
 }
 newest() { find "$SCRATCH/model" -name 'step-*.ckpt' -printf '%f\n' | sort | tail -n 1; }
 saved_since() { [[ $(newest) > $1 ]]; } # CHECKPOINT
-says_joined() { # INDEX: in the log of one that does not tell the progress
-    [[ $(tail -n 1 "$SCRATCH/worker-$1") == *"worker $1 ($(address "$1")) joins the run after step "*" with all 3 workers; progress is told by worker 0 "* ]]
+joins() { # INDEX: told so often in its own log, where another tells the progress
+    grep -cE "worker $1 \($(address "$1")\) joins the run after step [0-9]+ with (all 3|2 of 3) workers.*; progress is told by worker" "$SCRATCH/worker-$1" || true
 }
+more_joins() { [ "$(joins "$1")" -gt "$2" ]; } # INDEX BEFORE
 moment() { read -rt "0.$((RANDOM % 900 + 100))" <> <(:) || true; } # any
 
 for i in 0 1 2; do start $i; done
@@ -64,17 +65,18 @@ for ((kill = 1; kill <= KILLS; kill++)); do
     again=$(told_again $victim)
     [ "$again" -le 1 ] || fail "$again steps were done again after kill $kill of worker $victim"
     finished=$((finished + again)) killed=$((killed + 1)) chiefs=$((chiefs + (victim == 0)))
+    joined=$(joins $victim)
     start $victim
     if [ $((kill % 3)) = 2 ]; then # and once more, somewhere on its way in
         moment
         end $victim
-        all=$(formings 'with all 3 workers')
+        all=$(formings 'with all 3 workers') joined=$(joins $victim)
         start $victim
         killed=$((killed + 1)) chiefs=$((chiefs + (victim == 0)))
     fi
     returns "kill $kill of worker $victim" "$all"
     # Its own log says so, too, also where another tells the progress.
-    [ $victim = 0 ] || wait_until "a word of worker $victim after kill $kill" says_joined $victim
+    [ $victim = 0 ] || wait_until "a word of worker $victim after kill $kill" more_joins $victim "$joined"
     [ $((kill % 10)) != 0 ] || echo "$kill: $killed kills, $chiefs of them of the chief; step $(last_step "$SCRATCH"/worker-[012])"
 done
 
@@ -99,13 +101,13 @@ for i in 0 1 2; do
     wait "${workers[$i]}" || code=$?
     assert_eq "code of worker $i at the end ($(tail -n 3 "$SCRATCH/worker-$i" "$SCRATCH/said-$i"))" 143 $code
 done
-# alone LOG STEP [OPTION…]: one worker, until it has told that step.
+# alone LOG STEP [OPTION…]: one worker, until it has told that step, and more if nobody looks in time.
 alone() {
     local log=$1 step=$2 pid
     shift 2
     "$TRAINER" fit face "${MODEL[@]}" "$@" >"$log" &
     pid=$! workers[3]=$!
-    until grep -q "\"step\":$step," <(tail -n 50 "$log"); do
+    until [ "$(last_step "$log")" -ge "$step" ] 2>/dev/null; do
         kill -0 $pid 2>/dev/null || fail "a run alone ended: $(tail -n 3 "$log")"
         read -rt 0.05 <> <(:) || true
     done
