@@ -32,7 +32,7 @@ static int wait_readable(int link, int64_t deadline, struct err *err)
     struct pollfd ready = {.fd = link, .events = POLLIN};
     for (;;) {
         int64_t left = deadline - moment_monotonic_ms();
-        int result = left > 0 ? poll(&ready, 1, (int)left) : 0;
+        int result = poll(&ready, 1, left > 0 ? (int)left : 0); /* also late: it may be there */
         if (result > 0)
             return 0;
         if (result == 0)

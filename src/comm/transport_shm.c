@@ -116,12 +116,10 @@ static int swap_and_map(struct transport_shm *shm, struct shared_memory *own, vo
 {
     struct host_links *host = shm->host;
     int fds[HOST_MEMBERS_MAX];
-    int populated = shared_memory_populate(own, err);
     own->handed = true;
-    int result = host_links_swap(host, own->fd, fds, populated < 0 ? NULL : err);
+    int result = host_links_swap(host, own->fd, fds, err);
     if (result < 0)
-        return populated < 0 ? populated : result;
-    result = populated;
+        return result;
     for (int i = 0; i < host->count; i++) {
         ret_at[i] = i == host->index ? own->at : NULL;
         if (i != host->index && result == 0)
@@ -149,15 +147,25 @@ static int64_t spin_of(int members)
                : SPIN_NS;
 }
 
-/* This member's part of sharing segments; a failure is told to the others afterwards. */
+static int make_segment(struct transport_shm *shm, struct err *err)
+{
+    int result = shared_memory_new("trainyard segment", SEGMENT_SIZE, &shm->segment, err);
+    return result == 0 ? shared_memory_populate(shm->segment, err) : result;
+}
+
+/* Memory changes hands when all of a machine have said that theirs is there: whoever comes late is
+ * waited for in that call, as in every other. For the handing over there is little time, in which
+ * nobody hears from us. Then all hear who could not. */
 static int share_segments(struct transport_shm *shm, struct err *err)
 {
-    if (shm->host->count == 1)
-        return 0;
-    int result = shared_memory_new("trainyard segment", SEGMENT_SIZE, &shm->segment, err);
-    if (result == 0)
-        result = swap_and_map(shm, shm->segment, (void **)shm->segments, err);
-    return result;
+    struct host_links *host = shm->host;
+    bool yes = host->count == 1 || make_segment(shm, &host->failure) == 0;
+    int result = host_links_agree(host, shm->tcp, yes, err);
+    if (result < 0)
+        return result;
+    yes = host->count == 1 ||
+          swap_and_map(shm, shm->segment, (void **)shm->segments, &host->failure) == 0;
+    return host_links_agree(host, shm->tcp, yes, err);
 }
 
 /* Who wanted to share and cannot says so, once. */
@@ -179,10 +187,8 @@ int transport_shm_open(struct transport_tcp *tcp, const char *pretend, struct tr
     struct transport_shm *shm = mem_zalloc(sizeof(*shm));
     shm->tcp = tcp;
     int result = host_links_open(tcp, pretend, &shm->host, err);
-    if (result == 0) {
-        bool yes = share_segments(shm, &shm->host->failure) == 0;
-        result = host_links_agree(shm->host, tcp, yes, err);
-    }
+    if (result == 0)
+        result = share_segments(shm, err);
     if (result == 0)
         explain(shm);
     bool any = false;
@@ -379,18 +385,26 @@ static int ask_host(struct transport_shm *shm, bool yes, bool *ret_all, struct e
     return result;
 }
 
+static int prepare_share(struct transport_shm *shm, struct shared_memory *memory, struct err *err)
+{
+    if (shm->arena_count == TRANSPORT_SHM_ARENAS)
+        return err_set(err, ERR_UNSUPPORTED, "there are %d already, and no more are shared",
+                       TRANSPORT_SHM_ARENAS);
+    return shm->host->count > 1 ? shared_memory_populate(memory, err) : -ERR_UNSUPPORTED;
+}
+
+/* In turns, as share_segments. */
 int transport_shm_share(struct transport_shm *shm, struct shared_memory *memory, struct err *err)
 {
     struct arena arena = {.own = memory};
     struct err failure = ERR_INIT;
-    int mapped = -ERR_UNSUPPORTED;
+    int mapped = prepare_share(shm, memory, &failure);
     bool all = false;
-    if (shm->arena_count == TRANSPORT_SHM_ARENAS)
-        (err_set)(&failure, ERR_UNSUPPORTED, "there are %d already, and no more are shared",
-                  TRANSPORT_SHM_ARENAS);
-    else if (shm->host->count > 1)
-        mapped = swap_and_map(shm, memory, arena.at, &failure);
     int result = ask_host(shm, mapped == 0, &all, err);
+    if (result == 0 && all)
+        mapped = swap_and_map(shm, memory, arena.at, &failure);
+    if (result == 0)
+        result = ask_host(shm, all && mapped == 0, &all, err);
     if (result == 0 && all)
         shm->arenas[shm->arena_count++] = arena;
     else

@@ -21,10 +21,10 @@
 #include <stdint.h>
 
 enum {
-    WIRE_VERSION = 3,
+    WIRE_VERSION = 4,
     WIRE_NONCE_SIZE = 32,
     WIRE_HEAD_SIZE = 8,        /* magic, version, size of the whole message */
-    WIRE_HELLO_SIZE = 8 + 104, /* this and the next: what version 3 sends */
+    WIRE_HELLO_SIZE = 8 + 104, /* this and the next: what version 4 sends */
     WIRE_WELCOME_SIZE = 8 + 80,
     WIRE_PROOF_SIZE = 8 + 32,
     WIRE_VERDICT_SIZE = 8 + 8, /* and 18 an address */

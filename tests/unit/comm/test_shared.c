@@ -211,6 +211,48 @@ static void late_writer(const struct members *members, int rank)
     shared_memory_free(memory);
 }
 
+/* One that shares has said that it waits for another. */
+static int waited[2];
+static bool is_sharing;
+
+static void tell_of_wait(void *context, const char *line)
+{
+    char byte = 0;
+    if (strstr(line, "cannot share"))
+        note_line(context, line);
+    else if (is_sharing)
+        CHECK(write(waited[1], &byte, 1) == 1);
+}
+
+/* The first waits for the second, which comes when that is said. */
+static void shares_late(const struct members *members, int rank)
+{
+    char line[512] = "", byte;
+    struct ty_tf_config *config = members_config(members, true, rank);
+    struct comm_options options = members_options(config);
+    struct comm_group *group = NULL;
+    struct shared_memory *memory = memory_new();
+    struct err err = ERR_INIT;
+    options.report = tell_of_wait;
+    options.context = line;
+    CHECK_OK(comm_group_open(&options, &group, &err), &err);
+    if (rank == 1)
+        CHECK(read(waited[0], &byte, 1) == 1);
+    is_sharing = true;
+    CHECK_OK(comm_group_share(group, memory, &err), &err);
+    CHECK(line[0] == '\0');
+    CHECK(comm_group_peer_memory(group, 0, 1 - rank) != NULL);
+    comm_group_free(group);
+    shared_memory_free(memory);
+    ty_tf_config_free(config);
+}
+
+static void who_comes_late_is_waited_for_and_shares(void **state)
+{
+    assert_int_equal(pipe(waited), 0);
+    run(2, shares_late);
+}
+
 static void late_writes_do_not_reach_a_new_group(void **state)
 {
     memset(&plan, 0, sizeof(plan));
@@ -279,6 +321,7 @@ int main(void)
         cmocka_unit_test(members_of_different_hosts_do_not),
         cmocka_unit_test(members_meet_in_a_directory),
         cmocka_unit_test(where_sharing_fails_tcp_is_used_and_said),
+        cmocka_unit_test(who_comes_late_is_waited_for_and_shares),
         cmocka_unit_test(late_writes_do_not_reach_a_new_group),
         cmocka_unit_test(memories_beyond_the_limit_are_copied),
         cmocka_unit_test(a_host_with_too_many_shares_nothing_and_says_so),
