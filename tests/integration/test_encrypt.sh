@@ -21,7 +21,7 @@ unset TRAINYARD_JOB_SECRET TRAINYARD_JOB_SECRET_FILE
 start 0 --encrypt
 says 0 1 "links cannot be encrypted without a job secret: set TRAINYARD_JOB_SECRET, or TRAINYARD_JOB_SECRET_FILE"
 code=0
-said=$(TF_CONFIG="{\"cluster\":{\"worker\":[\"$(address 0)\"],\"ps\":[\"$(address 1)\"]},\"task\":{\"type\":\"worker\",\"index\":0}}" TRAINER_ENCRYPT=true \
+said=$(TF_CONFIG="{\"cluster\":{\"worker\":[\"${ADDRESSES[0]}\"],\"ps\":[\"${ADDRESSES[1]}\"]},\"task\":{\"type\":\"worker\",\"index\":0}}" TRAINER_ENCRYPT=true \
     "$TRAINER" fit recommender --data /nowhere 2>&1) || code=$?
 assert_eq "code beside parameter servers" 1 $code
 assert_contains "a cluster with parameter servers" "links to parameter servers cannot be encrypted yet" "$said"
@@ -29,14 +29,14 @@ assert_contains "a cluster with parameter servers" "links to parameter servers c
 # One that does not encrypt: both say why, and neither waits.
 TRAINYARD_JOB_SECRET=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 export TRAINYARD_JOB_SECRET
-have_workers 2
+have_addresses 2
 start 0
 start 1 --encrypt
 says 0 1 "only one of it and this task encrypts: give all tasks --encrypt (TRAINER_ENCRYPT), or none"
 says 1 1 "only one of it and this task encrypts: give all tasks --encrypt (TRAINER_ENCRYPT), or none"
 
 # A kill in the middle of a run, which goes on until the killed one is back; then it is stopped, and the same workers finish what is left.
-have_workers 3
+have_addresses 3
 rm -f "$SCRATCH"/worker-* "$SCRATCH"/said-*
 export TRAINER_ENCRYPT=true
 logs() { cat "$SCRATCH"/worker-[012]; }

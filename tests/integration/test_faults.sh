@@ -47,7 +47,7 @@ told_again() { # VICTIM
 newest() { find "$SCRATCH/model" -name 'step-*.ckpt' -printf '%f\n' | sort | tail -n 1; }
 saved_since() { [[ $(newest) > $1 ]]; } # CHECKPOINT
 joins() { # INDEX: told so often in its own log, where another tells the progress
-    grep -cE "worker $1 \($(address "$1")\) joins the run after step [0-9]+ with (all 3|2 of 3) workers.*; progress is told by worker" "$SCRATCH/worker-$1" || true
+    grep -cE "worker $1 \(${ADDRESSES[$1]}\) joins the run after step [0-9]+ with (all 3|2 of 3) workers.*; progress is told by worker" "$SCRATCH/worker-$1" || true
 }
 more_joins() { [ "$(joins "$1")" -gt "$2" ]; } # INDEX BEFORE
 moment() { read -rt "0.$((RANDOM % 900 + 100))" <> <(:) || true; } # any
@@ -84,7 +84,7 @@ done
 for victim in 1 0; do
     without=$(formings 'with [12] of 3 workers') all=$(formings 'with all 3 workers')
     kill -STOP "${workers[$victim]}"
-    wait_until "the straggler to be named" grep -q "waiting for worker $victim ($(address $victim)): .* s behind the others" "$SCRATCH"/said-[012]
+    wait_until "the straggler to be named" grep -q "waiting for worker $victim (${ADDRESSES[victim]}): .* s behind the others" "$SCRATCH"/said-[012]
     goes_on "worker $victim stopped" "$without"
     # It has the lock on the directory; whoever is in its place writes there all the same.
     [ "$victim" != 0 ] || wait_until "a checkpoint of the others" saved_since "$(newest)"
@@ -138,7 +138,7 @@ echo "finished steps done again: $finished after a kill, at most 1 each; $twice 
 echo "loss of step $last: $(tail -n 1 "$SCRATCH/told" | cut -d ' ' -f 2); of all that were told and of five steps more $differing differ from the undisturbed run's in any digit, by at most $largest of their size"
 
 # Asked to end while it waits for one that was lost: with all that was done on disk.
-have_workers 2
+have_addresses 2
 two() { # INDEX
     TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" \
         "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/two" --min-workers 2 >"$SCRATCH/two-$1" 2>&1 &
@@ -159,7 +159,7 @@ assert_contains "its last words" "stopped after step $last; the next run goes on
 
 # Told to stop (SIGTERM): a worker leaves in peace and the others go on, the one that writes ends the run for all, and when all are
 # told at once, as when their job is deleted, the last state is on disk. Everybody's log says who was told.
-have_workers 3
+have_addresses 3
 ended() { # INDEX CODE WHAT
     local code=0
     wait "${workers[$1]}" || code=$?
@@ -174,7 +174,7 @@ three() { # DIRECTORY
     done
     wait_until "the first steps of three" grep -q '"step":7,' "$SCRATCH/worker-0"
 }
-told() { echo "worker $1 ($(address "$1")) was told to stop; $2"; } # INDEX WHAT
+told() { echo "worker $1 (${ADDRESSES[$1]}) was told to stop; $2"; } # INDEX WHAT
 on_disk() { # DIRECTORY
     local last
     last=$(last_step "$SCRATCH"/worker-[012])
@@ -204,7 +204,7 @@ on_disk deleted
 # One is stopped and nobody gives it up: who is told to stop does not wait for it.
 three frozen 3600
 kill -STOP "${workers[1]}"
-wait_until "the straggler to be named" grep -q "waiting for worker 1 ($(address 1)): .* s behind the others" "$SCRATCH/said-0"
+wait_until "the straggler to be named" grep -q "waiting for worker 1 (${ADDRESSES[1]}): .* s behind the others" "$SCRATCH/said-0"
 kill -TERM "${workers[0]}"
 is_over() { ! kill -0 "${workers[0]}" 2>/dev/null; }
 wait_until "the end of worker 0" is_over

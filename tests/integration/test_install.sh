@@ -19,7 +19,7 @@ mkdir "$SCRATCH/outside"
 cd "$SCRATCH/outside"
 block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$ROOT/docs/library.md" | sed '1d;$d'; }
 block c >sum.c
-block sh | sed "s/29500/$(free_port)/" >commands
+block sh | sed "s/29500/$(fresh_ports 1)/" >commands
 PKG_CONFIG_SYSROOT_DIR=$SCRATCH/root PKG_CONFIG_PATH=$SCRATCH/root/usr/lib/pkgconfig \
     LD_LIBRARY_PATH=$SCRATCH/root/usr/lib sh -e commands >sums
 assert_eq "what two programs with libtrainyard print" "rank 0 of 2: 3

@@ -15,7 +15,7 @@ clean_up() { stop_operators; }
 start_operator() {
     local name=$1 port
     shift
-    port=$(free_port)
+    port=$(fresh_ports 1)
     echo "http://127.0.0.1:$port" >"$SCRATCH/$name.url"
     # One dash and an equals sign, as deployments of programs in Go are written.
     POD_NAME=$name "$TRAINYARD" operator -kubeconfig="$KUBECONFIG" -metrics-bind-address="127.0.0.1:$port" \
@@ -74,7 +74,7 @@ refuse 2 "--host-port-range: '1' is no range of ports" --host-port-range=1
 refuse 1 "no kubeconfig" --leader-elect
 refuse 1 "'$SCRATCH/none'" --kubeconfig "$SCRATCH/none"
 
-sed "s|server: .*|server: http://127.0.0.1:$(free_port)|" >"$SCRATCH/nobody" <<'YAML'
+sed "s|server: .*|server: http://127.0.0.1:$(fresh_ports 1)|" >"$SCRATCH/nobody" <<'YAML'
 apiVersion: v1
 kind: Config
 clusters: [{name: c, cluster: {

@@ -35,7 +35,7 @@ STRAYS='(setsid bash -c "exec -a stray-$TAG sleep 1000" &); env -i setsid bash -
 
 life() { # TAG
     TAG=$1 CODE=${STRAYS//\$TAG/$1}
-    port=$(free_port)
+    port=$(fresh_ports 1)
     pod "$1-code" Never "$CODE echo said; until [ -e $SCRATCH/$1-go ]; do sleep 0.05; done; exit 3" "$port"
     wait_for_log "$1-code" said
     wait_until "the strays to run" runs "stray-$1"

@@ -46,7 +46,7 @@ YAML
 probes_and_forward() { # TAG
     local name=$1-server port said
     as_user mkdir "$SCRATCH/$name"
-    port=$(free_port)
+    port=$(fresh_ports 1)
     server_pod "$name" "$port"
     wait_until "the hook after the start" test -e "$SCRATCH/$name/hooked"
     wait_until "the page that is not there to be told" event_says "$name" "Readiness probe failed"

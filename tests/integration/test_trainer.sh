@@ -6,13 +6,13 @@
 
 SMALL=(--data procedural --persons 40 --pictures 6 --held-out 10 --image-size 32 --log plain)
 
-# fit_together WORKERS PORT OPTION…: worker I writes $SCRATCH/worker-I.
+# fit_together WORKERS OPTION…: worker I writes $SCRATCH/worker-I.
 fit_together() {
-    local workers=$1 port=$2 list="" pids=() i
-    shift 2
-    for ((i = 0; i < workers; i++)); do list+="${list:+,}\"127.0.0.1:$((port + i))\""; done
+    local workers=$1 pids=() i
+    shift
+    have_addresses "$workers"
     for ((i = 0; i < workers; i++)); do
-        TF_CONFIG="{\"cluster\":{\"worker\":[$list]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
+        TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
             "$TRAINER" fit face "$@" >"$SCRATCH/worker-$i" 2>&1 &
         pids+=($!)
     done
@@ -20,19 +20,20 @@ fit_together() {
 }
 losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1"; }
 
-fit_together 1 28500 "${SMALL[@]}" --steps 20 --loaders 0
+fit_together 1 "${SMALL[@]}" --steps 20 --loaders 0
 losses "$SCRATCH/worker-0" >"$SCRATCH/one"
-fit_together 3 28510 "${SMALL[@]}" --steps 20 --loaders 2 --model-dir "$SCRATCH/model"
+fit_together 3 "${SMALL[@]}" --steps 20 --loaders 2 --model-dir "$SCRATCH/model"
 losses "$SCRATCH/worker-0" >"$SCRATCH/three"
 assert_eq "steps told" 20 "$(wc -l <"$SCRATCH/three")"
 cmp "$SCRATCH/one" "$SCRATCH/three" || fail "three workers differ from one"
 for i in 1 2; do
-    assert_eq "what worker $i says" "worker $i (127.0.0.1:2851$i) begins with all 3 workers; progress is told by worker 0 (127.0.0.1:28510)
-worker $i (127.0.0.1:2851$i) has done its part: all 20 steps are done" "$(cat "$SCRATCH/worker-$i")"
+    assert_eq "what worker $i says" "worker $i (${ADDRESSES[i]}) begins with all 3 workers; progress is told by worker 0 (${ADDRESSES[0]})
+worker $i (${ADDRESSES[i]}) has done its part: all 20 steps are done" "$(cat "$SCRATCH/worker-$i")"
 done
 assert_contains "the judgement" "with raw pixels" "$(cat "$SCRATCH/worker-0")"
+have_addresses 2
 assert_contains "servers that nobody asks" "the parameter servers of this cluster are not used" \
-    "$(TF_CONFIG='{"cluster":{"worker":["127.0.0.1:28515"],"ps":["127.0.0.1:28516"]},"task":{"type":"worker","index":0}}' \
+    "$(TF_CONFIG="{\"cluster\":{\"worker\":[\"${ADDRESSES[0]}\"],\"ps\":[\"${ADDRESSES[1]}\"]},\"task\":{\"type\":\"worker\",\"index\":0}}" \
         "$TRAINER" fit face "${SMALL[@]}" --steps 1 2>&1)"
 
 # What was stopped is not done: a job must not count it as a success.
@@ -58,7 +59,7 @@ assert_contains "the resumption" "resumed after step $last" "$(cat "$SCRATCH/sec
 
 # A worker is killed and started again, then the first one: the others go on without it, and at most one step is done twice. The run
 # goes on until both are back; then all are stopped, and the same three finish what is left.
-LIST='"127.0.0.1:28521","127.0.0.1:28522","127.0.0.1:28523"'
+have_addresses 3
 start_worker() { # INDEX STEPS
     TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" \
         "$TRAINER" fit face "${SMALL[@]}" --steps "$2" --checkpoint-every 0 --model-dir "$SCRATCH/killed" >>"$SCRATCH/killed-$1" 2>&1 &
@@ -122,9 +123,10 @@ assert_contains "the table" "all-reduce among 3 workers" "$table"
 assert_eq "what is chosen" 2 "$(tail -n +3 <<<"$table" | grep -c '\*')"
 table=$("$TRAINER" bench allreduce --workers 3 --pretend-hosts 2 --wire bf16 --sizes 1MiB --algorithm hierarchical 2>&1)
 assert_contains "between machines" "*" "$(tail -n 1 <<<"$table")"
+have_addresses 2
 benches=()
 for i in 0 1; do
-    TF_CONFIG="{\"cluster\":{\"worker\":[\"127.0.0.1:28541\",\"127.0.0.1:28542\"]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
+    TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
         "$TRAINER" bench allreduce --transport tcp --sizes 64KiB >"$SCRATCH/bench-$i" 2>&1 &
     benches[i]=$!
 done

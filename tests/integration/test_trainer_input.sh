@@ -39,7 +39,7 @@ assert_eq "the pictures" "$before" "$(files)"
 # Every worker leaves out the same: two give the losses of one.
 losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1"; }
 answer 0 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --crop off --batch-persons 4 --batch-pictures 4 >"$SCRATCH/one"
-LIST='"127.0.0.1:28541","127.0.0.1:28542"'
+have_addresses 2
 for i in 1 0; do
     TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
         "$TRAINER" "${FIT[@]}" --data "$SCRATCH/people" --crop off --batch-persons 4 --batch-pictures 4 >"$SCRATCH/two-$i" 2>&1 &

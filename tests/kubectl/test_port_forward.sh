@@ -135,7 +135,7 @@ check() { # with the kubectl of $KUBECTL
 
     # By the service, whose port is another, on a port that we name.
     local free
-    free=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    free=$(fresh_ports 1)
     forward 1 svc/digest "$free:80"
     forward_says "127.0.0.1:$free -> 8987" || fail "the service's port: $(forward_log)"
     python3 "$SCRATCH/client.py" "$free" 1 1000 || fail "by the service"

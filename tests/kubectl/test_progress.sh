@@ -66,7 +66,7 @@ kubectl create configmap code --from-file="$SCRATCH/chief.py"
 state_volume
 job open progress 0.0.0.0 8000 false | kubectl apply -f -
 job metrics metrics 127.0.0.1 9090 false | kubectl apply -f -
-job machine progress 127.0.0.1 "$(free_port)" true | kubectl apply -f -
+job machine progress 127.0.0.1 "$(fresh_ports 1)" true | kubectl apply -f -
 job silent tensorboard 0.0.0.0 6006 false | kubectl apply -f -
 for name in open metrics machine; do
     wait_until "the progress of $name" has_progress "$name" "step */1000, epoch 1, loss 0.5, 812/s"

@@ -43,6 +43,9 @@ finish() {
     trap - EXIT
     [ $code = 0 ] || [ ! -s "$TRAINYARD_STATE/trainyard.log" ] || show_cluster || true
     ! declare -F clean_up >/dev/null || clean_up $code || code=1 # what a test started itself is its own to end
+    # Where it failed before it came to that: a run of many steps would keep the machine busy for hours.
+    # shellcheck disable=SC2046 # one word each
+    [ $code = 0 ] || kill -KILL $(jobs -p) 2>/dev/null || true
     if [ $CLUSTER_UP = yes ]; then as_user "$TRAINYARD" down --wipe >/dev/null || code=1; fi
     rm -rf "$SCRATCH"
     exit $code
@@ -139,8 +142,19 @@ assert_contains() { # WHAT PART WHOLE
 # command may die of the closed pipe, which counts here (pipefail).
 finds() { grep "$@" | cat >/dev/null; }
 
-# A port of this machine that nobody listens on now.
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])'; }
+# fresh_ports COUNT: ports that nobody listens on, in one line. Take them by $(…), which waits for the end of who has looked: until then
+# it holds them.
+fresh_ports() { python3 "$ROOT/tests/lib/fresh_ports.py" "$1"; }
+
+# have_addresses COUNT: ADDRESSES are new ones for so many processes of this machine, LIST is the same for TF_CONFIG.
+have_addresses() {
+    local ports
+    ports=$(fresh_ports "$1")
+    read -ra ADDRESSES <<<"$ports"
+    ADDRESSES=("${ADDRESSES[@]/#/127.0.0.1:}")
+    LIST=$(printf ',"%s"' "${ADDRESSES[@]}")
+    LIST=${LIST#,}
+}
 
 # is_gone KUBECTL-GET-ARGUMENT…: not there any more, as the server says; a server that does not answer says nothing.
 is_gone() {

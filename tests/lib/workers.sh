@@ -5,33 +5,7 @@
 # "STEP LOSS" of everything told in the files.
 losses() { sed -n 's/.*"event":"step","step":\([0-9]*\),.*"loss":\([^,]*\),.*/\1 \2/p' "$@"; }
 
-# Below those that the kernel gives to connections: the port of one that was killed stays its own. Read from a finished process: one
-# that has told them and not ended yet still holds them, and the workers cannot listen.
-PORTS=$(python3 - <<'PYTHON'
-import random, socket
-
-held = []
-while len(held) < 3:
-    s = socket.socket()
-    try:
-        s.bind(("", random.randrange(20000, 28000))) # on no address, as workers listen on all
-        held.append(s)
-    except OSError:
-        pass
-print(*(s.getsockname()[1] for s in held))
-PYTHON
-)
-read -ra PORTS <<<"$PORTS"
-address() { echo "127.0.0.1:${PORTS[$1]}"; } # INDEX
-
-# The cluster has so many workers from now on.
-have_workers() { # COUNT
-    local i
-    LIST=
-    for ((i = 0; i < $1; i++)); do LIST+=${LIST:+,}\"$(address $i)\"; done
-}
-have_workers 3
-
+have_addresses 3
 workers=()
 # A test that fails shows what each did last, and must not leave anybody behind, least of all one that is stopped.
 clean_up() { # CODE
