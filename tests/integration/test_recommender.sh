@@ -50,15 +50,15 @@ refused 1 "user '999' has rated nothing in 'ratings.csv'" "$TRAINER" recommend -
 refused 1 "is not a model or checkpoint file" "$TRAINER" recommend --model ratings.csv --data ratings.csv --user 7
 
 echo "--- alone, broken off by signals and by kill -9, and the same bits in the end"
-run=("$TRAINER" fit recommender --data ratings.csv --batch 128 --epochs 80 --checkpoint-every 50 --log plain)
-"${run[@]}" --model-dir whole >whole.log
+run=("$TRAINER" fit recommender --data ratings.csv --batch 128 --checkpoint-every 50 --log plain)
+ENDLESS=1000000 # epochs: the test ends such a run, and never comes too late for it
 mkdir parts
 newest() { find parts -name '*.ckpt' | sort | tail -1; }
 another_than() { [ -n "$(newest)" ] && [ "$(newest)" != "$1" ]; }
 broken_off() { # CODE SIGNAL
     local code=0 before pid
     before=$(newest)
-    "${run[@]}" --model-dir parts >part.log 2>&1 &
+    "${run[@]}" --epochs $ENDLESS --model-dir parts >part.log 2>&1 &
     pid=$!
     wait_until "a checkpoint" another_than "$before"
     kill -"$2" $pid
@@ -67,13 +67,18 @@ broken_off() { # CODE SIGNAL
     [ ! -e parts/recommender.model ] || fail "a model of a run that was broken off"
 }
 resumed() { sed -n 's/^resumed after step //p' "$1"; }
+stopped_after() { sed -n 's/^stopped after step \([0-9]*\); the next run goes on from there/\1/p' part.log; }
 broken_off 143 TERM
-stopped=$(sed -n 's/^stopped after step \([0-9]*\); the next run goes on from there/\1/p' part.log)
+stopped=$(stopped_after)
 broken_off 137 KILL
 assert_eq "step after SIGTERM" "$stopped" "$(resumed part.log)"
 broken_off 129 HUP
 [ "$(resumed part.log)" -gt "$stopped" ] || fail "went on after step $(resumed part.log), though $stopped was done before kill -9"
+# As long as it takes to go on for an epoch and more; then one is done in whole, too.
+batches=$(sed -n "s|^step [0-9]*/\([0-9]*\)${ENDLESS#1} .*|\1|p" part.log | tail -1) # an epoch
+run+=(--epochs $(($(stopped_after) / batches + 2)))
 "${run[@]}" --model-dir parts >part.log
+"${run[@]}" --model-dir whole >whole.log
 cmp whole/recommender.model parts/recommender.model
 assert_eq "checkpoints kept" 3 "$(find parts -name '*.ckpt' | wc -l)"
 "${run[@]}" --model-dir parts >again.log
@@ -87,8 +92,9 @@ refused 2 "was trained with --data of 12000 ratings" "${run[@]}" --data fewer.cs
 refused 1 "'parts' is in use by" flock parts/run.lock "${run[@]}" --model-dir parts
 
 echo "--- two workers and two parameter servers"
-PS=127.0.0.1:$(free_port),127.0.0.1:$(free_port)
-WORKERS=127.0.0.1:$(free_port),127.0.0.1:$(free_port)
+have_addresses 4
+PS=${ADDRESSES[0]},${ADDRESSES[1]}
+WORKERS=${ADDRESSES[2]},${ADDRESSES[3]}
 PIDS=()
 start_all() { # OPTION…
     local role index
@@ -124,14 +130,14 @@ assert_eq "batches of both workers" "$all" "$own"
 
 echo "--- SIGTERM to all in the midst, and the same again"
 rm -rf shared
-start_all --epochs 400
+start_all --epochs $ENDLESS
 wait_until "worker 0 to train" grep -q '^step [0-9]' worker-0.log
 wait_until "worker 1 to train" grep -q '^step [0-9][0-9]' worker-1.log
 kill -TERM "${PIDS[@]}"
 codes >codes.log
 assert_eq "exit codes" "143 143 143 143" "$(cat codes.log)"
 stopped=$(sed -n 's/^stopped after batch \([0-9]*\) .*/\1/p' worker-0.log)
-start_all --epochs 400
+start_all --epochs $ENDLESS
 wait_until "worker 0 to train again" grep -q '^step' worker-0.log
 kill -TERM "${PIDS[@]}"
 codes >codes.log

@@ -27,7 +27,7 @@ stopped() { # PID
 }
 
 # A worker waits for another: whoever asks hears for whom. Then both train, and each answers for itself.
-LIST='"127.0.0.1:28701","127.0.0.1:28702"'
+have_addresses 2
 start() { # INDEX
     TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$1}}" TRAINER_MONITOR=127.0.0.1:0 \
         "$TRAINER" fit face --steps 100000 --model-dir "$SCRATCH/watched" >"$SCRATCH/watched-$1" 2>&1 &
@@ -37,7 +37,7 @@ pids=()
 start 0
 wait_until "a monitor" has_port "$SCRATCH/watched-0"
 first=$(port_of "$SCRATCH/watched-0")
-is_waiting() { progress "$first" | finds '"waiting-for":"worker 1 (127.0.0.1:28702)"'; }
+is_waiting() { progress "$first" | finds '"waiting-for":"worker 1 ('"${ADDRESSES[1]})"'"'; }
 wait_until "a word about who is missing" is_waiting
 start 1
 is_training() { [ "$(progress "$1" | jq -r .step)" -ge 3 ]; }
@@ -84,21 +84,21 @@ same() { # WHAT STEP-AND-LOSS-FILE STEP-AND-LOSS-FILE
         $1 != $3 || $2 != $4 { print "step " $1 ": " $2 " and " $4; bad = 1 }
         END { exit bad || NR != 15 }' || fail "$1"
 }
-together() { # WORKERS PORT STEPS
-    local list="" i
+together() { # WORKERS STEPS
+    local i
     pids=()
-    for ((i = 0; i < $1; i++)); do list+="${list:+,}\"127.0.0.1:$(($2 + i))\""; done
+    have_addresses "$1"
     for ((i = 0; i < $1; i++)); do
-        TF_CONFIG="{\"cluster\":{\"worker\":[$list]},\"task\":{\"type\":\"worker\",\"index\":$i}}" "$TRAINER" fit face --schedule constant \
-            --steps "$3" --checkpoint-every 2 --checkpoint_dir "$SCRATCH/changing" >"$SCRATCH/changing-$1-$i" 2>&1 &
+        TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" "$TRAINER" fit face --schedule constant \
+            --steps "$2" --checkpoint-every 2 --checkpoint_dir "$SCRATCH/changing" >"$SCRATCH/changing-$1-$i" 2>&1 &
         pids+=($!)
     done
     for i in "${pids[@]}"; do wait "$i" || fail "a worker failed: $(tail -n 3 "$SCRATCH/changing-$1"-*)"; done
 }
 "$TRAINER" fit face --schedule constant --steps 15 --events "$SCRATCH/undisturbed" >"$SCRATCH/alone"
-together 1 28710 5
-together 3 28711 10
-together 2 28715 15
+together 1 5
+together 3 10
+together 2 15
 losses "$SCRATCH/changing-1-0" "$SCRATCH/changing-3-0" "$SCRATCH/changing-2-0" >"$SCRATCH/changing-losses"
 losses "$SCRATCH/alone" >"$SCRATCH/alone-losses"
 same "other numbers of workers change the losses" "$SCRATCH/alone-losses" "$SCRATCH/changing-losses"
@@ -126,16 +126,17 @@ assert_contains "the page" "<polyline" "$(cat "$SCRATCH/changing/report.html")"
     cat >"$SCRATCH/full-log" && touch "$SCRATCH/full-log-is-whole"
 ) 2>&1 &
 full=$!
-wait_until "a checkpoint" has_said "$SCRATCH/full-log" '^step 2/'
+newest() { find "$SCRATCH/full" -name 'step-*.ckpt' | sort | tail -n 1; }
+has_moved() { [[ "$(newest)" > "$stuck" ]]; }
+stuck=
+wait_until "a checkpoint" has_moved
 prlimit --pid $full --fsize=100000:
 wait_until "a word about the disk" has_said "$SCRATCH/full-log" "cannot write '.*': File too large; going on, the last good checkpoint is of step"
 said=$(grep -c 'File too large' "$SCRATCH/full-log")
 has_repeated() { [ "$(grep -c 'File too large' "$SCRATCH/full-log")" -gt "$said" ]; }
 wait_until "another try" has_repeated
 prlimit --pid $full --fsize=unlimited:
-newest() { find "$SCRATCH/full" -name 'step-*.ckpt' | sort | tail -n 1; }
 stuck=$(newest)
-has_moved() { [[ "$(newest)" > "$stuck" ]]; }
 wait_until "checkpoints again" has_moved
 kill -TERM $full
 stopped $full
@@ -212,19 +213,18 @@ refused "no hosts" "--worker-hosts names nobody" "$TRAINER" fit face --worker-ho
 refused "an index alone" "'--worker-hosts' is missing" "$TRAINER" fit face --task-index 2
 
 # SIGHUP saves as SIGTERM does, and whoever reads the log may leave.
-("$TRAINER" fit face --steps 100000 --checkpoint-every 10 --keep 1000 --model-dir "$SCRATCH/hangup" --events off 2>&1 || echo $? >"$SCRATCH/hangup-code") |
-    { for _ in 1 2 3; do read -r _; done; } &
-pipe=$!
-saved() { [ -e "$SCRATCH/hangup/step-00000040.ckpt" ]; }
+"$TRAINER" fit face --steps 100000 --checkpoint-every 10 --model-dir "$SCRATCH/hangup" --events off > >(for _ in 1 2 3; do read -r _; done) 2>&1 &
+unheard=$!
+saved() { find "$SCRATCH/hangup" -name 'step-*.ckpt' | finds '[4-9]0.ckpt'; } # not each: a slow disk leaves some out
 wait_until "a checkpoint that nobody hears of" saved
-kill -HUP "$(sed -n 's/^process \([0-9]*\) .*/\1/p' "$SCRATCH/hangup/run.lock")"
-wait $pipe
-wait_until "its end" test -s "$SCRATCH/hangup-code"
-assert_eq "the code after SIGHUP" 129 "$(cat "$SCRATCH/hangup-code")"
+kill -HUP $unheard
+code=0
+wait $unheard || code=$?
+assert_eq "the code after SIGHUP" 129 $code
 assert_contains "the end by SIGHUP" "stopped after step" "$(jq -r '.events[].message' "$SCRATCH/hangup/report.json")"
 
 # Workers that were started with other options say which.
-LIST='"127.0.0.1:28721","127.0.0.1:28722"'
+have_addresses 2
 for i in 1 0; do
     TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
         "$TRAINER" fit face --steps 2 --shift "0.$((i + 1))" >"$SCRATCH/apart-$i" 2>&1 &
