@@ -56,14 +56,14 @@ YAML
     wait_until "the pod to be unschedulable" waits
     wait_until "the event" told "node(s) were unschedulable"
     kubectl uncordon node-1
-    kubectl wait --for=condition=Ready pod/sleeper --timeout 60s
-    kubectl drain node-1 --force --timeout 60s --grace-period 0
+    kubectl wait --for=condition=Ready pod/sleeper --timeout="${PATIENCE}s"
+    kubectl drain node-1 --force --timeout="${PATIENCE}s" --grace-period 0
     kubectl uncordon node-1
     if kubectl get pod sleeper 2>/dev/null; then fail "a drained node still has its pod"; fi
 
     # A taint that drives away, and a pod that matters more.
     kubectl run sleeper --image trainyard/tools --restart Never --command -- sleep 100000
-    kubectl wait --for=condition=Ready pod/sleeper --timeout 60s
+    kubectl wait --for=condition=Ready pod/sleeper --timeout="${PATIENCE}s"
     kubectl taint nodes node-1 closed=yes:NoExecute
     wait_until "the pod to be driven away" is_gone pod sleeper
     wait_until "the event" told "Marking for deletion Pod yard/sleeper"
@@ -81,7 +81,7 @@ spec:
   terminationGracePeriodSeconds: 1
   containers: [{name: main, image: trainyard/tools, command: [sleep, "100000"], resources: {requests: {cpu: "$all_cpus"}}}]
 YAML
-        kubectl wait --for=condition=Ready pod/$name --timeout 60s
+        kubectl wait --for=condition=Ready pod/$name --timeout="${PATIENCE}s"
     done
     if kubectl get pod slow 2>/dev/null; then fail "two pods have the whole node"; fi
     wait_until "the event" told "Preempted by yard/urgent on node node-1"
@@ -114,7 +114,7 @@ spec:
   - {name: side, image: trainyard/tools, command: [sh, -c, 'echo "$name has <\$CUDA_VISIBLE_DEVICES>"; sleep 100000']}
 YAML
     done
-    kubectl wait --for=condition=Ready pod/gpu-one pod/gpu-two --timeout 60s
+    kubectl wait --for=condition=Ready pod/gpu-one pod/gpu-two --timeout="${PATIENCE}s"
     devices() { kubectl logs gpu-one -c main && kubectl logs gpu-two -c main && kubectl logs gpu-one -c side; }
     has_told() { [ "$(devices | grep -c has)" = 3 ]; }
     wait_until "them to tell" has_told
@@ -122,7 +122,7 @@ YAML
     short() { kubectl describe pod gpu-three | finds 'Insufficient nvidia.com/gpu'; }
     wait_until "the third to wait" short
     kubectl delete pod gpu-one --grace-period 0 --force
-    kubectl wait --for=condition=Ready pod/gpu-three --timeout 60s
+    kubectl wait --for=condition=Ready pod/gpu-three --timeout="${PATIENCE}s"
     kubectl delete pod gpu-two gpu-three --grace-period 0 --force
 
     # Owners take their own with them, or not, as asked.
@@ -135,7 +135,7 @@ YAML
     gone() { is_gone cm one && is_gone cm two; }
     wait_until "what was owned to go" gone
 
-    kubectl delete namespace yard --timeout 60s
+    kubectl delete namespace yard --timeout="${PATIENCE}s"
     kubectl config set-context --current --namespace default >/dev/null
 }
 

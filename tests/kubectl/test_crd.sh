@@ -49,7 +49,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 YAML
     kubectl apply -f "$SCRATCH/crd.yaml"
-    kubectl wait --for=condition=Established crd/trains.yard.example --timeout 60s
+    kubectl wait --for=condition=Established crd/trains.yard.example --timeout="${PATIENCE}s"
 }
 
 # train NAME CARS LINE [VERSION]
@@ -100,7 +100,7 @@ check() {
     refused kubectl create --validate=false -f "$SCRATCH/wrong.yaml"
     assert_contains "not structural" 'properties[spec].properties[cars].type: Required value: must not be empty for specified object fields' "$(cat "$SCRATCH/refused")"
 
-    kubectl delete crd trains.yard.example --timeout 60s
+    kubectl delete crd trains.yard.example --timeout="${PATIENCE}s"
     if kubectl get trains 2>"$SCRATCH/gone"; then fail "trains are still there"; fi
     assert_eq "no definition is left" "" "$(kubectl get crd -o name)"
 }

@@ -9,7 +9,7 @@ images() { kubectl get pods -l app=web -o jsonpath='{.items[*].spec.containers[0
 revisions() { kubectl get rs -l app=web -o jsonpath='{range .items[*]}{.metadata.annotations.deployment\.kubernetes\.io/revision}={.spec.replicas} {end}' |
     tr ' ' '\n' | sort -r | xargs; }
 described() { kubectl describe deployment web | finds -F -- "$1"; }
-settled() { kubectl rollout status deployment/web --timeout=60s; }
+settled() { kubectl rollout status deployment/web --timeout="${PATIENCE}s"; }
 has_no() { [ -z "$(kubectl get "$1" -l app=web -o name)" ]; }
 addresses() { kubectl get endpointslices -l kubernetes.io/service-name=web -o jsonpath='{.items[*].endpoints[*].addresses[0]}' | wc -w; }
 has_addresses() { [ "$(addresses)" = "$1" ]; }

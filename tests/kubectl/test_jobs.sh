@@ -30,7 +30,7 @@ apply_job() {
 
 check_commands() {
     kubectl create job hello --image=trainyard/tools -- bash -c 'echo "hello from $HOSTNAME"'
-    kubectl wait --for=condition=complete job/hello --timeout=60s
+    kubectl wait --for=condition=complete job/hello --timeout="${PATIENCE}s"
     assert_contains "logs job/hello" "hello from hello-" "$(kubectl logs job/hello)"
     assert_contains "get jobs" "1/1" "$(kubectl get jobs)"
     assert_contains "get jobs" "COMPLETIONS" "$(kubectl get jobs)"
@@ -50,7 +50,7 @@ check_commands() {
 check_indexed() {
     apply_job squares 'echo index $JOB_COMPLETION_INDEX of $(hostname)' \
         'completionMode: Indexed' 'completions: 4' 'parallelism: 2'
-    kubectl wait --for=condition=complete job/squares --timeout=60s
+    kubectl wait --for=condition=complete job/squares --timeout="${PATIENCE}s"
     assert_eq "completedIndexes" "0-3" "$(kubectl get job squares -o jsonpath='{.status.completedIndexes}')"
     local index
     for index in 0 1 2 3; do
@@ -140,7 +140,7 @@ check_changes() {
     wait_until "its pods to go" has_no_pods some
     # A work queue: no completions; done when one hand finds it empty and the others are through.
     apply_job queue 'echo done' 'parallelism: 2'
-    kubectl wait --for=condition=complete job/queue --timeout=60s
+    kubectl wait --for=condition=complete job/queue --timeout="${PATIENCE}s"
     kubectl delete job queue
     # Orphans are set free.
     apply_job leaver 'exec sleep 1000'
