@@ -9,6 +9,7 @@ marked() { grep -laz "^TRAINYARD_POD=$TRAINYARD_STATE/" /proc/[0-9]*/environ 2>/
 has_ended() { ! is_alive "$1"; }
 nothing_runs() { ! pgrep -f "$1" >/dev/null; }
 runs() { pgrep -f "$1" >/dev/null; }
+strays_run() { [ "$(pgrep -cf "^stray-$1")" = 2 ]; } # TAG: both, and not only the shell that has their names in its words
 parent_of() { ps -o ppid= -p "$1" | tr -d ' '; }
 event_says() { kubectl get events -o jsonpath="{.items[?(@.involvedObject.name==\"$1\")].message}" | finds -F -- "$2"; }
 restarts_are() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.containerStatuses[0].restartCount}')" = "$2" ]; }
@@ -38,7 +39,7 @@ life() { # TAG
     port=$(fresh_ports 1)
     pod "$1-code" Never "$CODE echo said; until [ -e $SCRATCH/$1-go ]; do sleep 0.05; done; exit 3" "$port"
     wait_for_log "$1-code" said
-    wait_until "the strays to run" runs "stray-$1"
+    wait_until "the strays to run" strays_run "$1"
     pod "$1-second" Never "exit 0" "$port"
     wait_until "the taken port to be told" event_says "$1-second" "didn't have free ports for the requested pod ports"
     assert_eq "the address" 127.0.0.1 "$(kubectl get pod "$1-code" -o jsonpath='{.status.podIP}')"
@@ -62,19 +63,19 @@ life() { # TAG
 kills() { # TAG
     CODE=${STRAYS//\$TAG/$1}
     pod "$1-kill" Always "$CODE exec -a main-$1 sleep 1000"
-    wait_until "the strays of $1 to run" runs "stray-$1"
-    wait_until "the command of $1 to run" runs "main-$1"
+    wait_until "the strays of $1 to run" strays_run "$1"
+    wait_until "the command of $1 to run" runs "^main-$1"
     first=$(parent_of "$(pgrep -f "^main-$1")")
     supervisor=$(parent_of "$first")
     before=$(pgrep -f "stray-$1|main-$1")
     kill -9 "$first"
     for pid in $before; do wait_until "process $pid to end with the first process" has_ended "$pid"; done
     wait_until "a restart" restarts_are "$1-kill" 1
-    wait_until "the command to run again" runs "main-$1"
+    wait_until "the command to run again" runs "^main-$1"
     before=$(pgrep -f "stray-$1|main-$1")
     kill -9 "$supervisor"
     for pid in $before; do wait_until "process $pid to end with the supervisor" has_ended "$pid"; done
-    wait_until "the command to run once more" runs "main-$1"
+    wait_until "the command to run once more" runs "^main-$1"
     server=$(server_pid)
     kill -9 "$server"
     wait_until "the server to end" has_ended "$server"
