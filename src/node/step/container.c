@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -259,6 +260,15 @@ bool container_run_read(struct container_run *run)
     read_output(run, 0, false);
     read_output(run, 1, false);
     return changed;
+}
+
+bool container_run_is_ending(struct container_run *run)
+{
+    (void)read_reports(run);
+    /* Its first process closes its files before it leaves the namespaces. */
+    struct pollfd line = {.fd = run->report_fd};
+    bool is_closed = poll(&line, 1, 0) > 0 && line.revents & POLLHUP;
+    return is_closed || (run->has_report && run->report.kind != STEP_RUNNING);
 }
 
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)

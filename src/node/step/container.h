@@ -44,6 +44,10 @@ int container_run_output(const struct container_run *run, int stream);
 /* Something is to be read: true if it says that the program runs now. */
 bool container_run_read(struct container_run *run);
 
+/* Its program has ended, or its sandbox is being taken apart: what is tried in there now fails for
+ * that, and only that. Its first process will be reaped. */
+bool container_run_is_ending(struct container_run *run);
+
 /* The sandbox's first process has been reaped: the rest of the output is copied and the state
  * becomes terminated. */
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms);

@@ -244,6 +244,8 @@ void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake)
     for (int i = 0; i < LIFE_CHECKS; i++) {
         if (!step_check_look(&life->checks[i], now_ms, wake, &verdict))
             continue;
+        if (verdict.outcome == CHECK_FAILED && container_run_is_ending(life->run))
+            continue; /* it is not the container that failed; its end is heard of soon */
         if (i == HOOK)
             take_hook(life, &verdict, now_ms);
         else

@@ -32,6 +32,9 @@ struct pod pod_make(const char *name, const char *address, const char *script)
 {
     struct pod pod = {.arena = arena_new()};
     pod.directory = arena_printf(pod.arena, "%s/pods/%s", state_dir, name);
+    /* A test that failed has left its pod. */
+    node_pod_end(pod.directory, false, 0, NULL);
+    file_remove_tree(pod.directory, NULL);
     file_make_dirs(pod.directory, 0700, NULL);
     pod.spec = (struct pod_spec){
         .hostname = name,
@@ -183,14 +186,14 @@ int pod_count_news(const struct pod *pod, const char *reason, const char *messag
     return count;
 }
 
-static char *kept_path(const struct pod *pod, const char *name)
+char *pod_kept_path(const struct pod *pod, const char *name)
 {
     return arena_printf(pod->arena, "%s/kept/%s", pod->directory, name);
 }
 
 void pod_add_kept(struct pod *pod)
 {
-    char *directory = kept_path(pod, ".");
+    char *directory = pod_kept_path(pod, ".");
     file_make_dirs(directory, 0777, NULL);
     chmod(directory, 0777);
     pod_container_add_mount(pod->arena, pod->main, "/v", directory);
@@ -198,7 +201,7 @@ void pod_add_kept(struct pod *pod)
 
 char *pod_keep(const struct pod *pod, const char *name)
 {
-    char *path = kept_path(pod, name);
+    char *path = pod_kept_path(pod, name);
     assert_int_equal(file_write_atomic(path, "", 0, 0666, NULL), 0);
     return path;
 }
@@ -207,7 +210,7 @@ const char *pod_kept(const struct pod *pod, const char *name)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, LOG_MAX);
-    if (file_read(kept_path(pod, name), &text, NULL) < 0)
+    if (file_read(pod_kept_path(pod, name), &text, NULL) < 0)
         return "nothing";
     return arena_strndup(pod->arena, text.data, text.size);
 }
@@ -215,7 +218,7 @@ const char *pod_kept(const struct pod *pod, const char *name)
 void pod_await_kept(const struct pod *pod, const char *name, const char *start)
 {
     int64_t deadline = moment_wall_ms() + DEADLINE_MS;
-    while (!file_exists(kept_path(pod, name)) || !str_has_prefix(pod_kept(pod, name), start)) {
+    while (!file_exists(pod_kept_path(pod, name)) || !str_has_prefix(pod_kept(pod, name), start)) {
         if (moment_wall_ms() > deadline)
             fail_msg("%s/%s: %s", pod->directory, name, pod_kept(pod, name));
         poll(NULL, 0, 5);

@@ -48,6 +48,7 @@ int pod_count_news(const struct pod *pod, const char *reason, const char *messag
 /* A directory at /v of the main container, and of those that are made like it later: it outlives
  * their runs. */
 void pod_add_kept(struct pod *pod);
+char *pod_kept_path(const struct pod *pod, const char *name);
 /* Make an empty file there; its path. */
 char *pod_keep(const struct pod *pod, const char *name);
 /* What is in a file there; "nothing" if it is not there. */
@@ -74,6 +75,7 @@ void what_is_too_long_is_named(void **state);
 void a_failed_probe_restarts(void **state);
 void a_failed_probe_ends_for_good(void **state);
 void a_probe_that_hangs_has_failed(void **state);
+void an_end_fails_no_probe(void **state);
 void startup_holds_the_others_back(void **state);
 void readiness_comes_and_goes(void **state);
 void probes_and_hooks_over_the_network(void **state);

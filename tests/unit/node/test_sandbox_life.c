@@ -5,8 +5,15 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "node/process/table.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { AT_ONCE_MS = 10, NEVER_MS = 10 * DEADLINE_MS };
 
@@ -117,6 +124,56 @@ void a_probe_that_hangs_has_failed(void **state)
                                     "Liveness probe failed: command timed out: \"/bin/sh -c exec "
                                     "sleep 1000\" timed out after 0s"),
                      1);
+    pod_drop(&pod);
+}
+
+static bool is_running(const struct pod *pod)
+{
+    return main_of(pod) && main_of(pod)->phase == CONTAINER_RUNNING;
+}
+
+/* What the container's program has started; 0: nothing yet. */
+static pid_t find_grandchild(pid_t init)
+{
+    _cleanup_(process_table_release) struct process_table table = {0};
+    process_table_read(&table);
+    for (size_t i = 0; i < table.all.count; i++) {
+        const struct process_entry *entry = &table.all.items[i],
+                                   *child = process_table_climb(&table, entry, &init, 1);
+        if (child && child != entry)
+            return entry->pid;
+    }
+    return 0;
+}
+
+/* What has done its work is not condemned by a probe that comes, or is on its way, while the kernel
+ * takes the sandbox apart. That takes as long as its slowest process; here one that is traced, and
+ * so stays until we let it go. */
+void an_end_fails_no_probe(void **state)
+{
+    struct pod pod = pod_make("done", "10.244.1.1", "sleep 1000 & read go </v/go; exit 0");
+    pod_add_kept(&pod);
+    char *go = pod_kept_path(&pod, "go");
+    assert_int_equal(mkfifo(go, 0666), 0);
+    probe_by_script(&pod, PROBE_LIVENESS, 1, "touch /v/tried");
+    pod.spec.restart = RESTART_ON_FAILURE;
+    pod.spec.grace_ms = NEVER_MS;
+    pod_start(&pod);
+    pod_await(&pod, is_running);
+    pod_await_kept(&pod, "tried", "");
+    pid_t slow;
+    while (!(slow = find_grandchild((pid_t)main_of(&pod)->pid)))
+        poll(NULL, 0, AT_ONCE_MS);
+    assert_int_equal(ptrace(PTRACE_SEIZE, slow, NULL, NULL), 0);
+    close(open(go, O_WRONLY | O_CLOEXEC));
+    siginfo_t end;
+    assert_int_equal(waitid(P_PID, (id_t)slow, &end, WEXITED | WNOWAIT), 0);
+    poll(NULL, 0, 20 * AT_ONCE_MS); /* for as many tries */
+    assert_int_equal(pod_count_news(&pod, "Unhealthy", NULL), 0);
+    assert_int_equal(waitpid(slow, NULL, 0), slow);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    assert_int_equal(main_of(&pod)->restarts, 0);
+    assert_int_equal(pod_count_news(&pod, "Unhealthy", NULL), 0);
     pod_drop(&pod);
 }
 
