@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -52,13 +53,22 @@ static inline void fixture_close(struct fixture *fixture)
     fixture->store = NULL;
 }
 
+/* In memory where the machine has a place for that: these tests flush some hundred times, and a
+ * disk may take seconds for one. A killed process loses nothing there either, and for the power
+ * there is power_disk.h. */
+static inline void fixture_make_directory(char directory[64])
+{
+    snprintf(directory, 64, "%s/store.XXXXXX",
+             access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp");
+    assert_non_null(mkdtemp(directory));
+}
+
 static inline void fixture_init(struct fixture *fixture, bool on_disk)
 {
     struct err err = ERR_INIT;
     *fixture = (struct fixture){.arena = arena_new()};
     if (on_disk) {
-        strcpy(fixture->directory, "/tmp/store.XXXXXX");
-        assert_non_null(mkdtemp(fixture->directory));
+        fixture_make_directory(fixture->directory);
         snprintf(fixture->path, sizeof(fixture->path), "%s/db", fixture->directory);
         assert_int_equal(loop_new(&fixture->loop, &err), 0);
     } else {

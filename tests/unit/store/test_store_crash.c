@@ -157,8 +157,8 @@ static bool read_report(int fd, struct model *model)
 
 static void kill_often(int64_t history_max, uint64_t seed)
 {
-    char directory[] = "/tmp/store-crash.XXXXXX", path[96];
-    assert_non_null(mkdtemp(directory));
+    char directory[64], path[96];
+    fixture_make_directory(directory);
     snprintf(path, sizeof(path), "%s/db", directory);
     const char *wanted = getenv("TRAINYARD_TEST_KILLS");
     int kills = wanted ? atoi(wanted) : 10;
