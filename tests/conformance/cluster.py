@@ -11,6 +11,7 @@ import time
 import urllib.parse
 
 PATIENCE_S = int(os.environ.get("TRAINYARD_PATIENCE", "120"))
+ANSWER_S = PATIENCE_S / 2  # that one answer may take, so that there is time to ask again
 POLL_S = 0.1
 
 
@@ -97,7 +98,7 @@ class Cluster:
 
     def connection(self):
         if getattr(self.local, "generation", None) != self.generation:
-            self.local.line = http.client.HTTPConnection("127.0.0.1", self.proxy.port, timeout=60)
+            self.local.line = http.client.HTTPConnection("127.0.0.1", self.proxy.port, timeout=ANSWER_S)
             self.local.generation = self.generation
         return self.local.line
 
@@ -140,6 +141,7 @@ class PodRecord:
         self.cluster = cluster
         self.path = f"/api/v1/namespaces/{namespace}/pods"
         self.uids = {}
+        self.alive = set() # of those, as far as it has read
         self.line = None
         self.stopped = False
         self.begun = threading.Event()
@@ -149,17 +151,20 @@ class PodRecord:
             raise Failure(f"waited {PATIENCE_S} s for: the pods of {namespace} to be watched")
 
     def add(self, pod):
-        self.uids.setdefault(pod["metadata"]["name"], set()).add(pod["metadata"]["uid"])
+        uid = pod["metadata"]["uid"]
+        self.uids.setdefault(pod["metadata"]["name"], set()).add(uid)
+        return uid
 
     def watch(self):
         pods = self.cluster.request("GET", self.path)
-        for pod in pods["items"]:
-            self.add(pod)
+        self.alive = {self.add(pod) for pod in pods["items"]}
         self.line = http.client.HTTPConnection("127.0.0.1", self.cluster.proxy.port)
         self.line.request("GET", f"{self.path}?watch=1&resourceVersion={pods['metadata']['resourceVersion']}")
         self.begun.set()
         for text in self.line.getresponse():
-            self.add(json.loads(text)["object"])
+            event = json.loads(text)
+            uid = self.add(event["object"])
+            (self.alive.discard if event["type"] == "DELETED" else self.alive.add)(uid)
 
     def run(self):
         while not self.stopped:
@@ -235,10 +240,12 @@ class Space:
         return self.pod(pod)["metadata"]["uid"]
 
     def made(self, pod):
-        """How many pods of this name there have been."""
-        if not self.gone("pods", pod):
-            until(f"{pod} to be on record", lambda u=self.uid(pod): u in self.record.uids.get(pod, ()))
-        return len(self.record.uids.get(pod, ()))
+        """How many pods of this name there have been, at least one: the record is read behind what happens."""
+        def is_on_record():
+            present = set() if self.gone("pods", pod) else {self.uid(pod)}
+            return pod in self.record.uids and self.record.uids[pod] & self.record.alive == present
+        until(f"{pod} to be on record", is_on_record)
+        return len(self.record.uids[pod])
 
     def labels(self, pod, job):
         """A pod's, without that of its gang, where the operator makes gangs."""
@@ -314,7 +321,7 @@ class Space:
                 forward = Child([self.cluster.kubectl, "port-forward", "-n", self.name, f"pod/{pod}", f":{port}"],
                                 "Forwarding from 127.0.0.1:", " ")
                 self.forwards[pod] = forward
-        line = http.client.HTTPConnection("127.0.0.1", forward.port, timeout=20)
+        line = http.client.HTTPConnection("127.0.0.1", forward.port, timeout=ANSWER_S)
         try:
             line.request("GET", path)
             answer = line.getresponse()
@@ -329,6 +336,11 @@ class Space:
     def ask(self, pod, path, port=2222):
         """What the replica answers. It may not listen yet."""
         return until(f"{pod} to answer {path}", lambda: self.ask_once(pod, path, port))
+
+    def resolve(self, pod, name, port=2222):
+        """The addresses that the replica finds for a name, or its words where no server answers it."""
+        status, text = self.ask(pod, f"/resolve?name={name}", port)
+        return json.loads(text) if status == 200 else text
 
     def end(self, pod, code, port=2222):
         """Let the replica exit: asked only once, and only when it is known to listen."""

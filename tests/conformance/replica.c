@@ -25,7 +25,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PORT_DEFAULT = 2222, REQUEST_MAX = 8192, TERM_CODE = 143, NOT_ASKED = -1 };
+enum {
+    PORT_DEFAULT = 2222,
+    REQUEST_MAX = 8192,
+    TERM_CODE = 143,
+    NOT_ASKED = -1,
+    PATIENCE_S = 60, /* with one that has connected: what carries its words here may stand still */
+};
 
 struct options {
     int64_t port, exit_code, on_term;
@@ -172,7 +178,7 @@ static bool read_request(int fd, char *request, size_t max)
 
 static void serve(int fd)
 {
-    static const struct timeval patience = {.tv_sec = 5};
+    static const struct timeval patience = {.tv_sec = PATIENCE_S};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char request[REQUEST_MAX], rest[256];
     struct answer answer;

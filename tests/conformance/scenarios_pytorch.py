@@ -42,8 +42,8 @@ def pytorch(space):
                [(p["name"], p["port"]) for p in service["spec"]["ports"]])
         expect(f"{name}'s environment", told(rank), environment(space, name))
     address = space.pod("torch-master-0")["status"]["podIP"]
-    until("a worker to find the master by its short name", lambda: json.loads(
-        space.ask("torch-worker-1", "/resolve?name=torch-master-0", PORT)[1]) == [address])
+    until("a worker to find the master by its short name",
+          lambda: space.resolve("torch-worker-1", "torch-master-0", PORT) == [address])
 
     space.end("torch-worker-0", 0, PORT)
     until("it to be counted", lambda: space.counts("torch")["Worker"] == {"active": 1, "succeeded": 1})

@@ -64,8 +64,8 @@ def independent_workers(space):
     space.until_running("team", *pods)
     for asked in pods:
         address = space.pod(f"team-{asked}")["status"]["podIP"]
-        until(f"{asked} to be found by its name", lambda a=asked, ip=address: json.loads(
-            space.ask("team-worker-2", f"/resolve?name=team-{a}.{space.name}.svc")[1]) == [ip])
+        until(f"{asked} to be found by its name", lambda a=asked, ip=address:
+              space.resolve("team-worker-2", f"team-{a}.{space.name}.svc") == [ip])
     for index in range(3):
         space.end(f"team-worker-{index}", 0)
     space.until_true("team", "Succeeded")
@@ -193,8 +193,8 @@ def host_network(space):
         expect(f"{pod}'s resolver", "ClusterFirstWithHostNet", spec["dnsPolicy"])
         expect(f"{pod}'s service's port", [port], [p["port"] for p in space.get("services", pod)["spec"]["ports"]])
         address = space.pod(pod)["status"]["podIP"]
-        until(f"{pod} to be found by its name", lambda a=address, p=pod: json.loads(
-            space.ask(pods[0], f"/resolve?name={p}.{space.name}.svc", ports[0])[1]) == [a])
+        until(f"{pod} to be found by its name", lambda a=address, p=pod:
+              space.resolve(pods[0], f"{p}.{space.name}.svc", ports[0]) == [a])
     for pod, port in zip(pods, ports):
         space.end(pod, 0, port)
     space.until_true("host", "Succeeded")
