@@ -6,14 +6,17 @@ import { chromium } from 'playwright-core';
 import assert from 'node:assert/strict';
 
 const [url, picture, person, notAPicture, screenshots] = process.argv.slice(2);
+const patience = 120_000; // milliseconds that only a defect reaches
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
+  timeout: patience,
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
          '--disable-component-update', '--disable-sync'],
 });
 
 try {
   const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
+  page.setDefaultTimeout(patience);
   const complaints = [];
   page.on('pageerror', error => complaints.push(String(error)));
   page.on('response', reply => { if (reply.status() >= 500) complaints.push(`${reply.status()} ${reply.url()}`); });
