@@ -5,8 +5,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/moment.h"
 #include "base/str.h"
 #include "node/limits/cgroup_detect.h"
+#include "node/process/lock.h"
 #include "node/state_number.h"
 
 #include <dirent.h>
@@ -262,7 +264,15 @@ struct destroy {
 static void destroy_one(void *context, const struct cgroup_trees *one)
 {
     struct destroy *destroy = context;
-    int result = cgroup_remove(one, NULL, destroy->err);
+    int64_t deadline = moment_monotonic_ms() + PROCESS_DEATH_MS;
+    struct err err;
+    int result;
+    do { /* the dying leave their group when they are dead */
+        err = ERR_INIT;
+        result = cgroup_remove(one, NULL, &err);
+    } while (result < 0 && err.sys == EBUSY && moment_monotonic_ms() < deadline);
+    if (result < 0 && destroy->err)
+        *destroy->err = err;
     destroy->result = result < 0 ? result : destroy->result;
 }
 

@@ -115,22 +115,21 @@ static int ask_to_end(const char *directory, const struct pod_stop *stop)
 }
 
 /* Wait for a supervisor; one that does not end in time is killed, and its pod with it. */
-static int await_end(int pidfd, int64_t grace_ms, struct err *err)
+static int await_end(int pidfd, int64_t grace_ms, int death_ms, struct err *err)
 {
-    bool ended = process_wait_end(pidfd, (int)grace_ms + STOP_SLACK_MS);
-    if (!ended) {
-        pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-        ended = process_wait_end(pidfd, STOP_SLACK_MS);
-    }
+    int result = 0;
+    if (!process_wait_end(pidfd, (int)grace_ms + STOP_SLACK_MS))
+        result = process_kill(pidfd, death_ms, err);
     close(pidfd);
-    return ended ? 0 : err_set(err, ERR_TIMEOUT, "the supervisor of a pod does not end");
+    return result < 0 ? err_wrap(err, "cannot end the supervisor of a pod") : 0;
 }
 
 int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err)
 {
     const struct pod_stop stop = {.grace_ms = grace_ms};
     int pidfd = ask_to_end(directory, &stop);
-    int result = pidfd < 0 ? 0 : await_end(pidfd, grace_ms, err);
+    /* The server waits, and whoever calls it: what is dying still is told, and found again. */
+    int result = pidfd < 0 ? 0 : await_end(pidfd, grace_ms, STOP_SLACK_MS, err);
     if (plain)
         strays_end_marked(directory, NULL, NULL);
     return result;
@@ -176,7 +175,7 @@ static int end_pods(const char *state_dir, struct err *err)
         closedir(directory);
     int result = 0;
     for (size_t i = 0; i < pidfds.count; i++) {
-        int one = await_end(pidfds.items[i], STOP_GRACE_MS, err);
+        int one = await_end(pidfds.items[i], STOP_GRACE_MS, PROCESS_DEATH_MS, err);
         result = one < 0 ? one : result;
     }
     vec_release(&pidfds);
@@ -200,12 +199,10 @@ static int end_holder(const char *state_dir, struct err *err)
     pid_t pid;
     if (process_lock_holder(lock, &pidfd, &pid, NULL) < 0)
         return 0;
-    if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 || !process_wait_end(pidfd, STOP_SLACK_MS))
-        return err_set(err, ERR_FORBIDDEN,
-                       "cannot end the holder of the pod network (process %d): was the cluster "
-                       "started by another user",
-                       (int)pid);
-    return 0;
+    int result = process_kill(pidfd, PROCESS_DEATH_MS, err);
+    return result < 0
+               ? err_wrap(err, "cannot end the holder of the pod network (process %d)", (int)pid)
+               : 0;
 }
 
 /* Pods, and what their network is made of. */

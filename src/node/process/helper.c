@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <sys/pidfd.h>
 
-enum { END_MS = 3 * 1000 };
-
 const struct helper_kind HELPER_PROXY = {"proxy", "proxy", "services", "the proxy of services"};
 const struct helper_kind HELPER_NAMES = {"names", "responder", "names", "the name server of pods"};
 const struct helper_kind HELPER_WAY_OUT = {"way-out", "way-out.lock", "way-out.network",
@@ -60,8 +58,6 @@ int helper_process_end(const struct helper_kind *kind, const char *state_dir, st
     _cleanup_fd_ int pidfd = -1;
     if (helper_process_find(kind, state_dir, &pidfd, NULL) < 0)
         return 0;
-    if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 || !process_wait_end(pidfd, END_MS))
-        return err_set(err, ERR_FORBIDDEN, "cannot end %s: was the cluster started by another user",
-                       kind->what);
-    return 0;
+    int result = process_kill(pidfd, PROCESS_DEATH_MS, err);
+    return result < 0 ? err_wrap(err, "cannot end %s", kind->what) : 0;
 }

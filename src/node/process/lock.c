@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
@@ -57,4 +58,14 @@ bool process_wait_end(int pidfd, int timeout_ms)
         got = poll(&wait, 1, timeout_ms);
     } while (got < 0 && errno == EINTR);
     return got > 0;
+}
+
+int process_kill(int pidfd, int timeout_ms, struct err *err)
+{
+    if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
+        return err_set(err, ERR_FORBIDDEN, "was the cluster started by another user");
+    if (!process_wait_end(pidfd, timeout_ms))
+        return err_set(err, ERR_TIMEOUT, "it was killed and is not dead %d s later: try again",
+                       timeout_ms / 1000);
+    return 0;
 }

@@ -20,4 +20,12 @@ int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct
 /* Wait up to timeout_ms for the process behind a pidfd to end; true if it has. */
 bool process_wait_end(int pidfd, int timeout_ms);
 
+/* One that was killed is dead when the kernel gets to it, which a busy machine may put off for
+ * seconds. Nothing can be done but wait; this long, and something is wrong with the machine. */
+enum { PROCESS_DEATH_MS = 60 * 1000 };
+
+/* Kill the process behind a pidfd and wait up to timeout_ms for its end. ERR_FORBIDDEN if it is not
+ * ours to kill, ERR_TIMEOUT if it is dying still. */
+int process_kill(int pidfd, int timeout_ms, struct err *err);
+
 #endif

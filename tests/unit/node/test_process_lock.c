@@ -1,0 +1,78 @@
+/* Killing a process and waiting for its end, however long the kernel puts that off. */
+#include "node_test.h"
+
+#include "node/process/lock.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LIFE_SECONDS = 120 };
+
+static void *live_on(void *context)
+{
+    const int *line = context;
+    pid_t self = gettid();
+    if (write(*line, &self, sizeof(self)) != (ssize_t)sizeof(self))
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+/* A process of two threads; the second tells its number. */
+static pid_t start(pid_t *ret_thread)
+{
+    int line[2];
+    assert_int_equal(pipe(line), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pthread_t thread;
+        alarm(LIFE_SECONDS);
+        if (pthread_create(&thread, NULL, live_on, &line[1]) != 0)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(line[0], ret_thread, sizeof(*ret_thread)), sizeof(*ret_thread));
+    close(line[0]);
+    close(line[1]);
+    return child;
+}
+
+/* Who is traced is not quite dead before who traces it has seen that: a death as long as we like.
+ */
+static void one_that_takes_long_to_die_is_waited_for(void **state)
+{
+    (void)state;
+    pid_t thread;
+    pid_t child = start(&thread);
+    _cleanup_fd_ int pidfd = pidfd_open(child, 0);
+    struct err err = ERR_INIT;
+    bool held = ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0;
+    int early = held ? process_kill(pidfd, 0, &err) : 0;
+    if (held)
+        assert_int_equal(waitpid(thread, NULL, __WALL), thread);
+    int late = process_kill(pidfd, PROCESS_DEATH_MS, held ? NULL : &err);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(late, 0);
+    if (!held)
+        skip(); /* this machine lets nobody trace */
+    assert_int_equal(early, -ERR_TIMEOUT);
+    assert_string_equal(err.message, "it was killed and is not dead 0 s later: try again");
+    assert_int_equal(process_kill(pidfd, 0, NULL), 0); /* nobody is left to kill */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_that_takes_long_to_die_is_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
