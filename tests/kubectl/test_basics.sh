@@ -96,7 +96,7 @@ YAML
     assert_eq "the last followed line" last "$(tail -1 <<<"$followed")"
 
     # A watch shows what happens, then ends with its process.
-    kubectl get pods -n yard -w >"$SCRATCH/watch" &
+    "$KUBECTL" get pods -n yard -w >"$SCRATCH/watch" &
     watch=$!
     watched() { grep -q "$1" "$SCRATCH/watch"; }
     wait_until "the watch to list" watched hello

@@ -132,7 +132,7 @@ look_at_page() {
     kubectl create -f "$SCRATCH/page.yaml"
     wait_for_log page serving -n "$NAMESPACE"
     : >"$SCRATCH/forward.log"
-    as_user "$KUBECTL" port-forward pod/page -n "$NAMESPACE" 8987:8987 >"$SCRATCH/forward.log" 2>&1 &
+    "${AS_USER[@]}" "$KUBECTL" port-forward pod/page -n "$NAMESPACE" 8987:8987 >"$SCRATCH/forward.log" 2>&1 &
     FORWARD_PID=$!
     wait_until "port-forward" forwards
     assert_eq "the digest of $MEGABYTES MB through port-forward" "$(curl -sS http://127.0.0.1:8987/digest)" \

@@ -18,7 +18,7 @@ forward() {
     local count=$1
     shift
     : >"$SCRATCH/forward.log"
-    as_user "$KUBECTL" port-forward -v=4 "$@" >>"$SCRATCH/forward.log" 2>&1 &
+    "${AS_USER[@]}" "$KUBECTL" port-forward -v=4 "$@" >>"$SCRATCH/forward.log" 2>&1 &
     FORWARD_PID=$!
     wait_until "port-forward $*" forwards "$count"
 }

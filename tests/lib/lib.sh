@@ -57,7 +57,8 @@ fail() {
     exit 1
 }
 
-# Run as the user of this test: root, or the ordinary one after become_ordinary_user.
+# Run as the user of this test: root, or the ordinary one after become_ordinary_user. What is to be killed later is started by
+# `"${AS_USER[@]}" COMMAND… &` instead: of a function in the background $! is the shell around it, and the command would live on.
 as_user() { "${AS_USER[@]}" "$@"; }
 
 # From here on everything runs as a user without any right, as most people do. Only root can ask for this.
