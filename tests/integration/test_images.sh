@@ -93,7 +93,7 @@ wordlayers"
     # shellcheck disable=SC2016
     pod entered gzip 'echo own >/home/app/own; sleep 1000'
     wait_until "pod entered to run" pod_phase_is entered Running
-    wait_until "what the container writes" kubectl exec entered -- ls /home/app/own
+    wait_until "what the container writes" kubectl exec entered -- sh -c '[ -s /home/app/own ]'
     assert_eq "a command in an image" "keptown 1234 567 /srv/here entered" \
         "$(kubectl exec entered -- sh -c 'echo $(cat /data/kept /home/app/own) $(id -u) $(id -g) $PWD $(cat /etc/hostname)')"
     assert_eq "input of a command in an image" word "$(echo word | kubectl exec -i entered -- cat)"

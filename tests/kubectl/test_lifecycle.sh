@@ -145,10 +145,10 @@ spec:
   containers:
   - name: main
     image: trainyard/tools
-    command: [sh, -c, 'trap "echo term >>/v/said; exit 0" TERM; while :; do sleep 0.1; done']
+    command: [sh, -c, 'trap "echo term >>/v/said; exit 0" TERM; touch /v/up; while :; do sleep 0.1; done']
     volumeMounts: [{name: v, mountPath: /v}]
     lifecycle:
-      postStart: {exec: {command: [sh, -c, 'while [ ! -e /v/go ]; do sleep 0.1; done; echo post >>/v/said']}}
+      postStart: {exec: {command: [sh, -c, 'until [ -e /v/go ] && [ -e /v/up ]; do sleep 0.1; done; echo post >>/v/said']}}
       preStop: {exec: {command: [sh, -c, 'echo pre >>/v/said']}}
   - name: second
     image: trainyard/tools

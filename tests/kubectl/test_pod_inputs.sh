@@ -115,7 +115,8 @@ spec:
 YAML
     wait_until "the failed mount to be told" has_event heals \
         "FailedMount: MountVolume.SetUp failed for volume \"v\" : hostPath type check failed: $place/word is not a file"
-    as_user tee "$place/word" <<<healed >/dev/null
+    as_user tee "$place/word.new" <<<healed >/dev/null
+    as_user mv "$place/word.new" "$place/word" # whole, when the pod finds it
     wait_for_phase heals Succeeded
     assert_eq "its file" "healed" "$(kubectl logs heals)"
     rm -r "$place"
