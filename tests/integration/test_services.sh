@@ -59,6 +59,7 @@ kind: Pod
 metadata: {name: shell}
 spec:
   terminationGracePeriodSeconds: 0
+  dnsConfig: {options: [{name: timeout, value: "15"}, {name: attempts, value: "5"}]} # a name server may stand still for a while
   volumes: [{name: work, persistentVolumeClaim: {claimName: work}}]
   containers:
   - name: main
