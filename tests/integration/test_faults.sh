@@ -7,7 +7,7 @@
 KILLS=${TRAINYARD_TEST_KILLS:-6}
 STEPS=1000000 # the test ends before the run, which takes as many as the kills take time
 # Generous: on a busy machine one that only had to wait for a processor is not to be taken for dead.
-PEER_TIMEOUT=${TRAINYARD_TEST_PEER_TIMEOUT:-5}
+PEER_TIMEOUT=${TRAINYARD_TEST_PEER_TIMEOUT:-12}
 # Shares of whole parts for 3, 2 and 1 workers: then not a bit depends on how many they are.
 MODEL=(--data procedural --persons 24 --pictures 6 --held-out 0 --image-size 32 --width 8 --batch-persons 12 --batch-pictures 4
     --margin 4 --steps "$STEPS" --checkpoint-every 100 --peer-timeout "$PEER_TIMEOUT" --log json)
@@ -165,11 +165,11 @@ ended() { # INDEX CODE WHAT
     wait "${workers[$1]}" || code=$?
     assert_eq "code of worker $1, $3" "$2" $code
 }
-three() { # DIRECTORY
+three() { # DIRECTORY PEER-TIMEOUT
     rm -f "$SCRATCH"/worker-[012]
     for i in 0 1 2; do
         TF_CONFIG="{\"cluster\":{\"worker\":[$LIST]},\"task\":{\"type\":\"worker\",\"index\":$i}}" \
-            "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/$1" --peer-timeout "${2:-$PEER_TIMEOUT}" >"$SCRATCH/worker-$i" 2>"$SCRATCH/said-$i" &
+            "$TRAINER" fit face "${MODEL[@]}" --model-dir "$SCRATCH/$1" --peer-timeout "$2" >"$SCRATCH/worker-$i" 2>"$SCRATCH/said-$i" &
         workers[i]=$!
     done
     wait_until "the first steps of three" grep -q '"step":7,' "$SCRATCH/worker-0"
@@ -182,7 +182,7 @@ on_disk() { # DIRECTORY
     [ -f "$SCRATCH/$1/step-$(printf %08d "$last").ckpt" ] || fail "step $last is not on disk: $(ls "$SCRATCH/$1")"
 }
 
-three peace
+three peace 3600
 kill -TERM "${workers[2]}"
 ended 2 143 "which was told to stop"
 wait_until "the others to go on" more_formings 'with 2 of 3 workers' 0
@@ -196,7 +196,7 @@ ended 1 143 "whose chief was interrupted"
 assert_contains "the log of worker 1" "$(told 0 'all end')" "$(cat "$SCRATCH/worker-1")"
 on_disk peace
 
-three deleted
+three deleted 3600
 kill -TERM "${workers[@]:0:3}"
 for i in 0 1 2; do ended $i 143 "told to stop with all others"; done
 on_disk deleted

@@ -34,9 +34,9 @@ spec:
     workingDir: $SCRATCH/$1
     command: [python3, -u, -m, http.server, "$2", --bind, 127.0.0.1]
     ports: [{name: web, containerPort: $2}]
-    startupProbe: {exec: {command: [test, -e, $SCRATCH/$1/hooked]}, periodSeconds: 1, failureThreshold: 100}
+    startupProbe: {exec: {command: [bash, -c, 'test -e $SCRATCH/$1/hooked && exec 3<>/dev/tcp/127.0.0.1/$2']}, periodSeconds: 1, failureThreshold: 1000}
     readinessProbe: {httpGet: {path: /ready, port: web}, periodSeconds: 1}
-    livenessProbe: {tcpSocket: {port: web}, periodSeconds: 1}
+    livenessProbe: {tcpSocket: {port: web}, periodSeconds: 1, timeoutSeconds: 30}
     lifecycle:
       postStart: {exec: {command: [touch, $SCRATCH/$1/hooked]}}
       preStop: {exec: {command: [touch, $SCRATCH/$1/stopped]}}
@@ -56,7 +56,7 @@ probes_and_forward() { # TAG
     assert_eq "restarts of a pod that lives" 0 "$(restarts_of "$name")"
 
     : >"$SCRATCH/forward.log"
-    as_user "$KUBECTL" port-forward "pod/$name" ":$port" >>"$SCRATCH/forward.log" 2>&1 &
+    "${AS_USER[@]}" "$KUBECTL" port-forward "pod/$name" ":$port" >>"$SCRATCH/forward.log" 2>&1 &
     FORWARD_PID=$!
     wait_until "port-forward" has_forward
     said=$(python3 - "$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) .*/\1/p' "$SCRATCH/forward.log")" <<'PY'
