@@ -26,7 +26,7 @@ import time
 WRITERS, KEYS, WATCHERS = 4, 6, 3
 NAMESPACE = "kills"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-PATIENCE = 60  # seconds, which only a defect reaches
+PATIENCE = 120  # seconds, which only a defect reaches
 # The store keeps 10,000 changes, or 8 MiB of what they superseded: of maps as large as ours more than this.
 HISTORY = 3000
 
@@ -286,8 +286,9 @@ class Run:
             writer.is_idle.clear()
             writer.has_written.clear()
             writer.may_write.set()
-        if not self.writers[0].has_written.wait(PATIENCE):
-            fail("no write was acknowledged")
+        for writer in self.writers:  # each: one that has no connection yet would wait for the next server
+            if not writer.has_written.wait(PATIENCE):
+                fail(f"no write of writer {writer.index} was acknowledged")
         time.sleep(self.random.uniform(0, 0.5))
         self.server.kill()
         for writer in self.writers:
