@@ -73,7 +73,7 @@ tutorial_type 'kubectl patch'
 wait_to_say suspend-worker-0 '^step'
 tutorial_type 'kubectl patch'
 wait_until "its pods to go" has_pods suspend 0
-tfjob_has_condition suspend Suspended || fail "no pods, and not suspended"
+wait_for_tfjob suspend Suspended
 tutorial_type 'kubectl wait'
 assert_contains "worker 0 after the break" "resum" "$(kubectl logs suspend-worker-0)"
 tutorial_done

@@ -23,7 +23,7 @@ start_operator() {
     OPERATOR_PID=$!
     OPERATORS+=("$OPERATOR_PID")
 }
-ask() { curl -sS --max-time 10 "$(cat "$SCRATCH/$1.url")$2"; } # NAME PATH
+ask() { curl -sS --max-time "$PATIENCE" "$(cat "$SCRATCH/$1.url")$2"; } # NAME PATH
 is_ready() { [ "$(curl -s -o /dev/null -w '%{http_code}' "$(cat "$SCRATCH/$1.url")/readyz")" = 200 ]; }
 leads() { ask "$1" /metrics | finds -x 'leader_election_master_status{name="trainyard-operator"} 1'; }
 metric() { ask "$1" /metrics | sed -n "s/^$2 //p"; } # NAME SERIES
@@ -223,7 +223,9 @@ touch "$SCRATCH/go/first"
 wait_for_tfjob first Succeeded
 labels='{job_namespace="default",framework="tensorflow"}'
 assert_eq "jobs created" 1 "$(metric one "training_operator_jobs_created_total$labels")"
-assert_eq "jobs successful" 1 "$(metric one "training_operator_jobs_successful_total$labels")"
+# Counted when the server has answered, which is after others can see it.
+counts_success() { [ "$(metric "$1" "training_operator_jobs_successful_total$labels")" = 1 ]; }
+wait_until "the success to be counted" counts_success one
 assert_eq "jobs of the one that stands by" "" "$(metric two "training_operator_jobs_created_total$labels")"
 assert_eq "pods watched" 2 "$(metric one 'trainyard_watched_objects{controller="tfjob-controller",resource="pods"}')"
 [ "$(metric one 'rest_client_requests_total{code="201",method="POST"}')" -ge 4 ] || fail "no POST was counted"
@@ -242,7 +244,7 @@ wait_for_tfjob second Succeeded
 assert_eq "the pod is the same" "$uid" "$(uid_of second-worker-1)"
 # What was created under the first is not created again under the second, and neither did the first job succeed again.
 assert_eq "jobs created under the second" "" "$(metric two "training_operator_jobs_created_total$labels")"
-assert_eq "jobs successful under the second" 1 "$(metric two "training_operator_jobs_successful_total$labels")"
+wait_until "the success to be counted under the second" counts_success two
 
 # ---- Asked to end, it hands over at once
 

@@ -29,9 +29,15 @@ note_places() {
     [ -s "$SCRATCH/namespaces" ] || fail "pods live in no namespaces of their own"
     as_user cat "$TRAINYARD_STATE/run/cgroups" >"$SCRATCH/groups" 2>/dev/null || true
 }
+no_processes() {
+    local left
+    left=$(own_processes | xargs -r ps -o pid,args -p)
+    echo "$left"
+    [ -z "$left" ]
+}
 check_nothing_left() { # WHEN
     local group
-    assert_eq "processes $1" "" "$(own_processes | xargs -r ps -o pid,args -p)"
+    wait_until "processes to be gone $1" no_processes # one that was killed is dead when the kernel gets to it
     assert_eq "mounts $1" "" "$(grep -F "$SCRATCH" /proc/self/mountinfo || true)"
     assert_eq "files $1" "" "$(find "$TRAINYARD_STATE" "$HOME/.kube/config" 2>/dev/null)"
     wait_until "namespaces to be gone $1" namespaces_gone # the kernel takes them apart in its own time

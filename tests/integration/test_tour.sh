@@ -11,7 +11,7 @@ page_answers() { curl -sf http://localhost:8987/about; }
 become_ordinary_user
 tutorial_open README.md
 sed -i 's|--seed=1,|--seed=1, --steps=40,|' "$SCRATCH/tree/examples/face/tfjob.yaml"
-tutorial_type 'kubectl get pods -o wide' 'face-worker-0 .*Running' face-worker-2
+tutorial_type 'kubectl get pods -o wide' 'face-worker-0 .*(Running|Completed)' face-worker-2
 tutorial_type 'kubectl logs -f face-worker-0'
 assert_contains "the last step" "step 40/40" "$TYPED"
 tutorial_type 'kubectl apply -f examples/face/predict.yaml'

@@ -13,6 +13,7 @@ NAMESPACE=kubeflow-user-example-com
 
 pods_of() { kubectl get pods -n $NAMESPACE -l "pod-name=$1" -o "jsonpath={.items[*]$2}"; }
 runs() { [[ " $(pods_of "$1" .status.phase) " == *" Running "* ]]; }
+has_begun() { runs "$1" || succeeded "$1"; }
 succeeded() { [[ " $(pods_of "$1" .status.phase) " == *" Succeeded "* ]]; }
 says() { kubectl logs -n $NAMESPACE -l "pod-name=$1" --tail=-1 | finds "$2"; }
 
@@ -26,7 +27,7 @@ check() { # VICTIM or ""
     done
     tutorial_type 'kubectl get workflows'
     assert_contains "the workflow" triplet-training-pipeline- "$TYPED"
-    for worker in 1 2 3; do wait_until "worker $worker" runs worker-$worker; done
+    for worker in 1 2 3; do wait_until "worker $worker" has_begun worker-$worker; done
     tutorial_type 'kubectl get pods --all-namespaces'
     nodes=$(for worker in 1 2 3; do pods_of worker-$worker .spec.nodeName; echo; done | tr '\n' ' ')
     assert_eq "the workers' nodes" "node-1 node-2 node-3 " "$nodes"

@@ -65,7 +65,7 @@ tutorial_type 'kubectl apply'
 wait_to_say elastic-worker-0 'epoch [0-9]+ workers 2'
 tutorial_type 'kubectl scale pytorchjob elastic --replicas=3'
 wait_to_say elastic-worker-0 'epoch [0-9]+ workers 3'
-assert_contains "the newcomer" "of 3 begins after epoch" "$(kubectl logs elastic-worker-2)"
+wait_to_say elastic-worker-2 'of 3 begins after epoch'
 ! kubectl logs elastic-worker-2 | grep 'begins after epoch 0' || fail "the newcomer began anew"
 tutorial_type 'kubectl scale pytorchjob elastic --replicas=2'
 wait_to_say elastic-worker-0 'rank [0-9] of 2 begins after epoch [1-9]'

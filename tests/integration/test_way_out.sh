@@ -136,8 +136,8 @@ check_kernel() {
     asker
     check_turn "as root"
     # A neighbour's packets are as they were.
-    assert_eq "what the internet sees of a neighbour" "hello 198.51.101.2" "$(ip netns exec neighbour curl -sS -m 10 http://192.0.2.1/)"
-    assert_eq "what the internet sees of the machine" "hello 198.51.100.2" "$(curl -sS -m 10 http://192.0.2.1/)"
+    assert_eq "what the internet sees of a neighbour" "hello 198.51.101.2" "$(ip netns exec neighbour curl -sS -m "$PATIENCE" http://192.0.2.1/)"
+    assert_eq "what the internet sees of the machine" "hello 198.51.100.2" "$(curl -sS -m "$PATIENCE" http://192.0.2.1/)"
     # Nobody comes in who was not asked.
     local inner
     inner=$(sed -n 's/^address //p' "$TRAINYARD_STATE/run/way-out")

@@ -52,6 +52,7 @@ add_bomb() {
 check_bomb() {
     wait_until "the bomb to end" ended_as bomb Error
     assert_contains "the bomb's own words" "fork" "$(kubectl logs bomb)"
+    wait_for_phase neighbour Running
     assert_eq "what its neighbour can still start" fine "$(kubectl exec neighbour -- sh -c 'echo fine | cat')"
     assert_eq "restarts of the neighbour" 0 "$(field neighbour .status.containerStatuses[0].restartCount)"
     pod later Never 'echo later | cat' ''
