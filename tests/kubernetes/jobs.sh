@@ -41,6 +41,7 @@ times_created() { # POD
 # Who leads, as the operator writes it into its lease: POD_UNIQUE. Empty while nobody does.
 lease_holder() { kubectl get lease trainyard-operator -n trainyard -o jsonpath='{.spec.holderIdentity}'; }
 leader() { lease_holder | sed 's/_.*//'; }
+has_leader() { kubectl get pod "$(leader)" -n trainyard; } # one that is there
 
 # A kind that the server does not know has nothing, too.
 nothing_of() { [ -z "$(kubectl get "$1" -o name 2>/dev/null)" ]; }

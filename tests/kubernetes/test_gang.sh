@@ -13,7 +13,7 @@ clean_up() { # EXIT-CODE
 }
 
 kubectl apply -f "$ROOT/manifests/crds.yaml"
-kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
+kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org --timeout="${PATIENCE}s"
 
 echo "a server that does not know PodGroups"
 operator_start volcano

@@ -6,6 +6,8 @@
 with_operator
 
 leads_another() { [ -n "$(lease_holder)" ] && [ "$(lease_holder)" != "$1" ]; }
+starts_of() { for replica in chief-0 worker-0 worker-1 worker-2; do times_started "$1-$replica"; done | xargs; } # JOB
+all_have_started() { [[ $(starts_of "$1") =~ ^([1-9][0-9]* ?){4}$ ]]; }
 
 # The process of a pod of the operator, as the node numbers it.
 operator_process() { # POD
@@ -16,6 +18,7 @@ operator_process() { # POD
 
 for end in delete kill; do
     echo "$end"
+    wait_until 'one to lead' has_leader
     holder=$(lease_holder)
     old=$(leader)
     {
@@ -33,10 +36,11 @@ for end in delete kill; do
     fi
     for replica in chief-0 worker-0 worker-1 worker-2; do wait_for_phase "$end-$replica" Running; done
     wait_until 'another leader' leads_another "$holder"
+    wait_until 'the programs to have told that they started' all_have_started $end
     tell $end
     wait_for_tfjob $end Succeeded
     assert_eq 'pods made' '1 1 1 1' "$(for replica in chief-0 worker-0 worker-1 worker-2; do times_created "$end-$replica"; done | xargs)"
-    assert_eq 'programs started' '1 1 1 1' "$(for replica in chief-0 worker-0 worker-1 worker-2; do times_started "$end-$replica"; done | xargs)"
+    assert_eq 'programs started' '1 1 1 1' "$(starts_of $end)"
 done
 is_complete() { [ "$(kubectl get deployments -n trainyard -o jsonpath='{.items[0].status.readyReplicas}')" = 2 ]; }
 wait_until 'two replicas again' is_complete

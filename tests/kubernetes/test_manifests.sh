@@ -12,7 +12,7 @@ kubectl apply "${parts[@]/#/-f$MANIFESTS/base/}"
 assert_eq 'changes of a second apply' '' "$(kubectl apply "${parts[@]/#/-f$MANIFESTS/base/}" | grep -v ' unchanged$')"
 assert_eq 'what the joined file has besides' deployment.apps/trainyard-operator \
     "$(kubectl apply --dry-run=server -f "$MANIFESTS/install.yaml" | grep -Ev '^[^d].* unchanged' | cut -d ' ' -f 1)"
-kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
+kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org --timeout="${PATIENCE}s"
 
 explains() { [[ $(kubectl explain "$1") == *"$2"* ]]; }
 wait_until 'explain tfjob.spec' explains tfjob.spec 'tfReplicaSpecs	<map[string]Object> -required-'

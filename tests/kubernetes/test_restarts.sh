@@ -49,7 +49,7 @@ echo 'the node is drained'
 } | job drained 'runPolicy: {}' | kubectl apply -f -
 for replica in chief-0 worker-0 worker-1; do wait_for_phase drained-$replica Running; done
 before=$(uid_of drained-chief-0)
-kubectl drain "$NODE" --ignore-daemonsets --force --delete-emptydir-data --timeout=100s
+kubectl drain "$NODE" --ignore-daemonsets --force --delete-emptydir-data --timeout="${PATIENCE}s"
 assert_eq 'pods that run on a drained node' '' "$(kubectl get pods --field-selector status.phase=Running -o name)"
 kubectl uncordon "$NODE"
 wait_until 'the chief to be replaced' is_replaced drained-chief-0 "$before"
