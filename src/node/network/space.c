@@ -39,7 +39,10 @@
 
 enum {
     STOP_GRACE_MS = 5 * 1000, /* `down` gives pods this long */
-    STOP_SLACK_MS = 3 * 1000, /* and their supervisors this much more to write it down */
+    /* and their supervisors this much more: a hook that is cut, a sandbox that the kernel takes
+     * apart, and what is written down, on a disk that takes seconds for each flush */
+    STOP_SLACK_MS = 30 * 1000,
+    SERVER_DEATH_MS = 3 * 1000, /* how long the server waits for one that it has killed */
     NOTE_MAX = 4096,
 };
 
@@ -129,7 +132,7 @@ int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err
     const struct pod_stop stop = {.grace_ms = grace_ms};
     int pidfd = ask_to_end(directory, &stop);
     /* The server waits, and whoever calls it: what is dying still is told, and found again. */
-    int result = pidfd < 0 ? 0 : await_end(pidfd, grace_ms, STOP_SLACK_MS, err);
+    int result = pidfd < 0 ? 0 : await_end(pidfd, grace_ms, SERVER_DEATH_MS, err);
     if (plain)
         strays_end_marked(directory, NULL, NULL);
     return result;
