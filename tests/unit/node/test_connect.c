@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "own_network.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>
@@ -233,5 +234,6 @@ int main(void)
         TEST(half_an_end), TEST(nothing_is_lost_to_a_pause), TEST(a_refusal),
         TEST(inside),      TEST(inside_a_pod_that_is_gone),  TEST(no_address),
         TEST(given_up)};
+    (void)own_network_enter();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Who has a port of the machine: lines of /proc/net/tcp and udp, and this very process. */
 #include "node_test.h"
+#include "own_network.h"
 
 #include "node/network/port_holder.h"
 
@@ -78,5 +79,6 @@ static void myself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(myself)};
+    (void)own_network_enter();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

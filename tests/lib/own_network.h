@@ -1,0 +1,26 @@
+/* For tests that close a port and count on it: own_network_enter() gives the test a network with
+ * nothing but a loopback, where no other program takes a port. Where the machine forbids that the
+ * test goes on in the machine's network. Before anything is opened, and before the first thread. */
+#ifndef TRAINYARD_TESTS_LIB_OWN_NETWORK_H
+#define TRAINYARD_TESTS_LIB_OWN_NETWORK_H
+
+#include <net/if.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static bool own_network_enter(void)
+{
+    struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    if (unshare(CLONE_NEWNET | (geteuid() ? CLONE_NEWUSER : 0)) < 0)
+        return false;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool is_up = fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &loopback) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_up;
+}
+
+#endif
