@@ -12,6 +12,11 @@
 
 enum { PACKETS_A_TURN = 64 };
 
+int64_t responder_now_ms(const struct responder *responder)
+{
+    return responder->options.now_ms ? responder->options.now_ms() : watched_now_ms();
+}
+
 size_t responder_answer_max(const struct responder_asker *asker, const struct dns_query *query)
 {
     return asker->over_tcp ? DNS_TCP_MAX : dns_query_udp_max(query);
@@ -142,7 +147,7 @@ static int until_deadline(const struct responder *responder)
     int64_t deadline = responder->accept_ms;
     sooner(&deadline, responder_lines_deadline(responder));
     sooner(&deadline, responder_forwards_deadline(responder));
-    int64_t left = deadline - watched_now_ms();
+    int64_t left = deadline - responder_now_ms(responder);
     return !deadline ? -1 : left > 0 ? (int)left : 0;
 }
 
@@ -152,7 +157,7 @@ void responder_run(struct responder *responder, int timeout_ms, const sigset_t *
     if (left >= 0 && (timeout_ms < 0 || left < timeout_ms))
         timeout_ms = left;
     watched_turn(responder->epoll_fd, timeout_ms, mask);
-    int64_t now = watched_now_ms();
+    int64_t now = responder_now_ms(responder);
     responder_forwards_expire(responder, now);
     responder_lines_expire(responder, now);
     responder_forwards_bury(responder);

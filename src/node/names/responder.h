@@ -17,6 +17,7 @@ struct responder_options {
     const char *resolv_conf; /* the file that names the machine's name servers, read when it
                                 changes; must outlive the responder */
     uint16_t port;           /* of those; 0: 53 */
+    int64_t (*now_ms)(void); /* its clock; NULL: the machine's */
 };
 
 /* The sockets are its own once it is made. */

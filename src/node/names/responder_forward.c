@@ -126,7 +126,7 @@ static bool dial(struct forward *forward, bool over_tcp)
         !watched_set(responder->epoll_fd, forward->fd, &forward->watched,
                      over_tcp ? EPOLLOUT : EPOLLIN))
         return false;
-    forward->deadline_ms = watched_now_ms() + TRY_MS;
+    forward->deadline_ms = responder_now_ms(responder) + TRY_MS;
     ring_remove(&forward->link);
     ring_add(&responder->forwards, &forward->link);
     return true;

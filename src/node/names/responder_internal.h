@@ -39,6 +39,7 @@ struct responder_asker {
     struct sockaddr_in peer; /* over UDP */
 };
 
+int64_t responder_now_ms(const struct responder *responder);
 size_t responder_answer_max(const struct responder_asker *asker, const struct dns_query *query);
 void responder_say(struct responder *responder, const struct responder_asker *asker,
                    const void *data, size_t size);

@@ -94,7 +94,7 @@ void responder_line_done(struct responder_line *line)
 static void keep_alive(struct responder_line *line)
 {
     struct responder *responder = line->responder;
-    line->deadline_ms = watched_now_ms() + IDLE_MS;
+    line->deadline_ms = responder_now_ms(responder) + IDLE_MS;
     ring_remove(&line->link);
     ring_add(&responder->lines, &line->link);
 }
@@ -150,7 +150,7 @@ static void line_new(struct responder *responder, int fd)
     line->fd = fd;
     buf_init(&line->in, 4L * RESPONDER_QUERY_MAX);
     buf_init(&line->out, ANSWERS_MAX);
-    line->deadline_ms = watched_now_ms() + IDLE_MS;
+    line->deadline_ms = responder_now_ms(responder) + IDLE_MS;
     ring_add(&responder->lines, &line->link);
     responder->line_count++;
     if (!watched_set(responder->epoll_fd, fd, &line->watched, EPOLLIN))
@@ -169,7 +169,7 @@ void responder_accept(struct watched *watched, uint32_t events)
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
         /* It would be told again and again. */
         watched_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, 0);
-        responder->accept_ms = watched_now_ms() + ACCEPT_RETRY_MS;
+        responder->accept_ms = responder_now_ms(responder) + ACCEPT_RETRY_MS;
     }
 }
 
