@@ -81,3 +81,37 @@ const char *resolvers_search(const char *text, size_t *ret_size)
     }
     return found;
 }
+
+/* "name:N" among the words, or `found`. */
+static int option_of(const char *words, size_t size, const char *name, int found, int max)
+{
+    size_t name_size = strlen(name);
+    for (const char *at = words, *end = words + size; at < end;) {
+        size_t word = 0;
+        while (at + word < end && !strchr(BLANKS, at[word]))
+            word++;
+        if (word > name_size + 1 && memcmp(at, name, name_size) == 0 && at[name_size] == ':') {
+            int number = 0;
+            size_t digit = name_size + 1;
+            for (; digit < word && at[digit] >= '0' && at[digit] <= '9'; digit++)
+                number = number > max ? number : number * 10 + (at[digit] - '0');
+            if (digit == word)
+                found = number < max ? number : max;
+        }
+        at += word + 1;
+    }
+    return found;
+}
+
+int resolvers_option(const char *text, const char *name, int missing, int max)
+{
+    int found = missing;
+    for (const char *line = text; *line;) {
+        size_t size = strcspn(line, "\n"), value_size;
+        const char *value = value_of(line, size, "options", &value_size);
+        if (value)
+            found = option_of(value, value_size, name, found, max);
+        line += size + (line[size] == '\n');
+    }
+    return found;
+}

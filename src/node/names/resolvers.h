@@ -21,5 +21,7 @@ struct resolver {
 size_t resolvers_parse(const char *text, struct resolver ret[RESOLVERS_MAX]);
 /* The value of the last line "search" (or "domain"), not terminated by '\0'; "" with size 0. */
 const char *resolvers_search(const char *text, size_t *ret_size);
+/* The number N of the last "options … name:N …", at most `max`; `missing` where there is none. */
+int resolvers_option(const char *text, const char *name, int missing, int max);
 
 #endif

@@ -17,18 +17,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { NDOTS = 5, SERVER_MS = 2000 }; /* as the pods' resolv.conf has it; then the next one */
+enum {
+    NDOTS = 5,         /* as the pods' resolv.conf has it */
+    SERVER_S = 2,      /* then the next one; unless it says "options timeout:N" … */
+    SERVER_MAX_S = 30, /* … of which the C library takes no more, either */
+};
 
 /* One server, one question. */
 static bool ask(const struct resolver *server, const uint8_t *question, size_t size,
-                int64_t deadline_ms, struct in_addr *ret)
+                int64_t server_ms, int64_t deadline_ms, struct in_addr *ret)
 {
     _cleanup_fd_ int fd =
         socket(server->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, &server->any, server->size) < 0 ||
         send(fd, question, size, 0) != (ssize_t)size)
         return false;
-    int64_t patience = moment_monotonic_ms() + SERVER_MS;
+    int64_t patience = moment_monotonic_ms() + server_ms;
     while (step_wait(fd, POLLIN, deadline_ms < patience ? deadline_ms : patience)) {
         uint8_t data[DNS_UDP_MAX];
         struct dns_reply reply;
@@ -49,12 +53,14 @@ static bool ask_all(const char *resolv_conf, const char *name, int64_t deadline_
     uint16_t id;
     const struct dns_query query = {.type = DNS_A, .class = 1};
     size_t count = resolvers_parse(resolv_conf, servers);
+    int seconds = resolvers_option(resolv_conf, "timeout", SERVER_S, SERVER_MAX_S);
+    int64_t server_ms = 1000L * (seconds > 0 ? seconds : 1);
     if (!dns_is_name(name))
         return false;
     rand_secure(&id, sizeof(id));
     size_t size = dns_query_pass_on(&query, name, id, question);
     for (size_t i = 0; i < count; i++)
-        if (ask(&servers[i], question, size, deadline_ms, ret))
+        if (ask(&servers[i], question, size, server_ms, deadline_ms, ret))
             return true;
     return false;
 }

@@ -417,6 +417,15 @@ static void resolv_conf_is_read(void **state)
     assert_memory_equal(search, "b.example  c", size);
     resolvers_search("nameserver 1.1.1.1\n", &size);
     assert_int_equal(size, 0);
+    static const char OPTIONS[] = "options ndots:5 timeout:3\nnameserver 1.1.1.1\n"
+                                  "options\tedns0  timeout:7 attempts:1 # timeout:8\n"
+                                  "options timeout: timeout:x timeouts:9 timeout:4x\n";
+    assert_int_equal(resolvers_option(OPTIONS, "timeout", 2, 30), 7);
+    assert_int_equal(resolvers_option(OPTIONS, "timeout", 2, 6), 6);
+    assert_int_equal(resolvers_option(OPTIONS, "attempts", 2, 30), 1);
+    assert_int_equal(resolvers_option(OPTIONS, "rotate", 2, 30), 2);
+    assert_int_equal(resolvers_option("options timeout:99999999999999999999", "timeout", 2, 30),
+                     30);
 }
 
 int main(void)
