@@ -15,7 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000, PEER_TIMEOUT_MS = 5000 };
+enum {
+    TIMEOUT_MS = 5 * 60 * 1000,
+    JOIN_MIN_MS = 10000, /* for one that was stopped while all met */
+    REPORT_MS = 5000,
+    PEER_TIMEOUT_MS = 5000,
+};
 
 struct assembly {
     struct rendezvous_options meeting; /* of the whole cluster */
@@ -169,10 +174,10 @@ struct assembly *assembly_free(struct assembly *assembly)
 
 /* The first call of all: nobody returns from it before everybody is connected with everybody. */
 static int join(const struct assembly *assembly, const struct rendezvous_options *meeting,
-                struct rendezvous_links *links, int64_t deadline, struct transport_tcp **ret,
+                struct rendezvous_links *links, int64_t timeout_ms, struct transport_tcp **ret,
                 struct err *err)
 {
-    int64_t left = deadline - moment_monotonic_ms(), report = meeting->report_ms;
+    int64_t report = meeting->report_ms;
     /* Who is behind is said before it is given up. */
     if (assembly->peer_timeout_ms && assembly->peer_timeout_ms * 2 / 5 < report)
         report = assembly->peer_timeout_ms * 2 / 5;
@@ -181,7 +186,7 @@ static int join(const struct assembly *assembly, const struct rendezvous_options
         .rank = meeting->rank,
         .size = meeting->size,
         .channels = meeting->channels,
-        .timeout_ms = left > 1 ? left : 1,
+        .timeout_ms = timeout_ms,
         .report_ms = report,
         .peer_timeout_ms = assembly->peer_timeout_ms,
         .stop = meeting->stop,
@@ -216,7 +221,10 @@ static int form_all(struct assembly *assembly, int64_t deadline, struct transpor
     struct rendezvous_links links;
     int result = rendezvous_meet(&meeting, &links, err);
     *ret_met = result == 0;
-    return result < 0 ? result : join(assembly, &meeting, &links, deadline, ret, err);
+    /* All are here: the last of them may have come in the last moment. */
+    int64_t left = deadline - moment_monotonic_ms();
+    left = left > JOIN_MIN_MS ? left : JOIN_MIN_MS;
+    return result < 0 ? result : join(assembly, &meeting, &links, left, ret, err);
 }
 
 /* Those who have agreed to be the next group become it. */
@@ -239,11 +247,10 @@ static int link_members(struct assembly *assembly, const bool *list, struct tran
     meeting.generation = assembly->generation;
     meeting.numbers = assembly->numbers;
     meeting.timeout_ms = assembly->peer_timeout_ms;
-    int64_t deadline = moment_monotonic_ms() + 2 * assembly->peer_timeout_ms;
     struct rendezvous_links links;
     int result = rendezvous_meet(&meeting, &links, err);
-    if (result == 0)
-        result = join(assembly, &meeting, &links, deadline, ret, err);
+    if (result == 0) /* who is silent is lost before that is over */
+        result = join(assembly, &meeting, &links, 2 * assembly->peer_timeout_ms, ret, err);
     free(tasks);
     return result;
 }

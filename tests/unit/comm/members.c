@@ -89,8 +89,8 @@ struct comm_options members_options(const struct ty_tf_config *config)
                                  .shape = 1,
                                  .secret = "of the test",
                                  .encrypt = getenv("TRAINYARD_TEST_ENCRYPT") != NULL,
-                                 .join_timeout_ms = 20000,
-                                 .timeout_ms = 20000,
+                                 .join_timeout_ms = 60000,
+                                 .timeout_ms = 60000,
                                  .report_ms = 50};
 }
 

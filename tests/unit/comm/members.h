@@ -47,7 +47,8 @@ void members_init(struct members *members, int size);
 /* A chief (if with_chief) and workers on 127.0.0.1, seen by one rank. */
 struct ty_tf_config *members_config(const struct members *members, bool with_chief, int rank);
 
-/* Defaults for a test: a secret, short waits; encrypted links if TRAINYARD_TEST_ENCRYPT is set. */
+/* Defaults for a test: a secret, lines after a moment, and waits that no busy machine makes too
+ * short; encrypted links if TRAINYARD_TEST_ENCRYPT is set. */
 struct comm_options members_options(const struct ty_tf_config *config);
 
 /* Run `member` in a child for every rank; members_wait returns how many failed. */
