@@ -84,10 +84,12 @@ static void processes_sum_together(void **state)
 }
 
 /* Of three processes one dies without a word; the others form anew, sum again in the same memory,
- * and the one that knows more tells the other. */
+ * and the one that knows more tells the other. A death is noticed at once; one that is only kept
+ * from running is waited for. */
 static void goes_on(const struct members *members, int rank)
 {
-    const struct ty_comm_options options = {.secret = "of the test", .min_members = 2};
+    const struct ty_comm_options options = {
+        .secret = "of the test", .min_members = 2, .peer_timeout_ms = 60000};
     struct ty_tf_config *config = members_config(members, false, rank);
     struct ty_comm *comm = NULL;
     void *memory = NULL;
