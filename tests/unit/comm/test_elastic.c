@@ -167,7 +167,8 @@ static void counts(const struct members *members, int rank)
                 result = comm_group_reform(group, &err);
             else
                 result = 0;
-            CHECK(result == 0 || err.code == ERR_UNAVAILABLE);
+            if (err.code != ERR_UNAVAILABLE)
+                CHECK_OK(result, &err);
             if (result == 0)
                 result = take_over(group, &steps, &err);
             if (result == 0) {

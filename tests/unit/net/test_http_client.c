@@ -120,18 +120,24 @@ static void a_listener_may_cancel_free_and_start(void **state)
     buf_release(&frees.body);
 }
 
+/* A call may end before its request is with the server, on a machine that is busy; then the next
+ * one has more time. */
 static void a_timeout_ends_the_call_on_both_sides(void **state)
 {
     struct world *world = *state;
-    struct answer answer = {0};
-    answer_start(&answer, world, "GET", "/hold", "", 0, 30);
-    loop_run(world->loop);
-    if (!world->cancelled)
+    for (int64_t timeout_ms = 30; !world->held && !world->cancelled; timeout_ms *= 4) {
+        struct answer answer = {0};
+        char expected[128];
+        answer_start(&answer, world, "GET", "/hold", "", 0, timeout_ms);
+        while (!answer.ended)
+            loop_run(world->loop);
+        assert_int_equal(answer.err.code, ERR_TIMEOUT);
+        snprintf(expected, sizeof(expected), "/hold?a=b%%20c: no whole answer within %lld ms",
+                 (long long)timeout_ms);
+        assert_non_null(strstr(answer.err.message, expected));
+    }
+    while (!world->cancelled)
         loop_run(world->loop);
-    assert_int_equal(answer.ended, 1);
-    assert_int_equal(answer.err.code, ERR_TIMEOUT);
-    assert_non_null(strstr(answer.err.message, "/hold?a=b%20c: no whole answer within 30 ms"));
-    assert_int_equal(world->cancelled, 1);
 }
 
 static void many_calls_at_once_all_end(void **state)

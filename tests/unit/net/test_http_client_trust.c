@@ -23,7 +23,7 @@
 static void expect_token(struct world *world, const char *path, const char *token)
 {
     struct answer answer = {0};
-    answer_start(&answer, world, "GET", path, "", 0, 5000);
+    answer_start(&answer, world, "GET", path, "", 0, 60000);
     loop_run(world->loop);
     assert_int_equal(answer.ended, 1);
     if (token)
@@ -91,7 +91,7 @@ static void who_hears_of_a_refusal_may_free_the_transport(void **state)
                                                           .on_unauthorized = free_transport,
                                                           .context = world});
     answer_start(&other, world, "GET", "/hold", "", 0, 0);
-    answer_start(&refused, world, "GET", "/refuse", "", 0, 5000);
+    answer_start(&refused, world, "GET", "/refuse", "", 0, 60000);
     loop_run(world->loop);
     assert_null(world->transport);
     assert_int_equal(refused.status + refused.ended + other.ended, 0);
@@ -163,7 +163,7 @@ static void a_proxy_is_asked_also_for_a_server_on_this_machine(void **state)
     snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
     world_use_client(world,
                      &(struct http_client_options){.base_url = "http://127.0.0.1:1", .proxy = url});
-    answer_start(&answer, world, "GET", "/echo", "", 0, 5000);
+    answer_start(&answer, world, "GET", "/echo", "", 0, 60000);
     loop_run(world->loop);
     assert_int_not_equal(answer.status, 0);
     buf_release(&answer.body);
@@ -196,7 +196,7 @@ static void *run_tunnel(void *context)
                                  .sin_port = htons((uint16_t)tunnel->target_port),
                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     size_t size = 0;
-    poll(&accepting, 1, 10000);
+    poll(&accepting, 1, -1);
     int client = accept4(tunnel->listen_fd, NULL, NULL, SOCK_CLOEXEC);
     int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (client < 0 || connect(server, (struct sockaddr *)&target, sizeof(target)) < 0)
@@ -207,7 +207,7 @@ static void *run_tunnel(void *context)
     bool open = write(client, OPEN, sizeof(OPEN) - 1) == (ssize_t)sizeof(OPEN) - 1;
     while (open) {
         struct pollfd ends[] = {{.fd = client, .events = POLLIN}, {.fd = server, .events = POLLIN}};
-        open = poll(ends, 2, 10000) > 0 && (!ends[0].revents || relay(client, server)) &&
+        open = poll(ends, 2, -1) > 0 && (!ends[0].revents || relay(client, server)) &&
                (!ends[1].revents || relay(server, client));
     }
     close(client);
@@ -231,7 +231,7 @@ static void a_tunnel_through_a_proxy_is_not_the_answer(void **state)
                                                           .ca_pem = world->ca.cert_pem,
                                                           .bearer = "secret",
                                                           .proxy = url});
-    answer_start(&answer, world, "GET", "/describe", "", 0, 5000);
+    answer_start(&answer, world, "GET", "/describe", "", 0, 60000);
     loop_run(world->loop);
     world->transport = http_transport_free(world->transport);
     pthread_join(tunnel.thread, NULL);

@@ -86,7 +86,7 @@ static void dial(struct world *world, const char *address, int port)
 {
     *world = (struct world){0};
     assert_int_equal(loop_new(&world->loop, NULL), 0);
-    socket_dial_start(world->loop, address, port, 5000, on_done, world);
+    socket_dial_start(world->loop, address, port, 60000, on_done, world);
     assert_false(world->done); /* never from within */
     loop_run(world->loop);
     assert_true(world->done);
@@ -141,7 +141,7 @@ static void test_given_up(void **state)
 
     assert_int_equal(loop_new(&world.loop, NULL), 0);
     socket_dial_cancel(
-        socket_dial_start(world.loop, "127.0.0.1", take_port(&fd, true), 5000, on_done, &world));
+        socket_dial_start(world.loop, "127.0.0.1", take_port(&fd, true), 60000, on_done, &world));
     loop_timer_init(world.loop, &timer, stop);
     loop_timer_start(&timer, 10);
     loop_run(world.loop);
