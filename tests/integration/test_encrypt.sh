@@ -6,7 +6,7 @@
 
 # Shares of whole parts for 3 and 2 workers: then not a bit depends on how many they are.
 MODEL=(--data procedural --persons 24 --pictures 6 --held-out 0 --image-size 32 --width 8 --batch-persons 12 --batch-pictures 4
-    --schedule constant --checkpoint-every 50 --log json)
+    --schedule constant --checkpoint-every 50 --peer-timeout 60 --log json)
 # shellcheck source=tests/lib/workers.sh
 . "$ROOT/tests/lib/workers.sh"
 says() { # INDEX CODE SENTENCE: its last words

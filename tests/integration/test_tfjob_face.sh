@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 STEPS=12
-ARGUMENTS="fit, face, --data=procedural, --seed=5, --steps=$STEPS, --model-dir=/model, --log=plain, --monitor=9100"
+ARGUMENTS="fit, face, --data=procedural, --seed=5, --steps=$STEPS, --model-dir=/model, --peer-timeout=60, --log=plain, --monitor=9100"
 
 manifest() { # NAME REPLICAS [ARGUMENT]
     cat <<YAML
@@ -67,7 +67,8 @@ check() {
     manifest long 2 --steps=100000 | kubectl apply -f -
     wait_until "progress on the job" is_told long
     echo "progress of a job: $(progress_of long)"
-    kubectl get tfjob long | finds 'loss [0-9]' || fail "no progress in: $(kubectl get tfjob long)"
+    shows_loss() { kubectl get tfjob long | finds 'loss [0-9]'; } # while nobody is waited for
+    wait_until "progress in what 'kubectl get' shows" shows_loss
     kubectl delete tfjob long
     echo "three workers, $STEPS steps, last loss $(tail -1 "$SCRATCH/three"); one worker $(tail -1 "$SCRATCH/one")"
     cluster_wipe

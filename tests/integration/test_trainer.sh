@@ -4,7 +4,9 @@
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-SMALL=(--data procedural --persons 40 --pictures 6 --held-out 10 --image-size 32 --log plain)
+# Who has to wait for a processor is not dead, but may be waited for, and named then.
+SMALL=(--data procedural --persons 40 --pictures 6 --held-out 10 --image-size 32 --peer-timeout 60 --log plain)
+without_stragglers() { grep -v '^trainer: waiting for ' "$1" || true; }
 
 # fit_together WORKERS OPTION…: worker I writes $SCRATCH/worker-I.
 fit_together() {
@@ -28,7 +30,7 @@ assert_eq "steps told" 20 "$(wc -l <"$SCRATCH/three")"
 cmp "$SCRATCH/one" "$SCRATCH/three" || fail "three workers differ from one"
 for i in 1 2; do
     assert_eq "what worker $i says" "worker $i (${ADDRESSES[i]}) begins with all 3 workers; progress is told by worker 0 (${ADDRESSES[0]})
-worker $i (${ADDRESSES[i]}) has done its part: all 20 steps are done" "$(cat "$SCRATCH/worker-$i")"
+worker $i (${ADDRESSES[i]}) has done its part: all 20 steps are done" "$(without_stragglers "$SCRATCH/worker-$i")"
 done
 assert_contains "the judgement" "with raw pixels" "$(cat "$SCRATCH/worker-0")"
 have_addresses 2
@@ -132,5 +134,5 @@ for i in 0 1; do
 done
 for i in 0 1; do wait "${benches[i]}" || fail "a measurement failed: $(cat "$SCRATCH"/bench-*)"; done
 assert_contains "what the first says" "64 KiB" "$(cat "$SCRATCH/bench-0")"
-assert_eq "what the second says" "" "$(cat "$SCRATCH/bench-1")"
+assert_eq "what the second says" "" "$(without_stragglers "$SCRATCH/bench-1")"
 assert_contains "a size that is none" "'3' is no size" "$("$TRAINER" bench allreduce --workers 2 --sizes 3 2>&1 || true)"

@@ -12,11 +12,12 @@ persons: 40
 pictures: 6
 held-out: 10
 image_size: 32
+peer-timeout: 60 # who has to wait for a processor is not dead
 log: plain
 YAML
 export TRAINER_CONFIG=$SCRATCH/small.yaml
 losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$@"; }
-progress() { curl -sf --max-time 5 "http://127.0.0.1:$1/progress"; }
+progress() { curl -sf --max-time "$PATIENCE" "http://127.0.0.1:$1/progress"; }
 has_said() { grep -q "$2" "$1"; }
 port_of() { sed -n 's|^trainer: progress is told at http://127.0.0.1:\([0-9]*\)/progress.*|\1|p' "$1"; }
 has_port() { [ -n "$(port_of "$1")" ]; }
