@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../comm/members.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/trainyard/operator_server.h"
@@ -97,7 +98,7 @@ static int ask(struct world *world, const char *method, const char *path)
     static const struct http_listener LISTENER = {on_head, on_data, on_end};
     struct http_request request = {.method = method, .path = path, .query = ""};
     world->body[0] = '\0';
-    http_start(world->client, &request, 10000, &LISTENER, world);
+    http_start(world->client, &request, 60000, &LISTENER, world);
     loop_run(world->loop);
     return world->status;
 }
@@ -106,12 +107,11 @@ static void three_paths_are_answered(void **state)
 {
     struct world world = {.metrics = prometheus_new()};
     struct err err = ERR_INIT;
+    struct members members; /* of which there is one, for its port */
     char address[64], url[96];
-    int fd, port;
     assert_int_equal(loop_new(&world.loop, &err), 0);
-    assert_int_equal(http_listen("127.0.0.1", 0, &fd, &port, &err), 0);
-    close(fd); /* free again, for the server */
-    snprintf(address, sizeof(address), "127.0.0.1:%d", port);
+    members_init(&members, 1);
+    snprintf(address, sizeof(address), "127.0.0.1:%d", members.ports[0]);
     snprintf(url, sizeof(url), "http://%s", address);
     struct operator_server_options options = {.metrics_address = address,
                                               .health_address = address,

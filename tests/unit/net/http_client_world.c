@@ -145,7 +145,11 @@ int world_setup(void **state)
     static const char *const hosts[] = {"127.0.0.1", NULL};
     struct world *world = mem_zalloc(sizeof(*world));
     struct err err = ERR_INIT;
-    struct http_server_options options = {0};
+    enum { PATIENCE_MS = 10 * 60 * 1000 }; /* also of a machine that stops this process */
+    struct http_server_options options = {.handshake_timeout_ms = PATIENCE_MS,
+                                          .header_timeout_ms = PATIENCE_MS,
+                                          .body_timeout_ms = PATIENCE_MS,
+                                          .idle_timeout_ms = PATIENCE_MS};
     int port = 0;
     assert_int_equal(loop_new(&world->loop, &err), 0);
     loop_timer_init(world->loop, &world->guard, on_guard);

@@ -8,12 +8,15 @@
 
 #include "http_client_world.h"
 
+#include "base/cleanup.h"
 #include "base/mem.h"
 #include "loop/sim/sim_loop.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static void a_request_arrives_as_it_was_meant(void **state)
@@ -172,13 +175,15 @@ static void many_calls_at_once_all_end(void **state)
 static void nobody_there_is_unavailable(void **state)
 {
     struct world *world = *state;
-    struct err err = ERR_INIT;
     struct answer answer = {0};
-    int fd = -1, port = 0;
     char url[64];
-    assert_int_equal(http_listen("127.0.0.1", 0, &fd, &port, &err), 0);
-    close(fd);
-    snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
+    /* Its port is taken, so that nobody else takes it and listens. */
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    _cleanup_fd_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", ntohs(address.sin_port));
     world_use_client(world, &(struct http_client_options){.base_url = url});
     answer_start(&answer, world, "GET", "/echo", "", 0, 0);
     loop_run(world->loop);

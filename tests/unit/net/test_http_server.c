@@ -115,12 +115,22 @@ static void *client_main(void *argument)
     return NULL;
 }
 
+/* Where a test sets no limit a client may be stopped for as long as the machine wants to. */
+static void be_patient(int64_t *timeout_ms)
+{
+    *timeout_ms = *timeout_ms ? *timeout_ms : 10 * 60 * 1000;
+}
+
 static void serve_client(bool with_tls, const struct http_server_options *limits,
                          void (*client)(struct world *world))
 {
     struct world world = {.client = client, .client_done.callback = on_client_done};
     struct err err = ERR_INIT;
     struct http_server_options options = limits ? *limits : (struct http_server_options){0};
+    be_patient(&options.handshake_timeout_ms);
+    be_patient(&options.header_timeout_ms);
+    be_patient(&options.body_timeout_ms);
+    be_patient(&options.idle_timeout_ms);
     assert_int_equal(loop_new(&world.loop, &err), 0);
     loop_timer_init(world.loop, &world.ticker, on_tick);
     if (with_tls) {
