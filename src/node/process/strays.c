@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 enum {
-    DEADLINE_MS = 5 * 1000, /* of one call: what waits for a broken disk cannot be killed */
+    /* What waits for a broken disk cannot be killed. Until then there is another look, and one
+     * more after it: whoever stood still meanwhile has not seen to it that nothing is left. */
+    DEADLINE_MS = 5 * 1000,
     AWAITED_MAX = 256,
     ENVIRONMENT_MAX = 4 * 1024 * 1024,
     MARK_MAX = 4096,
@@ -52,8 +54,9 @@ static void kill_one(struct look *look, int pidfd)
 }
 
 /* Who is being killed loses its environment and its children before it is dead. */
-static void await_deaths(struct look *look, int64_t deadline)
+static void await_deaths(struct look *look)
 {
+    const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
     for (size_t i = 0; i < look->count; i++) {
         int64_t left = deadline - moment_monotonic_ms();
         (void)process_wait_end(look->killed[i], left > 0 ? (int)left : 0);
@@ -68,7 +71,7 @@ static void wait_a_moment(void)
 
 /* The descriptor first, then another look: what was chosen and what is killed are the same process
  * then. Its parent may have been killed a moment ago. */
-static size_t kill_below(strays_choose *choose, void *context, int64_t deadline)
+static size_t kill_below(strays_choose *choose, void *context)
 {
     const pid_t self = getpid();
     struct process_table processes;
@@ -90,7 +93,7 @@ static size_t kill_below(strays_choose *choose, void *context, int64_t deadline)
         }
     }
     process_table_release(&processes);
-    await_deaths(&look, deadline);
+    await_deaths(&look);
     return look.found;
 }
 
@@ -99,8 +102,9 @@ bool strays_end_below(strays_choose *choose, void *context)
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
     /* Twice nothing: one whose parent ended during a look may have been passed over. */
     for (int empty = 0; empty < 2;) {
-        empty = kill_below(choose, context, deadline) ? 0 : empty + 1;
-        if (empty < 2 && moment_monotonic_ms() > deadline)
+        bool is_late = moment_monotonic_ms() > deadline;
+        empty = kill_below(choose, context) ? 0 : empty + 1;
+        if (empty == 0 && is_late)
             return false;
         if (empty == 0)
             wait_a_moment();
@@ -160,7 +164,7 @@ static bool is_meant(pid_t pid, const char *path, strays_spare *spare, void *con
     return is_below(mark, path) && !(spare && spare(context, mark));
 }
 
-static size_t kill_marked(const char *path, strays_spare *spare, void *context, int64_t deadline)
+static size_t kill_marked(const char *path, strays_spare *spare, void *context)
 {
     struct process_table processes;
     struct look look = {0};
@@ -176,17 +180,18 @@ static size_t kill_marked(const char *path, strays_spare *spare, void *context, 
             close(pidfd);
     }
     process_table_release(&processes);
-    await_deaths(&look, deadline);
+    await_deaths(&look);
     return look.found;
 }
 
 size_t strays_end_marked(const char *path, strays_spare *spare, void *context)
 {
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
-    size_t first = kill_marked(path, spare, context, deadline), left = first;
-    while (left && moment_monotonic_ms() < deadline) {
+    size_t first = kill_marked(path, spare, context), left = first;
+    for (bool is_late = false; left && !is_late;) {
+        is_late = moment_monotonic_ms() > deadline;
         wait_a_moment();
-        left = kill_marked(path, spare, context, deadline);
+        left = kill_marked(path, spare, context);
     }
     return first;
 }

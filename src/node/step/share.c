@@ -26,7 +26,7 @@
 
 enum {
     /* Who forks faster than it is killed ends sooner or later; who hangs in the kernel does not,
-     * and holds the pod up no longer than this. */
+     * and holds the pod up no longer than this; twice, since there is another look after it. */
     SWEEP_MS = 2 * 1000,
     AWAITED_MAX = 256,
 };
@@ -126,7 +126,7 @@ static int kill_marked(const char *name, ino_t mark)
 }
 
 /* All are killed before the first is waited for. False if there were none. */
-static bool sweep_once(ino_t mark, int64_t deadline)
+static bool sweep_once(ino_t mark)
 {
     int killed[AWAITED_MAX];
     size_t count = 0;
@@ -138,6 +138,7 @@ static bool sweep_once(ino_t mark, int64_t deadline)
     }
     if (processes)
         closedir(processes);
+    const int64_t deadline = moment_monotonic_ms() + SWEEP_MS;
     for (size_t i = 0; i < count; i++) {
         int64_t left = deadline - moment_monotonic_ms();
         (void)process_wait_end(killed[i], left > 0 ? (int)left : 0);
@@ -152,6 +153,6 @@ void step_share_sweep(int mark_fd)
     struct stat mark;
     if (mark_fd < 0 || fstat(mark_fd, &mark) < 0)
         return;
-    while (sweep_once(mark.st_ino, deadline) && moment_monotonic_ms() < deadline)
-        ;
+    for (bool is_late = false; sweep_once(mark.st_ino) && !is_late;)
+        is_late = moment_monotonic_ms() > deadline;
 }
