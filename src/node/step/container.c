@@ -294,6 +294,7 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
         step_log_write(&run->log, &records);
     }
     close_run(run);
+    run->was_told = report.was_told;
     bool out_of_memory = step_limits_end(run->pod, run->spec);
     if (report.kind == STEP_FAILED) {
         set_end(run, EXIT_CANNOT_START, 0, "StartError", report.message, now_ms);

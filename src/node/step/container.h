@@ -28,6 +28,7 @@ struct container_run {
     struct node_log_writer writers[2];
     int64_t spent_ns; /* the time of what ran beside its program, in this run, and has ended */
     bool is_up;       /* its program runs, or ran */
+    bool was_told;    /* its program ended after it had been told to */
     bool has_report;
     struct step_report report; /* the last one, while running */
 };

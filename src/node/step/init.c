@@ -173,10 +173,10 @@ static pid_t start_command(const struct pod_spec *spec, const struct pod_contain
     return pid; /* the end of the pipe: the command has replaced our child */
 }
 
-static void report_exit(int status) __attribute__((noreturn));
-static void report_exit(int status)
+static void report_exit(int status, bool was_told) __attribute__((noreturn));
+static void report_exit(int status, bool was_told)
 {
-    struct step_report message = {.kind = STEP_EXITED};
+    struct step_report message = {.kind = STEP_EXITED, .was_told = was_told};
     if (WIFSIGNALED(status)) {
         message.signal = WTERMSIG(status);
         message.exit_code = 128 + message.signal;
@@ -185,6 +185,17 @@ static void report_exit(int status)
     }
     report(&message);
     _exit(0);
+}
+
+/* Who has ended is waited for; with the command all ends. */
+static void reap(const struct pod_spec *spec, pid_t command, bool was_told)
+{
+    int status;
+    for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+        if (ended == command) {
+            step_world_end(spec);
+            report_exit(status, was_told);
+        }
 }
 
 /* The supervisor's death must end the sandbox. The wish is forgotten whenever privileges change, so
@@ -227,20 +238,18 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
-    for (;;) {
+    for (bool was_told = false;;) {
         siginfo_t info;
         int number = sigwaitinfo(&all, &info);
-        if (number == SIGCHLD) {
-            int status;
-            for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
-                if (ended == command) {
-                    step_world_end(spec);
-                    report_exit(status);
-                }
-        } else if (getppid() != supervisor) {
+        /* At every signal: what it says comes too late for one that has ended before. */
+        reap(spec, command, was_told);
+        if (number == SIGCHLD)
+            continue;
+        if (getppid() != supervisor) {
             step_world_end(spec);
             _exit(1);
         } else if (number > 0) {
+            was_told = was_told || number == SIGTERM;
             bool is_stop = number == SIGTERM && container->stop_signal;
             kill(command, is_stop ? (int)container->stop_signal : number);
         }

@@ -127,15 +127,22 @@ static void wait_for_restart(struct supervisor *s, size_t i, int64_t delay_ms)
                    "Back-off restarting failed container %s in pod %s", name, pod);
 }
 
+/* Whom a probe condemned has failed, with whatever exit code it obeyed; but not who was done before
+ * it heard of it. A hook may have told it, too. */
+static bool was_condemned(const struct supervisor *s, size_t i)
+{
+    bool has_hook = s->spec.containers[i].life.pre_stop.kind != HANDLER_NONE;
+    return s->lives[i].was_unhealthy && (s->runs[i].was_told || has_hook);
+}
+
 /* A run has ended and is in state->end: what next? */
 static void decide_after_end(struct supervisor *s, size_t i)
 {
     struct container_state *state = &s->state.containers[i];
     const struct pod_container *spec = &s->spec.containers[i];
     s->dirty = true;
-    /* Whom a probe condemned has failed, with whatever exit code it obeyed. */
-    int exit_code = s->lives[i].was_unhealthy && state->end.exit_code == 0 ? 128 + SIGTERM
-                                                                           : state->end.exit_code;
+    int exit_code =
+        was_condemned(s, i) && state->end.exit_code == 0 ? 128 + SIGTERM : state->end.exit_code;
     struct restart_decision decision = restart_decide(
         pod_container_restart(&s->spec, spec), &spec->rules, spec->init && !spec->sidecar,
         exit_code, state->level, state->end.finished_ms - state->end.started_ms);

@@ -92,6 +92,7 @@ struct step_report {
     enum step_report_kind kind;
     int exit_code;
     int signal;
+    bool was_told;                 /* of STEP_EXITED: it had been told to end, and did after it */
     char message[ERR_MESSAGE_MAX]; /* of STEP_FAILED */
 };
 

@@ -76,6 +76,7 @@ void a_failed_probe_restarts(void **state);
 void a_failed_probe_ends_for_good(void **state);
 void a_probe_that_hangs_has_failed(void **state);
 void an_end_fails_no_probe(void **state);
+void what_was_done_is_not_condemned(void **state);
 void startup_holds_the_others_back(void **state);
 void readiness_comes_and_goes(void **state);
 void probes_and_hooks_over_the_network(void **state);

@@ -529,6 +529,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(a_failed_probe_ends_for_good),
         cmocka_unit_test(a_probe_that_hangs_has_failed),
         cmocka_unit_test(an_end_fails_no_probe),
+        cmocka_unit_test(what_was_done_is_not_condemned),
         cmocka_unit_test(startup_holds_the_others_back),
         cmocka_unit_test(readiness_comes_and_goes),
         cmocka_unit_test(probes_and_hooks_over_the_network),

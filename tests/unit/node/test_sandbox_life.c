@@ -177,6 +177,50 @@ void an_end_fails_no_probe(void **state)
     pod_drop(&pod);
 }
 
+static bool is_condemned(const struct pod *pod)
+{
+    return pod_count_news(pod, "Killing", NULL) > 0;
+}
+
+/* The container's program has ended, and its first process does not know yet. */
+static bool has_dead_child(pid_t init)
+{
+    _cleanup_(process_table_release) struct process_table table = {0};
+    process_table_read(&table);
+    for (size_t i = 0; i < table.all.count; i++)
+        if (table.all.items[i].parent == init && table.all.items[i].is_dead)
+            return true;
+    return false;
+}
+
+/* A probe finds the program gone before the first process has told of its end; that one stands
+ * still here, because it is traced. */
+void what_was_done_is_not_condemned(void **state)
+{
+    struct pod pod = pod_make("done", "10.244.1.1",
+                              "touch /v/alive /v/begun; read go </v/go; rm /v/alive; exit 0");
+    pod_add_kept(&pod);
+    char *go = pod_kept_path(&pod, "go");
+    assert_int_equal(mkfifo(go, 0666), 0);
+    probe_by_script(&pod, PROBE_LIVENESS, 1, "! test -e /v/begun || test -e /v/alive");
+    pod.spec.restart = RESTART_ON_FAILURE;
+    pod.spec.grace_ms = NEVER_MS;
+    pod_start(&pod);
+    pod_await(&pod, is_running);
+    pid_t init = (pid_t)main_of(&pod)->pid;
+    assert_int_equal(ptrace(PTRACE_SEIZE, init, NULL, NULL), 0);
+    assert_int_equal(ptrace(PTRACE_INTERRUPT, init, NULL, NULL), 0);
+    assert_int_equal(waitpid(init, NULL, __WALL), init);
+    close(open(go, O_WRONLY | O_CLOEXEC));
+    pod_await(&pod, is_condemned);
+    while (!has_dead_child(init))
+        poll(NULL, 0, AT_ONCE_MS);
+    assert_int_equal(ptrace(PTRACE_DETACH, init, NULL, NULL), 0);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    assert_int_equal(main_of(&pod)->restarts, 0);
+    pod_drop(&pod);
+}
+
 void startup_holds_the_others_back(void **state)
 {
     struct pod pod = pod_make("slow", "10.244.1.1", SERVE);
