@@ -428,7 +428,7 @@ static void one_that_was_stopped_while_all_met_waits_for_them(void **state)
 }
 
 /* The worker of rank 0 reads the checkpoint that a run goes on from, and does not answer. Once the
- * run has begun nobody has that long any more. */
+ * run has begun nobody has that long any more; how the others go on is shown above. */
 static void one_that_reads_at_the_start_is_waited_for(void **state)
 {
     struct members members;
@@ -440,7 +440,6 @@ static void one_that_reads_at_the_start_is_waited_for(void **state)
     no_loss = false;
     signal_to(&members, 1, SIGSTOP);
     EXPECT("it has not answered for 4 s");
-    EXPECT("0 is 0 of 2", "2 is 1 of 2");
     end(&members);
 }
 
