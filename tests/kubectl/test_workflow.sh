@@ -168,7 +168,7 @@ metadata: {name: talks}
 spec:
   restartPolicy: Never
   containers:
-  - {name: main, image: any, terminationMessagePolicy: FallbackToLogsOnError, command: [sh, -c, 'seq 1 1000; echo the end >&2; exit 1']}
+  - {name: main, image: any, terminationMessagePolicy: FallbackToLogsOnError, command: [sh, -c, 'seq 1 1000 >&2; echo the end >&2; exit 1']}
 YAML
     wait_for_phase talks Failed
     kubectl get pod talks -o jsonpath='{.status.containerStatuses[0].state.terminated.message}' >"$SCRATCH/words"
