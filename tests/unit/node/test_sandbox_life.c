@@ -146,9 +146,17 @@ static pid_t find_grandchild(pid_t init)
     return 0;
 }
 
+/* A process that is traced stays as it is, and where it is, until we let it go. */
+static void trace(struct pod *pod, pid_t pid)
+{
+    if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0)
+        return;
+    pod_drop(pod);
+    skip(); /* this machine lets nobody trace */
+}
+
 /* What has done its work is not condemned by a probe that comes, or is on its way, while the kernel
- * takes the sandbox apart. That takes as long as its slowest process; here one that is traced, and
- * so stays until we let it go. */
+ * takes the sandbox apart. That takes as long as its slowest process; here one that is traced. */
 void an_end_fails_no_probe(void **state)
 {
     struct pod pod = pod_make("done", "10.244.1.1", "sleep 1000 & read go </v/go; exit 0");
@@ -164,7 +172,7 @@ void an_end_fails_no_probe(void **state)
     pid_t slow;
     while (!(slow = find_grandchild((pid_t)main_of(&pod)->pid)))
         poll(NULL, 0, AT_ONCE_MS);
-    assert_int_equal(ptrace(PTRACE_SEIZE, slow, NULL, NULL), 0);
+    trace(&pod, slow);
     close(open(go, O_WRONLY | O_CLOEXEC));
     siginfo_t end;
     assert_int_equal(waitid(P_PID, (id_t)slow, &end, WEXITED | WNOWAIT), 0);
@@ -208,7 +216,7 @@ void what_was_done_is_not_condemned(void **state)
     pod_start(&pod);
     pod_await(&pod, is_running);
     pid_t init = (pid_t)main_of(&pod)->pid;
-    assert_int_equal(ptrace(PTRACE_SEIZE, init, NULL, NULL), 0);
+    trace(&pod, init);
     assert_int_equal(ptrace(PTRACE_INTERRUPT, init, NULL, NULL), 0);
     assert_int_equal(waitpid(init, NULL, __WALL), init);
     close(open(go, O_WRONLY | O_CLOEXEC));
