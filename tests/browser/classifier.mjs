@@ -41,7 +41,7 @@ try {
   assert.ok(names.includes('Ankle boot') && names.includes('Sneaker'), `classes have names: ${names}`);
 
   let right = 0;
-  const rounds = 40, pictures = new Set(); // of four in five it is right: by chance it has half of forty wrong once in 100,000 runs
+  const rounds = 40, pictures = new Set(); // of four in five it is right: by chance it has half of forty wrong twice in 100,000 runs
   for (let round = 0; round < rounds; round++) {
     await page.getByRole('button', { name: 'Test Random Image' }).focus();
     const replied = page.waitForResponse(reply => reply.url().endsWith('/random'));

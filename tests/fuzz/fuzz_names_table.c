@@ -31,6 +31,9 @@ static void check_resolvers(const char *text, size_t size)
     resolvers_search(copy, &search_size);
     if (search_size > whole)
         mem_panic("more domains than text");
+    int seconds = resolvers_option(copy, "timeout", 2, 30);
+    if (seconds < 0 || seconds > 30)
+        mem_panic("an option that is out of its bounds");
     free(copy);
 }
 

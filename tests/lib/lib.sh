@@ -98,7 +98,7 @@ kubectl() { as_user "$KUBECTL" "$@"; }
 server_pid() { as_user "$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'; }
 
 # A process that has ended but was not waited for yet is gone, too. One look: it may be waited for between two.
-is_alive() { grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"; }
+is_alive() { grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
 
 # The processes of a pod that are called so. Those of other clusters on this machine are never met: a pod's uid is its own.
 pod_processes() { # POD COMMAND [KUBECTL-OPTION…]

@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-static bool own_network_enter(void)
+static bool own_network_try(void)
 {
     struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
     if (unshare(CLONE_NEWNET | (geteuid() ? CLONE_NEWUSER : 0)) < 0)
@@ -21,6 +22,16 @@ static bool own_network_enter(void)
     if (fd >= 0)
         close(fd);
     return is_up;
+}
+
+/* A network whose loopback cannot be raised is worse than none: it is tried by somebody else. */
+static bool own_network_enter(void)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(own_network_try() ? 0 : 1);
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && own_network_try();
 }
 
 #endif

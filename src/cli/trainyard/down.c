@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "node/node.h"
+#include "node/process/lock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -31,9 +32,8 @@ static int stop_server(pid_t pid, struct err *err)
     if (poll(&gone, 1, STOP_TIMEOUT_MS) > 0)
         return 0;
     fprintf(stderr, "trainyard: process %d does not end: killing it\n", (int)pid);
-    kill(pid, SIGKILL);
-    poll(&gone, 1, STOP_TIMEOUT_MS);
-    return 0;
+    int result = process_kill(fd, PROCESS_DEATH_MS, err);
+    return result < 0 ? err_wrap(err, "cannot end the server (process %d)", (int)pid) : 0;
 }
 
 static int down(const struct state_dir *state, bool wipe, bool *ret_was_running, struct err *err)

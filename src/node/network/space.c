@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/moment.h"
 #include "base/vec.h"
 
 #include <dirent.h>
@@ -27,11 +28,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -42,7 +41,7 @@ enum {
     /* and their supervisors this much more: a hook that is cut, a sandbox that the kernel takes
      * apart, and what is written down, on a disk that takes seconds for each flush */
     STOP_SLACK_MS = 30 * 1000,
-    SERVER_DEATH_MS = 3 * 1000, /* how long the server waits for one that it has killed */
+    FORCE_MS = 3 * 1000, /* by force nobody asks how it ended, and the server stands still for it */
     NOTE_MAX = 4096,
 };
 
@@ -118,10 +117,10 @@ static int ask_to_end(const char *directory, const struct pod_stop *stop)
 }
 
 /* Wait for a supervisor; one that does not end in time is killed, and its pod with it. */
-static int await_end(int pidfd, int64_t grace_ms, int death_ms, struct err *err)
+static int await_end(int pidfd, int64_t patience_ms, int death_ms, struct err *err)
 {
     int result = 0;
-    if (!process_wait_end(pidfd, (int)grace_ms + STOP_SLACK_MS))
+    if (!process_wait_end(pidfd, patience_ms > 0 ? (int)patience_ms : 0))
         result = process_kill(pidfd, death_ms, err);
     close(pidfd);
     return result < 0 ? err_wrap(err, "cannot end the supervisor of a pod") : 0;
@@ -131,8 +130,8 @@ int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err
 {
     const struct pod_stop stop = {.grace_ms = grace_ms};
     int pidfd = ask_to_end(directory, &stop);
-    /* The server waits, and whoever calls it: what is dying still is told, and found again. */
-    int result = pidfd < 0 ? 0 : await_end(pidfd, grace_ms, SERVER_DEATH_MS, err);
+    int64_t patience_ms = grace_ms ? grace_ms + STOP_SLACK_MS : FORCE_MS;
+    int result = pidfd < 0 ? 0 : await_end(pidfd, patience_ms, FORCE_MS, err);
     if (plain)
         strays_end_marked(directory, NULL, NULL);
     return result;
@@ -176,9 +175,11 @@ static int end_pods(const char *state_dir, struct err *err)
     }
     if (directory)
         closedir(directory);
+    int64_t deadline = moment_monotonic_ms() + STOP_GRACE_MS + STOP_SLACK_MS;
     int result = 0;
     for (size_t i = 0; i < pidfds.count; i++) {
-        int one = await_end(pidfds.items[i], STOP_GRACE_MS, PROCESS_DEATH_MS, err);
+        int64_t left = deadline - moment_monotonic_ms();
+        int one = await_end(pidfds.items[i], left, PROCESS_DEATH_MS, err);
         result = one < 0 ? one : result;
     }
     vec_release(&pidfds);

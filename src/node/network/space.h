@@ -31,8 +31,9 @@ int node_pod_socket(const char *directory, int domain, int type, int protocol, i
                     struct err *err);
 
 /* End the pod whose directory this is, whoever started it, and wait for that; nothing to do is
- * fine. Blocks for the grace period at most, and a moment. In plain mode /proc is searched for what
- * is left of it. */
+ * fine. Blocks for the grace period, and for half a minute more if its end cannot be written down;
+ * without a grace period for six seconds at most. What does not end is killed. In plain mode /proc
+ * is searched for what is left of it. */
 int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err);
 
 #endif

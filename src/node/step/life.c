@@ -136,7 +136,8 @@ static void begin_end(struct container_life *life, int64_t grace_ms, int64_t now
     life->stage = LIFE_PRE_STOP;
     /* Of one that is still being made there is nobody to run a hook with. */
     life->had_to_wait = life->run->spec->sidecar || orders(life)->pre_stop.kind != HANDLER_NONE;
-    if (was_up && orders(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0)
+    life->ran_hook = was_up && orders(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0;
+    if (life->ran_hook)
         start_check(life, HOOK, &orders(life)->pre_stop, 0, now_ms);
     else
         hook_is_over(life, now_ms);
@@ -244,7 +245,7 @@ void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake)
     for (int i = 0; i < LIFE_CHECKS; i++) {
         if (!step_check_look(&life->checks[i], now_ms, wake, &verdict))
             continue;
-        if (verdict.outcome == CHECK_FAILED && container_run_is_ending(life->run))
+        if (i != HOOK && verdict.outcome == CHECK_FAILED && container_run_is_ending(life->run))
             continue; /* it is not the container that failed; its end is heard of soon */
         if (i == HOOK)
             take_hook(life, &verdict, now_ms);

@@ -33,7 +33,8 @@ struct container_life {
     struct step_check checks[LIFE_CHECKS];
     int64_t kill_at_ms; /* while ending: when patience ends */
     bool had_to_wait;   /* … which began before it could be told */
-    bool was_unhealthy; /* it ends because of a probe, so it runs again whatever its exit code */
+    bool ran_hook;      /* … which may have told it, too */
+    bool was_unhealthy; /* it ends because of a probe: who obeys with exit code 0 has failed */
     bool has_news;      /* the state has something to tell */
     bool has_changed;   /* … and something that must not be forgotten */
 };

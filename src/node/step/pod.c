@@ -131,8 +131,7 @@ static void wait_for_restart(struct supervisor *s, size_t i, int64_t delay_ms)
  * it heard of it. A hook may have told it, too. */
 static bool was_condemned(const struct supervisor *s, size_t i)
 {
-    bool has_hook = s->spec.containers[i].life.pre_stop.kind != HANDLER_NONE;
-    return s->lives[i].was_unhealthy && (s->runs[i].was_told || has_hook);
+    return s->lives[i].was_unhealthy && (s->runs[i].was_told || s->lives[i].ran_hook);
 }
 
 /* A run has ended and is in state->end: what next? */

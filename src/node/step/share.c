@@ -26,7 +26,7 @@
 
 enum {
     /* Who forks faster than it is killed ends sooner or later; who hangs in the kernel does not,
-     * and holds the pod up no longer than this; twice, since there is another look after it. */
+     * and holds the pod up a few times as long: there is another look after it. */
     SWEEP_MS = 2 * 1000,
     AWAITED_MAX = 256,
 };

@@ -108,6 +108,14 @@ int pod_find_supervisor(const struct pod *pod)
     return process_lock_holder(lock, &pidfd, &pid, NULL) == 0 ? pidfd : -1;
 }
 
+void pod_tell_to_stop(const struct pod *pod, const struct pod_stop *stop)
+{
+    int pidfd = pod_find_supervisor(pod);
+    assert_int_equal(pod_stop_store(pod->directory, stop, NULL), 0);
+    pod_stop_tell(pidfd);
+    close(pidfd);
+}
+
 struct pod_state *pod_state_now(const struct pod *pod)
 {
     static struct pod_state state;

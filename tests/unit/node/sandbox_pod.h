@@ -33,6 +33,8 @@ void pod_start_supervisor(const struct pod *pod);
 void pod_start(const struct pod *pod);
 /* A pidfd, or -1. */
 int pod_find_supervisor(const struct pod *pod);
+/* Without waiting for its end. */
+void pod_tell_to_stop(const struct pod *pod, const struct pod_stop *stop);
 struct pod_state *pod_state_now(const struct pod *pod);
 /* Wait for the supervisor's end and give the pod's last word. */
 struct container_end *pod_finish(const struct pod *pod);

@@ -348,7 +348,8 @@ static struct pod end_with_hook(const char *script, int64_t grace_ms)
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
     pod_await(&pod, is_ready);
-    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, grace_ms, NULL), 0);
+    pod_tell_to_stop(&pod, &(struct pod_stop){.grace_ms = grace_ms});
+    pod_finish(&pod);
     return pod;
 }
 

@@ -19,14 +19,6 @@ static const struct container_state *state_of(const struct pod *pod, const char 
     return pod_state_find(pod_state_now(pod), name);
 }
 
-static void tell_to_stop(const struct pod *pod, const struct pod_stop *stop)
-{
-    int pidfd = pod_find_supervisor(pod);
-    assert_int_equal(pod_stop_store(pod->directory, stop, NULL), 0);
-    pod_stop_tell(pidfd);
-    close(pidfd);
-}
-
 /* A sidecar before the main container, which runs this script. */
 static struct pod make_with_sidecar(const char *script)
 {
@@ -160,7 +152,7 @@ void what_was_condemned_does_not_come_back(void **state)
 
     /* Nor with the next cluster; and a shorter grace period goes before a longer one. */
     pod = start_overdue();
-    tell_to_stop(&pod, &(struct pod_stop){.grace_ms = 1, .pause = true});
+    pod_tell_to_stop(&pod, &(struct pod_stop){.grace_ms = 1, .pause = true});
     assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
     assert_true(is_over_time(&pod));
     pod_drop(&pod);
