@@ -157,6 +157,10 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
         /* Looked at before its pipes are read: what it said is in them by then. */
         bool ended = ready > 0 && polls[0].revents;
         take_all(run);
+        if (run->answer.overflowed)
+            return err_set(err, ERR_TOO_LARGE,
+                           "credential plugin '%.200s' printed more than %d bytes",
+                           run->plugin->command, ANSWER_MAX);
         if (ended || (run->pid_fd < 0 && run->out_fd < 0 && run->err_fd < 0))
             break; /* the second where the kernel has no descriptors of processes */
         if (ready > 0 && polls[3].revents)
@@ -166,10 +170,6 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
             return err_set(err, ERR_TIMEOUT,
                            "credential plugin '%.200s' did not end within %d s and was killed",
                            run->plugin->command, EXEC_TIMEOUT_MS / 1000);
-        if (run->answer.overflowed)
-            return err_set(err, ERR_TOO_LARGE,
-                           "credential plugin '%.200s' printed more than %d bytes",
-                           run->plugin->command, ANSWER_MAX);
     }
     return 0;
 }

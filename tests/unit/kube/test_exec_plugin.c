@@ -116,6 +116,7 @@ static void a_failure_says_who_how_and_what_to_do(void **state)
          "exit code 1: last;"},
         {"printf '\\033[31mred' >&2; exit 1", ":  [31mred"},
         {"head -c 2000000 /dev/zero", "printed more than 1048576 bytes"},
+        {"head -c 1048577 /dev/zero", "printed more than 1048576 bytes"},
         {"exit 0", "printed no ExecCredential"},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
