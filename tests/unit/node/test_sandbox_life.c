@@ -155,25 +155,37 @@ static void trace(struct pod *pod, pid_t pid)
     skip(); /* this machine lets nobody trace */
 }
 
-/* What has done its work is not condemned by a probe that comes, or is on its way, while the kernel
- * takes the sandbox apart. That takes as long as its slowest process; here one that is traced. */
-void an_end_fails_no_probe(void **state)
+/* A pod whose program ends well when it is let go, and that runs again if it fails; its probe
+ * condemns it at the first failure. */
+static struct pod start_held(const char *script, const char *probe)
 {
-    struct pod pod = pod_make("done", "10.244.1.1", "sleep 1000 & read go </v/go; exit 0");
+    struct pod pod = pod_make("done", "10.244.1.1", script);
     pod_add_kept(&pod);
-    char *go = pod_kept_path(&pod, "go");
-    assert_int_equal(mkfifo(go, 0666), 0);
-    probe_by_script(&pod, PROBE_LIVENESS, 1, "touch /v/tried");
+    assert_int_equal(mkfifo(pod_kept_path(&pod, "go"), 0666), 0);
+    probe_by_script(&pod, PROBE_LIVENESS, 1, probe);
     pod.spec.restart = RESTART_ON_FAILURE;
     pod.spec.grace_ms = NEVER_MS;
     pod_start(&pod);
     pod_await(&pod, is_running);
+    return pod;
+}
+
+static void let_go(const struct pod *pod)
+{
+    close(open(pod_kept_path(pod, "go"), O_WRONLY | O_CLOEXEC));
+}
+
+/* What has done its work is not condemned by a probe that comes, or is on its way, while the kernel
+ * takes the sandbox apart. That takes as long as its slowest process; here one that is traced. */
+void an_end_fails_no_probe(void **state)
+{
+    struct pod pod = start_held("sleep 1000 & read go </v/go; exit 0", "touch /v/tried");
     pod_await_kept(&pod, "tried", "");
     pid_t slow;
     while (!(slow = find_grandchild((pid_t)main_of(&pod)->pid)))
         poll(NULL, 0, AT_ONCE_MS);
     trace(&pod, slow);
-    close(open(go, O_WRONLY | O_CLOEXEC));
+    let_go(&pod);
     siginfo_t end;
     assert_int_equal(waitid(P_PID, (id_t)slow, &end, WEXITED | WNOWAIT), 0);
     poll(NULL, 0, 20 * AT_ONCE_MS); /* for as many tries */
@@ -205,21 +217,13 @@ static bool has_dead_child(pid_t init)
  * still here, because it is traced. */
 void what_was_done_is_not_condemned(void **state)
 {
-    struct pod pod = pod_make("done", "10.244.1.1",
-                              "touch /v/alive /v/begun; read go </v/go; rm /v/alive; exit 0");
-    pod_add_kept(&pod);
-    char *go = pod_kept_path(&pod, "go");
-    assert_int_equal(mkfifo(go, 0666), 0);
-    probe_by_script(&pod, PROBE_LIVENESS, 1, "! test -e /v/begun || test -e /v/alive");
-    pod.spec.restart = RESTART_ON_FAILURE;
-    pod.spec.grace_ms = NEVER_MS;
-    pod_start(&pod);
-    pod_await(&pod, is_running);
+    struct pod pod = start_held("touch /v/alive /v/begun; read go </v/go; rm /v/alive; exit 0",
+                                "! test -e /v/begun || test -e /v/alive");
     pid_t init = (pid_t)main_of(&pod)->pid;
     trace(&pod, init);
     assert_int_equal(ptrace(PTRACE_INTERRUPT, init, NULL, NULL), 0);
     assert_int_equal(waitpid(init, NULL, __WALL), init);
-    close(open(go, O_WRONLY | O_CLOEXEC));
+    let_go(&pod);
     pod_await(&pod, is_condemned);
     while (!has_dead_child(init))
         poll(NULL, 0, AT_ONCE_MS);
