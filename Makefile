@@ -20,6 +20,7 @@ DEMO_EXIT ?=
 .PHONY: all
 all: setup-build
 	@tools/build $(BUILD)
+	@tools/first-steps $(BUILD)
 
 .PHONY: demo
 demo: setup-demo
@@ -59,7 +60,7 @@ bench: setup-bench
 
 .PHONY: lint
 lint: setup-lint
-	@tools/build $(BUILD)
+	@tools/build --all $(BUILD)
 	@BUILD=$(BUILD) tools/lint
 
 .PHONY: format
