@@ -20,6 +20,9 @@ for packing in $PACKINGS; do make_image oci "$SCRATCH/$packing.tar" "docker.io/l
 "$ROOT/tools/image" --name test/operator:1 --output "$SCRATCH/operator.tar" --cmd --version "$TRAINYARD" >/dev/null
 chmod 644 "$SCRATCH"/*.tar
 
+PROGRAMS=$(mktemp -d /tmp/trainyard-programs.XXXXXX) # a pod has another /tmp
+clean_up() { rm -rf "$PROGRAMS"; }
+
 image() { as_user "$TRAINYARD" image "$@"; }
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 waits_for() { [ "$(field "$1" .status.containerStatuses[0].state.waiting.reason)" = "$2" ]; }
@@ -110,7 +113,25 @@ wordlayers"
 /usr
 /written"
     [ ! -e "$IMAGE_ROOT/written" ] || fail "a pod wrote into its directory"
-    assert_contains "a program that pods do not see" "pods have a '/tmp' of their own" "$(image add mine -- /tmp/mine 2>&1)"
+
+    # A program and a script below the machine's /tmp are handed to the pod; other files there are not.
+    mkdir -p "$PROGRAMS/lib"
+    printf '#!/bin/sh\nexec sh "$(dirname "$0")/lib/words.sh" "$@"\n' >"$PROGRAMS/program"
+    # shellcheck disable=SC2016
+    echo 'echo "$@"; touch "$0" 2>/dev/null || echo read-only; ls /tmp' >"$PROGRAMS/lib/words.sh"
+    chmod -R a+rX "$PROGRAMS" && chmod 755 "$PROGRAMS/program"
+    assert_eq "a program below /tmp" "image below-tmp runs $PROGRAMS/program" "$(image add below-tmp -- "$PROGRAMS/program" from 2>&1)"
+    pod below-tmp below-tmp here
+    says below-tmp "from here
+read-only
+$(basename "$PROGRAMS")"
+    pod script any 'x' "    command: [sh, $PROGRAMS/lib/words.sh, given]"
+    says script "given x
+read-only
+$(basename "$PROGRAMS")"
+    assert_contains "a file that pods do not see" "pods have a '/tmp' of their own" "$(image add mine -- cat "$PROGRAMS/lib" 2>&1)"
+    assert_contains "a program that is missing" "there is no '/tmp/mine' now" "$(image add mine -- /tmp/mine 2>&1)"
+    assert_contains "a name that is missing" "there is no program 'nosuchprogram'" "$(image add mine -- nosuchprogram 2>&1)"
 
     # What this project makes is an image, too.
     image import "$SCRATCH/operator.tar"

@@ -16,6 +16,9 @@
 #include "base/json.h"
 #include "node/pod/spec.h"
 
+/* Where a container of the machine's own files looks for programs, before its tools. */
+#define IMAGE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* Where the trainer is found inside every pod, wherever it lies on the machine. */
 #define IMAGE_TOOLS_DIRECTORY "/run/trainyard/bin"
 #define IMAGE_TRAINER_PATH    IMAGE_TOOLS_DIRECTORY "/trainer"

@@ -1,8 +1,10 @@
-/* Whether pods will find the program that an image stands for. */
+/* Tells `trainyard image add` whether pods will find the files that an image's command names. */
 #include "node/node.h"
 
 #include "base/file.h"
 #include "base/str.h"
+#include "node/image/handed.h"
+#include "node/image/table.h"
 
 #include <string.h>
 
@@ -12,32 +14,57 @@ static bool lies_in(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && path[size] == '/';
 }
 
+/* The program is named without a path. */
+static const char *warn_of_name(struct arena *arena, const char *program)
+{
+    size_t count;
+    char **directories = str_split(arena, IMAGE_PATH ":" IMAGE_TOOLS_DIRECTORY, ':', &count);
+    for (size_t i = 0; i < count; i++)
+        if (file_exists(arena_printf(arena, "%s/%s", directories[i], program)) ||
+            str_eq(arena_printf(arena, "%s/%s", directories[i], program), IMAGE_TRAINER_PATH))
+            return NULL;
+    return arena_printf(
+        arena, "there is no program '%s' in the PATH of pods (" IMAGE_PATH "): give its whole path",
+        program);
+}
+
+static const char *warn_of_program(struct arena *arena, const struct node_image *image)
+{
+    const char *program = image->command[0];
+    if (!strchr(program, '/'))
+        return image->rootfs ? NULL : warn_of_name(arena, program);
+    if (program[0] != '/')
+        return "a program is looked for in the working directory unless its path begins with '/'";
+    const char *path = arena_printf(arena, "%s%s", image->rootfs ? image->rootfs : "", program);
+    if (file_exists(path))
+        return NULL;
+    return image->rootfs ? arena_printf(arena, "there is no '%s' in '%s'", program, image->rootfs)
+                         : arena_printf(arena, "there is no '%s' now", program);
+}
+
+/* A word of the command that names a file which pods do not see. */
+static const char *warn_of_hidden(struct arena *arena, const struct node_image *image, size_t index,
+                                  const char *home)
+{
+    const char *word = image->command[index], *hidden = image_hidden_in(word);
+    if (lies_in(word, image->state_dir))
+        return arena_printf(arena, "pods do not see '%s': keep '%s' elsewhere", image->state_dir,
+                            word);
+    if (hidden && file_exists(word) && !image_handed_entry(arena, word, index))
+        return arena_printf(arena,
+                            "pods have a '%s' of their own and will not find '%s': keep it "
+                            "elsewhere, in your home or in /opt",
+                            hidden, word);
+    if (lies_in(word, "/root") && !str_eq(home, "/root"))
+        return arena_printf(arena, "pods do not see '/root': keep '%s' elsewhere", word);
+    return NULL;
+}
+
 const char *node_image_warning(struct arena *arena, const struct node_image *image,
                                const char *home)
 {
-    /* Of these a pod has its own. */
-    static const char *const FRESH[] = {"/tmp", "/var/tmp", "/run", "/dev", "/proc", "/sys"};
-    const char *program = image->command_count ? image->command[0] : "";
-    if (program[0] != '/')
-        return strchr(program, '/') ? "a program is looked for in the working directory unless its "
-                                      "path begins with '/'"
-                                    : NULL;
-    if (image->rootfs)
-        return file_exists(arena_printf(arena, "%s%s", image->rootfs, program))
-                   ? NULL
-                   : arena_printf(arena, "there is no '%s' in '%s'", program, image->rootfs);
-    for (size_t i = 0; i < sizeof(FRESH) / sizeof(*FRESH); i++)
-        if (lies_in(program, FRESH[i]))
-            return arena_printf(arena,
-                                "pods have a '%s' of their own and will not find '%s': keep it "
-                                "elsewhere, in your home or in /opt",
-                                FRESH[i], program);
-    if (lies_in(program, image->state_dir))
-        return arena_printf(arena, "pods do not see '%s': keep '%s' elsewhere", image->state_dir,
-                            program);
-    if (lies_in(program, "/root") && !str_eq(home, "/root"))
-        return arena_printf(arena, "pods do not see '/root': keep '%s' elsewhere", program);
-    if (!file_exists(program))
-        return arena_printf(arena, "there is no '%s' now", program);
-    return NULL;
+    const char *warning = NULL;
+    for (size_t i = 0; !image->rootfs && !warning && i < image->command_count; i++)
+        warning = warn_of_hidden(arena, image, i, home);
+    return warning || !image->command_count ? warning : warn_of_program(arena, image);
 }

@@ -45,6 +45,8 @@ static int plan_container(struct planner *p, const struct json *container, bool 
     result = planner_command(p, container, ret);
     if (result == 0 && p->input->plain)
         planner_plain_command(p, container, ret);
+    else if (result == 0 && !ret->root)
+        planner_hand_programs(p, ret);
     return result;
 }
 

@@ -23,9 +23,7 @@ void planner_default_environment(struct planner *p, const struct json *container
                                  struct pod_strings *environment)
 {
     environment_set(p->arena, environment, "PATH",
-                    p->home ? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-                            : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-                              ":" IMAGE_TOOLS_DIRECTORY);
+                    p->home ? IMAGE_PATH : IMAGE_PATH ":" IMAGE_TOOLS_DIRECTORY);
     environment_set(p->arena, environment, "HOSTNAME", p->spec->hostname);
     environment_set(p->arena, environment, "HOME", p->home ? p->home : home_of(container));
     /* The machine's home is not ours to write to, but packages installed there must be found. */

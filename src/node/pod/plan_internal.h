@@ -53,6 +53,9 @@ void planner_default_environment(struct planner *p, const struct json *container
                                  struct pod_strings *environment);
 int planner_command(struct planner *p, const struct json *container, struct pod_container *ret);
 
+/* ---- pod/plan_handed.c: programs below the machine's /tmp; after the command and the mounts */
+void planner_hand_programs(struct planner *p, struct pod_container *ret);
+
 /* ---- pod/plan_plain.c: where there are no namespaces, and so no mounts */
 int planner_check_plain(struct planner *p, const struct json *container,
                         const struct pod_container *planned);

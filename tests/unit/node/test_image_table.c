@@ -2,6 +2,7 @@
 #include "node_test.h"
 
 #include "base/file.h"
+#include "node/image/handed.h"
 #include "node/image/table.h"
 #include "node/image/user.h"
 #include "node/node.h"
@@ -148,10 +149,12 @@ static void programs_that_pods_do_not_see(void **state)
     } CASES[] = {
         {"/bin/sh", NULL},
         {"sh", NULL},
+        {"trainer", NULL},
+        {"nosuchprogram", "no program 'nosuchprogram' in the PATH of pods"},
         {"./sh", "begins with '/'"},
-        {"/tmp/x", "'/tmp' of their own"},
+        {"/tmp/missing/x", "there is no '/tmp/missing/x' now"},
         {"/tmpx", "there is no '/tmpx' now"},
-        {"/var/tmp/x", "'/var/tmp' of their own"},
+        {"/proc/self/exe", "'/proc' of their own"},
         {"/state/x", "do not see '/state'"},
         {"/root/x", "do not see '/root'"},
     };
@@ -164,6 +167,45 @@ static void programs_that_pods_do_not_see(void **state)
         else if (!said || !strstr(said, CASES[i].part))
             fail_msg("%s: %s", CASES[i].program, said ? said : "nothing");
     }
+}
+
+/* A program and its script below /tmp are handed to pods; any other file there is not. */
+static void files_below_tmp(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char scratch[] = "/tmp/trainyard-unit.XXXXXX";
+    assert_non_null(mkdtemp(scratch));
+    const char *program = arena_printf(arena, "%s/program", scratch);
+    const char *script = arena_printf(arena, "%s/train.py", scratch);
+    const char *data = arena_printf(arena, "%s/data", scratch);
+    const char *const files[] = {program, script, data};
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+        assert_int_equal(file_write_atomic(files[i], "x", 1, i == 0 ? 0755 : 0644, NULL), 0);
+
+    assert_string_equal(image_handed_entry(arena, program, 0), scratch);
+    assert_string_equal(image_handed_entry(arena, data, 0), scratch); /* it may be a program */
+    assert_string_equal(image_handed_entry(arena, script, 1), scratch);
+    assert_string_equal(image_handed_entry(arena, program, 2), scratch);
+    assert_null(image_handed_entry(arena, data, 1));
+    assert_null(image_handed_entry(arena, scratch, 0)); /* not a file */
+    assert_null(image_handed_entry(arena, arena_printf(arena, "%s/none", scratch), 0));
+    assert_null(image_handed_entry(arena, "/bin/sh", 0));
+    assert_null(image_handed_entry(arena, "/tmp/", 0));
+    assert_null(image_handed_entry(arena, arena_printf(arena, "/tmp/..%s", program), 0));
+
+    const char *const commands[][2] = {{program, script}, {"sh", script}, {"sh", data}};
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+        const struct node_image image = {
+            .state_dir = "/state", .command = commands[i], .command_count = 2};
+        const char *said = node_image_warning(arena, &image, "/home/me");
+        if (i < 2)
+            assert_null(said);
+        else
+            assert_non_null(strstr(said, "pods have a '/tmp' of their own and will not find"));
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+        unlink(files[i]);
+    rmdir(scratch);
 }
 
 static void users(void **state)
@@ -221,10 +263,15 @@ static void a_broken_table_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_in),   cmocka_unit_test(unknown_ones_come_with_advice),
-        cmocka_unit_test(added_ones), cmocka_unit_test(rows_of_earlier_versions),
-        cmocka_unit_test(whole_rows), cmocka_unit_test(programs_that_pods_do_not_see),
-        cmocka_unit_test(users),      cmocka_unit_test(a_broken_table_is_named),
+        cmocka_unit_test(built_in),
+        cmocka_unit_test(unknown_ones_come_with_advice),
+        cmocka_unit_test(added_ones),
+        cmocka_unit_test(rows_of_earlier_versions),
+        cmocka_unit_test(whole_rows),
+        cmocka_unit_test(programs_that_pods_do_not_see),
+        cmocka_unit_test(files_below_tmp),
+        cmocka_unit_test(users),
+        cmocka_unit_test(a_broken_table_is_named),
     };
     if (!mkdtemp(directory))
         return 1;
