@@ -72,13 +72,14 @@ struct option {
 
 struct command {
     const char *name;
-    const char *arguments;                    /* "[FILE…]" in the usage line, or NULL */
-    const char *summary;                      /* one line, no full stop */
-    const char *description;                  /* paragraphs, separated by empty lines */
-    const char *examples;                     /* lines as typed, or NULL */
-    const struct option *options;             /* ended by a row without name; may be NULL */
-    bool single_dash;                         /* -name is --name, as programs in Go read it */
-    size_t values_size;                       /* of the struct the offsets point into */
+    const char *synonyms;         /* words that users of other tools type: "start|run", or NULL */
+    const char *arguments;        /* "[FILE…]" in the usage line, or NULL */
+    const char *summary;          /* one line, no full stop */
+    const char *description;      /* paragraphs, separated by empty lines */
+    const char *examples;         /* lines as typed, or NULL */
+    const struct option *options; /* ended by a row without name; may be NULL */
+    bool single_dash;             /* -name is --name, as programs in Go read it */
+    size_t values_size;           /* of the struct the offsets point into */
     size_t arguments_min, arguments_max;      /* how many may follow; SIZE_MAX: any */
     bool arguments_are_paths;                 /* of a file system, as OPTION_PATH */
     const struct command *const *subcommands; /* NULL-terminated, or NULL */

@@ -74,6 +74,21 @@ static int complain(const struct program *program, const struct command *command
     return err_info(ERR_USAGE)->exit_code;
 }
 
+/* The command that has `word` among its synonyms, or NULL. */
+static const char *find_synonym(const struct command *const *list, const char *word)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    COMMANDS_EACH (place, list) {
+        size_t count = 0;
+        char **words =
+            (*place)->synonyms ? str_split(arena, (*place)->synonyms, '|', &count) : NULL;
+        for (size_t i = 0; i < count; i++)
+            if (str_eq(words[i], word))
+                return (*place)->name;
+    }
+    return NULL;
+}
+
 static int complain_unknown(const struct program *program, const struct command *parent,
                             const struct command *const *list, const char *word)
 {
@@ -81,7 +96,8 @@ static int complain_unknown(const struct program *program, const struct command 
     VEC(const char *) names = {0};
     COMMANDS_EACH (place, list)
         vec_push(&names, (*place)->name);
-    const char *nearest = str_nearest(word, names.items, names.count);
+    const char *synonym = find_synonym(list, word);
+    const char *nearest = synonym ? synonym : str_nearest(word, names.items, names.count);
     vec_release(&names);
     if (nearest)
         err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s'?", word, nearest);

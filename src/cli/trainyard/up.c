@@ -345,6 +345,7 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_UP = {
     .name = "up",
+    .synonyms = "start|run|create|init",
     .summary = "start a Kubernetes API and nodes on this machine",
     .description =
         "Starts the embedded cluster in the background and returns when it is ready. Objects, logs "

@@ -90,6 +90,7 @@ static int run_run(const void *values, size_t count, const char *const *argument
 
 static const struct command RUN = {
     .name = "run",
+    .synonyms = "start|launch",
     .arguments = "FILE…",
     .summary = "run a job and wait for its end",
     .description =
@@ -474,6 +475,9 @@ static void test_main(void **state)
     assert_int_equal(main_with(text, sizeof(text), "rum", NULL), 2);
     assert_string_equal(text,
                         "tool: unknown command 'rum': did you mean 'run'?\ntry 'tool --help'\n");
+    assert_int_equal(main_with(text, sizeof(text), "launch", NULL), 2);
+    assert_string_equal(text,
+                        "tool: unknown command 'launch': did you mean 'run'?\ntry 'tool --help'\n");
     assert_int_equal(main_with(text, sizeof(text), "image", "ad", NULL), 2);
     assert_string_equal(
         text, "tool image: unknown command 'ad': did you mean 'add'?\ntry 'tool image --help'\n");
