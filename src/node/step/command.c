@@ -63,6 +63,42 @@ static const char *explain_format(const char *path)
     return ": it is neither a program for Linux nor a script";
 }
 
+/* Writes the path of `program` in the next directory of PATH to `ret`, which has room for PATH_MAX
+ * bytes, and moves `at` behind that directory. Returns false at the end of PATH. A path that is too
+ * long is left out. */
+static bool next_in_path(const char **at, const char *program, char *ret)
+{
+    while (*at) {
+        const char *colon = strchrnul(*at, ':');
+        int length = snprintf(ret, PATH_MAX, "%.*s/%s", colon > *at ? (int)(colon - *at) : 1,
+                              colon > *at ? *at : ".", program);
+        *at = *colon ? colon + 1 : NULL;
+        if (length < PATH_MAX)
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_path(const char *program)
+{
+    char path[PATH_MAX];
+    for (const char *at = getenv("PATH"); next_in_path(&at, program, path);)
+        if (access(path, X_OK) == 0)
+            return true;
+    return false;
+}
+
+/* The usual mistakes behind a program that is missing. */
+static const char *explain_missing(const char *program)
+{
+    if (strpbrk(program, " \t"))
+        return ": the whole command is one word; give each of its words as an item of its own, as "
+               "in [\"sleep\", \"5\"]";
+    if (strcmp(program, "python") == 0 && is_in_path("python3"))
+        return ": there is a python3";
+    return "";
+}
+
 static int become_file(const char *const *arguments, const char *path, struct err *err)
 {
     const char *advice = "";
@@ -72,6 +108,8 @@ static int become_file(const char *const *arguments, const char *path, struct er
         advice = explain_format(path);
     else if (cause == ENOENT && access(path, F_OK) == 0)
         advice = ": it is there, but its interpreter or loader is not";
+    else if (cause == ENOENT)
+        advice = explain_missing(path);
     const int result = err_set_errno(err, cause, "cannot run '%s'", arguments[0]);
     strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
     return result;
@@ -85,13 +123,9 @@ int step_command_become(const char *const *arguments, struct err *err)
 
     if (strchr(program, '/'))
         return become_file(arguments, program, err);
-    for (const char *at = directories; at && program[0];) {
-        const char *colon = strchrnul(at, ':');
-        char path[PATH_MAX];
-        int length = snprintf(path, sizeof(path), "%.*s/%s", colon > at ? (int)(colon - at) : 1,
-                              colon > at ? at : ".", program);
-        at = *colon ? colon + 1 : NULL;
-        if (length >= (int)sizeof(path) || access(path, F_OK) < 0)
+    const char *at = program[0] ? directories : NULL;
+    for (char path[PATH_MAX]; next_in_path(&at, program, path);) {
+        if (access(path, F_OK) < 0)
             continue;
         const int result = become_file(arguments, path, err);
         if (err->sys != EACCES)
@@ -100,8 +134,8 @@ int step_command_become(const char *const *arguments, struct err *err)
     }
     if (denied)
         return denied;
-    err_set(err, ERR_NOT_FOUND, "cannot run '%s': executable file not found in $PATH (%s)", program,
-            directories ? directories : "which is not set");
+    err_set(err, ERR_NOT_FOUND, "cannot run '%s': executable file not found in $PATH (%s)%s",
+            program, directories ? directories : "which is not set", explain_missing(program));
     err->sys = ENOENT;
     return -ERR_NOT_FOUND;
 }

@@ -22,6 +22,22 @@ void what_cannot_start_says_why(void **state)
                            "cannot run 'no-such-program': executable file not found in $PATH (/"));
     pod_drop(&pod);
 
+    static const char *const COMMANDS[][2] = {
+        {"sleep 5",
+         ": the whole command is one word; give each of its words as an item of its own"},
+        {"/bin/sleep 5", "No such file or directory: the whole command is one word"},
+        {"/tmp/mine", "No such file or directory: pods do not see this directory of the machine"},
+    };
+    for (size_t i = 0; i < sizeof(COMMANDS) / sizeof(*COMMANDS); i++) {
+        pod = pod_make("wrong", "10.244.1.1", "");
+        pod.main->arguments.items[0] = COMMANDS[i][0];
+        pod_start(&pod);
+        end = pod_finish(&pod);
+        if (!strstr(end->message, COMMANDS[i][1]))
+            fail_msg("%s: %s", COMMANDS[i][0], end->message);
+        pod_drop(&pod);
+    }
+
     pod = pod_make("wrong", "10.244.1.1", "true");
     pod.main->directory = "/usr/nowhere";
     pod_start(&pod);
