@@ -3,6 +3,7 @@
 #include "comm/resolve.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,6 +40,13 @@ static void an_address_is_its_own_answer(void **state)
 
 static void a_name_is_answered_later(void **state)
 {
+    struct addrinfo *known = NULL;
+    if (getaddrinfo("localhost", NULL, NULL, &known) != 0) {
+        print_message(
+            "skipped: this machine does not resolve 'localhost' (/etc/hosts is missing)\n");
+        skip();
+    }
+    freeaddrinfo(known);
     struct resolve *resolve = resolve_new("localhost", 2222), *left = resolve_new("localhost", 1);
     const char *reason = NULL;
     resolve_free(left);
