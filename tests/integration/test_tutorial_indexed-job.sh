@@ -26,7 +26,7 @@ check() {
     # Fewer epochs where time is short: the document does not name them.
     [ "$SCALE" -gt 1 ] || sed -i 's/"EPOCHS", "50"/"EPOCHS", "20"/' "$SCRATCH/tree/examples/indexed-job/train.py"
     tutorial_type 'kubectl label nodes docker-desktop cluster=local'
-    tutorial_type 'kubectl apply -f examples/indexed-job/job.yaml'
+    tutorial_type 'kubectl apply -k examples/indexed-job'
     wait_until "pods to wait for" has_pods spirals
     tutorial_type 'kubectl get pods --selector job-name=spirals -o wide' docker-desktop
     wait_until "training to be under way" says spirals 'rank 0: epoch'
