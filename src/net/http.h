@@ -76,7 +76,10 @@ struct http_exchange {
     const struct http_exchange_ops *ops;
     const struct http_request *request;
     struct arena *arena;
-    const char *user; /* set by the answerer after authentication */
+    const char *user; /* set by the admission or the answerer after authentication */
+    /* For an http_server's admission (net/http_server.h) to set. */
+    size_t body_max;       /* the longest body it accepts; before it the server's limit */
+    const void *admission; /* what it found out, for the handler; NULL: no admission took place */
     void (*on_cancel)(
         struct http_exchange *exchange);              /* set by an answerer that streams, or NULL */
     void (*on_drain)(struct http_exchange *exchange); /* pending() fell to nothing, or NULL */

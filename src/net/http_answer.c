@@ -137,15 +137,26 @@ struct http_answer *http_answer_new(struct http_connection *connection)
     answer->arena = parse->arena;
     answer->request = parse->request;
     answer->request.peer = arena_strdup(parse->arena, connection->peer);
-    answer->body = parse->body;
-    buf_init(&parse->body, parse->body_max);
-    answer->minor = http_parse_minor(parse);
+    answer->request.body = "";
+    buf_init(&answer->body, 0);
+    answer->minor = parse->minor;
     answer->keep_alive = parse->keep_alive;
     answer->left = -1;
-    answer->exchange =
-        (struct http_exchange){.ops = &OPS, .request = &answer->request, .arena = answer->arena};
+    answer->exchange = (struct http_exchange){.ops = &OPS,
+                                              .request = &answer->request,
+                                              .arena = answer->arena,
+                                              .body_max = connection->service->body_max};
     parse->arena = NULL;
     return answer;
+}
+
+void http_answer_take_body(struct http_answer *answer)
+{
+    struct http_parse *parse = &answer->connection->parse;
+    answer->body = parse->body;
+    buf_init(&parse->body, parse->body_max);
+    answer->request.body = answer->body.data;
+    answer->request.body_size = answer->body.size;
 }
 
 struct arena *http_answer_free(struct http_answer *answer)
@@ -162,7 +173,7 @@ struct arena *http_answer_free(struct http_answer *answer)
 void http_answer_abandon(struct http_answer *answer)
 {
     answer->connection = NULL;
-    if (!answer->exchange.ended) {
+    if (answer->handled && !answer->exchange.ended) {
         if (!answer->exchange.on_cancel)
             return;
         answer->exchange.on_cancel(&answer->exchange);

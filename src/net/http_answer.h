@@ -14,6 +14,7 @@ struct http_answer {
     struct arena *arena;                /* this struct lies in it */
     struct http_request request;
     struct buf body;
+    bool handled;    /* the handler was called: the exchange is its to end */
     int minor;       /* the client's version */
     bool keep_alive; /* the connection goes on after it */
     bool no_body;    /* HEAD, 204, 304: what is written is not sent */
@@ -21,8 +22,10 @@ struct http_answer {
     int64_t left; /* of the length that was promised; -1: none was */
 };
 
-/* From a whole request of the connection's parser, whose arena and body it takes over. */
+/* From a header that the connection's parser has completed; takes over the parser's arena. */
 struct http_answer *http_answer_new(struct http_connection *connection);
+/* The request is complete; takes over the parser's body. */
+void http_answer_take_body(struct http_answer *answer);
 
 /* The arena, emptied, for the next request; NULL if it had grown too large to be kept. */
 struct arena *http_answer_free(struct http_answer *answer);

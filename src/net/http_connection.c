@@ -90,6 +90,7 @@ static void finish(struct http_connection *self)
 {
     move(self, FINISHING);
     buf_release(&self->in);
+    buf_release(&self->parse.body);
     stream_finish(self->stream);
 }
 
@@ -142,15 +143,54 @@ static void end_answer(struct http_connection *self)
         finish(self);
 }
 
+static void call_answerer(struct http_connection *self, http_handler *answerer)
+{
+    self->in_handler = true;
+    answerer(&self->answer->exchange, self->service->context);
+    self->in_handler = false;
+}
+
 static void start_answer(struct http_connection *self)
 {
+    struct http_answer *answer = self->answer;
     move(self, ANSWERING);
-    self->answer = http_answer_new(self);
-    self->in_handler = true;
-    self->service->handler(&self->answer->exchange, self->service->context);
-    self->in_handler = false;
+    if (!answer->exchange.ended) { /* else the admission has answered */
+        http_answer_take_body(answer);
+        answer->handled = true;
+        call_answerer(self, self->service->handler);
+    }
     if (self->answer && self->answer->exchange.ended)
         end_answer(self);
+}
+
+/* The header is complete. Ask whether the request is admitted, before its body is read. */
+static void admit(struct http_connection *self, bool body_has_begun)
+{
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    struct http_parse *parse = &self->parse;
+    struct http_answer *answer = self->answer = http_answer_new(self);
+    /* A refusal leaves the body unread, and nothing behind it could be found. */
+    answer->keep_alive = parse->keep_alive && !parse->has_body;
+    if (self->service->admit)
+        call_answerer(self, self->service->admit);
+    if (answer->exchange.ended && parse->has_body) {
+        move(self, ANSWERING);
+        end_answer(self);
+        return;
+    }
+    if (answer->exchange.begun && !answer->exchange.ended)
+        mem_panic("http: the admission of %s %s must answer it whole or not at all",
+                  answer->request.method, answer->request.path);
+    if (!answer->exchange.ended)
+        answer->keep_alive = parse->keep_alive;
+    if (http_parse_admit(parse, answer->exchange.body_max) == HTTP_PARSE_REFUSED) {
+        refuse(self, parse->refusal_status, parse->refusal);
+        return;
+    }
+    if (parse->wants_continue && parse->has_body && !body_has_begun)
+        stream_write(self->stream, go_on, sizeof(go_on) - 1);
+    if (parse->has_body)
+        move(self, READING_BODY);
 }
 
 void http_connection_answered(struct http_connection *self)
@@ -167,6 +207,12 @@ struct stream *http_connection_upgrade(struct http_connection *self)
     return &self->upgrade.stream;
 }
 
+static bool is_reading(const struct http_connection *self)
+{
+    int state = state_of(self);
+    return state == IDLE || state == READING_HEAD || state == READING_BODY;
+}
+
 /* Feed the parser; the bytes it took. */
 static size_t parse(struct http_connection *self, const char *data, size_t size)
 {
@@ -181,21 +227,16 @@ static size_t parse(struct http_connection *self, const char *data, size_t size)
         refuse(self, self->parse.refusal_status, self->parse.refusal);
         return size;
     }
-    if (self->parse.head_done && state_of(self) == READING_HEAD && result == HTTP_PARSE_MORE) {
-        static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-        if (self->parse.wants_continue)
-            stream_write(self->stream, go_on, sizeof(go_on) - 1);
-        move(self, READING_BODY);
+    if (result == HTTP_PARSE_HEAD) {
+        admit(self, used < size);
+        if (!is_reading(self)) /* refused */
+            return size;
+        if (!self->parse.has_body) /* no further byte says so */
+            result = http_parse_feed(&self->parse, NULL, 0, &(size_t){0});
     }
     if (result == HTTP_PARSE_DONE)
         start_answer(self);
     return used;
-}
-
-static bool is_reading(const struct http_connection *self)
-{
-    int state = state_of(self);
-    return state == IDLE || state == READING_HEAD || state == READING_BODY;
 }
 
 static bool may_read(const struct http_connection *self)
@@ -290,7 +331,7 @@ static void on_sent(void *context)
     struct http_answer *answer = self->answer;
     if (answer && !answer->exchange.ended && answer->exchange.on_drain)
         answer->exchange.on_drain(&answer->exchange);
-    else if (!answer)
+    else if (!answer || state_of(self) == READING_BODY)
         go_on(self);
 }
 
@@ -351,7 +392,7 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
     self->task.callback = on_task;
     loop_timer_init(service->loop, &self->timer, on_timer);
     state_machine_init(&self->life, "http connection", STATES, ARRAY_SIZE(STATES), OPENING);
-    http_parse_init(&self->parse, service->header_max, service->body_max);
+    http_parse_init(&self->parse, service->header_max, 0);
     buf_init(&self->in, IN_MAX + IN_MAX);
     list_push(&service->connections, self);
     service->connection_count++;

@@ -27,6 +27,7 @@ struct http_upgrade {
 struct http_service {
     struct loop *loop;
     http_handler *handler;
+    http_handler *admit; /* or NULL */
     void *context;
     size_t header_max, body_max;
     http_write_refusal *write_refusal; /* or NULL */
@@ -49,7 +50,7 @@ struct http_connection {
     struct http_parse parse;
     struct buf in;              /* of the requests to come, while one is answered */
     struct arena *spare;        /* for the next request */
-    struct http_answer *answer; /* of the request that is being answered, or NULL */
+    struct http_answer *answer; /* of the request whose header is complete, or NULL */
     bool peer_ended;            /* sends no more, but may still read */
     bool in_handler;
     struct http_upgrade upgrade; /* after it, another protocol's line */

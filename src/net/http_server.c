@@ -189,6 +189,7 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
     server->service = (struct http_service){
         .loop = loop,
         .handler = handler,
+        .admit = options->admit,
         .context = context,
         .header_max = options->header_max ? options->header_max : HEADER_MAX,
         .write_refusal = options->write_refusal,

@@ -15,6 +15,12 @@ typedef void http_write_refusal(int status, const char *sentence, struct buf *bo
 struct http_server_options {
     int listen_fd;          /* a listening TCP socket; stays the caller's where making one fails */
     struct tls_server *tls; /* NULL: plain HTTP; must outlive the server */
+    /* Called with each request once its header is complete, before its body is read or "100
+     * Continue" is sent; NULL: every request is admitted. To refuse, it answers the exchange before
+     * it returns: the handler is not called, and a connection whose request has a body is closed
+     * after the answer. To admit, it only returns, and may lower exchange->body_max. It gets the
+     * handler's context. */
+    http_handler *admit;
     size_t body_max;        /* bytes; 0: 3 MiB */
     size_t header_max;      /* bytes of all header lines; 0: 64 KiB */
     size_t connections_max; /* 0: 4096; one more takes the place of the one that has asked nothing

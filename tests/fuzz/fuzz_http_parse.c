@@ -1,12 +1,15 @@
 /* A server's connection fed by a hostile peer, without a socket: whatever comes, the same requests
  * are understood in one piece as in many, and the connection comes to its end with nothing left.
- * The first byte of the input is the size of the pieces. */
+ * The parser alone gives the same verdict wherever the bytes are split, and a request that it
+ * accepts ends where Debian's http-parser, which is more lenient, sees its end too. The first byte
+ * of the input is the size of the pieces. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
 #include "net/http_connection.h"
 
+#include <http_parser.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +85,91 @@ static char *requests_in(const uint8_t *data, size_t size, size_t piece)
     return buf_take(&run.log);
 }
 
+/* ---- the parser alone ------------------------------------------------------------------------ */
+
+struct verdict {
+    enum http_parse_result result;
+    size_t used; /* bytes of the request that was accepted */
+    size_t body_size;
+    int status;
+    char method[40], refusal[160];
+};
+
+static struct verdict judge(const uint8_t *data, size_t size, size_t piece)
+{
+    struct http_parse parse;
+    struct verdict verdict = {.result = HTTP_PARSE_MORE};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    http_parse_init(&parse, 1000, 2000);
+    http_parse_start(&parse, arena);
+    for (bool fed = false; verdict.result == HTTP_PARSE_MORE && (verdict.used < size || fed);) {
+        size_t used, left = size - verdict.used;
+        verdict.result = http_parse_feed(&parse, (const char *)data + verdict.used,
+                                         left < piece ? left : piece, &used);
+        verdict.used += used;
+        fed = verdict.result == HTTP_PARSE_HEAD; /* the end may need no further byte */
+        if (fed)
+            verdict.result = http_parse_admit(&parse, 2000);
+    }
+    verdict.status = parse.refusal_status;
+    verdict.body_size = parse.body.size;
+    memcpy(verdict.refusal, parse.refusal, sizeof(verdict.refusal));
+    if (verdict.result == HTTP_PARSE_DONE)
+        memcpy(verdict.method, parse.request.method, strlen(parse.request.method));
+    else
+        verdict.used = verdict.body_size = 0;
+    http_parse_release(&parse);
+    return verdict;
+}
+
+static int on_lenient_head(http_parser *parser)
+{
+    parser->upgrade = 0;
+    return 0;
+}
+
+static int on_lenient_body(http_parser *parser, const char *data, size_t size)
+{
+    *(size_t *)parser->data += size;
+    return 0;
+}
+
+static int on_lenient_end(http_parser *parser)
+{
+    http_parser_pause(parser, 1);
+    return 0;
+}
+
+static void check_against_lenient(const uint8_t *data, const struct verdict *verdict)
+{
+    static const http_parser_settings settings = {.on_headers_complete = on_lenient_head,
+                                                  .on_body = on_lenient_body,
+                                                  .on_message_complete = on_lenient_end};
+    http_parser parser;
+    size_t body_size = 0;
+    http_parser_init(&parser, HTTP_REQUEST);
+    parser.data = &body_size;
+    size_t used = http_parser_execute(&parser, &settings, (const char *)data, verdict->used);
+    enum http_errno error = HTTP_PARSER_ERRNO(&parser);
+    /* It knows some methods and a few forms of an absolute target, and takes a header
+     * "Transfer-Encoding0" for a transfer encoding. */
+    if (error == HPE_INVALID_METHOD || error == HPE_INVALID_URL || error == HPE_INVALID_HOST ||
+        error == HPE_INVALID_TRANSFER_ENCODING)
+        return;
+    if (error != HPE_PAUSED || used != verdict->used || body_size != verdict->body_size)
+        mem_panic("%s: ends after %zu bytes, to http-parser after %zu: %s", verdict->method,
+                  verdict->used, used, http_errno_description(error));
+}
+
+static void check_parser(const uint8_t *data, size_t size, size_t piece)
+{
+    struct verdict whole = judge(data, size, size ? size : 1), pieces = judge(data, size, piece);
+    if (memcmp(&whole, &pieces, sizeof(whole)) != 0)
+        mem_panic("another verdict in pieces of %zu: %s, %s", piece, whole.refusal, pieces.refusal);
+    if (whole.result == HTTP_PARSE_DONE)
+        check_against_lenient(data, &whole);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -92,5 +180,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         mem_panic("understood otherwise in pieces of %d", 1 + data[0] % 64);
     free(whole);
     free(pieces);
+    check_parser(data + 1, size - 1, 1 + data[0] % 64);
     return 0;
 }

@@ -22,7 +22,7 @@ struct world {
     struct memory_stream *peer;
     bool closed;
     struct http_exchange *held;
-    int requests, cancelled, drained, closed_count;
+    int requests, cancelled, drained, closed_count, admissions;
     char log[256]; /* the paths asked for */
     bool end_in_later_turn;
     struct loop_task task;
@@ -91,6 +91,20 @@ static void handler(struct http_exchange *exchange, void *context)
         http_begin(exchange, 404, NULL, &header, 0);
         http_end(exchange);
     }
+}
+
+/* Refuses the path "/no", and admits a body of 4 bytes. */
+static void admission(struct http_exchange *exchange, void *context)
+{
+    static const char secret = 's';
+    struct world *world = context;
+    world->admissions++;
+    assert_int_equal(exchange->request->body_size, 0);
+    assert_int_equal(exchange->body_max, 200000);
+    exchange->body_max = 4;
+    exchange->admission = &secret;
+    if (strcmp(exchange->request->path, "/no") == 0)
+        http_respond(exchange, 401, "text/plain", "who?", 4);
 }
 
 static void on_connection_closed(struct http_service *service)
@@ -301,6 +315,86 @@ static void what_is_refused_is_told_why_and_closed(void **state)
     assert_string_equal(world->log, "/none");
 }
 
+/* ---- admission ------------------------------------------------------------------------------- */
+
+#define REFUSED(more)                                                                              \
+    "HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n" more "\r\nwh" \
+    "o?"
+
+static void what_is_refused_by_its_header_is_never_read(void **state)
+{
+    static const char *const heads[] = {
+        "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 190000\r\n\r\n",
+        "POST /no HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+        /* Not asked to go on, and told the admission's reason instead of the limit's. */
+        "POST /no HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9000000\r\n\r\n",
+    };
+    struct world *world = *state;
+    world->service.admit = admission;
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+        memory_stream_hold(world->peer, true); /* the answer is not read yet */
+        say(world, heads[i]);
+        say(world, "more of a body that nobody reads");
+        assert_false(world->closed);
+        assert_int_equal(world->service.connections->parse.body.capacity, 0);
+        assert_string_equal(heard(world), REFUSED("Connection: close\r\n"));
+        memory_stream_hold(world->peer, false);
+        run(world);
+        assert_true(world->closed);
+        if (i + 1 < ARRAY_SIZE(heads)) { /* the fixture's end expects one connection */
+            world->closed_count--;
+            world->peer = memory_stream_new(world->loop, &world->closed);
+            http_connection_new(&world->service, &world->peer->stream, "test:1");
+            run(world);
+        }
+    }
+    assert_int_equal(world->requests, 0);
+    assert_int_equal(world->admissions, ARRAY_SIZE(heads));
+}
+
+static void a_refused_request_without_a_body_leaves_the_connection_open(void **state)
+{
+    struct world *world = *state;
+    world->service.admit = admission;
+    say(world,
+        GET("/no") "DELETE /no HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n" GET("/none"));
+    assert_string_equal(heard(world), REFUSED("") REFUSED("") "HTTP/1.1 204 No Content\r\n\r\n");
+    assert_string_equal(world->log, "/none");
+    assert_false(world->closed);
+}
+
+static void an_admitted_body_has_the_limit_of_its_admission(void **state)
+{
+    struct world *world = *state;
+    world->service.admit = admission;
+    say(world,
+        "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
+    assert_string_equal(heard(world), "HTTP/1.1 100 Continue\r\n\r\n");
+    say(world, "four");
+    assert_string_equal(heard(world), ECHOED("four", "4"));
+    /* A client that did not wait is not told to go on. */
+    say(world,
+        "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\nfo");
+    assert_string_equal(heard(world), "");
+    say(world, "ur");
+    assert_string_equal(heard(world), ECHOED("four", "4"));
+    memory_stream_hold(world->peer, true);
+    say(world, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n");
+    assert_non_null(strstr(heard(world), "the request's body is longer than 4 bytes\n"));
+    assert_int_equal(world->requests, 2);
+}
+
+static void a_peer_that_leaves_in_the_body_leaves_nothing(void **state)
+{
+    struct world *world = *state;
+    world->service.admit = admission;
+    say(world, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nfo");
+    memory_stream_break(world->peer);
+    run(world);
+    assert_true(world->closed);
+    assert_int_equal(world->requests, 0);
+}
+
 static void connection_close_is_honoured(void **state)
 {
     struct world *world = *state;
@@ -468,6 +562,10 @@ int main(void)
         TEST(an_answerer_that_breaks_its_promise_cannot_harm_the_next_answer),
         TEST(a_client_that_waits_is_told_to_go_on),
         TEST(what_is_refused_is_told_why_and_closed),
+        TEST(what_is_refused_by_its_header_is_never_read),
+        TEST(a_refused_request_without_a_body_leaves_the_connection_open),
+        TEST(an_admitted_body_has_the_limit_of_its_admission),
+        TEST(a_peer_that_leaves_in_the_body_leaves_nothing),
         TEST(connection_close_is_honoured),
         TEST(a_slow_header_ends_in_408),
         TEST(a_slow_body_ends_in_408),
