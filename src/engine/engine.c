@@ -139,23 +139,25 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
     engine->backend = backend ? *backend : (struct engine_pod_backend){0};
 }
 
-/* Who asks, and whether he may ask at all; NULL: answered already. */
-static const struct identity *admit(struct engine *engine, struct http_exchange *exchange,
-                                    struct err *err)
+/* Identifies the sender of a request and checks what its path alone decides. NULL: `err` says why
+ * it is refused. */
+static const struct identity *identify(struct engine *engine, struct http_exchange *exchange,
+                                       const struct http_request *request, struct err *err)
 {
-    const struct http_request *request = exchange->request;
     const struct auth auth = {.token = engine->token,
                               .seal = &engine->seal,
                               .store = engine->store,
                               .now_ms = loop_wall_ms(engine->loop)};
     const struct identity *identity = auth_identify(exchange->arena, &auth, request);
     bool is_open = auth_is_open(request->path);
-    /* Who shows a token that is not good is told so everywhere, not taken for nobody. */
+    /* A token that is not valid is refused everywhere, and not taken for none. */
     if (!identity && (!is_open || auth_shows_token(request))) {
         err_set(err, ERR_UNAUTHORIZED, "Unauthorized");
         return NULL;
     }
-    if (!identity)
+    if (identity)
+        exchange->user = identity->name;
+    else
         identity = &NOBODY;
     if (impersonation_header(request->headers) &&
         impersonation_apply(exchange->arena, engine_policy(engine), identity, request->headers,
@@ -168,33 +170,66 @@ static const struct identity *admit(struct engine *engine, struct http_exchange 
 }
 
 /* Below /api and /apis a slash at the end is as good as none, as it is for Kubernetes. */
-static void forgive_slash(struct http_exchange *exchange)
+static const struct http_request *forgive_slash(struct arena *arena,
+                                                const struct http_request *request)
 {
-    const char *path = exchange->request->path;
+    const char *path = request->path;
     size_t size = strlen(path), kept = size;
     while (kept > 1 && path[kept - 1] == '/')
         kept--;
     if (kept == size || !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/")))
+        return request;
+    struct http_request *forgiven = ARENA_NEW(arena, struct http_request);
+    *forgiven = *request;
+    forgiven->path = arena_strndup(arena, path, kept);
+    return forgiven;
+}
+
+/* Only such a request has a body that the server would have to keep. */
+static bool announces_body(const struct http_request *request)
+{
+    const char *length = http_header_get(request->headers, "Content-Length");
+    return (length && strspn(length, "0") < strlen(length)) ||
+           http_header_get(request->headers, "Transfer-Encoding");
+}
+
+void engine_admit(struct http_exchange *exchange, void *context)
+{
+    struct engine *engine = context;
+    /* The exchange keeps its own, which the body is put into. */
+    const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
+    struct err err = ERR_INIT;
+    struct route route;
+    const struct identity *identity = identify(engine, exchange, request, &err);
+    if (!identity) {
+        engine_respond_error(exchange, &err);
         return;
-    struct http_request *request = ARENA_NEW(exchange->arena, struct http_request);
-    *request = *exchange->request;
-    request->path = arena_strndup(exchange->arena, path, kept);
-    exchange->request = request;
+    }
+    exchange->admission = identity;
+    if (identity == &NOBODY)
+        exchange->body_max = 0;
+    /* The handler asks the roles again: they may have changed while the body came. What is no
+     * resource is the handler's to refuse. */
+    if (announces_body(request) && route_is_resource(request->path) &&
+        route_parse(exchange->arena, engine->registry, request->method, request->path,
+                    request->query, &route, NULL) == 0)
+        rest_admit(engine, exchange, identity, &route);
 }
 
 void engine_handle(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
-    forgive_slash(exchange);
-    const struct http_request *request = exchange->request;
+    const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
+    exchange->request = request;
     struct err err = ERR_INIT;
     struct route route;
-    const struct identity *identity = admit(engine, exchange, &err);
+    const struct identity *identity = exchange->admission;
+    if (!identity)
+        identity = identify(engine, exchange, request, &err);
     if (!identity) {
         engine_respond_error(exchange, &err);
         return;
     }
-    exchange->user = identity->name;
     if (discovery_handle(exchange, engine->registry, engine->version))
         return;
     if (route_parse(exchange->arena, engine->registry, request->method, request->path,

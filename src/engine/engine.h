@@ -117,6 +117,10 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
 
 /* The API: an http_handler with the engine as context. */
 void engine_handle(struct http_exchange *exchange, void *engine);
+/* The admission of an http_server in front of it: an unknown token, and a request with a body that
+ * its sender has no right to, are refused by the header alone. engine_handle() identifies the
+ * sender itself where none took place, as in-process. */
+void engine_admit(struct http_exchange *exchange, void *engine);
 
 /* An http_write_refusal: kubectl shows the sentences of a Status only. */
 void engine_write_refusal(int status, const char *sentence, struct buf *body);

@@ -179,8 +179,8 @@ static bool answers_with_objects(enum registry_sub sub)
     return sub != SUB_LOG && sub != SUB_PORT_FORWARD;
 }
 
-void rest_handle(struct engine *engine, struct http_exchange *exchange,
-                 const struct identity *identity, const struct route *route)
+static struct rest *rest_of(struct engine *engine, struct http_exchange *exchange,
+                            const struct identity *identity, const struct route *route)
 {
     struct rest *rest = ARENA_NEW(exchange->arena, struct rest);
     rest->engine = engine;
@@ -190,6 +190,19 @@ void rest_handle(struct engine *engine, struct http_exchange *exchange,
     rest->route = *route;
     registry_hold(rest->arena, route->resource);
     field_errors_init(&rest->invalid, rest->arena);
+    return rest;
+}
+
+void rest_admit(struct engine *engine, struct http_exchange *exchange,
+                const struct identity *identity, const struct route *route)
+{
+    rest_is_allowed(rest_of(engine, exchange, identity, route));
+}
+
+void rest_handle(struct engine *engine, struct http_exchange *exchange,
+                 const struct identity *identity, const struct route *route)
+{
+    struct rest *rest = rest_of(engine, exchange, identity, route);
     struct err err = ERR_INIT;
     if (!rest_is_allowed(rest))
         return;

@@ -52,6 +52,9 @@ struct registry *engine_registry(struct engine *engine);
 struct version_trees *engine_version_trees(struct engine *engine);
 
 /* ---- rest.c: what the verbs share */
+/* Before the body is there: answers the exchange if the roles do not allow the request. */
+void rest_admit(struct engine *engine, struct http_exchange *exchange,
+                const struct identity *identity, const struct route *route);
 void rest_handle(struct engine *engine, struct http_exchange *exchange,
                  const struct identity *identity, const struct route *route);
 

@@ -102,8 +102,10 @@ static int seal(void *context, const void *data, size_t size, unsigned char ret[
 static int serve_on(struct cluster *cluster, int listen_fd, struct http_server **ret,
                     struct err *err)
 {
-    struct http_server_options server = {
-        .listen_fd = listen_fd, .tls = cluster->tls, .write_refusal = engine_write_refusal};
+    struct http_server_options server = {.listen_fd = listen_fd,
+                                         .tls = cluster->tls,
+                                         .admit = engine_admit,
+                                         .write_refusal = engine_write_refusal};
     return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, ret, err);
 }
 
