@@ -80,6 +80,7 @@ struct http_exchange {
     /* For an http_server's admission (net/http_server.h) to set. */
     size_t body_max;       /* the longest body it accepts; before it the server's limit */
     const void *admission; /* what it found out, for the handler; NULL: no admission took place */
+    bool in_process;       /* the peer is in this process and takes everything in the next turn */
     void (*on_cancel)(
         struct http_exchange *exchange);              /* set by an answerer that streams, or NULL */
     void (*on_drain)(struct http_exchange *exchange); /* pending() fell to nothing, or NULL */

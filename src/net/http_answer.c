@@ -14,6 +14,8 @@ static struct http_answer *answer_of(struct http_exchange *exchange)
     return CONTAINER_OF(exchange, struct http_answer, exchange);
 }
 
+static void refuse_answer(struct http_exchange *exchange);
+
 /* A line break in a value would let it begin another header, or another answer. */
 static void write_header(struct buf *head, const char *name, const char *value)
 {
@@ -51,6 +53,12 @@ static void begin(struct http_exchange *exchange, int status, const struct http_
     struct http_answer *answer = answer_of(exchange);
     if (!answer->connection)
         return;
+    /* Only what changed nothing may be told to come again. */
+    if (length > 0 && str_eq(answer->request.method, "GET") &&
+        !http_connection_keep_answer(answer->connection, (size_t)length)) {
+        refuse_answer(exchange);
+        return;
+    }
     struct buf head;
     buf_init(&head, 1024 * 1024);
     buf_printf(&head, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, http_status_text(status),
@@ -79,6 +87,21 @@ static void write_data(struct http_exchange *exchange, const void *data, size_t 
     stream_write(stream, data, size);
     if (answer->chunked)
         stream_write(stream, "\r\n", 2);
+    http_connection_keep_written(answer->connection);
+}
+
+/* In place of an answer that there is no room for; what is written of that is dropped. */
+static void refuse_answer(struct http_exchange *exchange)
+{
+    struct http_answer *answer = answer_of(exchange);
+    struct buf body;
+    struct http_header retry = {"Retry-After", HTTP_RETRY_AFTER_S, NULL};
+    struct http_header type = {"Content-Type", NULL, &retry};
+    type.value = http_service_refusal(answer->connection->service, 429, HTTP_NO_MEMORY, &body);
+    begin(exchange, 429, &type, (int64_t)body.size);
+    write_data(exchange, body.data, body.size);
+    answer->no_body = true;
+    buf_release(&body);
 }
 
 static void end(struct http_exchange *exchange)

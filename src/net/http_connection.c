@@ -76,6 +76,7 @@ void http_connection_close(struct http_connection *self)
         return;
     bool upgraded = state_of(self) == UPGRADED;
     move(self, CLOSED);
+    http_connection_forget_payer(self);
     loop_defer_cancel(self->service->loop, &self->task);
     stream_close(self->stream);
     /* An upgrader may close while it is on the stack as the answerer still. */
@@ -91,30 +92,35 @@ static void finish(struct http_connection *self)
     move(self, FINISHING);
     buf_release(&self->in);
     buf_release(&self->parse.body);
+    http_connection_keep_less(self, false);
     stream_finish(self->stream);
 }
 
 /* The last answer of a connection that cannot be understood, or that takes too long. */
 static void refuse(struct http_connection *self, int status, const char *sentence)
 {
-    http_write_refusal *write_refusal = self->service->write_refusal;
     struct buf head, body;
     buf_init(&head, 4096);
-    buf_init(&body, 4096);
-    if (write_refusal)
-        write_refusal(status, sentence, &body);
-    else
-        buf_printf(&body, "%s\n", sentence);
+    const char *type = http_service_refusal(self->service, status, sentence, &body);
     buf_printf(&head,
                "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-               "Connection: close\r\n\r\n",
-               status, http_status_text(status), http_service_date(self->service),
-               write_refusal ? "application/json" : "text/plain; charset=utf-8", body.size);
+               "%sConnection: close\r\n\r\n",
+               status, http_status_text(status), http_service_date(self->service), type, body.size,
+               status == 429 ? "Retry-After: " HTTP_RETRY_AFTER_S "\r\n" : "");
     stream_write(self->stream, head.data, head.size);
     stream_write(self->stream, body.data, body.size);
     buf_release(&head);
     buf_release(&body);
     finish(self);
+}
+
+void http_connection_end_for_memory(struct http_connection *self)
+{
+    int state = state_of(self);
+    if (state == READING_HEAD || state == READING_BODY)
+        refuse(self, 429, HTTP_NO_MEMORY);
+    else
+        http_connection_close(self);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -133,6 +139,7 @@ static void end_answer(struct http_connection *self)
     bool cut = answer->left > 0 && !answer->no_body; /* less was written than was promised */
     bool keep_alive = answer->keep_alive;
     self->spare = http_answer_free(answer);
+    http_connection_keep_less(self, false);
     if (!is_http(self)) /* another protocol's now, or over */
         return;
     if (cut)
@@ -161,6 +168,8 @@ static void start_answer(struct http_connection *self)
     }
     if (self->answer && self->answer->exchange.ended)
         end_answer(self);
+    else if (state_of(self) == ANSWERING)
+        http_connection_keep_handled(self);
 }
 
 /* The header is complete. Ask whether the request is admitted, before its body is read. */
@@ -173,6 +182,7 @@ static void admit(struct http_connection *self, bool body_has_begun)
     answer->keep_alive = parse->keep_alive && !parse->has_body;
     if (self->service->admit)
         call_answerer(self, self->service->admit);
+    http_connection_forget_payer(self); /* until here the peer's address has paid */
     if (answer->exchange.ended && parse->has_body) {
         move(self, ANSWERING);
         end_answer(self);
@@ -203,6 +213,7 @@ void http_connection_answered(struct http_connection *self)
 struct stream *http_connection_upgrade(struct http_connection *self)
 {
     move(self, UPGRADED);
+    http_connection_forget_payer(self); /* the upgrader has its own limits */
     http_upgrade_init(self);
     return &self->upgrade.stream;
 }
@@ -233,6 +244,10 @@ static size_t parse(struct http_connection *self, const char *data, size_t size)
             return size;
         if (!self->parse.has_body) /* no further byte says so */
             result = http_parse_feed(&self->parse, NULL, 0, &(size_t){0});
+    }
+    if (!http_connection_keep_request(self)) {
+        refuse(self, 429, HTTP_NO_MEMORY);
+        return size;
     }
     if (result == HTTP_PARSE_DONE)
         start_answer(self);
@@ -329,6 +344,7 @@ static void on_sent(void *context)
 {
     struct http_connection *self = context;
     struct http_answer *answer = self->answer;
+    http_connection_keep_less(self, true);
     if (answer && !answer->exchange.ended && answer->exchange.on_drain)
         answer->exchange.on_drain(&answer->exchange);
     else if (!answer || state_of(self) == READING_BODY)
@@ -358,6 +374,7 @@ void http_connection_gone(struct http_connection *self)
     if (self->answer) /* of an upgrade that was over before its turn */
         self->spare = http_answer_free(TAKE(self->answer));
     loop_defer_cancel(service->loop, &self->task);
+    http_connection_forget_payer(self);
     list_remove(self);
     service->connection_count--;
     arena_free(self->parse.arena);
@@ -409,6 +426,17 @@ bool http_service_drop_waiting(struct http_service *service)
     if (longest)
         http_connection_close(longest);
     return longest;
+}
+
+const char *http_service_refusal(struct http_service *service, int status, const char *sentence,
+                                 struct buf *body)
+{
+    buf_init(body, 4096);
+    if (service->write_refusal)
+        service->write_refusal(status, sentence, body);
+    else
+        buf_printf(body, "%s\n", sentence);
+    return service->write_refusal ? "application/json" : "text/plain; charset=utf-8";
 }
 
 const char *http_service_date(struct http_service *service)

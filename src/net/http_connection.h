@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_NET_HTTP_CONNECTION_H
 #define TRAINYARD_NET_HTTP_CONNECTION_H
 
+#include "base/budget.h"
 #include "base/state_machine.h"
 #include "loop/loop.h"
 #include "net/http_parse.h"
@@ -13,6 +14,10 @@ struct http_answer;
 struct http_connection;
 
 enum { HTTP_DATE_MAX = 32 };
+
+/* Of a request or an answer that there is no room for now. */
+#define HTTP_NO_MEMORY     "the server holds as much for its clients as it may: try again later"
+#define HTTP_RETRY_AFTER_S "1"
 
 /* The line that an upgrader gets: it stands on the connection's own stream, gives first what was
  * read ahead, and is counted among the server's connections until it ends. */
@@ -30,6 +35,7 @@ struct http_service {
     http_handler *admit; /* or NULL */
     void *context;
     size_t header_max, body_max;
+    struct budget_group *memory;       /* for all that connections keep; NULL: no limit */
     http_write_refusal *write_refusal; /* or NULL */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;
     struct http_connection *connections; /* those that came or were served last first */
@@ -51,6 +57,10 @@ struct http_connection {
     struct buf in;              /* of the requests to come, while one is answered */
     struct arena *spare;        /* for the next request */
     struct http_answer *answer; /* of the request whose header is complete, or NULL */
+    struct budget_payer *payer; /* whose account `kept` is on; NULL: nothing is charged */
+    struct budget kept;         /* charged for the bytes below */
+    size_t in_bytes;            /* of the request that is read or answered */
+    size_t out_bytes;           /* of answers, at most, since all was sent last */
     bool peer_ended;            /* sends no more, but may still read */
     bool in_handler;
     struct http_upgrade upgrade; /* after it, another protocol's line */
@@ -74,6 +84,27 @@ struct stream *http_connection_upgrade(struct http_connection *connection);
 /* The parts of it that http_connection.c needs. */
 void http_upgrade_init(struct http_connection *connection);
 void http_upgrade_cancel(struct http_connection *connection);
+
+/* ---- http_memory.c: the connection's account */
+
+/* The parser has taken bytes. False: there is no room for them, refuse the request. */
+bool http_connection_keep_request(struct http_connection *connection);
+/* The handler has returned, and the answer is still to come. */
+void http_connection_keep_handled(struct http_connection *connection);
+/* An answer of this size is about to be written. False: there is no room for it. */
+bool http_connection_keep_answer(struct http_connection *connection, size_t size);
+/* Bytes have been written. */
+void http_connection_keep_written(struct http_connection *connection);
+/* All answers are sent, or else the request is through. */
+void http_connection_keep_less(struct http_connection *connection, bool sent);
+/* The next request may be another user's. */
+void http_connection_forget_payer(struct http_connection *connection);
+/* Refuse the request that is being read with 429, or close if its answer has begun. */
+void http_connection_end_for_memory(struct http_connection *connection);
+
+/* The body of an answer that no handler gives: initializes `body`, and returns its type. */
+const char *http_service_refusal(struct http_service *service, int status, const char *sentence,
+                                 struct buf *body);
 
 /* Close the connection that has gone for the longest time without a whole request's head; false if
  * a request of each is being read or answered. */

@@ -218,7 +218,7 @@ static struct http_call *local_start(struct http_transport *transport,
     call->request.peer = "in-process";
     http_add_bearer(call->arena, &call->request.headers, local->bearer);
     call->exchange = (struct http_exchange){
-        .ops = &EXCHANGE_OPS, .request = &call->request, .arena = call->arena};
+        .ops = &EXCHANGE_OPS, .request = &call->request, .arena = call->arena, .in_process = true};
     buf_init(&call->out, SIZE_MAX / 2);
 
     list_push(&local->calls, call);

@@ -32,6 +32,7 @@ enum {
 
 struct http_server {
     struct http_service service;
+    struct budget_group memory; /* where the caller gave none */
     int listen_fd;
     uv_poll_t poll;
     struct loop_timer retry;
@@ -135,6 +136,7 @@ static void free_if_closed(struct http_server *server)
         return;
     void (*closed)(void *context) = server->closed;
     void *context = server->closed_context;
+    budget_group_release(&server->memory);
     free(server);
     if (closed)
         closed(context);
@@ -194,6 +196,7 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
         .header_max = options->header_max ? options->header_max : HEADER_MAX,
         .write_refusal = options->write_refusal,
         .body_max = options->body_max ? options->body_max : BODY_MAX,
+        .memory = options->memory ? options->memory : &server->memory,
         .handshake_timeout_ms = or_default(options->handshake_timeout_ms, HANDSHAKE_TIMEOUT_MS),
         .header_timeout_ms = or_default(options->header_timeout_ms, HEADER_TIMEOUT_MS),
         .body_timeout_ms = or_default(options->body_timeout_ms, BODY_TIMEOUT_MS),
@@ -201,6 +204,7 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
         .on_closed = on_connection_closed,
         .date_second = -1,
     };
+    budget_group_init(&server->memory, HTTP_MEMORY_MAX, HTTP_MEMORY_MAX / 2);
     server->listen_fd = options->listen_fd;
     server->tls = options->tls;
     server->connections_max = options->connections_max ? options->connections_max : CONNECTIONS_MAX;

@@ -5,8 +5,13 @@
 #include "loop/loop.h"
 #include "net/http.h"
 
+struct budget_group;
 struct buf;
 struct tls_server;
+
+/* Bytes that all clients of a server together may make it keep, as requests and as answers that
+ * they have not read: sixteen of the largest bodies. */
+enum { HTTP_MEMORY_MAX = 48 * 1024 * 1024 };
 
 /* Write the JSON body of an answer that no handler gives, for this sentence is about a request that
  * could not be read. */
@@ -21,8 +26,11 @@ struct http_server_options {
      * after the answer. To admit, it only returns, and may lower exchange->body_max. It gets the
      * handler's context. */
     http_handler *admit;
-    size_t body_max;        /* bytes; 0: 3 MiB */
-    size_t header_max;      /* bytes of all header lines; 0: 64 KiB */
+    size_t body_max;   /* bytes; 0: 3 MiB */
+    size_t header_max; /* bytes of all header lines; 0: 64 KiB */
+    /* May be shared by several servers, and must outlive them; NULL: one of its own, of
+     * HTTP_MEMORY_MAX bytes, of which a user or address gets half. */
+    struct budget_group *memory;
     size_t connections_max; /* 0: 4096; one more takes the place of the one that has asked nothing
                                for the longest time, or is closed at once */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms,

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PEERS = 4 };
+
 struct world {
     struct loop *loop;
     struct http_service service;
@@ -23,6 +25,9 @@ struct world {
     bool closed;
     struct http_exchange *held;
     int requests, cancelled, drained, closed_count, admissions;
+    struct budget_group memory;
+    struct memory_stream *peers[PEERS]; /* further connections */
+    bool peers_closed[PEERS];
     char log[256]; /* the paths asked for */
     bool end_in_later_turn;
     struct loop_task task;
@@ -105,6 +110,11 @@ static void admission(struct http_exchange *exchange, void *context)
     exchange->admission = &secret;
     if (strcmp(exchange->request->path, "/no") == 0)
         http_respond(exchange, 401, "text/plain", "who?", 4);
+}
+
+static void name_users(struct http_exchange *exchange, void *context)
+{
+    exchange->user = http_header_get(exchange->request->headers, "X-User");
 }
 
 static void on_connection_closed(struct http_service *service)
@@ -395,6 +405,117 @@ static void a_peer_that_leaves_in_the_body_leaves_nothing(void **state)
     assert_int_equal(world->requests, 0);
 }
 
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+enum { MEMORY = 160 * 1024 };
+
+static int memory_setup(void **state)
+{
+    setup(state);
+    struct world *world = *state;
+    world->service.admit = name_users;
+    budget_group_init(&world->memory, MEMORY, MEMORY / 2);
+    world->service.memory = &world->memory;
+    return 0;
+}
+
+static int memory_teardown(void **state)
+{
+    struct world *world = *state;
+    for (int i = 0; i < PEERS; i++)
+        if (world->peers[i] && !world->peers_closed[i])
+            memory_stream_break(world->peers[i]);
+    if (!world->closed)
+        memory_stream_break(world->peer);
+    run(world);
+    assert_int_equal(world->memory.total.used, 0);
+    budget_group_release(&world->memory);
+    world->closed_count = 1;
+    return teardown(state);
+}
+
+/* A further connection, which says this and reads nothing yet; what it is told. */
+static const char *say_as_other(struct world *world, int peer, const char *head, size_t body_size)
+{
+    static char body[MEMORY];
+    world->peers[peer] = memory_stream_new(world->loop, &world->peers_closed[peer]);
+    http_connection_new(&world->service, &world->peers[peer]->stream, "test:1");
+    memory_stream_hold(world->peers[peer], true);
+    memory_stream_send(world->peers[peer], head, strlen(head));
+    memory_stream_send(world->peers[peer], body, body_size);
+    run(world);
+    return world->peers[peer]->out.data;
+}
+
+#define UPLOAD(user)                                                                               \
+    "POST /echo HTTP/1.1\r\nHost: x\r\nX-User: " user "\r\nContent-Length: 100000\r\n\r\n"
+#define DOWNLOAD(user) "GET /big HTTP/1.1\r\nHost: x\r\nX-User: " user "\r\n\r\n"
+
+static void a_user_has_half_of_the_memory(void **state)
+{
+    struct world *world = *state;
+    /* 30,000 bytes in a buffer of 32 KiB each, of 80 KiB. */
+    assert_string_equal(say_as_other(world, 0, UPLOAD("ann"), 30000), "");
+    assert_string_equal(say_as_other(world, 1, UPLOAD("ann"), 30000), "");
+    const char *told = say_as_other(world, 2, UPLOAD("ann"), 30000);
+    assert_non_null(strstr(told, "HTTP/1.1 429 Too Many Requests"));
+    assert_non_null(strstr(told, "\r\nRetry-After: 1\r\n"));
+    assert_non_null(strstr(told, "\r\nConnection: close\r\n"));
+    assert_int_equal(world->memory.payers.count, 1);
+    assert_string_equal(say_as_other(world, 3, UPLOAD("bob"), 30000), "");
+    assert_in_range(world->memory.total.used, 3 * 32768, MEMORY);
+    /* What is small is not counted, and always possible. */
+    say(world, POST_ECHO("hello", "5"));
+    assert_string_equal(heard(world), ECHOED("hello", "5"));
+}
+
+/* A newcomer takes the place of the largest, not of those who have little. */
+static void when_all_is_taken_the_largest_user_loses(void **state)
+{
+    struct world *world = *state;
+    assert_string_equal(say_as_other(world, 0, UPLOAD("ann"), 60000), "");
+    assert_string_equal(say_as_other(world, 1, UPLOAD("bob"), 60000), "");
+    assert_string_equal(say_as_other(world, 2, UPLOAD("eve"), 30000), "");
+    assert_int_equal(world->memory.total.refused, 1);
+    const char *ann = world->peers[0]->out.data, *bob = world->peers[1]->out.data;
+    assert_true((strstr(ann, "429") != NULL) != (strstr(bob, "429") != NULL));
+}
+
+static void answers_that_nobody_reads_are_counted(void **state)
+{
+    struct world *world = *state;
+    /* 100,000 bytes are more than a user gets, but it is the only one. */
+    assert_non_null(strstr(say_as_other(world, 0, DOWNLOAD("ann"), 0), "HTTP/1.1 200 OK"));
+    const char *told = say_as_other(world, 1, DOWNLOAD("ann"), 0);
+    assert_non_null(strstr(told, "HTTP/1.1 429 Too Many Requests"));
+    assert_non_null(strstr(told, "try again later\n"));
+    assert_null(strstr(told, "\r\nConnection: close\r\n"));
+    memory_stream_hold(world->peers[0], false); /* they read now */
+    memory_stream_hold(world->peers[1], false);
+    run(world);
+    assert_int_equal(world->memory.total.used, 0);
+    memory_stream_send(world->peers[1], DOWNLOAD("ann"), strlen(DOWNLOAD("ann")));
+    run(world);
+    assert_non_null(strstr(world->peers[1]->out.data, "HTTP/1.1 200 OK"));
+}
+
+/* Before it is known who asks, the address pays. */
+static void a_header_is_paid_by_the_address(void **state)
+{
+    struct world *world = *state;
+    world->service.header_max = MEMORY;
+    assert_string_equal(say_as_other(world, 0, "GET / HTTP/1.1\r\nX: ", 0), "");
+    char *header = mem_zalloc(30001);
+    memset(header, 'x', 30000);
+    memory_stream_send(world->peers[0], header, 30000);
+    run(world);
+    const char *name;
+    void *payer;
+    assert_true(map_next(&world->memory.payers, &(size_t){0}, &name, &payer));
+    assert_string_equal(name, "test");
+    free(header);
+}
+
 static void connection_close_is_honoured(void **state)
 {
     struct world *world = *state;
@@ -550,7 +671,8 @@ static void a_peer_that_does_not_read_gets_no_further_requests_taken(void **stat
 
 int main(void)
 {
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define TEST(test)        cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define MEMORY_TEST(test) cmocka_unit_test_setup_teardown(test, memory_setup, memory_teardown)
     const struct CMUnitTest tests[] = {
         TEST(answers_one_after_another),
         TEST(requests_sent_ahead_are_answered_in_order),
@@ -566,6 +688,10 @@ int main(void)
         TEST(a_refused_request_without_a_body_leaves_the_connection_open),
         TEST(an_admitted_body_has_the_limit_of_its_admission),
         TEST(a_peer_that_leaves_in_the_body_leaves_nothing),
+        MEMORY_TEST(a_user_has_half_of_the_memory),
+        MEMORY_TEST(when_all_is_taken_the_largest_user_loses),
+        MEMORY_TEST(answers_that_nobody_reads_are_counted),
+        MEMORY_TEST(a_header_is_paid_by_the_address),
         TEST(connection_close_is_honoured),
         TEST(a_slow_header_ends_in_408),
         TEST(a_slow_body_ends_in_408),
