@@ -8,10 +8,12 @@
 #include "engine/bootstrap.h"
 #include "engine/definitions.h"
 #include "engine/discovery.h"
+#include "engine/engine_metrics.h"
 #include "engine/impersonation.h"
 #include "engine/rest.h"
 #include "engine/service_addresses.h"
 #include "engine/version_trees.h"
+#include "engine/watch_events.h"
 #include "engine/watchers.h"
 
 #include <stdlib.h>
@@ -27,10 +29,12 @@ struct engine {
     char *version;
     char *ca_pem; /* or NULL */
     struct engine_seal seal;
+    const struct budget_group *http_memory; /* or NULL */
     struct access_cache *access;
     struct engine_pod_backend backend;
     struct watcher_link watchers;
     struct version_trees *version_trees;
+    struct watch_events *watch_events;
     struct service_addresses *service_addresses;
     struct registry *registry;
     struct definitions *definitions;
@@ -87,6 +91,11 @@ struct version_trees *engine_version_trees(struct engine *engine)
     return engine->version_trees;
 }
 
+struct watch_events *engine_watch_events(struct engine *engine)
+{
+    return engine->watch_events;
+}
+
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
                struct engine **ret, struct err *err)
 {
@@ -100,9 +109,12 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->registry = registry_new();
     watcher_ring_init(&engine->watchers);
     engine->version_trees = version_trees_new();
+    engine->watch_events = watch_events_new(
+        loop, options->watch_events_max ? options->watch_events_max : WATCH_EVENTS_MAX);
     engine->service_addresses = service_addresses_new(store);
     engine->ca_pem = options->ca_pem ? mem_strdup(options->ca_pem) : NULL;
     engine->seal = options->seal;
+    engine->http_memory = options->http_memory;
     engine->access = access_cache_new(store);
     struct bootstrap bootstrap = engine_bootstrap(engine);
     int r = bootstrap_cluster(&bootstrap, err);
@@ -122,6 +134,7 @@ struct engine *engine_free(struct engine *engine)
         return NULL;
     while (engine->watchers.next != &engine->watchers)
         engine->watchers.next->end(engine->watchers.next);
+    watch_events_free(engine->watch_events);
     version_trees_free(engine->version_trees);
     definitions_free(engine->definitions);
     service_addresses_free(engine->service_addresses);
@@ -228,6 +241,10 @@ void engine_handle(struct http_exchange *exchange, void *context)
         identity = identify(engine, exchange, request, &err);
     if (!identity) {
         engine_respond_error(exchange, &err);
+        return;
+    }
+    if (str_eq(request->path, "/metrics")) {
+        engine_metrics_answer(exchange, engine->watch_events, engine->http_memory);
         return;
     }
     if (discovery_handle(exchange, engine->registry, engine->version))

@@ -8,6 +8,7 @@
 #include "net/http.h"
 #include "store/store.h"
 
+struct budget_group;
 struct engine;
 
 /* What runs the pods, as far as the API needs it. The node layer provides it; without it the
@@ -106,6 +107,9 @@ struct engine_options {
     const char *version; /* of this program, for /version */
     const char *ca_pem;  /* certificate authority of the API, for pods to trust; NULL: none */
     struct engine_seal seal;
+    size_t watch_events_max; /* bytes kept for watches that do not read; 0: WATCH_EVENTS_MAX */
+    /* Of the servers in front, for /metrics; NULL: none. It must outlive the engine. */
+    const struct budget_group *http_memory;
 };
 
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,

@@ -50,6 +50,7 @@ const struct access_policy *engine_policy(struct engine *engine); /* until the l
 struct service_addresses *engine_service_addresses(struct engine *engine);
 struct registry *engine_registry(struct engine *engine);
 struct version_trees *engine_version_trees(struct engine *engine);
+struct watch_events *engine_watch_events(struct engine *engine);
 
 /* ---- rest.c: what the verbs share */
 /* Before the body is there: answers the exchange if the roles do not allow the request. */

@@ -1,12 +1,16 @@
 /* WATCH: the changes of a resource as a stream of JSON lines. A plain watcher gets the stored bytes
  * as they are; one with a selector gets what enters and leaves its set as ADDED and DELETED; one
- * that wants Tables gets one row an event. A watcher that does not read is ended: it will list
- * again. */
+ * that wants Tables gets one row per event.
+ *
+ * What a client has not read waits as shared events (watch_events.h), and the present state that a
+ * watch begins with as references to stored objects; a connection itself holds little. A watcher
+ * that falls too far behind is ended with 410 Gone, and lists again. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/rest.h"
 #include "engine/version_trees.h"
+#include "engine/watch_events.h"
 #include "engine/watchers.h"
 #include "kube/object.h"
 #include "kube/status.h"
@@ -16,8 +20,9 @@
 #include <stdlib.h>
 
 enum {
-    BACKLOG_MAX = 8 * 1024 * 1024, /* bytes a watcher may leave unread, beyond the initial state */
-    FLUSH_SIZE = 64 * 1024,
+    /* What a connection holds unread: one record of TLS waits, the next is being sent. A buffer of
+     * that size takes 32 KiB. */
+    STREAM_HIGH = 24 * 1024,
     EVENT_MAX = 64 * 1024 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
@@ -31,25 +36,41 @@ struct rest_watcher {
     struct store_watch *watch;
     struct loop_timer timeout, bookmark;
     struct watcher_link link;
-    struct arena *scratch; /* of one event */
-    struct buf out;
-    size_t backlog_max;
-    int64_t seen; /* the revision up to which everything was sent */
+    struct arena *scratch;         /* of one event */
+    const char *look;              /* of its events, see watch_events.h */
+    struct store_object **initial; /* the present state, as far as it is still to be sent */
+    size_t initial_at, initial_count;
+    bool initial_end;         /* its end is to be marked */
+    int64_t initial_revision; /* of that state */
+    struct watch_backlog backlog;
+    int64_t seen; /* the revision up to which everything was put into the backlog */
     bool table, columns_sent, bookmarks;
+    bool ending;   /* once the backlog is sent */
+    bool encoding; /* it is on the stack, and may be ended but not be freed */
     enum kube_include include;
 };
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-static void release(struct rest_watcher *watcher)
+/* No further event is put into the backlog. */
+static void stop(struct rest_watcher *watcher)
 {
     if (watcher->watch)
         store_watch_stop(TAKE(watcher->watch));
     loop_timer_stop(&watcher->timeout);
     loop_timer_stop(&watcher->bookmark);
+    while (watcher->initial_at < watcher->initial_count)
+        store_object_unref(watcher->initial[watcher->initial_at++]);
+    free(TAKE(watcher->initial));
+    watcher->initial_end = false;
+}
+
+static void release(struct rest_watcher *watcher)
+{
+    stop(watcher);
     watcher_link_remove(&watcher->link);
+    watch_backlog_release(&watcher->backlog);
     watcher->scratch = arena_free(watcher->scratch);
-    buf_release(&watcher->out);
 }
 
 static void canceled(struct http_exchange *exchange)
@@ -62,12 +83,8 @@ static void finish(struct rest_watcher *watcher)
     struct http_exchange *exchange = watcher->rest->exchange;
     release(watcher);
     exchange->on_cancel = NULL;
+    exchange->on_drain = NULL;
     http_end(exchange); /* the watcher's memory goes with it */
-}
-
-static void on_timeout(struct loop_timer *timer)
-{
-    finish(CONTAINER_OF(timer, struct rest_watcher, timeout));
 }
 
 static void end_link(struct watcher_link *link)
@@ -77,27 +94,31 @@ static void end_link(struct watcher_link *link)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static void flush(struct rest_watcher *watcher)
+static void append_stored(struct rest_watcher *watcher, const char *type,
+                          const struct store_object *stored, struct buf *out)
 {
-    if (watcher->out.size > 0)
-        http_write(watcher->rest->exchange, watcher->out.data, watcher->out.size);
-    buf_clear(&watcher->out);
+    buf_printf(out, "{\"type\":\"%s\",\"object\":", type);
+    rest_append_stored(watcher->rest, watcher->scratch, stored, out);
+    buf_append_str(out, "}\n");
 }
 
-static void add_event(struct rest_watcher *watcher, const char *type,
-                      const struct store_object *stored)
-{
-    buf_printf(&watcher->out, "{\"type\":\"%s\",\"object\":", type);
-    rest_append_stored(watcher->rest, watcher->scratch, stored, &watcher->out);
-    buf_append_str(&watcher->out, "}\n");
-}
-
-static void add_json(struct rest_watcher *watcher, const char *type, struct json *object)
+static void append_json(struct rest_watcher *watcher, const char *type, struct json *object,
+                        struct buf *out)
 {
     rest_convert_out(watcher->rest, watcher->scratch, object);
-    buf_printf(&watcher->out, "{\"type\":\"%s\",\"object\":", type);
-    json_write(object, &watcher->out);
-    buf_append_str(&watcher->out, "}\n");
+    buf_printf(out, "{\"type\":\"%s\",\"object\":", type);
+    json_write(object, out);
+    buf_append_str(out, "}\n");
+}
+
+/* A small event that is this watcher's alone. */
+static struct watch_event *event_of_json(struct rest_watcher *watcher, const char *type,
+                                         struct json *object)
+{
+    _cleanup_buf_ struct buf out;
+    buf_init(&out, EVENT_MAX);
+    append_json(watcher, type, object, &out);
+    return watch_events_add(engine_watch_events(watcher->rest->engine), NULL, out.data, out.size);
 }
 
 static struct json *as_table(struct rest_watcher *watcher, const struct json *object)
@@ -131,25 +152,58 @@ static bool wants_whole(const struct rest_watcher *watcher)
 }
 
 /* One object of the store in the watcher's form. */
-static void add_stored(struct rest_watcher *watcher, const char *type,
-                       const struct store_object *stored)
+static void append_formed(struct rest_watcher *watcher, const char *type,
+                          const struct store_object *stored, struct buf *out)
 {
     const struct json *json;
     if (wants_whole(watcher))
-        add_event(watcher, type, stored);
+        append_stored(watcher, type, stored, out);
     else if ((json = tree_of(watcher, stored)))
-        add_json(watcher, type, as_formed(watcher, json));
+        append_json(watcher, type, as_formed(watcher, json), out);
 }
 
 /* What left the set is shown as it was when it was in it, with the version that took it out. */
-static void add_leaver(struct rest_watcher *watcher, const struct store_object *previous,
-                       int64_t revision)
+static void append_leaver(struct rest_watcher *watcher, const struct store_object *previous,
+                          int64_t revision, struct buf *out)
 {
     struct arena *arena = watcher->scratch;
     struct json *left = json_clone(arena, tree_of(watcher, previous));
     json_set(arena, json_ensure_object(arena, left, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, revision));
-    add_json(watcher, "DELETED", wants_whole(watcher) ? left : as_formed(watcher, left));
+    append_json(watcher, "DELETED", wants_whole(watcher) ? left : as_formed(watcher, left), out);
+}
+
+/* The event of an object, or of one that left the set with a later revision; as other watchers have
+ * it, or encoded for all of them. NULL: the object cannot be read. Watches may be ended meanwhile,
+ * this one too. */
+static struct watch_event *event_of(struct rest_watcher *watcher, const char *type,
+                                    const struct store_object *stored, int64_t revision)
+{
+    struct watch_events *events = engine_watch_events(watcher->rest->engine);
+    int64_t now_ms = loop_wall_ms(engine_loop(watcher->rest->engine));
+    const struct watch_form form = {.revision = revision,
+                                    .type = type,
+                                    .columns = watcher->table && !watcher->columns_sent,
+                                    .second = watcher->table ? now_ms / 1000 : 0,
+                                    .look = watcher->look};
+    struct watch_event *event = watch_events_find(events, &form);
+    if (event) {
+        watcher->columns_sent = true;
+        return event;
+    }
+    _cleanup_buf_ struct buf out;
+    buf_init(&out, EVENT_MAX);
+    arena_reset(watcher->scratch);
+    if (revision == stored->revision)
+        append_formed(watcher, type, stored, &out);
+    else
+        append_leaver(watcher, stored, revision, &out);
+    if (!out.size)
+        return NULL;
+    watcher->encoding = true;
+    event = watch_events_add(events, &form, out.data, out.size);
+    watcher->encoding = false;
+    return event;
 }
 
 static bool matches(struct rest_watcher *watcher, const struct store_object *stored)
@@ -160,45 +214,28 @@ static bool matches(struct rest_watcher *watcher, const struct store_object *sto
     return json && rest_filter_matches(&watcher->filter, json);
 }
 
-static void add_filtered(struct rest_watcher *watcher, const struct store_event *event)
+/* What a change is to a watcher with a selector. */
+static struct watch_event *filtered_event(struct rest_watcher *watcher,
+                                          const struct store_event *event)
 {
+    struct store_object *object = event->object;
     bool was = matches(watcher, event->previous);
-    if (event->type == STORE_DELETED) {
-        if (was)
-            add_stored(watcher, "DELETED", event->object);
-        return;
-    }
-    bool is = matches(watcher, event->object);
-    if (is)
-        add_stored(watcher, was ? "MODIFIED" : "ADDED", event->object);
-    else if (was)
-        add_leaver(watcher, event->previous, event->object->revision);
+    if (event->type == STORE_DELETED)
+        return was ? event_of(watcher, "DELETED", object, object->revision) : NULL;
+    if (matches(watcher, object))
+        return event_of(watcher, was ? "MODIFIED" : "ADDED", object, object->revision);
+    return was ? event_of(watcher, "DELETED", event->previous, object->revision) : NULL;
 }
 
-static void on_event(void *context, const struct store_event *event)
-{
-    static const char *const types[] = {
-        [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
-    struct rest_watcher *watcher = context;
-    arena_reset(watcher->scratch);
-    if (watcher->filter.all)
-        add_stored(watcher, types[event->type], event->object);
-    else
-        add_filtered(watcher, event);
-    watcher->seen = event->object->revision;
-    flush(watcher);
-    if (http_pending(watcher->rest->exchange) > watcher->backlog_max)
-        finish(watcher);
-}
-
-static void add_bookmark(struct rest_watcher *watcher, bool initial_end)
+static struct watch_event *bookmark(struct rest_watcher *watcher, int64_t revision,
+                                    bool initial_end)
 {
     struct arena *arena = watcher->scratch;
     arena_reset(arena);
     struct json *object = json_object(arena);
     kube_object_set_kind(arena, object, &watcher->rest->route.resource->id);
     struct json *meta = json_ensure_object(arena, object, "metadata");
-    json_set(arena, meta, "resourceVersion", json_stringf(arena, "%" PRId64, watcher->seen));
+    json_set(arena, meta, "resourceVersion", json_stringf(arena, "%" PRId64, revision));
     json_set(arena, meta, "creationTimestamp", json_null(arena));
     if (initial_end)
         kube_meta_set_annotation(arena, object, "k8s.io/initial-events-end", "true");
@@ -208,7 +245,123 @@ static void add_bookmark(struct rest_watcher *watcher, bool initial_end)
     } else if (watcher->rest->partial) {
         object = as_formed(watcher, object);
     }
-    add_json(watcher, "BOOKMARK", object);
+    return event_of_json(watcher, "BOOKMARK", object);
+}
+
+/* The next object of the present state, or the mark of its end, becomes the current event. */
+static void begin_initial(struct rest_watcher *watcher)
+{
+    struct watch_event *event = NULL;
+    while (!event && watcher->initial_at < watcher->initial_count) {
+        struct store_object *stored = watcher->initial[watcher->initial_at++];
+        if (matches(watcher, stored))
+            event = event_of(watcher, "ADDED", stored, stored->revision);
+        store_object_unref(stored);
+    }
+    if (!event && watcher->initial_end) {
+        watcher->initial_end = false;
+        event = bookmark(watcher, watcher->initial_revision, true);
+    }
+    if (event && watcher->ending)
+        watch_event_unref(event);
+    else if (event)
+        watch_backlog_begin(&watcher->backlog, event);
+}
+
+/* ---- Sending --------------------------------------------------------------------------------- */
+
+/* Give the connection what it takes. The watcher may be gone afterwards. */
+static void pump(struct rest_watcher *watcher)
+{
+    struct http_exchange *exchange = watcher->rest->exchange;
+    struct watch_backlog *backlog = &watcher->backlog;
+    const char *data;
+    for (;;) {
+        size_t pending = exchange->in_process ? 0 : http_pending(exchange);
+        if (pending >= STREAM_HIGH)
+            return;
+        if (!backlog->current)
+            begin_initial(watcher);
+        size_t size = watch_backlog_peek(backlog, &data);
+        if (size == 0)
+            break;
+        if (size > STREAM_HIGH - pending && !exchange->in_process)
+            size = STREAM_HIGH - pending;
+        http_write(exchange, data, size);
+        watch_backlog_take(backlog, size);
+    }
+    if (watcher->ending)
+        finish(watcher);
+}
+
+static void on_drain(struct http_exchange *exchange)
+{
+    pump(exchange->context);
+}
+
+/* The client is too far behind. What it has begun to read it may read to its end. */
+static void expire(struct rest_watcher *watcher)
+{
+    struct err err = ERR_INIT;
+    stop(watcher);
+    watcher->ending = true;
+    watch_backlog_drop(&watcher->backlog);
+    err_set(&err, ERR_EXPIRED,
+            "too old resource version: %" PRId64 " (this watch left too many changes unread: list "
+            "again)",
+            watcher->seen);
+    arena_reset(watcher->scratch);
+    struct watch_event *event =
+        event_of_json(watcher, "ERROR", kube_status_from_err(watcher->scratch, &err, NULL));
+    if (!watch_backlog_push(&watcher->backlog, event))
+        watch_event_unref(event);
+}
+
+/* The server needs the memory: called when any watcher adds an event. */
+static void end_backlog(struct watch_backlog *backlog)
+{
+    struct rest_watcher *watcher = CONTAINER_OF(backlog, struct rest_watcher, backlog);
+    if (!watcher->ending)
+        expire(watcher);
+    else if (watcher->encoding)
+        watch_backlog_clear(backlog);
+    else
+        finish(watcher);
+}
+
+/* Put the event behind all others, unless the watch has ended meanwhile. The watcher may be gone
+ * afterwards. */
+static void send_event(struct rest_watcher *watcher, struct watch_event *event)
+{
+    if (event && watcher->ending) {
+        watch_event_unref(event);
+    } else if (event && !watch_backlog_push(&watcher->backlog, event)) {
+        watch_event_unref(event);
+        expire(watcher);
+    }
+    pump(watcher);
+}
+
+static void on_timeout(struct loop_timer *timer)
+{
+    struct rest_watcher *watcher = CONTAINER_OF(timer, struct rest_watcher, timeout);
+    stop(watcher);
+    watcher->ending = true;
+    watch_backlog_drop(&watcher->backlog); /* the client goes on behind what it has read */
+    pump(watcher);
+}
+
+static void on_event(void *context, const struct store_event *event)
+{
+    static const char *const types[] = {
+        [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
+    struct rest_watcher *watcher = context;
+    int64_t revision = event->object->revision;
+    struct watch_event *encoded =
+        watcher->filter.all ? event_of(watcher, types[event->type], event->object, revision)
+                            : filtered_event(watcher, event);
+    watcher->seen = revision;
+    send_event(watcher, encoded);
 }
 
 static void on_bookmark(struct loop_timer *timer)
@@ -216,29 +369,11 @@ static void on_bookmark(struct loop_timer *timer)
     struct rest_watcher *watcher = CONTAINER_OF(timer, struct rest_watcher, bookmark);
     /* A change is delivered in the turn in which it is committed, so all of them have been. */
     watcher->seen = store_revision(engine_store(watcher->rest->engine));
-    add_bookmark(watcher, false);
-    flush(watcher);
     loop_timer_start(timer, BOOKMARK_MS);
+    send_event(watcher, bookmark(watcher, watcher->seen, false));
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
-
-/* Everything there is, as if it had just been made. */
-static void add_initial(struct rest_watcher *watcher, const char *prefix)
-{
-    struct store *store = engine_store(watcher->rest->engine);
-    struct store_object **objects;
-    size_t count = store_list(store, prefix, &objects);
-    for (size_t i = 0; i < count; i++) {
-        arena_reset(watcher->scratch);
-        if (matches(watcher, objects[i]))
-            add_stored(watcher, "ADDED", objects[i]);
-        if (watcher->out.size >= FLUSH_SIZE)
-            flush(watcher);
-        store_object_unref(objects[i]);
-    }
-    free(objects);
-}
 
 struct watch_options {
     int64_t since; /* -1: from the present state, which is sent first */
@@ -275,11 +410,12 @@ static int read_options(struct rest *rest, struct watch_options *ret, struct err
  */
 static void answer_refused(struct rest_watcher *watcher, const struct err *err)
 {
-    add_json(watcher, "ERROR",
-             err->code == ERR_TIMEOUT ? rest_too_new_status(watcher->scratch, err)
-                                      : kube_status_from_err(watcher->scratch, err, NULL));
-    flush(watcher);
-    finish(watcher);
+    struct json *status = err->code == ERR_TIMEOUT
+                              ? rest_too_new_status(watcher->scratch, err)
+                              : kube_status_from_err(watcher->scratch, err, NULL);
+    watch_backlog_begin(&watcher->backlog, event_of_json(watcher, "ERROR", status));
+    watcher->ending = true;
+    pump(watcher);
 }
 
 static int open_watch(struct rest_watcher *watcher, const char *prefix, int64_t since,
@@ -312,15 +448,14 @@ static void start(struct rest_watcher *watcher, const struct watch_options *opti
         answer_refused(watcher, &err);
         return;
     }
-    if (options->since < 0)
-        add_initial(watcher, prefix);
-    if (options->initial_end)
-        add_bookmark(watcher, true);
-    flush(watcher);
-    watcher->backlog_max = BACKLOG_MAX + http_pending(rest->exchange);
+    if (options->since < 0) /* everything there is, as if it had just been made */
+        watcher->initial_count = store_list(engine_store(rest->engine), prefix, &watcher->initial);
+    watcher->initial_end = options->initial_end;
+    watcher->initial_revision = watcher->seen;
     loop_timer_start(&watcher->timeout, options->timeout_s * 1000);
     if (watcher->bookmarks)
         loop_timer_start(&watcher->bookmark, BOOKMARK_MS);
+    pump(watcher);
 }
 
 void rest_watch(struct rest *rest)
@@ -339,12 +474,18 @@ void rest_watch(struct rest *rest)
     watcher->table = rest->table;
     watcher->bookmarks = http_query_flag(rest->exchange->request->query, "allowWatchBookmarks");
     watcher->scratch = arena_new();
-    buf_init(&watcher->out, EVENT_MAX);
+    watcher->look = arena_printf(rest->arena, "%s %s %d %d %p", rest_api_version(rest),
+                                 rest->partial ? rest->partial : "", watcher->table,
+                                 (int)watcher->include, (const void *)rest->route.resource);
+    const char *payer = rest->exchange->user ? rest->exchange->user : rest->exchange->request->peer;
+    watch_backlog_init(&watcher->backlog, engine_watch_events(rest->engine),
+                       rest->exchange->in_process ? NULL : payer, end_backlog);
     loop_timer_init(loop, &watcher->timeout, on_timeout);
     loop_timer_init(loop, &watcher->bookmark, on_bookmark);
     watcher_link_add(engine_watchers(rest->engine), &watcher->link, rest->route.resource->storage,
                      end_link);
     rest->exchange->context = watcher;
     rest->exchange->on_cancel = canceled;
+    rest->exchange->on_drain = on_drain;
     start(watcher, &options);
 }

@@ -1,6 +1,7 @@
 /* The embedded cluster put together; see cluster.h. */
 #include "cli/trainyard/cluster.h"
 
+#include "base/budget.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -43,6 +44,7 @@ struct cluster {
     struct store *store;
     struct engine *engine;
     struct tls_server *tls;
+    struct budget_group http_memory;          /* of all servers together */
     struct http_server *servers[API_SOCKETS]; /* on the machine, and in the pod network */
     struct http_transport *transport;         /* the controllers' way to the API: in process */
     struct engine_controllers *controllers;
@@ -105,6 +107,7 @@ static int serve_on(struct cluster *cluster, int listen_fd, struct http_server *
     struct http_server_options server = {.listen_fd = listen_fd,
                                          .tls = cluster->tls,
                                          .admit = engine_admit,
+                                         .memory = &cluster->http_memory,
                                          .write_refusal = engine_write_refusal};
     return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, ret, err);
 }
@@ -131,7 +134,9 @@ static int open_api(struct cluster *cluster, struct err *err)
     struct engine_options engine = {.token = cluster->credentials.token,
                                     .version = TRAINYARD_VERSION,
                                     .ca_pem = cluster->credentials.ca_pem,
-                                    .seal = {seal, cluster}};
+                                    .seal = {seal, cluster},
+                                    .http_memory = &cluster->http_memory};
+    budget_group_init(&cluster->http_memory, HTTP_MEMORY_MAX, HTTP_MEMORY_MAX / 2);
     int result = store_open(cluster->loop, &store, &cluster->store, err);
     if (result == 0)
         result = engine_new(cluster->loop, cluster->store, &engine, &cluster->engine, err);
@@ -293,6 +298,7 @@ static void close_cluster(struct cluster *cluster, bool failed)
             loop_run(cluster->loop);
         http_transport_free(cluster->transport);
         engine_free(cluster->engine);
+        budget_group_release(&cluster->http_memory);
         tls_server_free(cluster->tls);
         loop_free(cluster->loop);
     }

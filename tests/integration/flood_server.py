@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Clients that make the server keep bytes for them, in every way there is; another client must not notice.
+
+    flood_server.py STATE PID PORT COUNT TOKEN-WITHOUT-RIGHTS TOKEN-WITH-RIGHTS
+
+COUNT connections at a time send large bodies that they do not finish, watch or list without reading, or send long headers. Meanwhile a client
+with the owner's token reads and writes, and must be answered. The server's resident memory must stay below LIMIT_MIB all the time, and what it says
+at /metrics that it keeps must fall to nothing once the clients are gone.
+"""
+import http.client
+import json
+import os
+import select
+import socket
+import ssl
+import sys
+import threading
+import time
+
+LIMIT_MIB = 150
+PATIENCE = 120  # seconds, which only a defect reaches
+BODY = 2_900_000
+UPDATES, UPDATE_SIZE = 60, 500_000
+LIST_OBJECTS = 20  # of UPDATE_SIZE: a list of 10 MB
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+STATE, PID, PORT, COUNT, POOR, RICH = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5], sys.argv[6]
+with open(os.path.join(STATE, "token"), encoding="utf-8") as file:
+    OWNER = file.read().strip()
+TLS = ssl.create_default_context(cafile=os.path.join(STATE, "pki", "ca.crt"))
+
+
+def fail(message):
+    print(f"FAILED: {message}", flush=True)
+    os._exit(1)  # threads and all
+
+
+def resident(name):
+    """VmHWM or VmRSS of the server, in MiB."""
+    with open(f"/proc/{PID}/status", encoding="utf-8") as status:
+        for line in status:
+            if line.startswith(name + ":"):
+                return int(line.split()[1]) / 1024
+    return fail("the server is gone")
+
+
+def forget_peak():
+    with open(f"/proc/{PID}/clear_refs", "w", encoding="utf-8") as refs:
+        refs.write("5")
+
+
+class Owner:
+    """One request at a time, each of which must be answered."""
+
+    def __init__(self):
+        self.connection = None
+
+    def call(self, method, path, body=None):
+        self.connection = self.connection or http.client.HTTPSConnection("127.0.0.1", PORT, context=TLS, timeout=PATIENCE)
+        headers = {"Authorization": "Bearer " + OWNER, "Content-Type": "application/json"}
+        self.connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+        response = self.connection.getresponse()
+        text = response.read()
+        if response.status >= 300:
+            fail(f"{method} {path}: {response.status} {text[:500]}")
+        return text
+
+    def metric(self, name):
+        for line in self.call("GET", "/metrics").decode().splitlines():
+            if line.startswith(name + " "):
+                return float(line.split()[-1])
+        return fail(f"/metrics has no {name}")
+
+
+class Bystander(threading.Thread):
+    """Reads and writes all the time, beside the flood."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.rounds, self.stopped = 0, False
+        self.changed = threading.Condition()
+        self.owner = Owner()
+        self.owner.call("POST", MAPS, {"metadata": {"name": "bystander"}, "data": {"round": "0"}})
+
+    def run(self):
+        while not self.stopped:
+            value = str(self.rounds)
+            self.owner.call("PUT", f"{MAPS}/bystander", {"metadata": {"name": "bystander"}, "data": {"round": value}})
+            seen = json.loads(self.owner.call("GET", f"{MAPS}/bystander"))["data"]["round"]
+            if seen != value:
+                fail(f"wrote {value} and read {seen}")
+            with self.changed:
+                self.rounds += 1
+                self.changed.notify_all()
+
+    def wait_for_rounds(self, count):
+        with self.changed:
+            wanted = self.rounds + count
+            if not self.changed.wait_for(lambda: self.rounds >= wanted, PATIENCE):
+                fail(f"the bystander was answered {self.rounds} times, and waits since")
+
+
+class Client:
+    """A connection of the flood. Never waits for the server but in answer()."""
+
+    def __init__(self, request):
+        self.socket = TLS.wrap_socket(socket.create_connection(("127.0.0.1", PORT)), server_hostname="127.0.0.1")
+        self.socket.sendall(request)
+        self.heard = b""
+
+    def send(self, data):
+        """As much as the server takes; it may answer, or end the line, before it has all."""
+        self.socket.setblocking(False)
+        view, deadline = memoryview(data), time.monotonic() + PATIENCE
+        while view and not self.hears():
+            try:
+                view = view[self.socket.send(view):]
+            except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
+                select.select([self.socket], [self.socket], [], 1)
+                if time.monotonic() > deadline:
+                    fail("the server neither reads nor answers")
+            except OSError:
+                break  # what it said before is still to be read
+        self.socket.setblocking(True)
+
+    def hears(self):
+        """Whether an answer has begun."""
+        try:
+            self.heard += self.socket.recv(65536)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            pass
+        except OSError:
+            self.heard += b"HTTP/1.1 reset"
+        return bool(self.heard)
+
+    def status(self):
+        """Of the answer, if there is one by now: the server has had its turns when others were answered."""
+        self.socket.setblocking(False)
+        self.hears()
+        words = self.heard.split(None, 2)
+        return words[1].decode() if len(words) > 1 else "none"
+
+    def read_stream(self):
+        """The whole body of an answer in chunks."""
+        self.socket.settimeout(PATIENCE)
+        while not self.heard.endswith(b"\r\n0\r\n\r\n"):
+            data = self.socket.recv(1 << 20)
+            if not data:
+                fail(f"a stream was cut off after {self.heard[-300:]}")
+            self.heard += data
+        body, rest = [], self.heard.split(b"\r\n\r\n", 1)[1]
+        at = 0
+        while at < len(rest):
+            end = rest.index(b"\r\n", at)
+            size = int(rest[at:end], 16)
+            body.append(rest[end + 2:end + 2 + size])
+            at = end + 2 + size + 2
+        return b"".join(body)
+
+
+def request(method, path, token, more=""):
+    authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+    return f"{method} {path} HTTP/1.1\r\nHost: x\r\n{authorization}{more}\r\n".encode()
+
+
+def count_statuses(clients):
+    counts = {}
+    for client in clients:
+        status = client.status()
+        counts[status] = counts.get(status, 0) + 1
+    return counts
+
+
+def flood_bodies(count, token):
+    """POSTs without their last bytes."""
+    body = b'{"metadata":{"name":"x"},"data":{"a":"' + b"x" * BODY
+    clients = []
+    for _ in range(count):
+        clients.append(Client(request("POST", MAPS, token, f"Content-Type: application/json\r\nContent-Length: {BODY + 1000}\r\n")))
+        clients[-1].send(body)
+    return clients
+
+
+def flood_lists(count, token):
+    return [Client(request("GET", MAPS, token)) for _ in range(count)]
+
+
+def flood_headers(count, _token):
+    clients = []
+    for _ in range(count):
+        clients.append(Client(b"GET / HTTP/1.1\r\nX: "))
+        clients[-1].send(b"x" * 60_000)
+    return clients
+
+
+def flood_watches(count, token):
+    clients = [Client(request("GET", f"{MAPS}?watch=true", token)) for _ in range(count)]
+    owner = Owner()
+    for number in range(UPDATES):
+        data = {"number": str(number), "fill": "x" * UPDATE_SIZE}
+        owner.call("PUT", f"{MAPS}/large-0", {"metadata": {"name": "large-0"}, "data": data})
+    return clients
+
+
+def check_watch(client):
+    """Events one after the other, each whole, and at the end that the client has to list again."""
+    events = [json.loads(line) for line in client.read_stream().splitlines()]
+    last = events[-1]
+    if last["type"] != "ERROR" or last["object"]["code"] != 410 or last["object"]["reason"] != "Expired":
+        fail(f"a watch that read nothing ended with {str(last)[:300]}")
+    return len(events)
+
+
+def stage(name, flood, count, token, bystander, expected):
+    forget_peak()
+    clients = flood(count, token)
+    bystander.wait_for_rounds(5)
+    counts = count_statuses(clients)
+    peak = resident("VmHWM")
+    print(f"{name}: {count} connections, answered {counts}, at most {peak:.0f} MiB resident", flush=True)
+    if peak > LIMIT_MIB:
+        fail(f"{name}: {peak:.0f} MiB resident")
+    if not set(counts) <= set(expected):
+        fail(f"{name}: answered {counts}, not {expected}")
+    if flood is flood_watches:
+        events = [check_watch(client) for client in clients[:5]]
+        print(f"{name}: the first read {events} events and then 410", flush=True)
+    for client in clients:
+        client.socket.close()
+    deadline = time.monotonic() + PATIENCE
+    owner = Owner()
+    while owner.metric('trainyard_client_memory_bytes{of="http"}') + owner.metric('trainyard_client_memory_bytes{of="watches"}') > 1_000_000:
+        if time.monotonic() > deadline:
+            fail(f"{name}: still kept for clients that are gone: {owner.call('GET', '/metrics').decode()}")
+    bystander.wait_for_rounds(5)
+
+
+def main():
+    owner = Owner()
+    for number in range(LIST_OBJECTS):
+        owner.call("POST", MAPS, {"metadata": {"name": f"large-{number}"}, "data": {"fill": "x" * UPDATE_SIZE}})
+    bystander = Bystander()
+    bystander.start()
+    print(f"{resident('VmRSS'):.0f} MiB resident before", flush=True)
+    stage("bodies without a token", flood_bodies, COUNT, None, bystander, ["401"])
+    stage("bodies of an account without rights", flood_bodies, COUNT, POOR, bystander, ["403"])
+    stage("bodies of an account with rights", flood_bodies, COUNT, RICH, bystander, ["none", "429"])
+    stage("headers", flood_headers, COUNT, None, bystander, ["none", "429"])
+    stage("lists", flood_lists, COUNT, RICH, bystander, ["200", "429"])
+    stage("watches", flood_watches, COUNT * 3 // 7, RICH, bystander, ["200"])
+    bystander.stopped = True
+    bystander.join()
+    expired = owner.metric("trainyard_watches_expired_total")
+    if expired < COUNT * 3 // 7:
+        fail(f"{expired:.0f} watches were ended")
+    print(f"{resident('VmRSS'):.0f} MiB resident afterwards, {bystander.rounds} rounds of the bystander", flush=True)
+
+
+main()
