@@ -37,9 +37,9 @@ static const struct state_row STATES[] = {
 };
 
 enum {
-    IN_MAX = 64 * 1024,     /* of requests sent ahead; then the peer has to wait */
-    OUT_HIGH = 1024 * 1024, /* of answers not read; then no further request is taken */
-    REQUESTS_A_TURN = 16,   /* of one connection, then others are served */
+    IN_MAX = 32 * 1024,   /* of requests sent ahead; then the peer has to wait */
+    OUT_HIGH = 16 * 1024, /* of answers not read; then no further request is taken */
+    REQUESTS_A_TURN = 16, /* of one connection, then others are served */
 };
 
 /* ---- moves ----------------------------------------------------------------------------------- */
@@ -285,6 +285,7 @@ static void go_on(struct http_connection *self)
         if (used < in.size && state_of(self) != CLOSED && state_of(self) != FINISHING)
             buf_append(&self->in, in.data + used, in.size - used);
         buf_release(&in);
+        http_connection_keep_ahead(self); /* not more than before */
     }
     if (!is_http(self))
         return;
@@ -334,7 +335,8 @@ static void on_data(void *context, const char *data, size_t size)
     if (used == size || state_of(self) == CLOSED || state_of(self) == FINISHING)
         return;
     buf_append(&self->in, data + used, size - used);
-    if (self->in.overflowed) /* a stream that gives more than a piece after it was paused */
+    if (self->in.overflowed || /* a stream that gives more than a piece after it was paused */
+        !http_connection_keep_ahead(self))
         http_connection_close(self);
     else if (self->in.size >= IN_MAX)
         stream_pause(self->stream, true);

@@ -60,6 +60,7 @@ struct http_connection {
     struct budget_payer *payer; /* whose account `kept` is on; NULL: nothing is charged */
     struct budget kept;         /* charged for the bytes below */
     size_t in_bytes;            /* of the request that is read or answered */
+    size_t ahead_bytes;         /* of requests that were sent ahead */
     size_t out_bytes;           /* of answers, at most, since all was sent last */
     bool peer_ended;            /* sends no more, but may still read */
     bool in_handler;
@@ -89,6 +90,8 @@ void http_upgrade_cancel(struct http_connection *connection);
 
 /* The parser has taken bytes. False: there is no room for them, refuse the request. */
 bool http_connection_keep_request(struct http_connection *connection);
+/* So is with bytes that come before their time. False: close. */
+bool http_connection_keep_ahead(struct http_connection *connection);
 /* The handler has returned, and the answer is still to come. */
 void http_connection_keep_handled(struct http_connection *connection);
 /* An answer of this size is about to be written. False: there is no room for it. */

@@ -1,7 +1,7 @@
 /* What a connection makes the server keep, and for whose account: header and body of a request that
- * is read or answered, and answers that the peer has not taken. When the total of a server is
- * reached, the payer that has the most loses its largest connection; a payer that is the largest
- * itself is refused. So a client that floods is the one that is turned away. */
+ * is read or answered, requests sent ahead, and answers that the peer has not taken. When the total
+ * of a server is reached, the payer that has the most loses its largest connection; a payer that is
+ * the largest itself is refused. So a client that floods is the one that is turned away. */
 #include "net/http_connection.h"
 
 #include "base/mem.h"
@@ -58,9 +58,10 @@ static bool charge(struct http_connection *self, size_t more)
     return true;
 }
 
-/* Make `bytes` what is charged; false if that is more than there is room for. */
-static bool keep(struct http_connection *self, size_t bytes, bool force)
+/* Charge what the connection holds now, and `more`; false if there is no room for it. */
+static bool keep(struct http_connection *self, size_t more, bool force)
 {
+    size_t bytes = self->in_bytes + self->ahead_bytes + self->out_bytes + more;
     if (!self->service->memory || (!self->payer && bytes <= UNCOUNTED_MAX))
         return true;
     if (!self->payer) {
@@ -82,23 +83,28 @@ bool http_connection_keep_request(struct http_connection *self)
 {
     const struct http_parse *parse = &self->parse;
     self->in_bytes = parse->header_size + parse->line.capacity + parse->body.capacity;
-    return keep(self, self->in_bytes + self->out_bytes, false);
+    return keep(self, 0, false);
+}
+
+bool http_connection_keep_ahead(struct http_connection *self)
+{
+    self->ahead_bytes = self->in.capacity;
+    return keep(self, 0, false);
 }
 
 void http_connection_keep_handled(struct http_connection *self)
 {
     self->in_bytes += arena_used(self->answer->arena);
-    keep(self, self->in_bytes + self->out_bytes, true);
+    keep(self, 0, true);
 }
 
 bool http_connection_keep_answer(struct http_connection *self, size_t size)
 {
-    size_t bytes = self->in_bytes + self->out_bytes + size;
-    if (size <= UNCOUNTED_MAX || keep(self, bytes, false))
+    if (size <= UNCOUNTED_MAX || keep(self, size, false))
         return true;
     /* One answer that is larger than the budget must be possible: lists have their own limit. */
     const struct budget *payer = &self->payer->budget;
-    return size > payer->max && payer->used == self->kept.used && keep(self, bytes, true);
+    return size > payer->max && payer->used == self->kept.used && keep(self, size, true);
 }
 
 void http_connection_keep_written(struct http_connection *self)
@@ -107,7 +113,7 @@ void http_connection_keep_written(struct http_connection *self)
     if (pending <= self->out_bytes)
         return; /* memory is freed when all is sent */
     self->out_bytes = pending;
-    keep(self, self->in_bytes + self->out_bytes, true);
+    keep(self, 0, true);
 }
 
 void http_connection_keep_less(struct http_connection *self, bool sent)
@@ -118,8 +124,8 @@ void http_connection_keep_less(struct http_connection *self, bool sent)
         self->in_bytes = 0;
     if (!self->payer)
         return;
-    if (self->in_bytes + self->out_bytes == 0)
+    if (self->in_bytes + self->ahead_bytes + self->out_bytes == 0)
         http_connection_forget_payer(self);
     else
-        keep(self, self->in_bytes + self->out_bytes, true);
+        keep(self, 0, true);
 }

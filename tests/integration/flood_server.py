@@ -193,6 +193,20 @@ def flood_headers(count, _token):
     return clients
 
 
+def flood_answers(count, _token):
+    """Small answers that nobody reads, to requests sent ahead that nobody waits for."""
+    clients = []
+    for _ in range(count):
+        clients.append(Client(b""))
+        clients[-1].socket.setblocking(False)
+        try:
+            for _ in range(100):
+                clients[-1].socket.send(request("GET", "/healthz", None) * 400)
+        except (ssl.SSLWantWriteError, OSError):
+            pass  # the server has stopped to read, or ended it
+    return clients
+
+
 def flood_watches(count, token):
     clients = [Client(request("GET", f"{MAPS}?watch=true", token)) for _ in range(count)]
     owner = Owner()
@@ -246,6 +260,7 @@ def main():
     stage("bodies of an account without rights", flood_bodies, COUNT, POOR, bystander, ["403"])
     stage("bodies of an account with rights", flood_bodies, COUNT, RICH, bystander, ["none", "429"])
     stage("headers", flood_headers, COUNT, None, bystander, ["none", "429"])
+    stage("small answers", flood_answers, COUNT, None, bystander, ["200", "reset"])
     stage("lists", flood_lists, COUNT, RICH, bystander, ["200", "429"])
     stage("watches", flood_watches, COUNT * 3 // 7, RICH, bystander, ["200"])
     bystander.stopped = True
