@@ -14,10 +14,10 @@
 
 enum {
     KEY_MAX = 1024,
-    VALUE_MAX = 64 * 1024 * 1024,
     PENDING_MAX = 100 * 1000, /* writes under way; over it the caller has to wait */
     HISTORY_DEFAULT = 10000,
     HISTORY_BYTES_DEFAULT = 8 * 1024 * 1024,
+    DAMAGE_DEFAULT = 16,
     ALIVE_MS = 3600 * 1000,
 };
 
@@ -65,6 +65,14 @@ static void entry_remove_if_idle(struct store *store, struct store_entry *entry,
 
 /* ---- history --------------------------------------------------------------------------------- */
 
+/* The mark of a deletion is needed as long as a damaged row of the same key is on disk: without it
+ * the next start would take the object for a missing one. */
+static void drop_deletion(struct store *store, const struct store_object *object)
+{
+    if (!store_damage_concerns(store, object->key))
+        store_writer_drop(&store->writer, object->revision);
+}
+
 /* Forget the oldest change. What it superseded is needed by nobody any more, nor is the mark of a
  * deletion: on disk stays the state as of history's floor, and every change after it. */
 static void forget_oldest(struct store *store)
@@ -73,7 +81,7 @@ static void forget_oldest(struct store *store)
     if (event.previous)
         store_writer_drop(&store->writer, event.previous->revision);
     if (event.type == STORE_DELETED)
-        store_writer_drop(&store->writer, event.object->revision);
+        drop_deletion(store, event.object);
     store_event_release(&event);
 }
 
@@ -106,11 +114,37 @@ static void restart_history(struct store *store, int64_t floor)
     store->history.floor = floor;
 }
 
+/* A damaged row changes nothing, with one exception: where it is proven that it deleted an object,
+ * the object stays deleted. Otherwise the version before it stays the newest one. It is served
+ * rather than nothing, because controllers recover from an old state but take an absent object for
+ * a deleted one: they would end its pods and delete what it owns. */
+static void load_damaged_row(struct store *store, const struct store_row *row)
+{
+    struct store_owner owner = store_damage_find_owner(store, row);
+    bool is_deletion = owner.is_proven && owner.deleted;
+    if (is_deletion)
+        store_damage_supersede(store, owner.key, row->revision);
+    store_damage_add(store, row, &owner);
+    struct store_entry *entry = is_deletion ? entry_of(store, owner.key) : NULL;
+    if (!entry)
+        return;
+    store_writer_drop(&store->writer, entry->committed->revision);
+    _cleanup_free_ char *key = mem_strdup(owner.key); /* the entry may own it */
+    set_object(&entry->committed, NULL);
+    set_object(&entry->newest, NULL);
+    entry_remove_if_idle(store, entry, key);
+}
+
 /* Rows come in order. Up to the revision of the last compaction they have gaps, and a version
  * before them may be gone: history starts where neither is so. */
 static void load_row(void *context, const struct store_row *row)
 {
     struct store *store = context;
+    if (row->damage != STORE_ROW_INTACT) {
+        load_damaged_row(store, row);
+        return;
+    }
+    store_damage_supersede(store, row->key, row->revision);
     struct store_entry *entry = entry_make(store, row->key);
     struct store_object *object =
         store_object_new(row->key, row->data, row->size, row->revision, row->created,
@@ -125,7 +159,7 @@ static void load_row(void *context, const struct store_row *row)
     } else {
         restart_history(store, row->revision);
         if (row->deleted)
-            store_writer_drop(&store->writer, row->revision);
+            drop_deletion(store, object);
     }
     set_object(&entry->committed, row->deleted ? NULL : object);
     set_object(&entry->newest, entry->committed);
@@ -140,7 +174,9 @@ static int load(struct store *store, struct err *err)
     int result = store_disk_load(store->disk, load_row, store, &last, err);
     if (result < 0)
         return result;
-    if (last != store_history_end(&store->history))
+    store_damage_finish(store, last);
+    /* A watch that starts before a damaged row would miss its change. */
+    if (last != store_history_end(&store->history) || store_is_damaged(store))
         restart_history(store, last);
     store->next_revision = last + 1;
     return 0;
@@ -167,6 +203,7 @@ static void store_free(struct store *store)
         free(entry);
     }
     key_index_release(&store->index);
+    store_damage_release(&store->damage);
     store_disk_free(store->disk);
     free(store);
 }
@@ -180,6 +217,7 @@ int store_open(struct loop *loop, const struct store_options *options, struct st
     store->history_max = options->history_max > 0 ? options->history_max : HISTORY_DEFAULT;
     store->history_bytes_max =
         options->history_bytes_max > 0 ? options->history_bytes_max : HISTORY_BYTES_DEFAULT;
+    store->damage_max = options->damage_max > 0 ? options->damage_max : DAMAGE_DEFAULT;
     key_index_init(&store->index);
     store_watches_init(store);
     loop_timer_init(loop, &store->alive, on_alive);
@@ -286,9 +324,9 @@ static int check_open(const struct store *store, const char *key, size_t size, s
         return err_set(err, ERR_TOO_MANY, "%d writes are under way: try again", PENDING_MAX);
     if (str_is_empty(key) || strlen(key) > KEY_MAX)
         return err_set(err, ERR_INVALID, "a key has 1 to %d bytes, not %zu", KEY_MAX, strlen(key));
-    if (size > VALUE_MAX)
+    if (size > STORE_VALUE_MAX)
         return err_set(err, ERR_TOO_LARGE, "'%s' has %zu bytes, more than %d", key, size,
-                       VALUE_MAX);
+                       STORE_VALUE_MAX);
     return 0;
 }
 

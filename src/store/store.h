@@ -11,6 +11,9 @@
  * Of objects that are much alike memory holds one whole, and of the others what is different.
  *
  * Keys are paths: "/pods/default/mnist-worker-0". Values are bytes the store does not look into.
+ *
+ * Each row on disk has checksums. A damaged row is never served and never removed: it stays where
+ * it is, store_damage() reports it, and `trainyard check` shows and repairs it.
  */
 #ifndef TRAINYARD_STORE_STORE_H
 #define TRAINYARD_STORE_STORE_H
@@ -22,6 +25,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { STORE_VALUE_MAX = 64 * 1024 * 1024 };
 
 /* Immutable, refcounted: what readers and watchers share. */
 struct store_object {
@@ -49,12 +54,47 @@ struct store_options {
     int64_t history_max; /* changes kept for watches that start in the past; 0: 10000 */
     /* … and of what they superseded or deleted at most so many bytes; 0: 8 MiB. */
     int64_t history_bytes_max;
+    size_t damage_max; /* damaged rows that store_damage() describes; 0: 16 */
 };
 
 int store_open(struct loop *loop, const struct store_options *options, struct store **ret,
                struct err *err);
 /* Commits what is queued, then calls `closed`. */
 void store_close(struct store *store, void (*closed)(void *context), void *context);
+
+/* What a damaged row means for its object. */
+enum store_damage_effect {
+    STORE_DAMAGE_SUPERSEDED, /* a newer change of the object is intact: nothing is missing */
+    STORE_DAMAGE_DELETED,    /* the row proves that the object was deleted, and it stays deleted */
+    STORE_DAMAGE_OLDER,      /* the newest version is damaged: the one before it is served */
+    STORE_DAMAGE_MISSING,    /* the only version is damaged: the object is not served */
+    STORE_DAMAGE_UNKNOWN,    /* it is not known which object the row belongs to */
+};
+
+struct store_damaged_row {
+    int64_t revision;
+    char *key; /* of the object; with STORE_DAMAGE_UNKNOWN as the row has it; printable */
+    bool deleted;
+    enum store_damage_effect effect;
+    int64_t counts; /* the change of the object that counts instead; 0: none */
+};
+
+struct store_damage {
+    size_t count;                   /* damaged rows */
+    struct store_damaged_row *rows; /* the first of them */
+    size_t rows_count;
+    int64_t lost_first, lost_last; /* acknowledged changes that are not in the database; 0: none */
+    const char *log_copy;          /* a damaged write-ahead log, kept here; NULL: it was fine */
+    size_t log_frame;              /* its first frame that is not valid */
+};
+
+/* What was found when the store was opened. Valid until it is closed. */
+const struct store_damage *store_damage(const struct store *store);
+bool store_is_damaged(const struct store *store);
+
+/* Says it in lines for a log or a terminal: "revision 7 of '/pods/default/a' is damaged: …". */
+void store_damage_describe(const struct store_damage *damage,
+                           void (*line)(void *context, const char *text), void *context);
 
 int64_t store_revision(const struct store *store); /* of the newest committed change */
 
@@ -69,7 +109,7 @@ struct store_object *store_get_pending(struct store *store, const char *key);
  * array). */
 size_t store_list(struct store *store, const char *prefix, struct store_object ***ret_objects);
 
-/* The same of those behind the key `after`, for who goes on where he left off. */
+/* Like store_list(), but starts after key `after`. Used for pagination. */
 size_t store_list_after(struct store *store, const char *prefix, const char *after,
                         struct store_object ***ret_objects);
 

@@ -4,7 +4,10 @@
 #include "store/store_disk.h"
 
 #include "base/mem.h"
-#include "base/str.h"
+#include "store/store_aside.h"
+#include "store/store_disk_internal.h"
+#include "store/store_mark.h"
+#include "store/store_seal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,16 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FORMAT = 1 }; /* in user_version; a change of the schema counts up */
-
-static const char SCHEMA[] = "CREATE TABLE changes("
-                             " revision INTEGER PRIMARY KEY AUTOINCREMENT,"
-                             " key TEXT NOT NULL,"
-                             " created INTEGER NOT NULL,"
-                             " deleted INTEGER NOT NULL,"
-                             " data BLOB NOT NULL);";
-
-static int fail(const struct store_disk *disk, struct err *err)
+int store_disk_fail(const struct store_disk *disk, struct err *err)
 {
     int code = sqlite3_errcode(disk->db) & 0xff;
     switch (code) {
@@ -36,27 +30,27 @@ static int fail(const struct store_disk *disk, struct err *err)
         return err_set(err, ERR_UNAVAILABLE, "'%s' is in use by another process", disk->path);
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-        return err_set(err, ERR_INVALID,
-                       "'%s' is damaged (%s): restore a copy, or move it away to start empty",
-                       disk->path, sqlite3_errmsg(disk->db));
+        return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_WAY_OUT, disk->path,
+                       sqlite3_errmsg(disk->db));
     default:
         return err_set(err, ERR_IO, "cannot use '%s': %s", disk->path, sqlite3_errmsg(disk->db));
     }
 }
 
-static int execute(struct store_disk *disk, const char *sql, struct err *err)
+int store_disk_execute(struct store_disk *disk, const char *sql, struct err *err)
 {
-    return sqlite3_exec(disk->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(disk, err);
+    return sqlite3_exec(disk->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
+                                                                      : store_disk_fail(disk, err);
 }
 
-static int query_int(struct store_disk *disk, const char *sql, int64_t *ret, struct err *err)
+int store_disk_query_int(struct store_disk *disk, const char *sql, int64_t *ret, struct err *err)
 {
     sqlite3_stmt *statement = NULL;
     int64_t value = 0;
     int code = sqlite3_prepare_v2(disk->db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
         value = sqlite3_column_int64(statement, 0);
-    int result = code == SQLITE_ROW || code == SQLITE_DONE ? 0 : fail(disk, err);
+    int result = code == SQLITE_ROW || code == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
     sqlite3_finalize(statement);
     if (result == 0)
         *ret = value;
@@ -67,33 +61,7 @@ static int prepare(struct store_disk *disk, const char *sql, sqlite3_stmt **ret,
 {
     return sqlite3_prepare_v3(disk->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) == SQLITE_OK
                ? 0
-               : fail(disk, err);
-}
-
-/* A new file gets the table, one of ours is checked, any other is refused. */
-static int check_format(struct store_disk *disk, struct err *err)
-{
-    int64_t format, tables;
-    int result = query_int(disk, "PRAGMA user_version", &format, err);
-    if (result == 0)
-        result = query_int(disk, "SELECT count(*) FROM sqlite_schema", &tables, err);
-    if (result < 0)
-        return result;
-    if (format == 0 && tables == 0) {
-        _cleanup_free_ char *sql =
-            mem_printf("BEGIN; %s PRAGMA user_version = %d; COMMIT;", SCHEMA, FORMAT);
-        return execute(disk, sql, err);
-    }
-    if (format > FORMAT)
-        return err_set(err, ERR_INVALID,
-                       "'%s' was written by a newer version of this program (format %lld, this one "
-                       "reads %d): use that version, or move the file away to start empty",
-                       disk->path, (long long)format, FORMAT);
-    if (format < FORMAT)
-        return err_set(err, ERR_INVALID,
-                       "'%s' is a database of another program: move it away to start empty",
-                       disk->path);
-    return 0;
+               : store_disk_fail(disk, err);
 }
 
 /* The file may hold secrets; SQLite gives its companions the same mode. */
@@ -103,23 +71,40 @@ static int make_private(const char *path, struct err *err)
     return fd < 0 ? err_set_errno(err, errno, "cannot open '%s'", path) : 0;
 }
 
+/* SQLite overwrites the log: one that is not whole is copied first. */
+static int inspect_log(struct store_disk *disk, struct err *err)
+{
+    _cleanup_free_ char *path = mem_printf("%s-wal", disk->path);
+    int result = store_wal_file_read(path, &disk->wal, err);
+    if (result < 0 || store_wal_state(&disk->wal) == STORE_WAL_WHOLE)
+        return result;
+    if (store_wal_state(&disk->wal) == STORE_WAL_DAMAGED)
+        return store_aside_copy(path, &disk->wal_copy, err);
+    /* A torn end is the rule after a power cut: on a full disk it must not keep the store closed.
+     */
+    (void)store_aside_copy(path, &disk->wal_copy, NULL);
+    return 0;
+}
+
 static int open_all(struct store_disk *disk, struct err *err)
 {
     int result = make_private(disk->path, err);
+    if (result == 0)
+        result = inspect_log(disk, err);
     if (result < 0)
         return result;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(disk->path, &disk->db, flags, NULL) != SQLITE_OK)
-        return fail(disk, err);
+        return store_disk_fail(disk, err);
     /* Exclusive: the file is held as long as it is open, so no second process can write to it. */
-    result = execute(disk,
-                     "PRAGMA locking_mode = EXCLUSIVE;"
-                     "PRAGMA journal_mode = WAL;"
-                     "PRAGMA synchronous = FULL;"
-                     "BEGIN EXCLUSIVE; COMMIT;",
-                     err);
+    result = store_disk_execute(disk,
+                                "PRAGMA locking_mode = EXCLUSIVE;"
+                                "PRAGMA journal_mode = WAL;"
+                                "PRAGMA synchronous = FULL;"
+                                "BEGIN EXCLUSIVE; COMMIT;",
+                                err);
     if (result == 0)
-        result = check_format(disk, err);
+        result = store_format_prepare(disk, err);
     if (result == 0)
         result = prepare(disk, "BEGIN IMMEDIATE", &disk->begin, err);
     if (result == 0)
@@ -128,24 +113,39 @@ static int open_all(struct store_disk *disk, struct err *err)
         result = prepare(disk, "ROLLBACK", &disk->rollback, err);
     if (result == 0)
         result = prepare(disk,
-                         "INSERT INTO changes(revision, key, created, deleted, data) "
-                         "VALUES(?, ?, ?, ?, ?)",
+                         "INSERT INTO changes(revision, key, created, deleted, head_sum, sum, data)"
+                         " VALUES(?, ?, ?, ?, ?, ?, ?)",
                          &disk->insert, err);
     if (result == 0)
         result = prepare(disk, "DELETE FROM changes WHERE revision = ?", &disk->drop, err);
     return result;
 }
 
+/* A copy that turned out not to be needed. */
+static void discard_copy(struct store_disk *disk)
+{
+    if (disk->wal_copy)
+        unlink(disk->wal_copy);
+    free(disk->wal_copy);
+    disk->wal_copy = NULL;
+}
+
 int store_disk_open(const char *path, struct store_disk **ret, struct err *err)
 {
     struct store_disk *disk = mem_zalloc(sizeof(*disk));
     disk->path = mem_strdup(path);
+    disk->mark_fd = -1;
     int result = open_all(disk, err);
-    if (result < 0)
+    if (result == -ERR_UNAVAILABLE)
+        discard_copy(disk); /* the log belongs to a process that is writing it */
+    if (result < 0) {
         store_disk_free(disk);
-    else
-        *ret = disk;
-    return result;
+        return result;
+    }
+    disk->mark_fd = store_mark_open(path);
+    disk->acknowledged = store_mark_read(disk->mark_fd);
+    *ret = disk;
+    return 0;
 }
 
 struct store_disk *store_disk_free(struct store_disk *disk)
@@ -158,9 +158,40 @@ struct store_disk *store_disk_free(struct store_disk *disk)
     sqlite3_finalize(disk->insert);
     sqlite3_finalize(disk->drop);
     sqlite3_close(disk->db);
+    if (disk->mark_fd >= 0)
+        close(disk->mark_fd);
+    free(disk->wal_copy);
     free(disk->path);
     free(disk);
     return NULL;
+}
+
+#define ROW_COLUMNS "SELECT revision, key, created, deleted, head_sum, sum, data FROM changes "
+
+/* The row, and what its checksums say about it. */
+static struct store_row read_row(sqlite3_stmt *statement)
+{
+    const char *key = (const char *)sqlite3_column_text(statement, 1);
+    size_t key_size = (size_t)sqlite3_column_bytes(statement, 1);
+    struct store_row row = {
+        .revision = sqlite3_column_int64(statement, 0),
+        .key = key ? key : "",
+        .created = sqlite3_column_int64(statement, 2),
+        .deleted = sqlite3_column_int(statement, 3) != 0,
+        .head_sum = (uint64_t)sqlite3_column_int64(statement, 4),
+        .data = sqlite3_column_blob(statement, 6),
+        .size = (size_t)sqlite3_column_bytes(statement, 6),
+    };
+    uint64_t sum = (uint64_t)sqlite3_column_int64(statement, 5);
+    uint64_t head = store_seal_head(row.revision, row.key, key_size, row.created, row.deleted);
+    bool makes_sense = row.revision >= 1 && row.revision <= STORE_REVISION_MAX &&
+                       row.created >= 1 && row.created <= row.revision && key_size > 0 &&
+                       strlen(row.key) == key_size;
+    if (!makes_sense)
+        row.damage = STORE_ROW_HEAD;
+    else if (store_seal_whole(head, row.data, row.size) != sum)
+        row.damage = head == row.head_sum ? STORE_ROW_DATA : STORE_ROW_HEAD;
+    return row;
 }
 
 static int step_rows(struct store_disk *disk, sqlite3_stmt *statement,
@@ -169,24 +200,19 @@ static int step_rows(struct store_disk *disk, sqlite3_stmt *statement,
 {
     int code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        const struct store_row read = {
-            .revision = sqlite3_column_int64(statement, 0),
-            .key = (const char *)sqlite3_column_text(statement, 1),
-            .created = sqlite3_column_int64(statement, 2),
-            .deleted = sqlite3_column_int(statement, 3) != 0,
-            .data = sqlite3_column_blob(statement, 4),
-            .size = (size_t)sqlite3_column_bytes(statement, 4),
-        };
-        if (read.revision <= *ret_last || read.created < 1 || read.created > read.revision ||
-            str_is_empty(read.key))
-            return err_set(err, ERR_INVALID,
-                           "'%s' is damaged (change %lld makes no sense): restore a copy, or move "
-                           "it away to start empty",
-                           disk->path, (long long)read.revision);
-        *ret_last = read.revision;
+        const struct store_row read = read_row(statement);
+        if (read.revision > *ret_last && read.revision <= STORE_REVISION_MAX)
+            *ret_last = read.revision;
         row(context, &read);
     }
-    return code == SQLITE_DONE ? 0 : fail(disk, err);
+    return code == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
+}
+
+/* Whether the log was damaged, now that it is known whether something is missing. */
+static void judge_log(struct store_disk *disk)
+{
+    if (store_wal_state(&disk->wal) != STORE_WAL_DAMAGED && disk->lost == 0)
+        discard_copy(disk);
 }
 
 int store_disk_load(struct store_disk *disk,
@@ -195,42 +221,71 @@ int store_disk_load(struct store_disk *disk,
 {
     sqlite3_stmt *statement = NULL;
     int64_t last = 0, given = 0;
-    int result =
-        prepare(disk, "SELECT revision, key, created, deleted, data FROM changes ORDER BY revision",
-                &statement, err);
+    int result = prepare(disk, ROW_COLUMNS "ORDER BY revision", &statement, err);
     if (result == 0)
         result = step_rows(disk, statement, row, context, &last, err);
     sqlite3_finalize(statement);
     if (result == 0)
+        result = store_disk_query_int(
+            disk, "SELECT seq FROM sqlite_sequence WHERE name = 'changes'", &given, err);
+    if (result < 0)
+        return result;
+    if (given > last && given <= STORE_REVISION_MAX)
+        last = given;
+    disk->lost = disk->acknowledged > last ? disk->acknowledged - last : 0;
+    judge_log(disk);
+    *ret_last = last + disk->lost;
+    return 0;
+}
+
+int store_disk_read(struct store_disk *disk, int64_t revision,
+                    void (*row)(void *context, const struct store_row *row), void *context,
+                    struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t last = 0;
+    int result = prepare(disk, ROW_COLUMNS "WHERE revision = ?", &statement, err);
+    if (result == 0) {
+        sqlite3_bind_int64(statement, 1, revision);
+        result = step_rows(disk, statement, row, context, &last, err);
+    }
+    sqlite3_finalize(statement);
+    if (result == 0 && last == 0)
         result =
-            query_int(disk, "SELECT seq FROM sqlite_sequence WHERE name = 'changes'", &given, err);
-    if (result == 0)
-        *ret_last = given > last ? given : last;
+            err_set(err, ERR_NOT_FOUND, "'%s' has no change %lld", disk->path, (long long)revision);
     return result;
 }
 
 static int run(struct store_disk *disk, sqlite3_stmt *statement, struct err *err)
 {
-    int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : fail(disk, err);
+    int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
     sqlite3_reset(statement);
     return result;
 }
 
 int store_disk_begin(struct store_disk *disk, struct err *err)
 {
+    disk->inserted = 0;
     return run(disk, disk->begin, err);
 }
 
 int store_disk_insert(struct store_disk *disk, const struct store_row *row, struct err *err)
 {
     sqlite3_stmt *insert = disk->insert;
+    size_t key_size = strlen(row->key);
+    uint64_t head = store_seal_head(row->revision, row->key, key_size, row->created, row->deleted);
+    uint64_t sum = store_seal_whole(head, row->data, row->size);
     sqlite3_bind_int64(insert, 1, row->revision);
-    sqlite3_bind_text(insert, 2, row->key, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 2, row->key, (int)key_size, SQLITE_STATIC);
     sqlite3_bind_int64(insert, 3, row->created);
     sqlite3_bind_int(insert, 4, row->deleted);
-    sqlite3_bind_blob64(insert, 5, row->data ? row->data : "", row->size, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 5, (sqlite3_int64)head);
+    sqlite3_bind_int64(insert, 6, (sqlite3_int64)sum);
+    sqlite3_bind_blob64(insert, 7, row->data ? row->data : "", row->size, SQLITE_STATIC);
     int result = run(disk, insert, err);
     sqlite3_clear_bindings(insert);
+    if (row->revision > disk->inserted)
+        disk->inserted = row->revision;
     return result;
 }
 
@@ -242,7 +297,10 @@ int store_disk_drop(struct store_disk *disk, int64_t revision, struct err *err)
 
 int store_disk_commit(struct store_disk *disk, struct err *err)
 {
-    return run(disk, disk->commit, err);
+    int result = run(disk, disk->commit, err);
+    if (result == 0 && disk->inserted)
+        store_mark_write(disk->mark_fd, disk->inserted);
+    return result;
 }
 
 void store_disk_rollback(struct store_disk *disk)

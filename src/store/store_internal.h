@@ -29,6 +29,8 @@ struct store {
     struct store_history history;
     int64_t history_max, history_bytes_max;
     int64_t next_revision;
+    struct store_damage damage;
+    size_t damage_max;
     size_t pending;     /* writes under way */
     struct err failure; /* code set: the store is failed, and why */
     void (*closed)(void *context);
@@ -40,6 +42,25 @@ struct store {
     struct loop_task deliver;
     bool delivering;
 };
+
+/* store_damage.c */
+
+/* Which object a damaged row belongs to, and whether it deleted it. */
+struct store_owner {
+    const char *key;
+    bool deleted;
+    bool is_proven; /* else both are as the row has them */
+};
+struct store_owner store_damage_find_owner(const struct store *store, const struct store_row *row);
+void store_damage_add(struct store *store, const struct store_row *row,
+                      const struct store_owner *owner);
+/* A later change of the key counts: the damaged rows of it so far do not matter any more. */
+void store_damage_supersede(struct store *store, const char *key, int64_t revision);
+/* Whether a damaged row may belong to the key. */
+bool store_damage_concerns(const struct store *store, const char *key);
+/* All rows are loaded: tell what the damaged ones mean. `last` is the last revision given. */
+void store_damage_finish(struct store *store, int64_t last);
+void store_damage_release(struct store_damage *damage);
 
 /* store_watch.c */
 void store_watches_init(struct store *store);

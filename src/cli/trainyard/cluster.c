@@ -128,6 +128,23 @@ static int serve_api(struct cluster *cluster, struct err *err)
     return result;
 }
 
+static void log_store(void *context, const char *text)
+{
+    (void)context;
+    log_error("store", "%s", text);
+}
+
+/* The store serves what is intact; the log says what is not, and what to do about it. */
+static void log_damage(const struct store *store, const char *state)
+{
+    store_damage_describe(store_damage(store), log_store, NULL);
+    if (store_is_damaged(store))
+        log_error("store",
+                  "the database is damaged: run 'trainyard down --state %s', then 'trainyard check "
+                  "--state %s', to see and repair it",
+                  state, state);
+}
+
 static int open_api(struct cluster *cluster, struct err *err)
 {
     struct store_options store = {.path = cluster->options->state->database};
@@ -138,6 +155,8 @@ static int open_api(struct cluster *cluster, struct err *err)
                                     .http_memory = &cluster->http_memory};
     budget_group_init(&cluster->http_memory, HTTP_MEMORY_MAX, HTTP_MEMORY_MAX / 2);
     int result = store_open(cluster->loop, &store, &cluster->store, err);
+    if (result == 0)
+        log_damage(cluster->store, cluster->options->state->path);
     if (result == 0)
         result = engine_new(cluster->loop, cluster->store, &engine, &cluster->engine, err);
     if (result < 0)

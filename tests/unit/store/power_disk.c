@@ -415,3 +415,17 @@ void power_disk_cycle(struct power_disk *disk, int64_t operations)
     disk->operations_left = operations;
     disk->off = false;
 }
+
+const unsigned char *power_disk_read(const struct power_disk *disk, const char *path,
+                                     size_t *ret_size)
+{
+    *ret_size = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(disk->names); i++) {
+        const struct power_name *name = &disk->names[i];
+        if (!name->path || !name->now || !str_eq(name->path, path))
+            continue;
+        *ret_size = name->now->now.size;
+        return name->now->now.bytes;
+    }
+    return NULL;
+}

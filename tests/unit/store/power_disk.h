@@ -39,4 +39,8 @@ void power_disk_release(struct power_disk *disk);
  * operation after so many. All files must be closed. */
 void power_disk_cycle(struct power_disk *disk, int64_t operations);
 
+/* The bytes of a file as they are now, valid until it is written; size 0 if there is none. */
+const unsigned char *power_disk_read(const struct power_disk *disk, const char *path,
+                                     size_t *ret_size);
+
 #endif

@@ -9,6 +9,7 @@
 #include "store/store.h"
 
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -106,6 +107,21 @@ static inline int64_t fixture_write(struct fixture *fixture, const char *key, co
         fail_msg("%s", err.message);
     loop_run(fixture->loop);
     return revision;
+}
+
+/* Runs SQL on the file of a closed store: to look into it, or to damage it. Returns the number in
+ * the first row, -1 if there is no row. */
+static inline int64_t fixture_query(const struct fixture *fixture, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return value;
 }
 
 #endif

@@ -6,7 +6,6 @@
 #include "store/store_internal.h"
 
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -22,19 +21,6 @@ static int teardown(void **state)
 {
     fixture_release(&fixture);
     return 0;
-}
-
-/* On the closed file, by another way. */
-static int64_t query(const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_open(fixture.path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return value;
 }
 
 struct seen {
@@ -99,7 +85,7 @@ static void test_revisions_are_not_reused(void **state)
     fixture_write(&fixture, "/b", "2");
     fixture_write(&fixture, "/b", NULL);
     fixture_close(&fixture);
-    query("DELETE FROM changes WHERE revision >= 2");
+    fixture_query(&fixture, "DELETE FROM changes WHERE revision >= 2");
     fixture_open(&fixture);
     assert_int_equal(store_revision(fixture.store), 3);
     assert_int_equal(store_next_revision(fixture.store), 4);
@@ -122,9 +108,10 @@ static void test_compaction(void **state)
         fixture_write(&fixture, "/often", "x");
     fixture_close(&fixture);
     /* Ten of history, the version of /often before those, /once; a little may still wait. */
-    int64_t rows = query("SELECT count(*) FROM changes");
+    int64_t rows = fixture_query(&fixture, "SELECT count(*) FROM changes");
     assert_in_range(rows, 12, 14);
-    assert_int_equal(query("SELECT count(*) FROM changes WHERE key = '/dead'"), 0);
+    assert_int_equal(fixture_query(&fixture, "SELECT count(*) FROM changes WHERE key = '/dead'"),
+                     0);
 
     fixture_open(&fixture);
     assert_int_equal(store_revision(fixture.store), 103);
@@ -156,7 +143,7 @@ static void test_half_compacted_deletion(void **state)
     fixture_write(&fixture, "/a", NULL);
     fixture_write(&fixture, "/b", "3");
     fixture_close(&fixture);
-    query("DELETE FROM changes WHERE revision = 1");
+    fixture_query(&fixture, "DELETE FROM changes WHERE revision = 1");
     fixture_open(&fixture);
     assert_null(store_get(fixture.store, "/a"));
     struct seen seen;
@@ -165,7 +152,7 @@ static void test_half_compacted_deletion(void **state)
     assert_int_equal(seen.count, 1);
     fixture_write(&fixture, "/c", "4");
     fixture_close(&fixture);
-    assert_int_equal(query("SELECT count(*) FROM changes WHERE key = '/a'"), 0);
+    assert_int_equal(fixture_query(&fixture, "SELECT count(*) FROM changes WHERE key = '/a'"), 0);
 }
 
 static void refuse(const char *part, int code)
@@ -190,14 +177,17 @@ static void test_refused_files(void **state)
     fixture_write(&fixture, "/a", "1");
     refuse("is in use by another process", ERR_UNAVAILABLE);
     fixture_close(&fixture);
-    query("PRAGMA user_version = 2");
-    refuse("was written by a newer version of this program (format 2, this one reads 1)",
-           ERR_INVALID);
-    query("PRAGMA user_version = 0");
-    refuse("is a database of another program", ERR_INVALID);
-    query("PRAGMA user_version = 1");
-    query("UPDATE changes SET created = 9");
-    refuse("is damaged (change 1 makes no sense)", ERR_INVALID);
+    fixture_query(&fixture, "PRAGMA user_version = 3");
+    refuse("was written by a newer version of this program (format 3, this one reads 2)",
+           ERR_UNSUPPORTED);
+    fixture_query(&fixture,
+                  "PRAGMA user_version = 0"); /* its table is ours: one of the two is wrong */
+    refuse("is damaged (its table is not the one of its format)", ERR_INVALID);
+    fixture_query(&fixture, "PRAGMA user_version = 1");
+    refuse("run 'trainyard check --repair' to keep what can be read", ERR_INVALID);
+    fixture_query(&fixture, "ALTER TABLE changes RENAME TO others");
+    fixture_query(&fixture, "PRAGMA user_version = 0");
+    refuse("is a database of another program", ERR_UNSUPPORTED);
 
     snprintf(fixture.path, sizeof(fixture.path), "%s/none/db", fixture.directory);
     refuse("cannot open", ERR_NOT_FOUND);

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "power_disk.h"
 #include "store/store_internal.h"
+#include "store/store_wal.h"
 
 enum { KEYS = 12, IN_FLIGHT = 16, HISTORY_ALL = 1000000, HISTORY_SHORT = 40, VALUE_MAX = 6000 };
 
@@ -25,6 +26,7 @@ struct run {
     int64_t acknowledged;       /* the newest revision somebody was told of */
     int writes_left;            /* in this round */
     int cuts_while_opening, cuts_while_writing, cuts_after;
+    int logs_torn; /* at their ends */
     char verdict[ERR_MESSAGE_MAX];
 };
 
@@ -139,6 +141,26 @@ static bool judge(struct run *run)
     return judge_state(run, newest) && judge_database(run);
 }
 
+/* What a power cut leaves of the log is never taken for damage. */
+static bool judge_log(struct run *run)
+{
+    size_t size;
+    _cleanup_free_ char *path = mem_printf("%s-wal", run->fixture.path);
+    const unsigned char *bytes = power_disk_read(&run->disk, path, &size);
+    if (size < STORE_WAL_HEADER)
+        return true;
+    struct store_wal wal;
+    store_wal_init(&wal, bytes);
+    size_t frame_size = STORE_WAL_FRAME_HEADER + wal.page_size;
+    for (size_t at = STORE_WAL_HEADER; size - at >= frame_size; at += frame_size)
+        store_wal_add(&wal, bytes + at);
+    run->logs_torn += store_wal_state(&wal) == STORE_WAL_SUSPECT;
+    if (store_wal_state(&wal) == STORE_WAL_DAMAGED)
+        snprintf(run->verdict, sizeof(run->verdict),
+                 "the log counts as damaged at frame %zu of %zu", wal.bad_frame, wal.frames);
+    return run->verdict[0] == '\0';
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* Power on for so many operations of the disk, look at what is there, write until the power goes or
@@ -150,6 +172,8 @@ static bool go_round(struct run *run, int64_t operations, const char *synchronou
                                           .history_max = run->fixture.history_max};
     power_disk_cycle(&run->disk, operations);
     run->verdict[0] = '\0';
+    if (!synchronous && !judge_log(run))
+        return false;
     if (store_open(run->fixture.loop, &options, &run->fixture.store, &err) < 0) {
         run->cuts_while_opening++;
         if (!run->disk.off)
@@ -157,6 +181,10 @@ static bool go_round(struct run *run, int64_t operations, const char *synchronou
         return run->disk.off;
     }
     bool is_good = judge(run);
+    if (is_good && store_is_damaged(run->fixture.store)) {
+        str_copy(run->verdict, sizeof(run->verdict), "damage is reported where there is none");
+        is_good = false;
+    }
     if (is_good) {
         if (synchronous)
             sqlite3_exec(run->fixture.store->disk->db, synchronous, NULL, NULL, NULL);
@@ -223,8 +251,9 @@ static void cut_often(int64_t history_max, uint64_t seed)
     if (!go_round(&run, INT64_MAX, NULL))
         fail_msg("after the last cut: %s", run.verdict);
     print_message("%d power cuts under writes, %d while closing or later: %lld changes, "
-                  "none acknowledged and lost\n",
-                  run.cuts_while_writing, run.cuts_after - 1, (long long)run.acknowledged);
+                  "none acknowledged and lost; %d logs torn at their ends, none called damaged\n",
+                  run.cuts_while_writing, run.cuts_after - 1, (long long)run.acknowledged,
+                  run.logs_torn);
     assert_true(run.cuts_while_writing > 0 && run.cuts_after > 1);
 }
 

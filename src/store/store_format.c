@@ -1,0 +1,173 @@
+/* The format of the database: its table, the upgrade from the format before, and the refusal of
+ * files that are neither. The number of the format is in user_version.
+ *
+ * Format 1 had no checksums. The upgrade computes them over what it finds. */
+#include "store/store_disk_internal.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "store/store_seal.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+enum { FORMAT = 2, PAGE_FAULTS_MAX = 100 };
+
+/* By format. Columns of format 2 have no constraints: checksums say more, and a constraint that a
+ * damaged row breaks would look like a damaged page. The checksums are before the data, so that
+ * they are on the row's first page. */
+static const char *const SCHEMAS[FORMAT + 1] = {
+    [1] = "CREATE TABLE changes("
+          " revision INTEGER PRIMARY KEY AUTOINCREMENT,"
+          " key TEXT NOT NULL,"
+          " created INTEGER NOT NULL,"
+          " deleted INTEGER NOT NULL,"
+          " data BLOB NOT NULL)",
+    [2] = "CREATE TABLE changes("
+          " revision INTEGER PRIMARY KEY AUTOINCREMENT,"
+          " key TEXT,"
+          " created INTEGER,"
+          " deleted INTEGER,"
+          " head_sum INTEGER,"
+          " sum INTEGER,"
+          " data BLOB)",
+};
+
+static int refuse_damaged(const struct store_disk *disk, const char *what, struct err *err)
+{
+    return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_WAY_OUT, disk->path, what);
+}
+
+/* Which format's table the file has; 0: another one, or none. */
+static int find_schema(struct store_disk *disk, int *ret, struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int found = 0;
+    int code = sqlite3_prepare_v2(
+        disk->db, "SELECT sql FROM sqlite_schema WHERE name = 'changes' AND type = 'table'", -1,
+        &statement, NULL);
+    if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *sql = (const char *)sqlite3_column_text(statement, 0);
+        for (int format = 1; format <= FORMAT; format++)
+            if (sql && str_eq(sql, SCHEMAS[format]))
+                found = format;
+    }
+    int result = code == SQLITE_ROW || code == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
+    sqlite3_finalize(statement);
+    if (result == 0)
+        *ret = found;
+    return result;
+}
+
+/* SQLite's own check of the pages. What it says about the values of columns is left to the
+ * checksums: its lines about pages alone start with three stars. */
+static int check_pages(struct store_disk *disk, struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = 0;
+    _cleanup_free_ char *sql = mem_printf("PRAGMA quick_check(%d)", PAGE_FAULTS_MAX);
+    int code = sqlite3_prepare_v2(disk->db, sql, -1, &statement, NULL);
+    if (code != SQLITE_OK)
+        return store_disk_fail(disk, err);
+    while (result == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(statement, 0);
+        if (text && strncmp(text, "***", 3) == 0) {
+            const char *line = strchr(text, '\n'); /* behind the name of the database */
+            result = refuse_damaged(disk, line ? line + 1 : text, err);
+        }
+    }
+    if (result == 0 && code != SQLITE_DONE)
+        result = store_disk_fail(disk, err);
+    sqlite3_finalize(statement);
+    return result;
+}
+
+/* ---- the upgrade ----------------------------------------------------------------------------- */
+
+/* In SQL: seal_head(revision, key, created, deleted). */
+static uint64_t head_of(sqlite3_value **values)
+{
+    const char *key = (const char *)sqlite3_value_text(values[1]);
+    return store_seal_head(sqlite3_value_int64(values[0]), key ? key : "",
+                           (size_t)sqlite3_value_bytes(values[1]), sqlite3_value_int64(values[2]),
+                           sqlite3_value_int(values[3]) != 0);
+}
+
+static void sql_seal_head(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_result_int64(context, (sqlite3_int64)head_of(values));
+}
+
+/* In SQL: seal_whole(revision, key, created, deleted, data). */
+static void sql_seal_whole(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const void *data = sqlite3_value_blob(values[4]);
+    uint64_t sum =
+        store_seal_unsealed(head_of(values), data, (size_t)sqlite3_value_bytes(values[4]));
+    sqlite3_result_int64(context, (sqlite3_int64)sum);
+}
+
+static int upgrade(struct store_disk *disk, struct err *err)
+{
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+    if (sqlite3_create_function_v2(disk->db, "seal_head", 4, flags, NULL, sql_seal_head, NULL, NULL,
+                                   NULL) != SQLITE_OK ||
+        sqlite3_create_function_v2(disk->db, "seal_whole", 5, flags, NULL, sql_seal_whole, NULL,
+                                   NULL, NULL) != SQLITE_OK)
+        return store_disk_fail(disk, err);
+    _cleanup_free_ char *sql = mem_printf(
+        "BEGIN IMMEDIATE;"
+        "ALTER TABLE changes RENAME TO changes_1;"
+        "%s;"
+        "INSERT INTO changes(revision, key, created, deleted, head_sum, sum, data)"
+        " SELECT revision, key, created, deleted, seal_head(revision, key, created, deleted),"
+        " seal_whole(revision, key, created, deleted, data), data FROM changes_1;"
+        /* The counter of revisions goes on where it was, not at the newest row. */
+        "DELETE FROM sqlite_sequence WHERE name = 'changes';"
+        "UPDATE sqlite_sequence SET name = 'changes' WHERE name = 'changes_1';"
+        "DROP TABLE changes_1;"
+        "PRAGMA user_version = %d;"
+        "COMMIT;",
+        SCHEMAS[FORMAT], FORMAT);
+    int result = store_disk_execute(disk, sql, err);
+    if (result < 0)
+        (void)sqlite3_exec(disk->db, "ROLLBACK", NULL, NULL, NULL);
+    sqlite3_create_function_v2(disk->db, "seal_head", 4, flags, NULL, NULL, NULL, NULL, NULL);
+    sqlite3_create_function_v2(disk->db, "seal_whole", 5, flags, NULL, NULL, NULL, NULL, NULL);
+    return result;
+}
+
+int store_format_prepare(struct store_disk *disk, struct err *err)
+{
+    int64_t format = 0, tables = 0;
+    int schema = 0;
+    int result = store_disk_query_int(disk, "PRAGMA user_version", &format, err);
+    if (result == 0)
+        result = store_disk_query_int(disk, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    if (result == 0)
+        result = find_schema(disk, &schema, err);
+    if (result < 0)
+        return result;
+    if (format == 0 && tables == 0) {
+        _cleanup_free_ char *sql =
+            mem_printf("BEGIN; %s; PRAGMA user_version = %d; COMMIT;", SCHEMAS[FORMAT], FORMAT);
+        return store_disk_execute(disk, sql, err);
+    }
+    if (format > FORMAT)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "'%s' was written by a newer version of this program (format %lld, this one "
+                       "reads %d): use that version, or move the file away to start empty",
+                       disk->path, (long long)format, FORMAT);
+    if (format < 1 && !schema)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "'%s' is a database of another program: move it away to start empty",
+                       disk->path);
+    if (schema != format)
+        return refuse_damaged(disk, "its table is not the one of its format", err);
+    result = check_pages(disk, err);
+    if (result == 0 && format < FORMAT)
+        result = upgrade(disk, err);
+    return result;
+}
