@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_IMAGE,
+extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_CHECK, COMMAND_IMAGE,
     COMMAND_PROCESS, COMMAND_OPERATOR;
 
 /* Started by a pod's supervisor; in no list of commands. */

@@ -4,8 +4,8 @@
 #include "base/str.h"
 
 static const struct command *const COMMANDS[] = {
-    &COMMAND_UP,       &COMMAND_DOWN, &COMMAND_STATUS, &COMMAND_IMAGE, &COMMAND_PROCESS,
-    &COMMAND_OPERATOR, NULL,
+    &COMMAND_UP,    &COMMAND_DOWN,    &COMMAND_STATUS,   &COMMAND_CHECK,
+    &COMMAND_IMAGE, &COMMAND_PROCESS, &COMMAND_OPERATOR, NULL,
 };
 
 static const struct program PROGRAM = {

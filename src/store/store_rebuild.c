@@ -1,0 +1,244 @@
+/* Reads what can be read of a database with damaged pages; see store_check.h. SQLite ends a walk
+ * over the table at the first page that it cannot use. The walk goes on behind it: revisions are
+ * probed at growing distances until one can be read, and the rows between are read from there
+ * backwards. */
+#include "store/store_check.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "store/store_aside.h"
+#include "store/store_disk_internal.h"
+#include "store/store_seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HOLES_MAX = 100 * 1000 };
+
+struct rebuild {
+    sqlite3 *from;
+    bool has_sums; /* of the table in `from` */
+    struct store_disk *to;
+    sqlite3_stmt *insert;
+    int64_t next; /* every revision before it was read, or cannot be */
+    size_t holes;
+};
+
+enum { REVISION, KEY, CREATED, DELETED, DATA, HEAD_SUM, SUM }; /* columns of a walk */
+
+/* A walk over the rows with first <= revision < end. */
+static sqlite3_stmt *walk_new(struct rebuild *rebuild, int64_t first, int64_t end, bool backwards)
+{
+    sqlite3_stmt *statement = NULL;
+    _cleanup_free_ char *sql =
+        mem_printf("SELECT revision, key, created, deleted, data%s FROM changes "
+                   "WHERE revision >= ? AND revision < ? ORDER BY revision%s",
+                   rebuild->has_sums ? ", head_sum, sum" : "", backwards ? " DESC" : "");
+    if (sqlite3_prepare_v2(rebuild->from, sql, -1, &statement, NULL) != SQLITE_OK)
+        return NULL;
+    sqlite3_bind_int64(statement, 1, first);
+    sqlite3_bind_int64(statement, 2, end);
+    return statement;
+}
+
+/* The checksums go along as they are; a row of format 1 gets its first. */
+static void bind_sums(struct rebuild *rebuild, sqlite3_stmt *row, const char *key)
+{
+    if (rebuild->has_sums) {
+        sqlite3_bind_int64(rebuild->insert, 5, sqlite3_column_int64(row, HEAD_SUM));
+        sqlite3_bind_int64(rebuild->insert, 6, sqlite3_column_int64(row, SUM));
+        return;
+    }
+    const void *data = sqlite3_column_blob(row, DATA);
+    size_t size = (size_t)sqlite3_column_bytes(row, DATA);
+    uint64_t head =
+        store_seal_head(sqlite3_column_int64(row, REVISION), key, strlen(key),
+                        sqlite3_column_int64(row, CREATED), sqlite3_column_int(row, DELETED) != 0);
+    uint64_t sum = store_seal_unsealed(head, data, size);
+    sqlite3_bind_int64(rebuild->insert, 5, (sqlite3_int64)head);
+    sqlite3_bind_int64(rebuild->insert, 6, (sqlite3_int64)sum);
+}
+
+static int copy_row(struct rebuild *rebuild, sqlite3_stmt *row, struct err *err)
+{
+    sqlite3_stmt *insert = rebuild->insert;
+    const char *key = (const char *)sqlite3_column_text(row, KEY);
+    sqlite3_bind_int64(insert, 1, sqlite3_column_int64(row, REVISION));
+    sqlite3_bind_text(insert, 2, key ? key : "", sqlite3_column_bytes(row, KEY), SQLITE_STATIC);
+    sqlite3_bind_value(insert, 3, sqlite3_column_value(row, CREATED));
+    sqlite3_bind_value(insert, 4, sqlite3_column_value(row, DELETED));
+    bind_sums(rebuild, row, key ? key : "");
+    sqlite3_bind_value(insert, 7, sqlite3_column_value(row, DATA));
+    int result = sqlite3_step(insert) == SQLITE_DONE ? 0 : store_disk_fail(rebuild->to, err);
+    sqlite3_reset(insert);
+    sqlite3_clear_bindings(insert);
+    return result;
+}
+
+/* Returns 1 if the walk came to its end, 0 if a page stopped it, or a negative code. */
+static int copy_walk(struct rebuild *rebuild, int64_t first, int64_t end, bool backwards,
+                     struct err *err)
+{
+    sqlite3_stmt *row = walk_new(rebuild, first, end, backwards);
+    int code = SQLITE_ERROR, result = 0;
+    while (result == 0 && row && (code = sqlite3_step(row)) == SQLITE_ROW) {
+        int64_t revision = sqlite3_column_int64(row, REVISION);
+        result = copy_row(rebuild, row, err);
+        if (!backwards && revision >= rebuild->next && revision < STORE_REVISION_MAX)
+            rebuild->next = revision + 1;
+    }
+    sqlite3_finalize(row);
+    return result < 0 ? result : code == SQLITE_DONE;
+}
+
+static bool is_readable(struct rebuild *rebuild, int64_t first, bool *ret_ends)
+{
+    sqlite3_stmt *row = walk_new(rebuild, first, INT64_MAX, false);
+    int code = row ? sqlite3_step(row) : SQLITE_ERROR;
+    sqlite3_finalize(row);
+    *ret_ends = code == SQLITE_DONE;
+    return code == SQLITE_ROW || code == SQLITE_DONE;
+}
+
+/* Copies what lies behind a page that stopped the walk. Returns 1 if nothing does. */
+static int cross_hole(struct rebuild *rebuild, struct err *err)
+{
+    bool ends = false;
+    int64_t step = 1;
+    while (rebuild->next + step < STORE_REVISION_MAX &&
+           !is_readable(rebuild, rebuild->next + step, &ends))
+        step *= 2;
+    int64_t behind = rebuild->next + step;
+    int result = copy_walk(rebuild, rebuild->next, behind, true, err);
+    rebuild->next = behind;
+    if (++rebuild->holes >= HOLES_MAX)
+        ends = true;
+    return result < 0 ? result : ends || behind >= STORE_REVISION_MAX;
+}
+
+static int copy_rows(struct rebuild *rebuild, struct err *err)
+{
+    int result = 0;
+    rebuild->next = 1;
+    while (result == 0) {
+        result = copy_walk(rebuild, rebuild->next, INT64_MAX, false, err);
+        if (result == 0)
+            result = cross_hole(rebuild, err);
+    }
+    return result < 0 ? result : 0;
+}
+
+/* The counter never goes back. */
+static int copy_counter(struct rebuild *rebuild, struct err *err)
+{
+    struct store_disk from = {.db = rebuild->from, .path = rebuild->to->path};
+    int64_t given = 0;
+    (void)store_disk_query_int(&from, "SELECT seq FROM sqlite_sequence WHERE name = 'changes'",
+                               &given, NULL);
+    if (given > STORE_REVISION_MAX)
+        given = 0;
+    _cleanup_free_ char *sql =
+        mem_printf("UPDATE sqlite_sequence SET seq = max(%lld, coalesce((SELECT max(revision) FROM "
+                   "changes WHERE revision < %lld), 0)) WHERE name = 'changes'",
+                   (long long)given, (long long)STORE_REVISION_MAX);
+    return store_disk_execute(rebuild->to, sql, err);
+}
+
+static int open_damaged(struct rebuild *rebuild, const char *path, struct err *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (sqlite3_open_v2(path, &rebuild->from, flags, NULL) == SQLITE_OK)
+        sqlite3_exec(rebuild->from, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
+    for (int sums = 1; sums >= 0; sums--) {
+        rebuild->has_sums = sums;
+        sqlite3_stmt *row = walk_new(rebuild, 1, INT64_MAX, false);
+        sqlite3_finalize(row);
+        if (row)
+            return 0;
+    }
+    return err_set(err, ERR_INVALID,
+                   "nothing of '%s' can be read (%s): restore a copy, or move it away to start "
+                   "empty",
+                   path, sqlite3_errmsg(rebuild->from));
+}
+
+static int copy_all(struct rebuild *rebuild, struct err *err)
+{
+    static const char INSERT[] = "INSERT OR IGNORE INTO changes(revision, key, created, deleted, "
+                                 "head_sum, sum, data) VALUES(?, ?, ?, ?, ?, ?, ?)";
+    if (sqlite3_prepare_v2(rebuild->to->db, INSERT, -1, &rebuild->insert, NULL) != SQLITE_OK)
+        return store_disk_fail(rebuild->to, err);
+    int result = store_disk_begin(rebuild->to, err);
+    if (result == 0)
+        result = copy_rows(rebuild, err);
+    if (result == 0)
+        result = copy_counter(rebuild, err);
+    return result < 0 ? result : store_disk_commit(rebuild->to, err);
+}
+
+/* The old file keeps a second name before the new one takes its first: at no time is there none. */
+static int replace(const char *path, const char *rebuilt, char **ret_kept, struct err *err)
+{
+    _cleanup_free_ char *wal = mem_printf("%s-wal", path), *directory = mem_strdup(path);
+    _cleanup_free_ char *kept_wal = NULL, *kept = NULL, *new_wal = mem_printf("%s-wal", rebuilt);
+    if (access(new_wal, F_OK) == 0) /* SQLite could not move all of it to the file */
+        return err_set(err, ERR_IO, "cannot finish '%s': free some space and try again", rebuilt);
+    int result = store_aside_link(path, &kept, err);
+    if (result == 0 && access(wal, F_OK) == 0) {
+        result = store_aside_copy(wal, &kept_wal, err);
+        if (result == 0 && unlink(wal) < 0)
+            result = err_set_errno(err, errno, "cannot remove '%s'", wal);
+    }
+    if (result == 0 && rename(rebuilt, path) < 0)
+        result = err_set_errno(err, errno, "cannot rename '%s' to '%s'", rebuilt, path);
+    if (result < 0)
+        return result;
+    _cleanup_fd_ int fd = open(dirname(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) < 0)
+        return err_set_errno(err, errno, "cannot sync the directory of '%s'", path);
+    *ret_kept = TAKE(kept);
+    return 0;
+}
+
+static void remove_database(const char *path)
+{
+    static const char *const SUFFIXES[] = {"", "-wal", "-acknowledged"};
+    for (size_t i = 0; i < ARRAY_SIZE(SUFFIXES); i++) {
+        _cleanup_free_ char *name = mem_printf("%s%s", path, SUFFIXES[i]);
+        unlink(name);
+    }
+}
+
+int store_rebuild(const char *path, struct store_rebuilt *ret, struct err *err)
+{
+    struct rebuild rebuild = {0};
+    struct store_rebuilt rebuilt = {0};
+    int64_t rows = 0;
+    _cleanup_free_ char *new_path = mem_printf("%s.rebuilt", path);
+    remove_database(new_path); /* of a rebuild that was interrupted */
+    int result = open_damaged(&rebuild, path, err);
+    if (result == 0)
+        result = store_disk_open(new_path, &rebuild.to, err);
+    if (result == 0)
+        result = copy_all(&rebuild, err);
+    if (result == 0)
+        result = store_disk_query_int(rebuild.to, "SELECT count(*) FROM changes", &rows, err);
+    sqlite3_finalize(rebuild.insert);
+    sqlite3_close(rebuild.from);
+    store_disk_free(rebuild.to);
+    if (result == 0)
+        result = replace(path, new_path, &rebuilt.kept, err);
+    remove_database(new_path);
+    if (result < 0)
+        return result;
+    rebuilt.rows = (size_t)rows;
+    rebuilt.holes = rebuild.holes;
+    *ret = rebuilt;
+    return 0;
+}
