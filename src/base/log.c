@@ -6,8 +6,10 @@
 #include "base/moment.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -24,6 +26,11 @@ void log_setup(enum log_level level, enum log_format format)
 {
     max_level = level;
     line_format = format;
+}
+
+static bool is_json(void)
+{
+    return line_format == LOG_JSON || (line_format == LOG_AUTO && !isatty(STDERR_FILENO));
 }
 
 static void append_json_string(struct buf *line, const char *text)
@@ -46,10 +53,7 @@ void log_write(enum log_level level, const char *subject, const char *format, ..
 
     char now[MOMENT_TEXT_MAX];
     moment_format_micro(moment_wall_ms() * 1000, now);
-    enum log_format wanted = line_format;
-    if (wanted == LOG_AUTO)
-        wanted = isatty(STDERR_FILENO) ? LOG_TEXT : LOG_JSON;
-    if (wanted == LOG_JSON) {
+    if (is_json()) {
         buf_printf(&line, "{\"time\":\"%s\",\"level\":\"%s\",\"subject\":", now,
                    LEVEL_NAMES[level]);
         append_json_string(&line, subject);
@@ -62,6 +66,89 @@ void log_write(enum log_level level, const char *subject, const char *format, ..
                    subject, message);
     }
     /* One write a line, so that lines of several threads and processes do not mix. */
+    ssize_t written = write(STDERR_FILENO, line.data, line.size);
+    (void)written;
+}
+
+/* ---- From a signal handler ------------------------------------------------------------------- */
+
+struct crash_text {
+    char data[MESSAGE_MAX];
+    size_t size;
+};
+
+static void crash_text_add_char(struct crash_text *text, char letter)
+{
+    if (text->size < sizeof(text->data))
+        text->data[text->size++] = letter;
+}
+
+static void crash_text_add(struct crash_text *text, const char *more)
+{
+    for (; *more; more++)
+        crash_text_add_char(text, *more);
+}
+
+/* What would need an escape in JSON is replaced: the text is ours and has hardly any. */
+static void crash_text_add_clean(struct crash_text *text, const char *more)
+{
+    for (; *more; more++)
+        crash_text_add_char(text, *more == '"' || *more == '\\' || *more < ' ' ? '?' : *more);
+}
+
+static void crash_text_add_digits(struct crash_text *text, int64_t value, int count)
+{
+    char digits[20];
+    for (int i = count; i-- > 0; value /= 10)
+        digits[i] = (char)('0' + value % 10);
+    for (int i = 0; i < count; i++)
+        crash_text_add_char(text, digits[i]);
+}
+
+/* gmtime_r() takes a lock. Days are counted from 1 March, so that a leap day is a year's last. */
+static void crash_text_add_date(struct crash_text *text, int64_t seconds)
+{
+    int64_t days = seconds / 86400 + 719468, era = days / 146097, of_era = days % 146097;
+    int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t shifted = (5 * of_year + 2) / 153, day = of_year - (153 * shifted + 2) / 5 + 1;
+    int64_t month = shifted < 10 ? shifted + 3 : shifted - 9;
+    crash_text_add_digits(text, era * 400 + year_of_era + (month <= 2), 4);
+    crash_text_add_char(text, '-');
+    crash_text_add_digits(text, month, 2);
+    crash_text_add_char(text, '-');
+    crash_text_add_digits(text, day, 2);
+}
+
+static void crash_text_add_time(struct crash_text *text, const struct timespec *now)
+{
+    const int64_t parts[] = {now->tv_sec / 3600 % 24, now->tv_sec / 60 % 60, now->tv_sec % 60};
+    for (size_t i = 0; i < 3; i++) {
+        crash_text_add(text, i ? ":" : "");
+        crash_text_add_digits(text, parts[i], 2);
+    }
+    crash_text_add_char(text, '.');
+    crash_text_add_digits(text, now->tv_nsec / 1000000, 3);
+}
+
+void log_write_crash(const char *subject, const char *message)
+{
+    struct crash_text line = {.size = 0};
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    bool json = is_json();
+    if (json) {
+        crash_text_add(&line, "{\"time\":\"");
+        crash_text_add_date(&line, now.tv_sec);
+        crash_text_add_char(&line, 'T');
+    }
+    crash_text_add_time(&line, &now);
+    crash_text_add(&line, json ? "000Z\",\"level\":\"error\",\"subject\":\"" : " error: ");
+    crash_text_add_clean(&line, subject);
+    crash_text_add(&line, json ? "\",\"message\":\"" : ": ");
+    crash_text_add_clean(&line, message);
+    line.size = line.size < sizeof(line.data) - 3 ? line.size : sizeof(line.data) - 3;
+    crash_text_add(&line, json ? "\"}\n" : "\n");
     ssize_t written = write(STDERR_FILENO, line.data, line.size);
     (void)written;
 }

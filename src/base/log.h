@@ -12,6 +12,9 @@ void log_setup(enum log_level level, enum log_format format);
 void log_write(enum log_level level, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* One line at level error from a signal handler: allocates nothing and takes no lock. */
+void log_write_crash(const char *subject, const char *message);
+
 #define log_error(subject, ...)   log_write(LOG_ERROR, subject, __VA_ARGS__)
 #define log_warning(subject, ...) log_write(LOG_WARNING, subject, __VA_ARGS__)
 #define log_info(subject, ...)    log_write(LOG_INFO, subject, __VA_ARGS__)

@@ -1,6 +1,8 @@
 /* trainer: the compute program. A table of commands, and what all of them share. */
 #include "cli/trainer/commands.h"
 
+#include "base/crash.h"
+
 #include <signal.h>
 
 static const struct command *const COMMANDS[] = {
@@ -21,6 +23,7 @@ static const struct program PROGRAM = {
 
 int main(int argc, char **argv)
 {
+    crash_log_install("trainer");
     signal(SIGXFSZ,
            SIG_IGN); /* a limit on the size of files is an error of a write, with a reason */
     return options_main(&PROGRAM, TRAINYARD_VERSION, argc, argv);

@@ -1,6 +1,7 @@
 /* trainyard: the control program. A table of commands and nothing else. */
 #include "cli/trainyard/commands.h"
 
+#include "base/crash.h"
 #include "base/str.h"
 
 static const struct command *const COMMANDS[] = {
@@ -22,6 +23,7 @@ static const struct program PROGRAM = {
 
 int main(int argc, char **argv)
 {
+    crash_log_install("trainyard");
     if (argc == 3 && str_eq(argv[1], "probe-tls"))
         return probe_tls(argv[2]);
     return options_main(&PROGRAM, TRAINYARD_VERSION, argc, argv);
