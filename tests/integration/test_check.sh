@@ -4,6 +4,7 @@
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
+UP_OPTIONS=(--no-restart) # the test kills the server, damages its files and starts it again
 DATABASE=$TRAINYARD_STATE/store.db
 
 # change_byte FILE TEXT: the first byte of each place in the file that has the text becomes 0xff, which no text has.

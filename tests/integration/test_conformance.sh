@@ -3,6 +3,7 @@
 # that `up` has built in, and with one of its own, as in a real cluster. In a soak again and again.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 IMAGE=example/conformance:1
 clean_up() { stop_operator; }
@@ -12,7 +13,7 @@ stop_operator() { [ ! -s "$SCRATCH/operator.pid" ] || kill -9 "$(cat "$SCRATCH/o
 # How the operator ends hard and starts again, as scripts that the suite runs. The pods live on.
 cat >"$SCRATCH/restart-server" <<SH
 kill -9 "\$("$TRAINYARD" status -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')"
-HOME="$USER_HOME" exec "$TRAINYARD" up --port 0
+HOME="$USER_HOME" exec "$TRAINYARD" up --port 0 --no-restart
 SH
 cat >"$SCRATCH/start-operator" <<SH
 "$TRAINYARD" operator --kubeconfig "$KUBECONFIG" --metrics-bind-address 0 --health-probe-bind-address 0 \

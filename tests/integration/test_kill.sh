@@ -2,6 +2,7 @@
 # kill -9 of the server under writes: nothing acknowledged is lost, and the pods do not notice.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 rounds=$((3 * SCALE))
 cluster_up

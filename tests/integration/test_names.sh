@@ -3,6 +3,7 @@
 # machine's name server; the name server stays where pods remember it, and while the server is away.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 manifests() {
     for name in one two; do

@@ -4,6 +4,7 @@
 # killed meanwhile. As root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 # One passes memory, the other writes into it: shared memory of 64 MiB between two pods.
 cat >"$SCRATCH/pass.py" <<'PYTHON'

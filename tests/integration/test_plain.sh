@@ -3,6 +3,7 @@
 # Alone: the kernel's number of user namespaces.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 # Processes whose environment names a pod of this state.
 marked() { grep -laz "^TRAINYARD_POD=$TRAINYARD_STATE/" /proc/[0-9]*/environ 2>/dev/null | wc -l; }

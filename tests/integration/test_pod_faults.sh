@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016,SC2119 # what stands in single quotes is for the pods' shells
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 PODS=${TRAINYARD_TEST_PODS:-20}
 
@@ -228,7 +229,7 @@ check_rotation() {
 # The pods that fit run, the others say what there is too little of and start when there is some, and the API answers all the time.
 check_descriptors() {
     local i running
-    (ulimit -n 60 && as_user "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1) || fail "up with few descriptors: $(cat "$SCRATCH/up.log")"
+    (ulimit -n 60 && as_user "$TRAINYARD" up --port 0 "${UP_OPTIONS[@]}" >"$SCRATCH/up.log" 2>&1) || fail "up with few descriptors: $(cat "$SCRATCH/up.log")"
     CLUSTER_UP=yes
     for ((i = 0; i < 12; i++)); do pod "few-$i" Never 'exec sleep 100000'; done
     wait_until "each to run or to be refused" few_are_settled
@@ -316,7 +317,7 @@ check() {
     # A start that fails leaves nothing that runs, either.
     as_user mkdir -p "$TRAINYARD_STATE"
     as_user dd if=/dev/urandom of="$TRAINYARD_STATE/store.db" bs=64k count=4 status=none
-    if as_user "$TRAINYARD" up --port 0 >"$SCRATCH/up.log" 2>&1; then fail "a damaged store was taken"; fi
+    if as_user "$TRAINYARD" up --port 0 "${UP_OPTIONS[@]}" >"$SCRATCH/up.log" 2>&1; then fail "a damaged store was taken"; fi
     assert_contains "why it failed" "store.db" "$(cat "$SCRATCH/up.log")"
     assert_eq "processes after a start that failed" "" "$(own_processes | xargs -r ps -o pid,args -p)"
     cluster_wipe

@@ -3,6 +3,7 @@
 # is kept until they are deleted, and they go on when their node is back. As root and as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 is_ready() { [ "$(kubectl get node "$1" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}')" = "$2" ]; } # NODE STATUS

@@ -5,6 +5,7 @@
 # Takes: node ports by their numbers.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 # A pod that answers each caller with its name, and keeps the line open until the caller ends.
 server() { # NAME [NODE] [PORTS]

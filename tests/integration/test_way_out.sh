@@ -10,6 +10,7 @@ if [ -z "${TRAINYARD_TEST_WORLD:-}" ]; then
     TRAINYARD_TEST_WORLD=yes exec unshare "${options[@]}" -- "$0" "$@"
 fi
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 clean_up() {
     local pid
@@ -124,7 +125,7 @@ check_undone() { # FORWARDING
 }
 
 up_with() { # DIRECTORY: with the programs in it and no others
-    as_user env PATH="$1" "$TRAINYARD" up --port 0 --resolv-conf "$SCRATCH/resolv.conf" >"$SCRATCH/up.log" 2>&1 || fail "up: $(cat "$SCRATCH/up.log")"
+    as_user env PATH="$1" "$TRAINYARD" up --port 0 --no-restart --resolv-conf "$SCRATCH/resolv.conf" >"$SCRATCH/up.log" 2>&1 || fail "up: $(cat "$SCRATCH/up.log")"
     CLUSTER_UP=yes
 }
 up() { cluster_up --resolv-conf "$SCRATCH/resolv.conf" "$@"; }

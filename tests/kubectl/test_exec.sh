@@ -4,6 +4,7 @@
 # shellcheck disable=SC2016,SC2094 # the pod's shell expands it; the file is only read
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 # kubectl within a terminal of 33 lines and 77 columns: what is expected is waited for, what is to be said follows it. Says all that came.
 cat >"$SCRATCH/terminal.py" <<'PY'

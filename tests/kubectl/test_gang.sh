@@ -3,6 +3,7 @@
 # of it survives a kill -9 of the server, and what its PodGroup tells.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 # pod NAME CPU [GROUP]: a pod that runs until it is deleted.
 pod() {

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/training_yaml.sh
 . "$ROOT/tests/lib/training_yaml.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 # Listens where TF_CONFIG says, asks every worker for its name, and goes on answering until it is told to end.
 cat >"$SCRATCH/worker.py" <<'PYTHON'

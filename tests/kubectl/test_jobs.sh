@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016 # what stands in single quotes is for the pods' shells
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 job_is() { # NAME FIELD VALUE
     [ "$(kubectl get job "$1" -o jsonpath="{.status.$2}")" = "$3" ]

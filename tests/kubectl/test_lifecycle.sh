@@ -3,6 +3,7 @@
 # as an ordinary user.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 has() { [ "$(field "$1" "$2")" = "$3" ]; }

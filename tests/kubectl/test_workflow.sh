@@ -5,6 +5,7 @@
 # Takes: host port 3000.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 # A container step with the claim of the pipeline at /data: step NAME 'SHELL SCRIPT' [FURTHER YAML].
 step() {

@@ -23,6 +23,7 @@ export HOME=$SCRATCH/home # kubectl keeps a discovery cache there
 mkdir -p "$HOME"
 CLUSTER_UP=no
 AS_USER=()
+UP_OPTIONS=() # of every `up`; a test that kills the server itself has --no-restart here
 
 # What a person would look at first when a test has failed.
 show_cluster() {
@@ -79,7 +80,7 @@ become_ordinary_user() {
 }
 
 cluster_up() { # [OPTION…]
-    as_user "$TRAINYARD" up --port 0 "$@" >"$SCRATCH/up.log" 2>&1 || {
+    as_user "$TRAINYARD" up --port 0 "${UP_OPTIONS[@]}" "$@" >"$SCRATCH/up.log" 2>&1 || {
         cat "$SCRATCH/up.log"
         fail "trainyard up $*"
     }

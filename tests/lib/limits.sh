@@ -1,5 +1,6 @@
-# shellcheck shell=bash disable=SC2317 # wait_until calls them
+# shellcheck shell=bash disable=SC2317,SC2034 # wait_until calls them; cluster_up uses it
 # Whether limits hold, on whatever machine and for whatever user; sourced behind lib.sh by test_limits.sh here and of tests/machine.
+UP_OPTIONS=(--no-restart) # what kills the server here starts the next one itself
 
 field() { kubectl get pod "$1" -o jsonpath="{$2}"; }
 ended_as() { [ "$(field "$1" .status.containerStatuses[0].state.terminated.reason)" = "$2" ]; }

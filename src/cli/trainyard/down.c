@@ -1,5 +1,6 @@
 /* trainyard down: end the embedded cluster and its pods. */
 #include "cli/trainyard/commands.h"
+#include "cli/trainyard/server_keeper.h"
 #include "cli/trainyard/state_dir.h"
 
 #include "base/file.h"
@@ -10,7 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 enum { STOP_TIMEOUT_MS = 15000 };
@@ -23,7 +24,7 @@ struct down_values {
 /* SIGTERM, then SIGKILL: what was acknowledged is on disk in either case. */
 static int stop_server(pid_t pid, struct err *err)
 {
-    _cleanup_fd_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    _cleanup_fd_ int fd = pidfd_open(pid, 0);
     if (fd < 0)
         return errno == ESRCH ? 0 : err_set_errno(err, errno, "cannot watch process %d", (int)pid);
     if (kill(pid, SIGTERM) < 0 && errno != ESRCH)
@@ -36,20 +37,41 @@ static int stop_server(pid_t pid, struct err *err)
     return result < 0 ? err_wrap(err, "cannot end the server (process %d)", (int)pid) : 0;
 }
 
+/* The keeper ends the server and then itself, also while it waits to start the next one. */
+static int stop_keeper(const struct state_dir *state, bool *ret_was_running, struct err *err)
+{
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    *ret_was_running = server_keeper_find(state, &pidfd, &pid, NULL) == 0;
+    if (!*ret_was_running)
+        return 0;
+    if (pidfd_send_signal(pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH)
+        return err_set_errno(err, errno, "cannot stop process %d", (int)pid);
+    if (!process_wait_end(pidfd, STOP_TIMEOUT_MS + PROCESS_DEATH_MS))
+        return err_set(err, ERR_TIMEOUT, "the server (below process %d) does not end: try again",
+                       (int)pid);
+    return 0;
+}
+
 static int down(const struct state_dir *state, bool wipe, bool *ret_was_running, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct state_server server;
-    int result = state_dir_server(arena, state, &server, err);
+    struct state_server server = {0};
+    bool was_kept = false;
+    int result = stop_keeper(state, &was_kept, err);
+    if (result == 0)
+        result = state_dir_server(arena, state, &server, err);
     if (result == 0 && server.running)
         result = stop_server(server.pid, err);
+    if (result == 0)
+        unlink(state->restarts);
     if (result == 0 && file_exists(state->path))
         result = node_space_destroy(state->path, err);
     if (result == 0 && wipe)
         result = node_wipe(state->path, err);
     if (result == 0 && wipe)
         result = file_remove_tree(state->path, err);
-    *ret_was_running = server.running;
+    *ret_was_running = was_kept || server.running;
     return result;
 }
 

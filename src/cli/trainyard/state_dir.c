@@ -52,6 +52,8 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
         .database = arena_printf(arena, "%s/store.db", path),
         .lock = arena_printf(arena, "%s/run/lock", path),
         .server = arena_printf(arena, "%s/run/server.json", path),
+        .keeper = arena_printf(arena, "%s/run/keeper", path),
+        .restarts = arena_printf(arena, "%s/run/restarts.json", path),
         .settings = arena_printf(arena, "%s/settings.json", path),
         .log = arena_printf(arena, "%s/trainyard.log", path),
         .kubeconfig = arena_printf(arena, "%s/kubeconfig", path),
@@ -83,7 +85,8 @@ int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err)
         return errno == EWOULDBLOCK
                    ? err_set(err, ERR_EXISTS, "a cluster runs already in '%s'", state->path)
                    : err_set_errno(err, errno, "cannot lock '%s'", state->lock);
-    unlink(state->server); /* it speaks of a server that is gone */
+    unlink(state->server); /* both tell of a server that is gone */
+    unlink(state->restarts);
     *ret_fd = TAKE_FD(fd);
     return 0;
 }
@@ -96,8 +99,8 @@ static bool is_locked(const struct state_dir *state)
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* True if the process was killed and is yet to end: it holds its locks until its memory is freed.
- */
+/* True if the process has ended, or was killed and is yet to end: it holds its locks until its
+ * memory is freed. */
 static bool is_doomed(pid_t pid)
 {
     static const char *const pending[] = {"SigPnd:", "ShdPnd:"};
@@ -105,7 +108,7 @@ static bool is_doomed(pid_t pid)
     _cleanup_buf_ struct buf text;
     buf_init(&text, PROCESS_FILE_MAX);
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    if (file_read(path, &text, NULL) < 0)
+    if (file_read(path, &text, NULL) < 0 || strstr(text.data, "\nState:\tZ"))
         return true;
     for (size_t i = 0; i < ARRAY_SIZE(pending); i++) {
         const char *line = strstr(text.data, pending[i]);
@@ -133,25 +136,82 @@ static int read_server(struct arena *arena, const struct state_dir *state, struc
     return 0;
 }
 
-int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
-                     struct err *err)
+static void read_restarts(struct arena *arena, const struct state_dir *state,
+                          struct state_restarts *ret)
 {
+    struct json *json = NULL;
+    *ret = (struct state_restarts){0};
+    if (json_file_read(arena, state->restarts, &json, NULL) < 0)
+        return;
+    *ret = (struct state_restarts){
+        .count = (int)json_get_int(json, "count", 0),
+        .time = json_get_string(json, "time", NULL),
+        .cause = json_get_string(json, "cause", ""),
+        .waiting = json_get_bool(json, "waiting", false),
+        .gave_up = json_get_bool(json, "gaveUp", false),
+    };
+}
+
+static int refuse_passage(const struct state_dir *state, const struct state_restarts *restarts,
+                          struct err *err)
+{
+    if (restarts->waiting)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the server in '%s' crashed with %s and waits to be started again: try "
+                       "again, or end it with 'trainyard down'",
+                       state->path, restarts->cause);
+    return err_set(err, ERR_UNAVAILABLE, "the cluster in '%s' is starting or ending: try again",
+                   state->path);
+}
+
+static int find_server(struct arena *arena, const struct state_dir *state, bool through_restart,
+                       struct state_server *ret, struct err *err)
+{
+    struct state_server server = {0};
     for (int waited = 0; is_locked(state); waited += PASSAGE_POLL_MS) {
-        struct state_server server;
         int result = read_server(arena, state, &server, err);
+        if (result < 0 && result != -ERR_NOT_FOUND)
+            return result;
+        read_restarts(arena, state, &server.restarts);
         if (result == 0 && !is_doomed(server.pid)) {
             *ret = server;
             return 0;
         }
-        if (result < 0 && result != -ERR_NOT_FOUND)
-            return result;
+        if (server.restarts.waiting && !through_restart)
+            break;
         if (waited >= PASSAGE_MS)
-            return err_set(err, ERR_UNAVAILABLE,
-                           "the cluster in '%s' is starting or ending: try again", state->path);
+            return refuse_passage(state, &server.restarts, err);
         poll(NULL, 0, PASSAGE_POLL_MS);
     }
     *ret = (struct state_server){0};
+    read_restarts(arena, state, &ret->restarts);
+    ret->restarts.waiting = ret->restarts.waiting && is_locked(state);
     return 0;
+}
+
+int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
+                     struct err *err)
+{
+    return find_server(arena, state, false, ret, err);
+}
+
+int state_dir_await_server(struct arena *arena, const struct state_dir *state,
+                           struct state_server *ret, struct err *err)
+{
+    return find_server(arena, state, true, ret, err);
+}
+
+int state_dir_write_restarts(const struct state_dir *state, const struct state_restarts *restarts,
+                             struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *json = json_object(arena);
+    json_set_int(arena, json, "count", restarts->count);
+    json_set_string(arena, json, "time", restarts->time);
+    json_set_string(arena, json, "cause", restarts->cause);
+    json_set_bool(arena, json, "waiting", restarts->waiting);
+    json_set_bool(arena, json, "gaveUp", restarts->gave_up);
+    return json_file_write(state->restarts, json, err);
 }
 
 int state_dir_write_server(const struct state_dir *state, const struct state_server *server,

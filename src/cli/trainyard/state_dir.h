@@ -15,6 +15,8 @@ struct state_dir {
     const char *database; /* the store */
     const char *lock;     /* held by the running server: the sign of life */
     const char *server;   /* who runs: pid, port, kubeconfig, version */
+    const char *keeper;   /* held by the process that starts the server again after a crash */
+    const char *restarts; /* how often that was, and why */
     const char *settings; /* what later `up`s keep: the nodes */
     const char *log;      /* of the server in the background */
     const char *kubeconfig;
@@ -34,18 +36,33 @@ int state_dir_make(const struct state_dir *state, struct err *err);
  * one runs. */
 int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err);
 
+/* The crashes of a server since `up`. */
+struct state_restarts {
+    int count;        /* how often it was started again */
+    const char *time; /* of the last crash; NULL: there was none */
+    const char *cause;
+    bool waiting; /* the next start is put off for a while */
+    bool gave_up; /* it crashed too often and is not started again */
+};
+int state_dir_write_restarts(const struct state_dir *state, const struct state_restarts *restarts,
+                             struct err *err);
+
 struct state_server {
     bool running;
     pid_t pid;
     int port;
     const char *kubeconfig;
     const char *version;
+    struct state_restarts restarts; /* known also while no server runs */
 };
 
-/* Who runs here; `running` false if nobody does. While one starts or ends, by itself or by kill -9,
- * this waits until it has. */
+/* The server that runs here; `running` is false if none does. While one starts or ends, by itself
+ * or by kill -9, this waits until it has, but not for one that waits for its restart. */
 int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
                      struct err *err);
+/* The same, but waits for a restart, too; ERR_UNAVAILABLE if it takes long. */
+int state_dir_await_server(struct arena *arena, const struct state_dir *state,
+                           struct state_server *ret, struct err *err);
 int state_dir_write_server(const struct state_dir *state, const struct state_server *server,
                            struct err *err);
 

@@ -1,7 +1,9 @@
 /* trainyard status: who runs in a state directory. */
 #include "cli/trainyard/commands.h"
+#include "cli/trainyard/server_keeper.h"
 #include "cli/trainyard/state_dir.h"
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "node/node.h"
 
@@ -12,12 +14,37 @@ struct status_values {
     const char *output;
 };
 
+/* The process that starts the server again after a crash; 0: none. */
+static pid_t keeper_pid(const struct state_dir *state)
+{
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    return server_keeper_find(state, &pidfd, &pid, NULL) == 0 ? pid : 0;
+}
+
+static void add_restarts(struct arena *arena, struct json *json, const struct state_dir *state,
+                         const struct state_restarts *restarts)
+{
+    pid_t keeper = keeper_pid(state);
+    json_set_bool(arena, json, "supervised", keeper != 0);
+    if (keeper)
+        json_set_int(arena, json, "supervisorPid", keeper);
+    json_set_int(arena, json, "restarts", restarts->count);
+    if (restarts->time) {
+        json_set_string(arena, json, "lastCrash", restarts->time);
+        json_set_string(arena, json, "lastCrashCause", restarts->cause);
+        json_set_bool(arena, json, "restarting", restarts->waiting);
+        json_set_bool(arena, json, "gaveUp", restarts->gave_up);
+    }
+}
+
 static void print_json(struct arena *arena, const struct state_dir *state,
                        const struct state_server *server)
 {
     struct json *json = json_object(arena);
     json_set_bool(arena, json, "running", server->running);
     json_set_string(arena, json, "state", state->path);
+    add_restarts(arena, json, state, &server->restarts);
     if (server->running) {
         json_set_int(arena, json, "pid", server->pid);
         json_set_int(arena, json, "port", server->port);
@@ -31,16 +58,41 @@ static void print_json(struct arena *arena, const struct state_dir *state,
     puts(json_to_string(arena, json));
 }
 
+static void print_absence(const struct state_dir *state, const struct state_restarts *restarts)
+{
+    if (restarts->waiting)
+        printf("running     no: the server crashed at %s with %s and is about to be started again\n"
+               "restarted   %d %s\nstate       %s\nlog         %s\n",
+               restarts->time, restarts->cause, restarts->count,
+               restarts->count == 1 ? "time" : "times", state->path, state->log);
+    else if (restarts->gave_up)
+        printf("no cluster runs in '%s': the server crashed again and again, the last time at %s "
+               "with %s, and is not started any more. Look into '%s', then start it with "
+               "'trainyard up'\n",
+               state->path, restarts->time, restarts->cause, state->log);
+    else
+        printf("no cluster runs in '%s': start one with 'trainyard up'\n", state->path);
+}
+
 static void print_text(struct arena *arena, const struct state_dir *state,
                        const struct state_server *server)
 {
     if (!server->running) {
-        printf("no cluster runs in '%s': start one with 'trainyard up'\n", state->path);
+        print_absence(state, &server->restarts);
         return;
     }
     printf("running     yes\npid         %d\nserver      https://127.0.0.1:%d\nkubeconfig  %s\n"
            "state       %s\nversion     %s\n",
            (int)server->pid, server->port, server->kubeconfig, state->path, server->version);
+    pid_t keeper = keeper_pid(state);
+    if (keeper)
+        printf("supervised  by process %d\n", (int)keeper);
+    else
+        printf("supervised  no: the server is not started again after a crash\n");
+    if (server->restarts.count)
+        printf("restarted   %d %s, last after a crash at %s with %s\n", server->restarts.count,
+               server->restarts.count == 1 ? "time" : "times", server->restarts.time,
+               server->restarts.cause);
     const char *note = node_note(arena, state->path);
     if (note)
         printf("note        %s\n", note);
@@ -82,8 +134,8 @@ const struct command COMMAND_STATUS = {
     .name = "status",
     .summary = "tell whether the embedded cluster runs, and where",
     .description = "Prints the process, the port, the kubeconfig and the version of the cluster "
-                   "that runs in the "
-                   "state directory. The exit code is 1 if none does.",
+                   "that runs in the state directory, and whether its server crashed and was "
+                   "started again. The exit code is 1 if none runs.",
     .options = OPTIONS,
     .values_size = sizeof(struct status_values),
     .run = run,

@@ -1,5 +1,6 @@
 /* trainyard up: start the embedded cluster, in the background unless asked otherwise, and return
  * when it is ready. */
+#include "cli/trainyard/background.h"
 #include "cli/trainyard/cluster.h"
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/state_dir.h"
@@ -36,6 +37,7 @@ struct up_values {
     const char *resolv_conf;
     int64_t fake_gpus;
     bool foreground;
+    bool no_restart;
     bool plain;
     bool isolated;
     bool no_operator;
@@ -92,18 +94,6 @@ static int choose_nodes(struct arena *arena, const struct state_dir *state, cons
     return json_file_write(state->settings, settings, err);
 }
 
-/* How the child tells its parent: one byte when ready, else the sentence why not. */
-static void tell_ready(void *context)
-{
-    int *fd = context;
-    if (*fd < 0)
-        return;
-    ssize_t written = write(*fd, "", 1);
-    (void)written;
-    close(*fd);
-    *fd = -1;
-}
-
 static void print_ready(void *context)
 {
     const struct cluster_options *options = context;
@@ -120,97 +110,6 @@ static void print_ready(void *context)
     if (note)
         printf("\nnote: %s\n", note);
     fflush(stdout);
-}
-
-/* Close what the caller's shell happened to leave open: a background server that holds the end of a
- * pipe would keep its reader waiting for ever. */
-static void close_inherited(const int *keep, size_t count)
-{
-    unsigned from = STDERR_FILENO + 1;
-    for (;;) {
-        unsigned next = UINT_MAX;
-        for (size_t i = 0; i < count; i++)
-            if ((unsigned)keep[i] >= from && (unsigned)keep[i] < next)
-                next = (unsigned)keep[i];
-        if (next > from)
-            close_range(from, next - 1, 0);
-        if (next == UINT_MAX)
-            return;
-        from = next + 1;
-    }
-}
-
-/* In the child: leave the terminal, keep what is said in the log file. */
-static int become_background(const struct state_dir *state, struct err *err)
-{
-    setsid();
-    _cleanup_fd_ int log = open(state->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    _cleanup_fd_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (log < 0 || null < 0)
-        return err_set_errno(err, errno, "cannot open '%s'", state->log);
-    if (dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
-        dup2(log, STDERR_FILENO) < 0 || chdir("/") < 0)
-        return err_set_errno(err, errno, "cannot go to the background");
-    return 0;
-}
-
-static int serve_in_background(const struct cluster_options *options, int lock, int ready_fd)
-{
-    struct err err = ERR_INIT;
-    close_inherited((int[]){lock, options->listen_fd, ready_fd}, 3);
-    int result = become_background(options->state, &err);
-    if (result == 0)
-        result = cluster_run(options, tell_ready, &ready_fd, &err);
-    if (result == 0)
-        return 0;
-    log_error("trainyard", "%s", err.message);
-    if (ready_fd >= 0)
-        (void)file_write_all(ready_fd, err.message, strlen(err.message), NULL);
-    return err_info(err.code)->exit_code;
-}
-
-/* In the parent: wait for the one byte, the sentence, or the death of the child. */
-static int wait_until_ready(pid_t child, int fd, const struct state_dir *state, struct err *err)
-{
-    char text[ERR_MESSAGE_MAX] = "";
-    size_t size = 0;
-    for (ssize_t got; size < sizeof(text) - 1; size += (size_t)got) {
-        got = read(fd, text + size, sizeof(text) - 1 - size);
-        if (got < 0 && errno == EINTR)
-            got = 0;
-        else if (got <= 0)
-            break;
-        if (size == 0 && text[0] == '\0')
-            return 0;
-    }
-    text[size] = '\0';
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (size > 0)
-        return err_set(err, ERR_UNAVAILABLE, "%s", text);
-    return err_set(err, ERR_INTERNAL, "the server ended before it was ready: see '%s'", state->log);
-}
-
-static int start(const struct cluster_options *options, int lock, bool foreground, struct err *err)
-{
-    if (foreground)
-        return cluster_run(options, print_ready, (void *)options, err);
-    int pipe_fds[2];
-    if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-        return err_set_errno(err, errno, "cannot make a pipe");
-    fflush(stdout);
-    pid_t child = fork();
-    if (child < 0)
-        return err_set_errno(err, errno, "cannot start a process");
-    if (child == 0) {
-        close(pipe_fds[0]);
-        _exit(serve_in_background(options, lock, pipe_fds[1]));
-    }
-    close(pipe_fds[1]);
-    close(options->listen_fd);
-    int result = wait_until_ready(child, pipe_fds[0], options->state, err);
-    close(pipe_fds[0]);
-    return result;
 }
 
 static int refuse_taken(int64_t port, struct err *err)
@@ -241,14 +140,14 @@ static int up(const struct up_values *wanted, struct err *err)
     if (result == 0)
         result = state_dir_make(&state, err);
     if (result == 0)
-        result = state_dir_server(arena, &state, &server, err);
+        result = state_dir_await_server(arena, &state, &server, err);
     if (result < 0)
         return result;
     if (server.running) {
         printf("a cluster runs already in '%s' (pid %d)\n\n    export KUBECONFIG=%s\n", state.path,
                (int)server.pid, server.kubeconfig);
         if (!str_is_empty(wanted->nodes) || !str_is_empty(wanted->kubeconfig) ||
-            wanted->no_operator || wanted->plain)
+            wanted->no_operator || wanted->plain || wanted->no_restart)
             printf(
                 "\nit goes on as it was started: run 'trainyard down' before 'trainyard up' with "
                 "other options\n");
@@ -275,7 +174,8 @@ static int up(const struct up_values *wanted, struct err *err)
         options.kubeconfig = absolute(arena, wanted->kubeconfig);
     if (!str_is_empty(wanted->resolv_conf))
         options.resolv_conf = absolute(arena, wanted->resolv_conf);
-    result = start(&options, lock, wanted->foreground, err);
+    result = wanted->foreground ? cluster_run(&options, print_ready, &options, err)
+                                : background_start(&options, lock, !wanted->no_restart, err);
     if (result == 0 && !wanted->foreground)
         print_ready(&options);
     return result;
@@ -326,7 +226,12 @@ static const struct option OPTIONS[] = {
     {.name = "foreground",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),
-     .help = "stay in the foreground until Ctrl-C"},
+     .help = "stay in the foreground until Ctrl-C; a server that crashes is not started again, "
+             "which is left to the program that started it (systemd)"},
+    {.name = "no-restart",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct up_values, no_restart),
+     .help = "do not start the server again after a crash"},
     {.name = "plain",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, plain),
@@ -350,7 +255,8 @@ const struct command COMMAND_UP = {
     .description =
         "Starts the embedded cluster in the background and returns when it is ready. Objects, logs "
         "and volumes "
-        "survive 'trainyard down' and even kill -9; running pods survive kill -9 of the server.",
+        "survive 'trainyard down' and even kill -9; running pods survive kill -9 of the server, "
+        "which is started again after a crash.",
     .examples = "trainyard up --nodes 3\nexport "
                 "KUBECONFIG=~/.local/state/trainyard/kubeconfig\nkubectl get nodes",
     .options = OPTIONS,

@@ -22,8 +22,6 @@
 
 enum { TEXT_MAX = 1024 * 1024, RECORD_MAX = 64 * 1024, SHARES_A_CPU = 1024 };
 
-#define SELF "trainyard-self" /* where this process goes when it is in the way */
-
 /* ---- Where groups were made ------------------------------------------------------------------ */
 
 static char *record_path(const char *state_dir)
@@ -100,7 +98,7 @@ bool cgroup_base_step_aside(const char *state_dir, const char *parent)
 {
     if (may_have_groups(parent))
         return true;
-    _cleanup_free_ char *directory = mem_printf("%s/" SELF, parent);
+    _cleanup_free_ char *directory = mem_printf("%s/" CGROUP_SELF, parent);
     _cleanup_free_ char *from = mem_printf("%s/cgroup.procs", parent);
     _cleanup_free_ char *to = mem_printf("%s/cgroup.procs", directory);
     const struct cgroup_trees self = {{{.directory = directory, .unified = true}}, 1};
@@ -220,7 +218,7 @@ static void sweep_one(void *context, const struct cgroup_trees *one)
 {
     struct sweep *sweep = context;
     const struct cgroup_tree *tree = &one->items[0];
-    bool is_self = str_has_suffix(tree->directory, "/" SELF);
+    bool is_self = str_has_suffix(tree->directory, "/" CGROUP_SELF);
     DIR *entries = opendir(tree->directory);
     for (struct dirent *entry; entries && !is_self && (entry = readdir(entries));) {
         struct cgroup_trees pod;

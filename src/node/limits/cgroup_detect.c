@@ -101,6 +101,13 @@ static const char *below_root(const char *root, const char *path)
     return path + size;
 }
 
+static const char *without_self(struct arena *arena, const char *path)
+{
+    static const char suffix[] = "/" CGROUP_SELF;
+    size_t size = strlen(path), length = sizeof(suffix) - 1;
+    return str_has_suffix(path, suffix) ? arena_strndup(arena, path, size - length) : path;
+}
+
 /* ID PARENT DEVICE ROOT MOUNT-POINT OPTIONS TAG… - TYPE SOURCE SUPER-OPTIONS */
 static bool read_mount(char *line, const char *own_groups, struct arena *arena,
                        struct cgroup_place *ret)
@@ -125,7 +132,8 @@ static bool read_mount(char *line, const char *own_groups, struct arena *arena,
     const char *mount = unescape(fields[4]);
     *ret = (struct cgroup_place){
         .mount = mount,
-        .own = arena_printf(arena, "%s%s", mount, below_root(unescape(fields[3]), path)),
+        .own = arena_printf(arena, "%s%s", mount,
+                            without_self(arena, below_root(unescape(fields[3]), path))),
         .controllers = controllers,
         .unified = unified,
         .of_systemd = is_of_systemd(path),

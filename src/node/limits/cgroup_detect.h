@@ -7,10 +7,14 @@
 #include "base/arena.h"
 #include "node/limits/cgroup.h"
 
+/* The group into which our processes go when they are in the way of others (cgroup_base.c). A
+ * server that is started again is born there. */
+#define CGROUP_SELF "trainyard-self"
+
 /* One hierarchy as this process sees it. */
 struct cgroup_place {
     const char *mount;    /* where it is mounted */
-    const char *own;      /* the directory of this process's group in it */
+    const char *own;      /* the directory of this process's group in it, without CGROUP_SELF */
     unsigned controllers; /* of version 1; what version 2 offers says cgroup.controllers */
     bool unified;         /* version 2 */
     bool of_systemd;      /* our group is that of one of systemd's units */

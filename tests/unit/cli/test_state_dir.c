@@ -81,11 +81,55 @@ static void one_server_at_a_time(void **state)
     assert_int_equal(file_remove_tree(root, &err), 0);
 }
 
+/* The lock is held by the process that starts the server again, while no server runs. */
+static void a_restart_is_told_of(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char root[] = "/tmp/trainyard-state.XXXXXX";
+    struct state_dir dir;
+    struct state_server server;
+    struct state_restarts restarts = {.count = 2,
+                                      .time = "2026-01-02T03:04:05Z",
+                                      .cause = "signal 11 (SIGSEGV)",
+                                      .waiting = true};
+    int lock = -1;
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(state_dir_resolve(arena, root, &dir, &err), 0);
+    assert_int_equal(state_dir_make(&dir, &err), 0);
+    assert_int_equal(state_dir_lock(&dir, &lock, &err), 0);
+    assert_int_equal(state_dir_write_restarts(&dir, &restarts, &err), 0);
+    assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
+    assert_false(server.running);
+    assert_true(server.restarts.waiting);
+    assert_int_equal(server.restarts.count, 2);
+    assert_string_equal(server.restarts.time, restarts.time);
+    assert_string_equal(server.restarts.cause, restarts.cause);
+    /* A command that needs the server waits for it, and says why it does not come. */
+    assert_int_equal(state_dir_await_server(arena, &dir, &server, &err), -ERR_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "crashed with signal 11 (SIGSEGV) and waits"));
+
+    /* The process that would have started it again is gone: nothing waits any more. */
+    close(lock);
+    assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
+    assert_false(server.restarts.waiting);
+
+    restarts.waiting = false;
+    restarts.gave_up = true;
+    assert_int_equal(state_dir_write_restarts(&dir, &restarts, &err), 0);
+    assert_int_equal(state_dir_server(arena, &dir, &server, &err), 0);
+    assert_true(server.restarts.gave_up);
+    assert_int_equal(state_dir_lock(&dir, &lock, &err), 0); /* a new start */
+    assert_false(file_exists(dir.restarts));
+    close(lock);
+    assert_int_equal(file_remove_tree(root, &err), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_place_is_given_or_found),
         cmocka_unit_test(one_server_at_a_time),
+        cmocka_unit_test(a_restart_is_told_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,9 @@ static void test_unified(void **state)
     /* No systemd: what limits us limits our pods. */
     CHECK("0::/jobs/7\n", mounts, true, {"/sys/fs/cgroup/jobs/7", 0, true, false});
     CHECK("0::/\n", mounts, true, {"/sys/fs/cgroup", 0, true, false});
+    /* A server that is started again finds the groups of the one before. */
+    CHECK("0::/jobs/7/trainyard-self\n", mounts, true, {"/sys/fs/cgroup/jobs/7", 0, true, false});
+    CHECK("0::/trainyard-self\n", mounts, true, {"/sys/fs/cgroup", 0, true, false});
 }
 
 static void test_version_1(void **state)

@@ -1,0 +1,156 @@
+/* The server in the background; see background.h. */
+#include "cli/trainyard/background.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/trainyard/server_keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the processes in the background know. */
+struct background {
+    const struct cluster_options *options;
+    int ready_fd; /* to `up`: one byte when ready, else the sentence why not; -1: `up` has heard */
+    int alive_fd; /* to the keeper, or -1 */
+};
+
+static void tell(int *fd, const char *data, size_t size)
+{
+    if (*fd < 0)
+        return;
+    (void)file_write_all(*fd, data, size, NULL);
+    close(*fd);
+    *fd = -1;
+}
+
+static void on_ready(void *context)
+{
+    struct background *background = context;
+    tell(&background->ready_fd, "", 1);
+    tell(&background->alive_fd, "", 1);
+}
+
+/* Close what the caller's shell happened to leave open: a background server that holds the end of a
+ * pipe would keep its reader waiting for ever. */
+static void close_inherited(const int *keep, size_t count)
+{
+    unsigned from = STDERR_FILENO + 1;
+    for (;;) {
+        unsigned next = UINT_MAX;
+        for (size_t i = 0; i < count; i++)
+            if ((unsigned)keep[i] >= from && (unsigned)keep[i] < next)
+                next = (unsigned)keep[i];
+        if (next > from)
+            close_range(from, next - 1, 0);
+        if (next == UINT_MAX)
+            return;
+        from = next + 1;
+    }
+}
+
+/* Leave the terminal, keep what is said in the log file. */
+static int leave_terminal(const struct state_dir *state, struct err *err)
+{
+    setsid();
+    _cleanup_fd_ int log = open(state->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    _cleanup_fd_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (log < 0 || null < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", state->log);
+    if (dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
+        dup2(log, STDERR_FILENO) < 0 || chdir("/") < 0)
+        return err_set_errno(err, errno, "cannot go to the background");
+    return 0;
+}
+
+static int report_failure(struct background *background, const struct err *err)
+{
+    log_error("trainyard", "%s", err->message);
+    tell(&background->ready_fd, err->message, strlen(err->message));
+    return err_info(err->code)->exit_code;
+}
+
+/* Serve in this process; returns its exit code. */
+static int serve(struct background *background)
+{
+    struct err err = ERR_INIT;
+    int result = cluster_run(background->options, on_ready, background, &err);
+    return result < 0 ? report_failure(background, &err) : 0;
+}
+
+static int on_serve(void *context, int alive_fd)
+{
+    struct background *background = context;
+    background->alive_fd = alive_fd;
+    return serve(background);
+}
+
+/* `up` waits for the end of this pipe, which the server has now. */
+static void on_first_started(void *context)
+{
+    struct background *background = context;
+    close(background->ready_fd);
+    background->ready_fd = -1;
+}
+
+static int run_in_background(const struct cluster_options *options, int lock, int ready_fd,
+                             bool restart)
+{
+    struct background background = {.options = options, .ready_fd = ready_fd, .alive_fd = -1};
+    struct err err = ERR_INIT;
+    close_inherited((int[]){lock, options->listen_fd, ready_fd}, 3);
+    if (leave_terminal(options->state, &err) < 0)
+        return report_failure(&background, &err);
+    const struct server_keeper keeper = {.state = options->state,
+                                         .serve = on_serve,
+                                         .started = on_first_started,
+                                         .context = &background};
+    return restart ? server_keeper_run(&keeper) : serve(&background);
+}
+
+/* Wait for the one byte, the sentence, or the death of the server. */
+static int wait_until_ready(pid_t child, int fd, const struct state_dir *state, struct err *err)
+{
+    char text[ERR_MESSAGE_MAX] = "";
+    size_t size = 0;
+    for (ssize_t got; size < sizeof(text) - 1; size += (size_t)got) {
+        got = read(fd, text + size, sizeof(text) - 1 - size);
+        if (got < 0 && errno == EINTR)
+            got = 0;
+        else if (got <= 0)
+            break;
+        if (size == 0 && text[0] == '\0')
+            return 0;
+    }
+    text[size] = '\0';
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (size > 0)
+        return err_set(err, ERR_UNAVAILABLE, "%s", text);
+    return err_set(err, ERR_INTERNAL, "the server ended before it was ready: see '%s'", state->log);
+}
+
+int background_start(const struct cluster_options *options, int lock, bool restart, struct err *err)
+{
+    int pipe_fds[2];
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+        return err_set_errno(err, errno, "cannot make a pipe");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        return err_set_errno(err, errno, "cannot start a process");
+    if (child == 0) {
+        close(pipe_fds[0]);
+        _exit(run_in_background(options, lock, pipe_fds[1], restart));
+    }
+    close(pipe_fds[1]);
+    close(options->listen_fd);
+    int result = wait_until_ready(child, pipe_fds[0], options->state, err);
+    close(pipe_fds[0]);
+    return result;
+}

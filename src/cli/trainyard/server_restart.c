@@ -1,0 +1,40 @@
+/* When a server is started again; see server_restart.h. */
+#include "cli/trainyard/server_restart.h"
+
+#include "base/crash.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+/* These two end a server that has not installed its handlers yet. */
+static bool was_asked_to_end(int status)
+{
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+           (WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT));
+}
+
+enum server_fate server_restart_decide(int status, int64_t ran_ms, int *crashes,
+                                       int64_t *ret_delay_ms)
+{
+    if (was_asked_to_end(status))
+        return SERVER_STOPPED;
+    *crashes = ran_ms >= SERVER_RESTART_HEALTHY_MS ? 1 : *crashes + 1;
+    if (*crashes >= SERVER_RESTART_TRIES)
+        return SERVER_GIVEN_UP;
+    int64_t delay_ms = SERVER_RESTART_FIRST_MS;
+    for (int i = 1; i < *crashes && delay_ms < SERVER_RESTART_MAX_MS; i++)
+        delay_ms *= 2;
+    *ret_delay_ms = delay_ms < SERVER_RESTART_MAX_MS ? delay_ms : SERVER_RESTART_MAX_MS;
+    return SERVER_RESTARTS;
+}
+
+void server_restart_cause(int status, char text[SERVER_CAUSE_MAX])
+{
+    if (WIFSIGNALED(status))
+        snprintf(text, SERVER_CAUSE_MAX, "signal %d (%s)", WTERMSIG(status),
+                 crash_signal_name(WTERMSIG(status)));
+    else
+        snprintf(text, SERVER_CAUSE_MAX, "exit code %d", WEXITSTATUS(status));
+}

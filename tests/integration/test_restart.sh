@@ -1,0 +1,157 @@
+#!/bin/bash
+# A server that crashes: its last line, its restart at the same port with the same objects, the back-off, and what status, up and down
+# say meanwhile.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+status_of() { as_user "$TRAINYARD" status -o json | jq -r "$1"; } # JQ-FILTER
+status_is() { [ "$(status_of "$1")" = "$2" ]; }                   # JQ-FILTER VALUE
+is_restarting() { status_is .restarting true; }
+is_running() { status_is .running true; }
+log_lines() { jq -r --arg subject "$1" 'select(.subject == $subject) | .message' "$TRAINYARD_STATE/trainyard.log"; } # SUBJECT
+log_says() { log_lines "$1" | finds -E "$2"; }                                                                   # SUBJECT REGEX
+
+# The next server is another process, and it answers.
+crash() { # SIGNAL: to the server, which is replaced
+    local old count
+    old=$(server_pid)
+    count=$(status_of .restarts)
+    kill -"$1" "$old"
+    wait_until "the server to be started again after SIG$1" status_is '[.running, .restarts] | join(" ")' "true $((count + 1))"
+    [ "$(server_pid)" != "$old" ] || fail "process $old is said to run"
+}
+
+# Kill the server and stop its keeper while that puts off the next start, however slow this machine is. Each crash in a row makes the delay
+# longer; a keeper that is about to give up is replaced.
+has_crashed() { # RESTARTS: the keeper has noticed that one more server crashed, and starts the next one later, or has done so
+    local lines=()
+    mapfile -t lines 2>/dev/null <"$TRAINYARD_STATE/run/restarts.json" || true # without another process, which takes its time
+    [[ "${lines[*]}" == *'"waiting": true'* || "${lines[*]}" == *"\"count\": $(($1 + 1)),"* ]]
+}
+hold_back_off() {
+    local count deadline=$((SECONDS + PATIENCE))
+    while [ $SECONDS -lt $deadline ]; do
+        count=$(status_of .restarts)
+        if [ "$count" -ge 6 ]; then
+            as_user "$TRAINYARD" down
+            cluster_up
+            count=0
+        fi
+        keeper=$(status_of .supervisorPid)
+        kill -KILL "$(server_pid)"
+        until has_crashed "$count"; do :; done
+        kill -STOP "$keeper"
+        ! is_restarting || return 0
+        kill -CONT "$keeper"
+        wait_until "the server to be started again" is_running
+    done
+    fail "the next start was never put off"
+}
+has_pending_end() { # PROCESS: SIGTERM, bit 14
+    local mask
+    mask=$(awk '$1 == "ShdPnd:" { print $2 }' "/proc/$1/status")
+    [ $((0x$mask & 1 << 14)) != 0 ]
+}
+
+check() {
+    cluster_up --nodes 2
+    keeper=$(status_of .supervisorPid)
+    port=$(status_of .port)
+    assert_eq "the parent of the server" "$keeper" "$(ps -o ppid= -p "$(server_pid)" | tr -d ' ')"
+    assert_eq "threads of the keeper" 1 "$(awk '$1 == "Threads:" { print $2 }' "/proc/$keeper/status")"
+    echo "the keeper has $(awk '$1 == "Private_Dirty:" { print $2 }' "/proc/$keeper/smaps_rollup") kB of its own"
+    assert_contains "status" "supervised  by process $keeper" "$(as_user "$TRAINYARD" status)"
+    assert_eq "restarts before any" "0 null" "$(status_of '[.restarts, .lastCrash // "null"] | join(" ")')"
+    kubectl create configmap kept --from-literal=a=1
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: sleeper}
+spec:
+  containers:
+  - {name: main, image: trainyard/tools, command: [sleep, "100000"]}
+YAML
+    wait_for_phase sleeper Running
+
+    crash SEGV
+    log_says trainyard '^crashed with signal 11 \(SIGSEGV\), sent by process [0-9]+ in .* cluster_run \(trainyard\+0x' ||
+        fail "no line with a backtrace: $(log_lines trainyard)"
+    log_says server '^process [0-9]+ ended with signal 11 \(SIGSEGV\): starting it again in 0\.1 s$' || fail "no line about the restart"
+    assert_eq "the port" "$port" "$(status_of .port)"
+    assert_eq "an object" 1 "$(kubectl get configmap kept -o jsonpath='{.data.a}')"
+    assert_contains "status after a crash" "restarted   1 time, last after a crash at " "$(as_user "$TRAINYARD" status)"
+    assert_eq "the cause" "signal 11 (SIGSEGV)" "$(status_of .lastCrashCause)"
+
+    crash KILL # no last line; the keeper knows nevertheless
+    assert_contains "status after kill -9" "restarted   2 times, last after a crash at " "$(as_user "$TRAINYARD" status)"
+    assert_eq "the cause" "signal 9 (SIGKILL)" "$(status_of .lastCrashCause)"
+    assert_eq "restarts of the pod" 0 "$(kubectl get pod sleeper -o jsonpath='{.status.containerStatuses[0].restartCount}')"
+    assert_eq "the same keeper" "$keeper" "$(status_of .supervisorPid)"
+
+    # While the next start is put off, status tells, a client waits for the server instead of being refused, and so does a second up.
+    hold_back_off
+    assert_contains "status meanwhile" "and is about to be started again" "$(as_user "$TRAINYARD" status || true)"
+    as_user "$TRAINYARD" up >"$SCRATCH/second.log" 2>&1 &
+    second=$!
+    kubectl get configmap kept -o jsonpath='{.data.a}' >"$SCRATCH/client.log" 2>&1 &
+    client=$!
+    kill -CONT "$keeper"
+    wait $client || fail "a client that waits: $(cat "$SCRATCH/client.log")"
+    assert_eq "a client that waits" 1 "$(cat "$SCRATCH/client.log")"
+    wait $second || fail "a second up: $(cat "$SCRATCH/second.log")"
+    assert_contains "a second up" "runs already" "$(cat "$SCRATCH/second.log")"
+
+    # down ends it meanwhile, and nothing comes back.
+    hold_back_off
+    as_user "$TRAINYARD" down >"$SCRATCH/down.log" 2>&1 &
+    down=$!
+    wait_until "down to reach the keeper" has_pending_end "$keeper"
+    kill -CONT "$keeper"
+    wait $down || fail "down meanwhile: $(cat "$SCRATCH/down.log")"
+    assert_contains "down meanwhile" "the cluster is down" "$(cat "$SCRATCH/down.log")"
+    is_alive "$keeper" && fail "process $keeper is still there after down"
+    if as_user "$TRAINYARD" status >"$SCRATCH/out"; then fail "status says that a cluster runs after down"; fi
+    assert_contains "status after down" "start one with 'trainyard up'" "$(cat "$SCRATCH/out")"
+    cluster_up
+    assert_eq "restarts of a new start" 0 "$(status_of .restarts)"
+
+    # A crash loop is given up, and told of. Then `up` works.
+    for _ in {1..7}; do crash KILL; done
+    kill -KILL "$(server_pid)"
+    has_given_up() { status_is '[.running, .gaveUp, .supervised] | join(" ")' "false true false"; }
+    wait_until "the server to be given up" has_given_up
+    assert_contains "status of a server given up" "crashed again and again" "$(as_user "$TRAINYARD" status || true)"
+    log_says server 'the 8th time in a row: not starting it again' || fail "the log does not tell that it was given up"
+    cluster_up
+    assert_eq "an object" 1 "$(kubectl get configmap kept -o jsonpath='{.data.a}')"
+
+    # SIGTERM to the server is no crash: both end.
+    keeper=$(status_of .supervisorPid)
+    kill -TERM "$(server_pid)"
+    keeper_is_gone() { ! is_alive "$keeper"; }
+    wait_until "the keeper to end with its server" keeper_is_gone
+    if as_user "$TRAINYARD" status >/dev/null; then fail "a server that was asked to end was started again"; fi
+
+    # The server outlives its keeper, and `status` tells.
+    cluster_up
+    pid=$(server_pid)
+    kill -KILL "$(status_of .supervisorPid)"
+    wait_until "status to miss the keeper" status_is .supervised false
+    assert_eq "still the same server" "$pid" "$(server_pid)"
+    kubectl get nodes >/dev/null
+    assert_contains "status without a keeper" "supervised  no" "$(as_user "$TRAINYARD" status)"
+    assert_contains "down without a keeper" "the cluster is down" "$(as_user "$TRAINYARD" down)"
+    is_alive "$pid" && fail "process $pid is still there after down"
+
+    # Where nobody wants it, nothing is started again.
+    cluster_up --no-restart
+    assert_eq "supervised" false "$(status_of .supervised)"
+    kill -KILL "$(server_pid)"
+    is_down() { ! as_user "$TRAINYARD" status >/dev/null; }
+    wait_until "the server to be gone" is_down
+    cluster_wipe
+}
+
+check
+become_ordinary_user
+check

@@ -1,0 +1,71 @@
+/* When a server is started again after its end. */
+#include "cli/trainyard/server_restart.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+static void a_server_that_was_asked_to_end_stays_away(void **state)
+{
+    const int ends[] = {W_EXITCODE(0, 0), W_EXITCODE(0, SIGTERM), W_EXITCODE(0, SIGINT)};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        int crashes = 3;
+        int64_t delay_ms = -1;
+        assert_int_equal(server_restart_decide(ends[i], 5, &crashes, &delay_ms), SERVER_STOPPED);
+        assert_int_equal(crashes, 3);
+        assert_int_equal(delay_ms, -1);
+    }
+}
+
+static void the_delay_doubles_until_it_gives_up(void **state)
+{
+    const int64_t delays[] = {100, 200, 400, 800, 1600, 3200, 6400};
+    int crashes = 0;
+    int64_t delay_ms = 0;
+    for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
+        int status = i % 2 ? W_EXITCODE(1, 0) : W_EXITCODE(0, SIGSEGV);
+        assert_int_equal(server_restart_decide(status, 59999, &crashes, &delay_ms),
+                         SERVER_RESTARTS);
+        assert_int_equal(delay_ms, delays[i]);
+    }
+    assert_int_equal(server_restart_decide(W_EXITCODE(0, SIGKILL), 59999, &crashes, &delay_ms),
+                     SERVER_GIVEN_UP);
+    assert_int_equal(crashes, SERVER_RESTART_TRIES);
+}
+
+static void a_healthy_minute_forgets_the_crashes(void **state)
+{
+    int crashes = SERVER_RESTART_TRIES - 1;
+    int64_t delay_ms = 0;
+    assert_int_equal(server_restart_decide(W_EXITCODE(0, SIGBUS), 60000, &crashes, &delay_ms),
+                     SERVER_RESTARTS);
+    assert_int_equal(crashes, 1);
+    assert_int_equal(delay_ms, SERVER_RESTART_FIRST_MS);
+}
+
+static void the_cause_is_in_words(void **state)
+{
+    char text[SERVER_CAUSE_MAX];
+    server_restart_cause(W_EXITCODE(0, SIGSEGV), text);
+    assert_string_equal(text, "signal 11 (SIGSEGV)");
+    server_restart_cause(W_EXITCODE(0, SIGKILL) | WCOREFLAG, text);
+    assert_string_equal(text, "signal 9 (SIGKILL)");
+    server_restart_cause(W_EXITCODE(3, 0), text);
+    assert_string_equal(text, "exit code 3");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_that_was_asked_to_end_stays_away),
+        cmocka_unit_test(the_delay_doubles_until_it_gives_up),
+        cmocka_unit_test(a_healthy_minute_forgets_the_crashes),
+        cmocka_unit_test(the_cause_is_in_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
