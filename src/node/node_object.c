@@ -143,17 +143,18 @@ static void add_address(struct arena *arena, struct json *status, const char *ty
     json_append(json_ensure_array(arena, status, "addresses"), entry);
 }
 
-struct json *node_object_status(struct arena *arena, const char *name, int node, int gpus,
-                                const struct node_pressure *pressure, const char *plain,
-                                int64_t since_ms, int64_t now_ms)
+struct json *node_object_status(struct arena *arena, const char *name, int node,
+                                const struct node_condition *condition, int64_t now_ms)
 {
+    const struct node_pressure *pressure = &condition->pressure;
     char since[MOMENT_TEXT_MAX], now[MOMENT_TEXT_MAX];
-    moment_format(since_ms, since);
+    moment_format(condition->ready_change_ms, since);
     moment_format(now_ms, now);
     struct json *status = json_object(arena);
     struct json *capacity = node_object_capacity(arena);
-    if (gpus > 0)
-        json_set(arena, capacity, KUBE_DEVICES_RESOURCE, json_stringf(arena, "%d", gpus));
+    if (condition->gpus > 0)
+        json_set(arena, capacity, KUBE_DEVICES_RESOURCE,
+                 json_stringf(arena, "%d", condition->gpus));
     json_set(arena, status, "capacity", capacity);
     json_set(arena, status, "allocatable", json_clone(arena, capacity));
     struct json *conditions = json_ensure_array(arena, status, "conditions");
@@ -164,11 +165,15 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
         add_condition(arena, conditions, words.type, words.status, words.reason, words.message,
                       changed, now);
     }
-    add_condition(arena, conditions, "Ready", "True", "KubeletReady",
-                  "trainyard runs pods on this machine", since, now);
-    if (plain)
-        add_condition(arena, conditions, NODE_USAGE_NAMESPACES, "False", "Plain", plain, since,
-                      now);
+    if (condition->not_ready)
+        add_condition(arena, conditions, "Ready", "False", "NetworkUnavailable",
+                      condition->not_ready, since, now);
+    else
+        add_condition(arena, conditions, "Ready", "True", "KubeletReady",
+                      "trainyard runs pods on this machine", since, now);
+    if (condition->plain)
+        add_condition(arena, conditions, NODE_USAGE_NAMESPACES, "False", "Plain", condition->plain,
+                      since, now);
     add_address(arena, status, "InternalIP", node_object_address(arena, node));
     add_address(arena, status, "Hostname", name);
     add_info(arena, status);
@@ -189,12 +194,10 @@ struct node_registrar {
     struct kube_client *client;
     struct registered_node *nodes;
     const char *const *names; /* of the nodes, up to NULL */
-    int count, gpus;
+    int count;
     bool was_looked_around; /* nodes of an earlier start were told that they are gone */
-    const char *plain;
-    int64_t since_ms;
-    const char *state_dir; /* whose disk is looked at */
-    struct node_pressure pressure;
+    const char *state_dir;  /* whose disk is looked at */
+    struct node_condition condition;
     struct loop_timer beat;
     /* The client is freed before us, so that none of its answers comes to freed memory. */
 };
@@ -218,9 +221,8 @@ static void send_status(struct registered_node *node)
     struct node_registrar *registrar = node->registrar;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *patch = json_object(arena), *images;
-    struct json *status =
-        node_object_status(arena, node->name, node->number, registrar->gpus, &registrar->pressure,
-                           registrar->plain, registrar->since_ms, loop_wall_ms(registrar->loop));
+    struct json *status = node_object_status(arena, node->name, node->number, &registrar->condition,
+                                             loop_wall_ms(registrar->loop));
     /* Where the table cannot be read, the last list stays; the pods that need it say why. */
     if (image_table_load(arena, registrar->state_dir, &images, NULL) == 0)
         json_set(arena, status, "images", image_report(arena, images));
@@ -286,7 +288,7 @@ static void on_beat(struct loop_timer *timer)
     loop_timer_start(timer, HEARTBEAT_MS);
     struct node_room room;
     node_room_read(registrar->state_dir, &room);
-    node_pressure_update(&registrar->pressure, &room, loop_wall_ms(registrar->loop));
+    node_pressure_update(&registrar->condition.pressure, &room, loop_wall_ms(registrar->loop));
     if (!registrar->was_looked_around)
         kube_list(registrar->client, &KUBE_NODES, NULL, NULL, NULL, on_nodes, registrar);
     for (int i = 0; i < registrar->count; i++) {
@@ -308,12 +310,11 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
     struct node_registrar *registrar = mem_zalloc(sizeof(*registrar));
     registrar->loop = loop;
     registrar->client = client;
-    registrar->since_ms = loop_wall_ms(loop);
-    registrar->gpus = gpus;
-    registrar->plain = plain;
+    registrar->condition = (struct node_condition){
+        .gpus = gpus, .plain = plain, .ready_change_ms = loop_wall_ms(loop)};
     registrar->names = names;
     registrar->state_dir = state_dir;
-    node_pressure_init(&registrar->pressure, registrar->since_ms);
+    node_pressure_init(&registrar->condition.pressure, registrar->condition.ready_change_ms);
     while (names[registrar->count])
         registrar->count++;
     registrar->nodes = mem_calloc((size_t)registrar->count + 1, sizeof(*registrar->nodes));
@@ -323,6 +324,36 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
     loop_timer_init(loop, &registrar->beat, on_beat);
     on_beat(&registrar->beat);
     return registrar;
+}
+
+/* An event about a node names it twice: kubectl looks for the name where others have a uid. */
+static void tell_readiness(struct registered_node *node, const char *why)
+{
+    struct kube_client *client = node->registrar->client;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *about = kube_object_make(arena, &KUBE_NODES, NULL, node->name);
+    json_set_string(arena, json_get(about, "metadata"), "uid", node->name);
+    if (why)
+        kube_event(client, about, "trainyard-node", "Warning", "NodeNotReady",
+                   "Node %s status is now: NodeNotReady: %s", node->name, why);
+    else
+        kube_event(client, about, "trainyard-node", "Normal", "NodeReady",
+                   "Node %s status is now: NodeReady", node->name);
+}
+
+void node_registrar_set_network_down(struct node_registrar *registrar, const char *why)
+{
+    struct node_condition *condition = &registrar->condition;
+    bool changes = (condition->not_ready != NULL) != (why != NULL);
+    condition->not_ready = why;
+    if (!changes)
+        return;
+    condition->ready_change_ms = loop_wall_ms(registrar->loop);
+    for (int i = 0; i < registrar->count; i++) {
+        tell_readiness(&registrar->nodes[i], why);
+        if (registrar->nodes[i].created)
+            send_status(&registrar->nodes[i]);
+    }
 }
 
 struct node_registrar *node_registrar_free(struct node_registrar *registrar)

@@ -189,6 +189,30 @@ static struct helper_keeper *keep_way_out(struct node_runtime *runtime)
     return wanted ? helper_keeper_new(runtime->loop, &HELPER_WAY_OUT, &helper) : NULL;
 }
 
+static void on_holder_change(void *context, bool lives)
+{
+    struct node_runtime *runtime = context;
+    node_registrar_set_network_down(
+        runtime->registrar,
+        lives ? NULL
+              : "container runtime network not ready: the process that holds the pod network has "
+                "ended, another is being started");
+    if (lives)
+        retry_pods(runtime);
+}
+
+/* The network itself lives on while this process has it open, so the next holder joins it. */
+static void keep_holder(struct node_runtime *runtime)
+{
+    char network[NODE_SPACE_FILE_MAX];
+    node_space_network_file(runtime->host.space, network);
+    const struct helper_options options = {.state_dir = runtime->host.state_dir,
+                                           .step_path = runtime->host.step_path,
+                                           .argument = arena_strdup(runtime->arena, network)};
+    runtime->holder = helper_keeper_new(runtime->loop, &HELPER_HOLDER, &options);
+    helper_keeper_on_change(runtime->holder, on_holder_change, runtime);
+}
+
 static int open_network(struct node_runtime *runtime, const struct node_options *options,
                         struct err *err)
 {
@@ -286,6 +310,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     runtime->registrar =
         node_registrar_new(loop, runtime->client, runtime->host.state_dir, options->node_names,
                            gpus_count("/dev") + options->fake_gpus, runtime->host.plain);
+    if (!runtime->host.plain)
+        keep_holder(runtime);
     loop_timer_start(&runtime->sync, 0);
     *ret = runtime;
     return 0;
@@ -298,6 +324,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     loop_timer_stop(&runtime->sync);
     name_service_free(runtime->names);
     helper_keeper_free(runtime->way_out);
+    helper_keeper_free(runtime->holder);
     service_proxy_free(runtime->proxy);
     host_names_free(runtime->host.host_names);
     node_log_streams_release(&runtime->logs);

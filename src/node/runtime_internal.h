@@ -18,6 +18,7 @@ struct node_runtime {
     struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
     struct name_service *names;
+    struct helper_keeper *holder;  /* of the process that keeps the pod network */
     struct helper_keeper *way_out; /* of the program that leads out, where there is one */
     struct service_proxy *proxy;
     struct arena *arena; /* what lives as long as we do */
@@ -26,7 +27,7 @@ struct node_runtime {
     struct map runners; /* by uid */
     struct node_log_streams logs;
     struct usage_meter *usage;
-    struct trash *trash; /* data of claims that are gone */
+    struct trash *trash;    /* data of claims that are gone */
     struct loop_timer sync; /* until every informer has its first list */
 };
 

@@ -2,7 +2,8 @@
  * it can listen on the machine's loopback; unless it is privileged it moves into a user namespace
  * of its own, in which it may make pods. A holder process (trainyard-step hold) keeps that
  * namespace and the pod network alive, so that pods, addresses and open connections outlive the
- * control process. */
+ * control process. While the control process lives, its descriptor keeps the network alive, too: a
+ * holder that was killed is replaced by one that joins it, and pods notice nothing. */
 #include "node/network/space.h"
 
 #include "node/limits/cgroup_base.h"
@@ -13,7 +14,6 @@
 #include "node/pod/state.h"
 #include "node/process/helper.h"
 #include "node/process/lock.h"
-#include "node/process/start.h"
 #include "node/process/strays.h"
 
 #include "base/cleanup.h"
@@ -69,6 +69,11 @@ const char *node_space_network(const struct node_space *space)
     return space->lock;
 }
 
+void node_space_network_file(const struct node_space *space, char ret[NODE_SPACE_FILE_MAX])
+{
+    snprintf(ret, NODE_SPACE_FILE_MAX, "/proc/%d/fd/%d", (int)getpid(), space->network_fd);
+}
+
 const struct cgroup_base *node_space_groups(const struct node_space *space)
 {
     return space->groups;
@@ -95,12 +100,6 @@ static int join_user_namespace(int pidfd, pid_t pid, struct err *err)
                              "cannot join the cluster's user namespace: was it started by another "
                              "user");
     return 0;
-}
-
-static int start_holder(const char *step_path, const char *lock, struct err *err)
-{
-    int result = step_start((const char *[]){step_path, "hold", lock, NULL}, err);
-    return result < 0 ? err_wrap(err, "cannot hold the pod network") : 0;
 }
 
 /* Tell a pod's supervisor to end it; the pidfd to wait for, or -1 if none lives. */
@@ -196,19 +195,6 @@ static int end_helpers(const char *state_dir, struct err *err)
     return result;
 }
 
-static int end_holder(const char *state_dir, struct err *err)
-{
-    _cleanup_free_ char *lock = mem_printf("%s/run/holder", state_dir);
-    _cleanup_fd_ int pidfd = -1;
-    pid_t pid;
-    if (process_lock_holder(lock, &pidfd, &pid, NULL) < 0)
-        return 0;
-    int result = process_kill(pidfd, PROCESS_DEATH_MS, err);
-    return result < 0
-               ? err_wrap(err, "cannot end the holder of the pod network (process %d)", (int)pid)
-               : 0;
-}
-
 /* Pods, and what their network is made of. */
 static int end_all(const char *state_dir, struct err *err)
 {
@@ -216,13 +202,14 @@ static int end_all(const char *state_dir, struct err *err)
     if (result == 0)
         result = end_helpers(state_dir, err);
     if (result == 0)
-        result = end_holder(state_dir, err);
+        result = helper_process_end(&HELPER_HOLDER, state_dir, err);
     return result < 0 ? result : way_out_close(state_dir, err);
 }
 
 static int find_holder(struct node_space *space, const char *state_dir, const char *step_path,
                        struct err *err)
 {
+    const struct helper_options holder = {.state_dir = state_dir, .step_path = step_path};
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
     int result;
@@ -237,7 +224,7 @@ static int find_holder(struct node_space *space, const char *state_dir, const ch
         if (result == 0 && space->nested)
             result = make_user_namespace(err);
         if (result == 0)
-            result = start_holder(step_path, space->lock, err);
+            result = helper_process_start(&HELPER_HOLDER, &holder, err);
         if (result == 0)
             result = process_lock_holder(space->lock, &pidfd, &pid, err);
     }
@@ -311,7 +298,13 @@ const char *node_plain_note(struct arena *arena, const char *state_dir)
 const char *node_note(struct arena *arena, const char *state_dir)
 {
     const char *plain = node_plain_note(arena, state_dir);
-    return plain ? plain : way_out_complaint(arena, state_dir);
+    _cleanup_fd_ int pidfd = -1;
+    if (plain)
+        return plain;
+    if (helper_process_find(&HELPER_HOLDER, state_dir, &pidfd, NULL) < 0)
+        return "the process that holds the pod network has ended: no pod can be started until "
+               "another has taken its place";
+    return way_out_complaint(arena, state_dir);
 }
 
 static bool holder_lives(const struct node_space *space)

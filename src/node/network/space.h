@@ -18,6 +18,10 @@ bool node_space_is_nested(const struct node_space *space);
 /* The lock file of the process that holds the pod network. */
 const char *node_space_network(const struct node_space *space);
 
+/* The pod network's namespace as a path, for processes that join it while this one lives. */
+enum { NODE_SPACE_FILE_MAX = 64 };
+void node_space_network_file(const struct node_space *space, char ret[NODE_SPACE_FILE_MAX]);
+
 /* Below which the pods of this cluster have their control groups. */
 struct cgroup_base;
 const struct cgroup_base *node_space_groups(const struct node_space *space);

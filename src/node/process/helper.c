@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/pidfd.h>
 
+const struct helper_kind HELPER_HOLDER = {"hold", "holder", NULL, "the holder of the pod network"};
 const struct helper_kind HELPER_PROXY = {"proxy", "proxy", "services", "the proxy of services"};
 const struct helper_kind HELPER_NAMES = {"names", "responder", "names", "the name server of pods"};
 const struct helper_kind HELPER_WAY_OUT = {"way-out", "way-out.lock", "way-out.network",
@@ -30,10 +31,12 @@ int helper_process_start(const struct helper_kind *kind, const struct helper_opt
                          struct err *err)
 {
     _cleanup_free_ char *lock = mem_printf("%s/run/%s", options->state_dir, kind->lock);
-    _cleanup_free_ char *table = mem_printf("%s/run/%s", options->state_dir, kind->table);
-    int result = step_start((const char *[]){options->step_path, kind->mode, options->holder, lock,
-                                             table, options->argument, NULL},
-                            err);
+    _cleanup_free_ char *table =
+        kind->table ? mem_printf("%s/run/%s", options->state_dir, kind->table) : NULL;
+    const char *const with_table[] = {options->step_path, kind->mode, options->holder, lock, table,
+                                      options->argument,  NULL};
+    const char *const alone[] = {options->step_path, kind->mode, lock, options->argument, NULL};
+    int result = step_start(table ? with_table : alone, err);
     return result < 0 ? err_wrap(err, "cannot start %s", kind->what) : 0;
 }
 

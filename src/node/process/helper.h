@@ -9,12 +9,13 @@
 
 struct helper_kind {
     const char *mode;         /* of trainyard-step */
-    const char *lock, *table; /* names of its files */
+    const char *lock, *table; /* names of its files; no table: it needs none, nor a holder */
     const char *what;         /* for people */
 };
 
-extern const struct helper_kind HELPER_PROXY; /* answers at the addresses of services */
-extern const struct helper_kind HELPER_NAMES; /* answers names */
+extern const struct helper_kind HELPER_HOLDER; /* keeps the pod network (step/hold.c) */
+extern const struct helper_kind HELPER_PROXY;  /* answers at the addresses of services */
+extern const struct helper_kind HELPER_NAMES;  /* answers names */
 extern const struct helper_kind
     HELPER_WAY_OUT; /* runs the program that leads out (network/way_out.h) */
 

@@ -19,6 +19,8 @@ struct helper_keeper {
     bool watching, closing, freed; /* freed: waits for the watch to be closed */
     struct loop_timer respawn;
     int64_t delay_ms, started_ms;
+    void (*changed)(void *context, bool lives); /* or NULL */
+    void *context;
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -48,6 +50,12 @@ static void try_later(struct helper_keeper *keeper)
         keeper->delay_ms = RESPAWN_MAX_MS;
 }
 
+static void tell_change(struct helper_keeper *keeper, bool lives)
+{
+    if (keeper->changed)
+        keeper->changed(keeper->context, lives);
+}
+
 static void on_life(uv_poll_t *poll, int status, int events)
 {
     struct helper_keeper *keeper = poll->data;
@@ -55,6 +63,7 @@ static void on_life(uv_poll_t *poll, int status, int events)
     (void)events;
     log_warning("network", "%s has ended: starting another", keeper->kind->what);
     unwatch(keeper);
+    tell_change(keeper, false);
     if (loop_now_ms(keeper->loop) - keeper->started_ms > RESPAWN_MAX_MS)
         keeper->delay_ms = RESPAWN_MS;
     try_later(keeper); /* the watch has closed by then */
@@ -79,6 +88,7 @@ static void find_or_start(struct helper_keeper *keeper)
     keeper->life.data = keeper;
     keeper->watching = true;
     uv_poll_start(&keeper->life, UV_READABLE, on_life);
+    tell_change(keeper, true);
 }
 
 static void on_respawn(struct loop_timer *timer)
@@ -98,6 +108,15 @@ struct helper_keeper *helper_keeper_new(struct loop *loop, const struct helper_k
     loop_timer_init(loop, &keeper->respawn, on_respawn);
     find_or_start(keeper);
     return keeper;
+}
+
+void helper_keeper_on_change(struct helper_keeper *keeper,
+                             void (*changed)(void *context, bool lives), void *context)
+{
+    keeper->changed = changed;
+    keeper->context = context;
+    if (!keeper->watching)
+        tell_change(keeper, false);
 }
 
 struct helper_keeper *helper_keeper_free(struct helper_keeper *keeper)

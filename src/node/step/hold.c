@@ -1,5 +1,6 @@
 /* The holder: keeps the cluster's namespaces alive while no pod runs and the control process is
- * away, and lays the bridge that the pods' links join. It says "ready" on stdout when the network
+ * away, and lays the bridge that the pods' links join. A holder that takes the place of one that
+ * was killed joins the network that is there instead. It says "ready" on stdout when the network
  * stands and then does nothing until it is killed. */
 #include "node/step/step.h"
 
@@ -7,10 +8,12 @@
 #include "node/network/pod_network.h"
 #include "node/process/lock.h"
 
+#include "base/cleanup.h"
 #include "base/file.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,13 +46,26 @@ static int lay_network(struct err *err)
     return result;
 }
 
+static int join_network(const char *path, struct err *err)
+{
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || setns(fd, CLONE_NEWNET) < 0)
+        return err_set_errno(err, errno, "cannot join the pod network '%s'", path);
+    return 0;
+}
+
 int step_hold(int argc, char **argv)
 {
     struct err err;
     int lock;
-    if (argc != 1 || step_detach(&err) < 0 || lay_network(&err) < 0 ||
+    if (argc != 1 && argc != 2) {
+        fputs("usage: trainyard-step hold LOCK [NETWORK]\n", stderr);
+        return 2;
+    }
+    if (step_detach(&err) < 0 ||
+        (argc == 2 ? join_network(argv[1], &err) : lay_network(&err)) < 0 ||
         process_lock_take(argv[0], &lock, &err) < 0) {
-        fprintf(stderr, "%s\n", argc == 1 ? err.message : "usage: trainyard-step hold LOCK");
+        fprintf(stderr, "%s\n", err.message);
         return 1;
     }
     prctl(PR_SET_NAME, "trainyard-hold");

@@ -41,7 +41,7 @@ void step_hear_hangups(sigset_t *ret_mask);
 bool step_heard_hangup(void);
 
 #define STEP_NETWORK_GONE                                                                          \
-    "the pod network is gone (make it anew: 'trainyard down', then 'trainyard up')"
+    "the process that holds the pod network has ended; the server is about to start another"
 
 /* Links that come into the calling process's network speak no IPv6, where /proc/sys can be written:
  * it has no address to offer, and every link would tell all others of one it gave itself. */
