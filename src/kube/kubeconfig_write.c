@@ -2,12 +2,17 @@
 #include "kube/kubeconfig.h"
 
 #include "base/base64.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/yaml.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { FILE_SIZE_MAX = 4 << 20 };
 
@@ -37,6 +42,26 @@ static const char *namespace_to_write(struct arena *arena, const char *path, con
         str_eq(before.token, config->token))
         return before.namespace_;
     return config->namespace_;
+}
+
+/* A file that is there is written over where it stands, as kubectl does it. A new file in its place
+ * would not be the one that pods have covered, and the cover would be gone with the old one. */
+static int write_over(const char *path, const struct buf *text, struct err *err)
+{
+    _cleanup_buf_ struct buf before;
+    struct stat info;
+    buf_init(&before, FILE_SIZE_MAX);
+    if (file_read(path, &before, NULL) == 0 && before.size == text->size &&
+        memcmp(before.data, text->data, text->size) == 0 && stat(path, &info) == 0 &&
+        (info.st_mode & 0777) == 0600)
+        return 0;
+    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || fchmod(fd, 0600) < 0)
+        return err_set_errno(err, errno, "cannot write '%s'", path);
+    int result = file_write_all(fd, text->data, text->size, err);
+    if (result == 0 && (ftruncate(fd, (off_t)text->size) < 0 || fsync(fd) < 0))
+        result = err_set_errno(err, errno, "cannot write '%s'", path);
+    return result;
 }
 
 int kubeconfig_write(const char *path, const char *name, const struct kubeconfig *config,
@@ -73,7 +98,8 @@ int kubeconfig_write(const char *path, const char *name, const struct kubeconfig
     if (text.overflowed)
         return err_set(err, ERR_TOO_LARGE, "kubeconfig '%s': longer than %d bytes", path,
                        (int)FILE_SIZE_MAX);
-    int result = file_write_atomic(path, text.data, text.size, 0600, err);
+    int result = file_exists(path) ? write_over(path, &text, err)
+                                   : file_write_atomic(path, text.data, text.size, 0600, err);
     if (result < 0)
         err_wrap(err, "kubeconfig");
     return result;

@@ -46,6 +46,12 @@ const char *node_plain_note(struct arena *arena, const char *state_dir);
  * pods. NULL: nothing. */
 const char *node_note(struct arena *arena, const char *state_dir);
 
+/* Name a file that holds a secret before it is written. Containers that start from now on see it
+ * empty, wherever they see it, also after a later start of the cluster. ERR_EXISTS if a pod that
+ * runs already could read it. `path` is absolute. */
+int node_secret_file_add(const struct node_space *space, const char *state_dir, const char *path,
+                         struct err *err);
+
 struct node_runtime;
 int node_runtime_new(struct loop *loop, struct http_transport *transport, struct node_space *space,
                      const struct node_options *options, struct node_runtime **ret,

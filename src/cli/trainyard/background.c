@@ -86,6 +86,9 @@ static int serve(struct background *background)
 static int on_serve(void *context, int alive_fd)
 {
     struct background *background = context;
+    struct cluster_options options = *background->options;
+    options.restarted = background->ready_fd < 0;
+    background->options = &options;
     background->alive_fd = alive_fd;
     return serve(background);
 }

@@ -82,15 +82,27 @@ static int check_programs(const struct node_options *options, struct err *err)
     return 0;
 }
 
+/* Before any pod is started, which could read it otherwise. A server that comes back after a crash
+ * does without a file that its user has removed meanwhile. */
 static int write_kubeconfig(struct cluster *cluster, struct err *err)
 {
+    const struct cluster_options *options = cluster->options;
     struct kubeconfig config = {
-        .server = arena_printf(cluster->arena, "https://127.0.0.1:%d", cluster->options->port),
+        .server = arena_printf(cluster->arena, "https://127.0.0.1:%d", options->port),
         .ca_pem = cluster->credentials.ca_pem,
         .token = cluster->credentials.token,
         .namespace_ = "default",
     };
-    return kubeconfig_write(cluster->options->kubeconfig, "trainyard", &config, err);
+    int result =
+        node_secret_file_add(cluster->space, options->state->path, options->kubeconfig, err);
+    if (result == 0)
+        result = kubeconfig_write(options->kubeconfig, "trainyard", &config, err);
+    if (result < 0 && options->restarted) {
+        log_warning("cluster", "no kubeconfig is written: %s", err->message);
+        err_clear(err);
+        return 0;
+    }
+    return result;
 }
 
 static int seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
@@ -225,7 +237,7 @@ static void stop_for(struct cluster *cluster, const struct err *err)
     loop_stop(cluster->loop);
 }
 
-/* Ready is: the API answers and every node says so. Then the files that tell others are written. */
+/* Ready is: the API answers and every node says so. Then the file that tells others is written. */
 static void announce(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
@@ -235,8 +247,7 @@ static void announce(struct cluster *cluster)
         .kubeconfig = cluster->options->kubeconfig,
         .version = TRAINYARD_VERSION,
     };
-    if (write_kubeconfig(cluster, &err) < 0 ||
-        state_dir_write_server(cluster->options->state, &server, &err) < 0) {
+    if (state_dir_write_server(cluster->options->state, &server, &err) < 0) {
         stop_for(cluster, &err);
         return;
     }
@@ -353,6 +364,8 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
     /* Namespaces first: they can only be entered while there is one thread. */
     if (result == 0)
         result = node_space_enter(&cluster.node_options, &cluster.space, err);
+    if (result == 0)
+        result = write_kubeconfig(&cluster, err);
     if (result == 0)
         result = loop_new(&cluster.loop, err);
     if (result == 0)

@@ -17,6 +17,7 @@ struct cluster_options {
     int fake_gpus;           /* that the nodes tell of and the machine has not */
     bool plain;              /* pods get no namespaces */
     bool isolated;           /* pods are to reach nothing beyond the cluster */
+    bool restarted;          /* after a crash; `up` has told its user all there is to tell */
     bool no_operator;        /* TFJobs and PyTorchJobs are for somebody else to run */
 };
 

@@ -1,4 +1,5 @@
-/* What of the machine a pod must not see. */
+/* What of the machine a pod must not see. Secrets of the cluster that lie elsewhere are in a list
+ * of their own (pod/secrets.h). */
 #include "node/pod/plan_internal.h"
 
 #include "base/mem.h"
@@ -31,6 +32,7 @@ void planner_add_masks(struct planner *p)
 {
     const char *home = p->input->home;
     pod_strings_add(p->arena, &p->spec->masks, p->input->state_dir);
+    p->spec->secrets = arena_printf(p->arena, "%s/secrets", p->input->state_dir);
     if (!home || !str_eq(home, "/root"))
         pod_strings_add(p->arena, &p->spec->masks, "/root");
     for (size_t i = 0; home && i < ARRAY_SIZE(SECRETS); i++)

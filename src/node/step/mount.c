@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,8 +82,21 @@ static int open_below(int base, const char *sub_path, int *ret_fd, struct err *e
     return 0;
 }
 
-int mount_clone_volume(const struct pod_mount *mount, int *ret_fd, struct err *err)
+/* The path of what a descriptor has open, as the kernel knows it. */
+static int read_path(int fd, char **ret, struct err *err)
 {
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t size = readlink(link, path, sizeof(path));
+    if (size < 0 || (size_t)size == sizeof(path))
+        return err_set_errno(err, size < 0 ? errno : ENAMETOOLONG, "cannot tell its path");
+    *ret = mem_strndup(path, (size_t)size);
+    return 0;
+}
+
+int mount_clone_volume(const struct pod_mount *mount, int *ret_fd, char **ret_path, struct err *err)
+{
+    _cleanup_free_ char *path = NULL;
     _cleanup_fd_ int base = open(mount->source, O_PATH | O_CLOEXEC), tree = -1;
     if (base < 0)
         return err_set_errno(err, errno, "cannot open volume '%s'", mount->source);
@@ -97,8 +111,11 @@ int mount_clone_volume(const struct pod_mount *mount, int *ret_fd, struct err *e
     int result = mount_clone(base, "", mount->read_only && !mount->only_top, &tree, err);
     if (result == 0 && mount->read_only && set_attributes(tree, MOUNT_ATTR_RDONLY, false) < 0)
         result = err_set_errno(err, errno, "cannot make it read-only");
+    if (result == 0)
+        result = read_path(base, &path, err);
     if (result < 0)
         return err_wrap(err, "volume '%s'", mount->source);
+    *ret_path = TAKE(path);
     *ret_fd = TAKE_FD(tree);
     return 0;
 }

@@ -3,6 +3,7 @@
  * covered, and volumes lie at their mount paths. It runs in the sandbox's first process and never
  * touches the machine's mounts. A container of an image with files of its own sees those instead of
  * the machine's. */
+#include "node/pod/secrets.h"
 #include "node/step/image.h"
 #include "node/step/mount.h"
 #include "node/step/step.h"
@@ -15,7 +16,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -303,11 +306,34 @@ static int mount_scratch(bool read_only, struct mount_layers *layers, struct err
     return mkdir("/run/lock", 01777) < 0 ? err_set_errno(err, errno, "cannot make '/run/lock'") : 0;
 }
 
+/* Paths of the machine that are to be covered, without links, and the volumes. */
+struct root_view {
+    struct pod_strings masks;
+    int *trees;   /* one per mount of the container */
+    char **paths; /* where each is on the machine, without links */
+};
+
+/* While the machine is in sight. What is not there needs no cover. */
+static int gather_masks(const struct pod_spec *spec, struct pod_strings *ret, struct err *err)
+{
+    struct arena *arena = arena_new();
+    struct pod_strings wanted = {0};
+    int result = spec->secrets ? pod_secrets_load(arena, spec->secrets, &wanted, err) : 0;
+    for (size_t i = 0; i < spec->masks.count; i++)
+        pod_strings_add(arena, &wanted, spec->masks.items[i]);
+    for (size_t i = 0; result == 0 && i < wanted.count; i++) {
+        char real[PATH_MAX];
+        if (realpath(wanted.items[i], real))
+            pod_strings_add(arena, ret, arena_strdup(arena, real));
+    }
+    return result;
+}
+
 static int mask(const char *path, struct err *err)
 {
     struct stat info;
     if (lstat(path, &info) < 0 || S_ISLNK(info.st_mode))
-        return 0; /* nothing to see; a link's target has a path of its own */
+        return 0; /* it is not shown; a link that took its place meanwhile is none of ours */
     if (S_ISDIR(info.st_mode))
         return mount_memory(path, MS_RDONLY | MS_NOEXEC, "mode=0555,size=4k", err);
     if (mount("/dev/null", path, NULL, MS_BIND, NULL) < 0)
@@ -327,37 +353,37 @@ static int place_volume(const struct pod_mount *mount, int tree, struct mount_la
 
 /* What is covered on the machine is covered in a volume that holds it, too. A volume that is itself
  * such a place shows it: that is what it was asked for. */
-static int mask_inside(const struct pod_spec *spec, const struct pod_mount *mount, struct err *err)
+static int mask_inside(const struct pod_strings *masks, const char *path, const char *target,
+                       struct err *err)
 {
-    _cleanup_free_ char *root =
-        mem_printf("%s%s%s", str_eq(mount->source, "/") ? "" : mount->source,
-                   mount->sub_path ? "/" : "", mount->sub_path ? mount->sub_path : "");
+    const char *root = str_eq(path, "/") ? "" : path;
     size_t size = strlen(root);
     int result = 0;
-    for (size_t i = 0; result == 0 && i < spec->masks.count; i++) {
-        const char *hidden = spec->masks.items[i];
+    for (size_t i = 0; result == 0 && i < masks->count; i++) {
+        const char *hidden = masks->items[i];
         if (!str_has_prefix(hidden, root) || hidden[size] != '/')
             continue;
-        _cleanup_free_ char *path = mem_printf("%s%s", mount->target, hidden + size);
-        result = mask(path, err);
+        _cleanup_free_ char *inside = mem_printf("%s%s", target, hidden + size);
+        result = mask(inside, err);
     }
     return result;
 }
 
 /* `writable`: the root is an image's, over which can be written. */
 static int arrange(const struct pod_spec *spec, const struct pod_container *container,
-                   const int *trees, bool writable, struct err *err)
+                   const struct root_view *view, bool writable, struct err *err)
 {
     struct mount_layers layers = {0};
     int result = writable ? step_image_write_names(spec, err) : mount_etc(spec, &layers, err);
     if (result == 0 && !writable)
         result = mount_scratch(container->read_only, &layers, err);
-    for (size_t i = 0; result == 0 && !container->root && i < spec->masks.count; i++)
-        result = mask(spec->masks.items[i], err);
+    for (size_t i = 0; result == 0 && !container->root && i < view->masks.count; i++)
+        result = mask(view->masks.items[i], err);
     for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
-        result = place_volume(&container->mounts[i], trees[i], &layers, err);
+        const struct pod_mount *mount = &container->mounts[i];
+        result = place_volume(mount, view->trees[i], &layers, err);
         if (result == 0)
-            result = mask_inside(spec, &container->mounts[i], err);
+            result = mask_inside(&view->masks, view->paths[i], mount->target, err);
     }
     /* A working directory that the machine lacks is made where that is easy; elsewhere the command
      * says that it is missing. */
@@ -375,17 +401,19 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return err_set_errno(err, errno, "cannot part from the machine's mounts");
-    int *trees = mem_calloc(container->mount_count + 1, sizeof(*trees));
+    /* The process has one life: what is allocated here goes when it runs the command. */
+    struct root_view view = {.trees = mem_calloc(container->mount_count + 1, sizeof(*view.trees)),
+                             .paths = mem_calloc(container->mount_count + 1, sizeof(*view.paths))};
     bool writable = false;
-    int result = 0;
+    int result = gather_masks(spec, &view.masks, err);
     for (size_t i = 0; result == 0 && i < container->mount_count; i++)
-        result = mount_clone_volume(&container->mounts[i], &trees[i], err);
+        result = mount_clone_volume(&container->mounts[i], &view.trees[i], &view.paths[i], err);
     if (result == 0)
         result = container->root ? show_image(spec, container, mount_point, &writable, err)
                                  : show_machine(mount_point, err);
     if (result == 0)
         result = enter_root(spec, container, err);
     if (result == 0)
-        result = arrange(spec, container, trees, writable, err);
+        result = arrange(spec, container, &view, writable, err);
     return result;
 }

@@ -112,6 +112,26 @@ static void keeps_the_namespace_that_was_chosen(void **state)
     }
 }
 
+/* Pods have the file covered, not its name: it is written over where it stands. */
+static void a_kubeconfig_is_written_in_place(void **state)
+{
+    struct world *world = *state;
+    const char *path = put(world, "kubeconfig", "something much longer than a kubeconfig: ...");
+    struct kubeconfig config = {.server = "https://127.0.0.1:2", .token = "t"}, back;
+    struct stat before, after;
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(stat(path, &before), 0);
+    for (int port = 3; port >= 1; port--) {
+        config.server = port == 1 ? "https://h" : "https://127.0.0.1:64433";
+        assert_int_equal(kubeconfig_write(path, "trainyard", &config, NULL), 0);
+        assert_int_equal(kubeconfig_read(world->arena, path, NULL, &back, NULL), 0);
+        assert_string_equal(back.server, config.server);
+        assert_int_equal(stat(path, &after), 0);
+        assert_int_equal(after.st_ino, before.st_ino);
+        assert_int_equal(after.st_mode & 0777, 0600);
+    }
+}
+
 static const char TWO[] = "apiVersion: v1\n"
                           "kind: Config\n"
                           "current-context: one\n"
@@ -544,6 +564,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(reads_what_it_writes),
         TEST(keeps_the_namespace_that_was_chosen),
+        TEST(a_kubeconfig_is_written_in_place),
         TEST(reads_what_others_wrote),
         TEST(refuses),
         TEST(points_at_what_is_wrong),

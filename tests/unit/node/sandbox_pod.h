@@ -65,6 +65,7 @@ void memory_is_shared_and_limited(void **state);
 void read_only_all_the_way_down(void **state);
 void sub_paths_stay_inside(void **state);
 void volumes_cover_secrets(void **state);
+void volumes_cover_listed_secrets(void **state);
 void groups_and_capabilities(void **state);
 void a_read_only_root(void **state);
 

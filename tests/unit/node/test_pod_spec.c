@@ -23,6 +23,7 @@ static void spec_round_trip(void **state)
                             .restart = RESTART_ON_FAILURE,
                             .hosts = "127.0.0.1\tlocalhost\nback\\slash\n"};
     pod_strings_add(arena, &spec.masks, "/root");
+    spec.secrets = "/state/secrets";
     struct pod_container *first = pod_spec_add_container(arena, &spec, "first");
     first->init = true;
     pod_strings_add(arena, &first->arguments, "true");

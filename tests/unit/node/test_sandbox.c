@@ -495,6 +495,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(memory_is_shared_and_limited),
         cmocka_unit_test(sub_paths_stay_inside),
         cmocka_unit_test(volumes_cover_secrets),
+        cmocka_unit_test(volumes_cover_listed_secrets),
         cmocka_unit_test(groups_and_capabilities),
         cmocka_unit_test(a_read_only_root),
         cmocka_unit_test(every_way_out_is_closed),

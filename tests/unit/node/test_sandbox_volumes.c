@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "node/pod/capabilities.h"
+#include "node/pod/secrets.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -177,6 +178,51 @@ void sub_paths_stay_inside(void **state)
     }
     nothing_is_made_through_a_link(volume);
     race(volume);
+}
+
+/* The list of secrets is read when a container starts; a volume that is reached through a link, and
+ * a part of it, show the same. */
+void volumes_cover_listed_secrets(void **state)
+{
+    struct pod pod =
+        pod_make("listed", "10.244.1.1",
+                 "for f in /host /linked /part; do wc -c <$f/listed; done\n"
+                 "rm -f /host/listed 2>/dev/null; mv /host/listed /host/x 2>/dev/null\n"
+                 "wc -c </host/listed; wc -c </host/plain");
+    struct err test_err = ERR_INIT;
+    char *directory = arena_printf(pod.arena, "%s/deep", scratch);
+    char *secret = arena_printf(pod.arena, "%s/listed", directory);
+    char *link = arena_printf(pod.arena, "%s/link", scratch);
+    pod.spec.secrets = arena_printf(pod.arena, "%s/secrets", scratch);
+    file_make_dirs(directory, 0755, NULL);
+    file_write_atomic(secret, "secret", 6, 0644, NULL);
+    file_write_atomic(arena_printf(pod.arena, "%s/plain", directory), "plain", 5, 0644, NULL);
+    assert_int_equal(symlink(directory, link), 0);
+    /* The list has the file by another way, and one that is gone. */
+    assert_int_equal(
+        pod_secrets_add(pod.spec.secrets, arena_printf(pod.arena, "%s/listed", link), &test_err),
+        0);
+    assert_int_equal(pod_secrets_add(pod.spec.secrets, "/nowhere/at/all", &test_err), 0);
+    pod_container_add_mount(pod.arena, pod.main, "/host", directory);
+    pod_container_add_mount(pod.arena, pod.main, "/linked", link);
+    pod_container_add_mount(pod.arena, pod.main, "/part", scratch)->sub_path = "deep";
+    pod_start(&pod);
+    pod_finish(&pod);
+    pod_expect_log(&pod, "0\n0\n0\n0\n5\n");
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 64);
+    assert_int_equal(file_read(secret, &text, &test_err), 0);
+    assert_string_equal(text.data, "secret");
+    unlink(link);
+    pod_drop(&pod);
+
+    /* A list that cannot be read is no empty one: the container does not start. */
+    pod = pod_make("unlisted", "10.244.1.1", "true");
+    pod.spec.secrets = arena_printf(pod.arena, "%s/secrets", scratch);
+    file_write_atomic(pod.spec.secrets, "x\n", 2, 0600, NULL);
+    pod_start(&pod);
+    assert_string_equal(pod_finish(&pod)->reason, "StartError");
+    pod_drop(&pod);
 }
 
 /* A volume that holds the state directory shows it empty, wherever it is mounted. What is asked for

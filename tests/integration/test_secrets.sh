@@ -1,0 +1,129 @@
+#!/bin/bash
+# The admin's kubeconfig, wherever --kubeconfig puts it: no pod reads the token in it, by whatever path.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+# Pods have a /tmp of their own; what they are to see of the machine lies elsewhere.
+PLACES=()
+clean_up() { rm -rf "${PLACES[@]}"; }
+make_place() {
+    local above=/opt
+    [ "$(id -u)" = 0 ] || above=$USER_HOME
+    place=$(mktemp -d "$above/trainyard-test.XXXXXX")
+    PLACES+=("$place")
+    mkdir "$place/deep"
+    ln -s "$place" "$SCRATCH/link-$1"
+    touch "$place/deep/real"
+    ln -s deep/real "$place/alias"
+    [ "$(id -u)" != 0 ] || [ ${#AS_USER[@]} = 0 ] || chown -R 65534:65534 "$place"
+}
+
+# Says what it finds by every path, and goes on.
+reader() {
+    cat <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: reader}
+spec:
+  automountServiceAccountToken: false
+  containers:
+  - name: main
+    image: trainyard/tools
+    command:
+    - bash
+    - -c
+    - |
+      for top in $place /above/$(basename "$place") /linked /share /proc/1/root$place /proc/self/root$place; do
+          test -d \$top || test \$top = /proc/1/root$place || echo "no \$top" # that one may be closed
+          for name in mine other alias deep/real; do
+              test ! -e \$top/\$name || { echo "\$top/\$name:"; cat \$top/\$name; }
+          done
+      done
+      {
+          cat /below/mine /deep/real
+          rm -f /share/mine; mv /share/mine /share/moved; ln /share/mine /share/second; cat /share/moved /share/second
+          unshare -Urm bash -c "umount /share/mine; cat /share/mine"
+      } 2>&1
+      echo it is over
+      sleep 100000
+    volumeMounts:
+    - {name: above, mountPath: /above, readOnly: true}
+    - {name: above, mountPath: /below, subPath: $(basename "$place")}
+    - {name: linked, mountPath: /linked}
+    - {name: share, mountPath: /share}
+    - {name: share, mountPath: /deep, subPath: deep}
+  volumes:
+  - {name: above, hostPath: {path: $(dirname "$place")}}
+  - {name: linked, hostPath: {path: $SCRATCH/link-$1}}
+  - {name: share, hostPath: {path: $place}}
+YAML
+}
+
+up_with() { # KUBECONFIG
+    KUBECONFIG=$1
+    HOME=$place cluster_up --kubeconfig "$1"
+}
+
+check_said() { # WHEN
+    wait_for_log reader "it is over"
+    kubectl logs reader >"$SCRATCH/said"
+    assert_contains "what a pod finds $1" "$place/mine:" "$(cat "$SCRATCH/said")"
+    ! grep "^no " "$SCRATCH/said" || fail "$1: the pod does not see the place"
+    ! grep -F "$(cat "$TRAINYARD_STATE/token")" "$SCRATCH/said" || fail "$1: a pod reads the admin's token: $(cat "$SCRATCH/said")"
+    ! grep "token:" "$SCRATCH/said" || fail "$1: a pod reads a kubeconfig"
+}
+
+check() { # NUMBER
+    make_place "$1"
+    UP_OPTIONS=(--no-restart) # the test starts the next server itself, at first
+    up_with "$place/mine"
+    reader "$1" | kubectl apply -f -
+    check_said "after the first start"
+
+    # The pod that goes on after the next start was planned before there was a second file.
+    as_user "$TRAINYARD" down
+    up_with "$place/other"
+    restarted() { [ "$(kubectl get pod reader -o jsonpath='{.status.containerStatuses[0].restartCount}')" = 1 ]; }
+    wait_until "the pod to go on" restarted
+    check_said "after the second start"
+    assert_contains "what the pod finds of the second file" "$place/other:" "$(cat "$SCRATCH/said")"
+
+    # A server that was killed left its pods running: a file that they do not have covered is not written.
+    kill -KILL "$(server_pid)"
+    if HOME=$place as_user "$TRAINYARD" up --port 0 --kubeconfig "$place/alias" >"$SCRATCH/out" 2>&1; then fail "a kubeconfig was written for pods to read"; fi
+    assert_contains "a new place for the kubeconfig beside running pods" "would be readable in the pods that are running" "$(cat "$SCRATCH/out")"
+    [ ! -s "$place/deep/real" ] || fail "it was written nevertheless"
+    # One that they have covered is written again, with another port.
+    inode=$(stat -c %i "$place/other")
+    up_with "$place/other"
+    assert_eq "inode of the kubeconfig" "$inode" "$(stat -c %i "$place/other")"
+    assert_eq "what a running pod sees of the new kubeconfig" "" "$(kubectl exec reader -- cat "$place/other" "/share/other" "/linked/other")"
+
+    # Through a link it is its target that must not be read.
+    as_user "$TRAINYARD" down
+    UP_OPTIONS=()
+    up_with "$place/alias"
+    [ -L "$place/alias" ] || fail "the link was replaced"
+    assert_eq "mode of the kubeconfig" 600 "$(stat -c %a "$place/deep/real")"
+    restarted_again() { [ "$(kubectl get pod reader -o jsonpath='{.status.containerStatuses[0].restartCount}')" = 2 ]; }
+    wait_until "the pod to go on" restarted_again
+    check_said "with a kubeconfig behind a link"
+    assert_contains "what the pod finds of the third file" "$place/deep/real:" "$(cat "$SCRATCH/said")"
+    for name in mine other deep/real; do
+        grep -qF "$(cat "$TRAINYARD_STATE/token")" "$place/$name" || fail "$name has lost its token"
+    done
+
+    # A server that comes back after a crash does not write a file that was removed, and serves all the same.
+    mv "$place/deep/real" "$SCRATCH/kubeconfig"
+    KUBECONFIG=$SCRATCH/kubeconfig
+    kill -KILL "$(server_pid)"
+    not_written() { grep -q "no kubeconfig is written" "$TRAINYARD_STATE/trainyard.log"; }
+    wait_until "the next server" not_written
+    kubectl get nodes
+    [ ! -e "$place/deep/real" ] || fail "it was written for pods to read"
+    cluster_wipe
+}
+
+check 1
+become_ordinary_user
+check 2
