@@ -5,7 +5,11 @@
 
 # Pods have a /tmp of their own; what they are to see of the machine lies elsewhere.
 PLACES=()
-clean_up() { rm -rf "${PLACES[@]}"; }
+clean_up() {
+    local place
+    for place in "${PLACES[@]}"; do ! mountpoint -q "$place.bound" || umount "$place.bound"; done
+    rm -rf "${PLACES[@]}" "${PLACES[@]/%/.bound}"
+}
 make_place() {
     local above=/opt
     [ "$(id -u)" = 0 ] || above=$USER_HOME
@@ -13,6 +17,8 @@ make_place() {
     PLACES+=("$place")
     mkdir "$place/deep"
     ln -s "$place" "$SCRATCH/link-$1"
+    mkdir "$place.bound"
+    [ "$(id -u)" != 0 ] || mount --bind "$place" "$place.bound" # the machine shows it twice
     touch "$place/deep/real"
     ln -s deep/real "$place/alias"
     [ "$(id -u)" != 0 ] || [ ${#AS_USER[@]} = 0 ] || chown -R 65534:65534 "$place"
@@ -33,7 +39,7 @@ spec:
     - bash
     - -c
     - |
-      for top in $place /above/$(basename "$place") /linked /share /proc/1/root$place /proc/self/root$place; do
+      for top in $place $place.bound /above/$(basename "$place") /linked /share /proc/1/root$place /proc/self/root$place; do
           test -d \$top || test \$top = /proc/1/root$place || echo "no \$top" # that one may be closed
           for name in mine other alias deep/real; do
               test ! -e \$top/\$name || { echo "\$top/\$name:"; cat \$top/\$name; }

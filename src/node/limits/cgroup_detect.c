@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "node/process/mount_info.h"
 
 #include <string.h>
 
@@ -37,23 +38,6 @@ static unsigned controllers_in(const char *list)
         if (has_word(list, cgroup_controller_name(bit)))
             found |= bit;
     return found;
-}
-
-/* Spaces and the like are written as \040 there. */
-static char *unescape(char *text)
-{
-    char *to = text;
-    for (const char *at = text; *at; to++) {
-        if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' && at[2] <= '7' &&
-            at[3] >= '0' && at[3] <= '7') {
-            *to = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
-            at += 4;
-        } else {
-            *to = *at++;
-        }
-    }
-    *to = '\0';
-    return text;
 }
 
 /* Our group in a hierarchy, "/user.slice/…": lines are NUMBER:CONTROLLERS:PATH, and of version 2
@@ -129,11 +113,11 @@ static bool read_mount(char *line, const char *own_groups, struct arena *arena,
     const char *path = find_own(arena, own_groups, unified, controllers);
     if (!path || (!unified && !controllers))
         return false;
-    const char *mount = unescape(fields[4]);
+    const char *mount = mount_info_unescape(fields[4]);
     *ret = (struct cgroup_place){
         .mount = mount,
         .own = arena_printf(arena, "%s%s", mount,
-                            without_self(arena, below_root(unescape(fields[3]), path))),
+                            without_self(arena, below_root(mount_info_unescape(fields[3]), path))),
         .controllers = controllers,
         .unified = unified,
         .of_systemd = is_of_systemd(path),

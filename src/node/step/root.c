@@ -4,6 +4,7 @@
  * touches the machine's mounts. A container of an image with files of its own sees those instead of
  * the machine's. */
 #include "node/pod/secrets.h"
+#include "node/process/mount_info.h"
 #include "node/step/image.h"
 #include "node/step/mount.h"
 #include "node/step/step.h"
@@ -25,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ROOT_ENTRIES_MAX = 256 };
+enum { ROOT_ENTRIES_MAX = 256, MOUNTS_TEXT_MAX = 64 << 20 };
 
 /* A read-only mount does not stop a process from connecting to the sockets in /run. */
 static const char *const FRESH[] = {"proc", "sys", "dev", "run", "tmp"};
@@ -313,6 +314,19 @@ struct root_view {
     char **paths; /* where each is on the machine, without links */
 };
 
+/* The other places at which the machine shows a file, as long as it is the same one. */
+static void add_aliases(struct arena *arena, const char *mounts, const char *path,
+                        struct pod_strings *ret)
+{
+    struct pod_strings aliases = {0};
+    struct stat own, other;
+    mount_info_aliases(arena, mounts, path, &aliases);
+    for (size_t i = 0; i < aliases.count; i++)
+        if (lstat(path, &own) == 0 && lstat(aliases.items[i], &other) == 0 &&
+            own.st_dev == other.st_dev && own.st_ino == other.st_ino)
+            pod_strings_add(arena, ret, aliases.items[i]);
+}
+
 /* While the machine is in sight. What is not there needs no cover. */
 static int gather_masks(const struct pod_spec *spec, struct pod_strings *ret, struct err *err)
 {
@@ -321,10 +335,16 @@ static int gather_masks(const struct pod_spec *spec, struct pod_strings *ret, st
     int result = spec->secrets ? pod_secrets_load(arena, spec->secrets, &wanted, err) : 0;
     for (size_t i = 0; i < spec->masks.count; i++)
         pod_strings_add(arena, &wanted, spec->masks.items[i]);
+    _cleanup_buf_ struct buf mounts;
+    buf_init(&mounts, MOUNTS_TEXT_MAX);
+    if (result == 0)
+        result = file_read("/proc/self/mountinfo", &mounts, err);
     for (size_t i = 0; result == 0 && i < wanted.count; i++) {
         char real[PATH_MAX];
-        if (realpath(wanted.items[i], real))
-            pod_strings_add(arena, ret, arena_strdup(arena, real));
+        if (!realpath(wanted.items[i], real))
+            continue;
+        pod_strings_add(arena, ret, arena_strdup(arena, real));
+        add_aliases(arena, mounts.data, real, ret);
     }
     return result;
 }

@@ -1,0 +1,86 @@
+/* Files that are mounted at several places; see process/mount_info.h. */
+#include "node/process/mount_info.h"
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+char *mount_info_unescape(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at; to++) {
+        if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' && at[2] <= '7' &&
+            at[3] >= '0' && at[3] <= '7') {
+            *to = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
+            at += 4;
+        } else {
+            *to = *at++;
+        }
+    }
+    *to = '\0';
+    return text;
+}
+
+struct mount_row {
+    const char *device; /* "8:1" */
+    const char *root;   /* which directory of its file system is shown */
+    const char *point;  /* and where */
+};
+
+/* ID PARENT DEVICE ROOT MOUNT-POINT … */
+static bool read_row(struct arena *arena, const char *line, size_t size, struct mount_row *ret)
+{
+    char *fields[5], *rest = arena_strndup(arena, line, size);
+    for (size_t i = 0; i < 5; i++)
+        if (!(fields[i] = strsep(&rest, " ")))
+            return false;
+    *ret = (struct mount_row){fields[2], mount_info_unescape(fields[3]),
+                              mount_info_unescape(fields[4])};
+    return ret->root[0] == '/' && ret->point[0] == '/';
+}
+
+/* What of `path` is below `directory`, "" for itself; NULL: it is not. */
+static const char *below(const char *path, const char *directory)
+{
+    size_t size = str_eq(directory, "/") ? 0 : strlen(directory);
+    bool is_below = strncmp(path, directory, size) == 0 && (!path[size] || path[size] == '/');
+    return is_below ? path + size : NULL;
+}
+
+static const char *join(struct arena *arena, const char *directory, const char *rest)
+{
+    return arena_printf(arena, "%s%s", str_eq(directory, "/") ? "" : directory, rest);
+}
+
+/* One row after the other; false at the end. */
+static bool next_row(struct arena *arena, const char **text, struct mount_row *ret)
+{
+    while (**text) {
+        const char *line = *text;
+        size_t size = strcspn(line, "\n");
+        *text += size + (line[size] == '\n');
+        if (read_row(arena, line, size, ret))
+            return true;
+    }
+    return false;
+}
+
+void mount_info_aliases(struct arena *arena, const char *mountinfo, const char *path,
+                        struct pod_strings *ret)
+{
+    struct mount_row row, holder = {0};
+    /* The deepest mount has it, and of several at one place the last. */
+    for (const char *text = mountinfo; next_row(arena, &text, &row);)
+        if (below(path, row.point) && (!holder.point || strlen(row.point) >= strlen(holder.point)))
+            holder = row;
+    if (!holder.point)
+        return;
+    const char *inside = join(arena, holder.root, below(path, holder.point));
+    for (const char *text = mountinfo; next_row(arena, &text, &row);) {
+        const char *rest = str_eq(row.device, holder.device) ? below(inside, row.root) : NULL;
+        const char *alias = rest ? join(arena, row.point, rest) : path;
+        if (!str_eq(alias, path))
+            pod_strings_add(arena, ret, alias);
+    }
+}
