@@ -241,5 +241,5 @@ void remote_websocket_new(struct engine *engine, struct stream *line,
     self->command = remote_command_new(engine, request, &CARRIER, self);
     self->session = websocket_session_new(engine_loop(engine), line, &SESSION_HANDLER, self);
     if (form->base64)
-        websocket_session_use_text(self->session);
+        websocket_session_write_text(self->session);
 }

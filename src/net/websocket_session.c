@@ -21,7 +21,7 @@ struct websocket_session {
     struct websocket_reader reader;
     struct buf held;       /* what came before the owner's pause took effect */
     struct loop_task task; /* give it, after the pause */
-    bool is_text;          /* what messages are */
+    bool writes_text;      /* messages are sent as text, not as binary ones */
     bool paused;
     bool over; /* nothing is said or heard any more but what is pending */
 };
@@ -47,12 +47,12 @@ static void send_close(struct websocket_session *session, int code, const char *
 
 void websocket_session_write(struct websocket_session *session, const void *data, size_t size)
 {
-    send_frame(session, session->is_text ? WEBSOCKET_TEXT : WEBSOCKET_BINARY, data, size);
+    send_frame(session, session->writes_text ? WEBSOCKET_TEXT : WEBSOCKET_BINARY, data, size);
 }
 
-void websocket_session_use_text(struct websocket_session *session)
+void websocket_session_write_text(struct websocket_session *session)
 {
-    session->is_text = true;
+    session->writes_text = true;
 }
 
 size_t websocket_session_pending(const struct websocket_session *session)
@@ -111,19 +111,11 @@ static void refuse(struct websocket_session *session, int code, const struct err
 
 static void take_piece(struct websocket_session *session, const struct websocket_piece *piece)
 {
-    struct err err;
     switch (piece->opcode) {
     case WEBSOCKET_BINARY:
     case WEBSOCKET_TEXT:
-        if ((piece->opcode == WEBSOCKET_TEXT) == session->is_text) {
-            session->handler->on_data(session->context, piece->data, piece->size, piece->first,
-                                      piece->last);
-            break;
-        }
-        err_set(&err, ERR_BAD_REQUEST,
-                session->is_text ? "websocket: binary messages are not taken, only text"
-                                 : "websocket: text is not taken, only binary messages");
-        refuse(session, WEBSOCKET_UNSUPPORTED, &err);
+        session->handler->on_data(session->context, piece->data, piece->size, piece->first,
+                                  piece->last);
         break;
     case WEBSOCKET_PING:
         if (stream_pending(session->line) < PENDING_MAX)

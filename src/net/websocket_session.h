@@ -40,9 +40,10 @@ struct websocket_session *websocket_session_new(struct loop *loop, struct stream
                                                 const struct websocket_session_handler *handler,
                                                 void *context);
 
-/* From the beginning on: messages are text, not binary, both ways. That it is UTF-8 is seen to by
- * the owner, whose sub-protocol says what it may be. */
-void websocket_session_use_text(struct websocket_session *session);
+/* Sends messages as text from now on; binary is the default. Messages that arrive may be of either
+ * type, as in Kubernetes: its client for Python sends input as text. The owner checks UTF-8 where
+ * its sub-protocol asks for it. */
+void websocket_session_write_text(struct websocket_session *session);
 
 /* One message. */
 void websocket_session_write(struct websocket_session *session, const void *data, size_t size);

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """What a program with Kubernetes' own client for Python does every day, against the cluster of the kubeconfig: typed calls, lists in
-parts, watches, patches, conflicts, refusals, custom objects, and the dynamic client with server-side apply. It ends with 0 or says
-which answer was another."""
+parts, watches, patches, conflicts, refusals, commands in pods, custom objects, and the dynamic client with server-side apply. It exits
+with 0, or says which answer differed."""
 import json
 import threading
 
 from kubernetes import client, config, dynamic, watch
 from kubernetes.client.exceptions import ApiException
+from kubernetes.stream import stream
 
 NAMESPACE = "python"
 
@@ -104,6 +105,30 @@ def jobs(core, batch):
         raise AssertionError("the pod did not go with its job")
 
 
+def served_pod(core):
+    """A running pod that serves one file on port 8080."""
+    command = ["sh", "-c", "mkdir -p /tmp/www && cd /tmp/www && echo served > page && exec python3 -m http.server 8080"]
+    container = client.V1Container(name="c", image="busybox", command=command)
+    core.create_namespaced_pod(NAMESPACE, client.V1Pod(metadata=client.V1ObjectMeta(name="served"),
+                                                       spec=client.V1PodSpec(containers=[container])))
+    for event in watch.Watch().stream(core.list_namespaced_pod, NAMESPACE, field_selector="metadata.name=served", timeout_seconds=120):
+        if event["object"].status.phase == "Running":
+            return
+    raise AssertionError("the pod does not run")
+
+
+def commands(core):
+    """Input reaches a command: the client sends a string as a text message and bytes as a binary one."""
+    line = stream(core.connect_get_namespaced_pod_exec, "served", NAMESPACE, command=["sh"], stdin=True, stdout=True, stderr=True,
+                  tty=False, _preload_content=False)
+    line.write_stdin("echo as text\n")
+    assert line.readline_stdout(timeout=120) == "as text"
+    line.write_stdin(b"echo as bytes >&2; exit 3\n")
+    assert line.readline_stderr(timeout=120) == "as bytes"
+    line.run_forever(timeout=120)
+    assert line.returncode == 3, line.returncode
+
+
 def custom_objects(api):
     job = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "py"},
            "spec": {"tfReplicaSpecs": {"Worker": {"replicas": 2, "template": {"spec": {"containers": [
@@ -145,6 +170,8 @@ def main():
     lists_in_parts(core)
     watches(core)
     jobs(core, client.BatchV1Api())
+    served_pod(core)
+    commands(core)
     custom_objects(client.CustomObjectsApi())
     dynamic_client(core)
     before = core.list_namespace().metadata.resource_version

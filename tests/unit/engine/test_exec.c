@@ -387,6 +387,22 @@ static void over_websocket(void **state)
         " close 1000 ");
 }
 
+/* Kubernetes' client for Python sends what is a string to it as text. */
+static void input_may_come_as_text(void **state)
+{
+    struct world *world = *state;
+    upgrade(world, "GET", "exec?command=cat&stdin=1&stdout=1&tty=1",
+            WEBSOCKET "v4.channel.k8s.io\r\n");
+    start_lines(world, true, true, false);
+    send_frame(world, WEBSOCKET_TEXT, "\0as text, ", 10);
+    SEND(world, "\0as bytes");
+    assert_string_equal(world->lines[IN]->out.data, "as text, as bytes");
+    send_text(world, "\4{\"Width\":10,\"Height\":20}");
+    assert_int_equal(world->columns * 100 + world->rows, 1020);
+    say(world, OUT, "out");
+    assert_string_equal(heard(world), "1:out ");
+}
+
 /* For clients that have no bytes: the channel is a digit and what is behind it base64. */
 static void over_websocket_in_base64(void **state)
 {
@@ -595,6 +611,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_cannot_be_is_refused),
         TEST(over_websocket),
+        TEST(input_may_come_as_text),
         TEST(over_websocket_in_base64),
         TEST(base64_and_bytes_are_not_mixed),
         TEST(a_message_in_base64_has_a_limit),

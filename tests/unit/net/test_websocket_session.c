@@ -169,6 +169,7 @@ static const char *heard(struct world *world)
             end += snprintf(end, room, "%s(%.*s) ",
                             piece.opcode == WEBSOCKET_BINARY ? ""
                             : piece.opcode == WEBSOCKET_PONG ? "pong"
+                            : piece.opcode == WEBSOCKET_TEXT ? "text"
                                                              : "?",
                             (int)piece.size, piece.data);
         at += used;
@@ -285,15 +286,20 @@ static void one_that_breaks_the_rules_is_told_so(void **state)
     assert_log(world, "end: websocket: a client's frame is not masked ");
 }
 
-static void text_is_not_taken(void **state)
+static void text_is_taken_like_bytes(void **state)
 {
     struct world *world = *state;
-    memory_stream_hold(world->peer, true);
     say_text(world, WEBSOCKET_TEXT, "hello");
+    say_text(world, WEBSOCKET_BINARY, "world");
     run(world);
-    assert_string_equal(heard(world),
-                        "close 1003 websocket: text is not taken, only binary messages ");
-    assert_log(world, "end: websocket: text is not taken, only binary messages ");
+    assert_log(world, "[hello] [world] ");
+    websocket_session_write(world->session, "bytes", 5);
+    run(world);
+    assert_string_equal(heard(world), "(bytes) ");
+    websocket_session_write_text(world->session);
+    websocket_session_write(world->session, "text", 4);
+    run(world);
+    assert_string_equal(heard(world), "text(text) ");
 }
 
 /* One that pings and never reads must not grow our memory. */
@@ -417,7 +423,7 @@ int main(void)
         TEST(a_goodbye_without_a_code_gets_one_without),
         TEST(we_say_goodbye),
         TEST(one_that_breaks_the_rules_is_told_so),
-        TEST(text_is_not_taken),
+        TEST(text_is_taken_like_bytes),
         TEST(pings_of_one_that_does_not_read_are_not_answered_for_ever),
         TEST(the_line_ends_without_a_word),
         TEST(the_line_breaks),
