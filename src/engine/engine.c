@@ -182,7 +182,8 @@ static const struct identity *identify(struct engine *engine, struct http_exchan
     return identity;
 }
 
-/* Below /api and /apis a slash at the end is as good as none, as it is for Kubernetes. */
+/* Removes slashes at the end of paths for which they mean nothing to Kubernetes either: /version
+ * and all below /api and /apis. Other paths, such as /healthz/, do not exist with a slash. */
 static const struct http_request *forgive_slash(struct arena *arena,
                                                 const struct http_request *request)
 {
@@ -190,7 +191,8 @@ static const struct http_request *forgive_slash(struct arena *arena,
     size_t size = strlen(path), kept = size;
     while (kept > 1 && path[kept - 1] == '/')
         kept--;
-    if (kept == size || !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/")))
+    if (kept == size || !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/") ||
+                          (kept == strlen("/version") && str_has_prefix(path, "/version"))))
         return request;
     struct http_request *forgiven = ARENA_NEW(arena, struct http_request);
     *forgiven = *request;
