@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    PAIR_TIMEOUT_MS = 30 * 1000, /* between the two streams of a connection */
+    PAIR_TIMEOUT_MS = 30 * 1000, /* between the two channels of a connection */
     TO_POD_HIGH = 1024 * 1024,   /* not taken by the pod: the whole session waits */
     TO_PEER_HIGH = 1024 * 1024,  /* not taken by the peer: the pod waits */
     EARLY_HIGH = 64 * 1024,      /* before there is a connection; then the session waits */
@@ -20,21 +20,34 @@ enum {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static bool is_stream_over(const struct forward_line *line, enum forward_stream which)
+static void free_channel(struct forward_line *line, enum forward_channel which)
 {
-    return !line->streams[which] || line->peer_ended[which];
+    if (line->channels[which])
+        line->site->ops->free(TAKE(line->channels[which]));
+}
+
+/* Let the peer go on. */
+static void release_peer(struct forward_line *line)
+{
+    if (line->channels[FORWARD_DATA])
+        line->site->ops->pause(line->channels[FORWARD_DATA], false);
+}
+
+static bool is_channel_over(const struct forward_line *line, enum forward_channel which)
+{
+    return !line->channels[which] || line->peer_ended[which];
 }
 
 /* Free the line once both sides of everything have ended. Our own sides end together with the
  * connection. */
 static void settle(struct forward_line *line)
 {
-    bool waits = !line->opened && (line->streams[FORWARD_ERROR] || line->streams[FORWARD_DATA]);
-    if (waits || line->connecting || line->target || !is_stream_over(line, FORWARD_ERROR) ||
-        !is_stream_over(line, FORWARD_DATA))
+    bool waits = !line->opened && (line->channels[FORWARD_ERROR] || line->channels[FORWARD_DATA]);
+    if (waits || line->connecting || line->target || !is_channel_over(line, FORWARD_ERROR) ||
+        !is_channel_over(line, FORWARD_DATA))
         return;
-    for (int i = 0; i < FORWARD_STREAMS; i++)
-        line->streams[i] = spdy_stream_free(line->streams[i]);
+    for (int i = 0; i < FORWARD_CHANNELS; i++)
+        free_channel(line, i);
     loop_timer_stop(&line->timer);
     line->site->gone(line->site->context, line);
     free(line->request_id);
@@ -42,11 +55,13 @@ static void settle(struct forward_line *line)
     free(line);
 }
 
-static void end_streams(struct forward_line *line)
+static void end_channels(struct forward_line *line)
 {
-    for (int i = 0; i < FORWARD_STREAMS; i++)
-        if (line->streams[i])
-            spdy_stream_end(line->streams[i]);
+    for (int i = 0; i < FORWARD_CHANNELS; i++)
+        if (line->channels[i]) {
+            line->site->ops->end(line->channels[i]);
+            line->peer_ended[i] = line->peer_ended[i] || line->site->ops->ends_together;
+        }
 }
 
 static void close_target(struct forward_line *line)
@@ -68,8 +83,7 @@ static void on_target_open(void *context)
     if (line->early.size)
         stream_write(line->target, line->early.data, line->early.size);
     buf_release(&line->early);
-    if (line->streams[FORWARD_DATA])
-        spdy_stream_pause(line->streams[FORWARD_DATA], false);
+    release_peer(line);
     if (line->peer_ended[FORWARD_DATA])
         stream_shut(line->target);
 }
@@ -77,9 +91,9 @@ static void on_target_open(void *context)
 static void on_target_data(void *context, const char *data, size_t size)
 {
     struct forward_line *line = context;
-    if (!line->streams[FORWARD_DATA])
+    if (!line->channels[FORWARD_DATA])
         return;
-    spdy_stream_write(line->streams[FORWARD_DATA], data, size);
+    line->site->ops->write(line->channels[FORWARD_DATA], data, size);
     if (line->site->pending(line->site->context) > TO_PEER_HIGH)
         stream_pause(line->target, true);
 }
@@ -87,8 +101,7 @@ static void on_target_data(void *context, const char *data, size_t size)
 static void on_target_sent(void *context)
 {
     struct forward_line *line = context;
-    if (line->streams[FORWARD_DATA])
-        spdy_stream_pause(line->streams[FORWARD_DATA], false);
+    release_peer(line);
 }
 
 /* The peer is told, and may have more to say to a pod that still listens. */
@@ -96,7 +109,7 @@ static void on_target_end(void *context, const struct err *err)
 {
     struct forward_line *line = context;
     line->target_ended = true;
-    end_streams(line);
+    end_channels(line);
     if (err) {
         close_target(line);
     } else if (line->peer_ended[FORWARD_DATA]) {
@@ -109,9 +122,8 @@ static void on_target_closed(void *context)
 {
     struct forward_line *line = context;
     line->target = NULL;
-    end_streams(line);
-    if (line->streams[FORWARD_DATA])
-        spdy_stream_pause(line->streams[FORWARD_DATA], false);
+    end_channels(line);
+    release_peer(line);
     settle(line);
 }
 
@@ -136,19 +148,17 @@ static void on_connected(void *context, struct stream *stream, const struct err 
     char text[ERR_MESSAGE_MAX + 512];
     snprintf(text, sizeof(text), "error forwarding port %d to pod %.253s, uid %.63s: %s",
              line->port, kube_meta_name(pod), kube_meta_uid(pod), err->message);
-    if (line->streams[FORWARD_ERROR])
-        spdy_stream_write(line->streams[FORWARD_ERROR], text, strlen(text));
-    end_streams(line);
-    if (line->streams[FORWARD_DATA])
-        spdy_stream_pause(line->streams[FORWARD_DATA], false);
+    if (line->channels[FORWARD_ERROR])
+        line->site->ops->write(line->channels[FORWARD_ERROR], text, strlen(text));
+    end_channels(line);
+    release_peer(line);
     settle(line);
 }
 
 /* ---- the peer's side ------------------------------------------------------------------------- */
 
-static void on_data(void *context, const char *data, size_t size)
+void forward_line_data(struct forward_line *line, const char *data, size_t size)
 {
-    struct forward_line *line = context;
     bool full = false;
     if (line->target_open && line->target && !line->target_closing) {
         stream_write(line->target, data, size);
@@ -158,67 +168,47 @@ static void on_data(void *context, const char *data, size_t size)
         full = line->early.size > EARLY_HIGH;
     } /* else there is nobody to hear it */
     if (full)
-        spdy_stream_pause(line->streams[FORWARD_DATA], true);
+        line->site->ops->pause(line->channels[FORWARD_DATA], true);
 }
 
-static void on_data_end(void *context)
+static void end_data(struct forward_line *line)
 {
-    struct forward_line *line = context;
-    line->peer_ended[FORWARD_DATA] = true;
-    if (line->target && !line->target_closing) {
-        if (line->target_ended) {
-            line->target_closing = true;
-            stream_finish(line->target);
-        } else if (line->target_open) {
-            stream_shut(line->target);
-        }
+    if (!line->target || line->target_closing)
+        return;
+    if (line->target_ended) {
+        line->target_closing = true;
+        stream_finish(line->target);
+    } else if (line->target_open) {
+        stream_shut(line->target);
+    }
+}
+
+void forward_line_end(struct forward_line *line, enum forward_channel which)
+{
+    line->peer_ended[which] = true;
+    if (which == FORWARD_DATA)
+        end_data(line);
+    settle(line);
+}
+
+void forward_line_reset(struct forward_line *line, enum forward_channel which)
+{
+    free_channel(line, which);
+    if (which == FORWARD_DATA) {
+        line->peer_ended[FORWARD_DATA] = true;
+        close_target(line);
+        end_channels(line);
     }
     settle(line);
 }
-
-static void on_data_reset(void *context)
-{
-    struct forward_line *line = context;
-    line->streams[FORWARD_DATA] = spdy_stream_free(line->streams[FORWARD_DATA]);
-    line->peer_ended[FORWARD_DATA] = true;
-    close_target(line);
-    end_streams(line);
-    settle(line);
-}
-
-/* Nothing is expected on the error stream. */
-static void on_error_data(void *context, const char *data, size_t size)
-{
-}
-
-static void on_error_end(void *context)
-{
-    struct forward_line *line = context;
-    line->peer_ended[FORWARD_ERROR] = true;
-    settle(line);
-}
-
-static void on_error_reset(void *context)
-{
-    struct forward_line *line = context;
-    line->streams[FORWARD_ERROR] = spdy_stream_free(line->streams[FORWARD_ERROR]);
-    settle(line);
-}
-
-static const struct spdy_stream_handler STREAM_HANDLERS[FORWARD_STREAMS] = {
-    [FORWARD_ERROR] = {.on_data = on_error_data,
-                       .on_end = on_error_end,
-                       .on_reset = on_error_reset},
-    [FORWARD_DATA] = {.on_data = on_data, .on_end = on_data_end, .on_reset = on_data_reset},
-};
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
 static void on_pair_timeout(struct loop_timer *timer)
 {
     struct forward_line *line = CONTAINER_OF(timer, struct forward_line, timer);
-    for (int i = 0; i < FORWARD_STREAMS; i++)
-        line->streams[i] = spdy_stream_free(line->streams[i]);
+    for (int i = 0; i < FORWARD_CHANNELS; i++)
+        free_channel(line, i);
     settle(line);
 }
 
@@ -235,12 +225,10 @@ struct forward_line *forward_line_new(const struct forward_site *site, const cha
     return line;
 }
 
-void forward_line_take(struct forward_line *line, enum forward_stream which,
-                       struct spdy_stream *stream)
+void forward_line_take(struct forward_line *line, enum forward_channel which, void *channel)
 {
-    line->streams[which] = stream;
-    spdy_stream_accept(stream, &STREAM_HANDLERS[which], line);
-    if (!line->streams[FORWARD_ERROR] || !line->streams[FORWARD_DATA])
+    line->channels[which] = channel;
+    if (!line->channels[FORWARD_ERROR] || !line->channels[FORWARD_DATA])
         return;
     line->opened = true;
     loop_timer_stop(&line->timer);

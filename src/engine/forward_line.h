@@ -1,21 +1,35 @@
-/* One forwarded connection: the pair of SPDY streams that kubectl opens for it, and the connection
- * to the pod's port. Bytes go both ways, each side ends by itself, a slow reader slows the other
- * side, and why a connection could not be made is said on the error stream. */
+/* One forwarded connection: the peer's two channels for it, and the connection to the pod's port.
+ * Bytes go both ways, each side ends by itself, a slow reader slows the other side, and the reason
+ * why a connection could not be made is sent on the error channel. The channels belong to the
+ * protocol that carries them: streams of SPDY (port_forward_spdy.c), or numbers before the messages
+ * of WebSocket (port_forward_websocket.c). */
 #ifndef TRAINYARD_ENGINE_FORWARD_LINE_H
 #define TRAINYARD_ENGINE_FORWARD_LINE_H
 
 #include "engine/engine.h"
-#include "net/spdy_session.h"
+#include "loop/loop.h"
+#include "net/stream.h"
 
-enum forward_stream { FORWARD_ERROR, FORWARD_DATA, FORWARD_STREAMS };
+enum forward_channel { FORWARD_ERROR, FORWARD_DATA, FORWARD_CHANNELS };
 
 struct forward_line;
+
+/* What a line does with a channel. */
+struct forward_channel_ops {
+    void (*write)(void *channel, const void *data, size_t size);
+    void (*end)(void *channel); /* nothing more is written to it; twice is fine */
+    void (*pause)(void *channel, bool paused);
+    void (*free)(void *channel);
+    /* The pod's end is the end of the peer's side, too: the peer need not end its channels. */
+    bool ends_together;
+};
 
 /* What the lines of a session share. */
 struct forward_site {
     struct loop *loop;
     struct engine_pod_backend backend;
     const struct json *pod;
+    const struct forward_channel_ops *ops;
     size_t (*pending)(void *context); /* bytes that the peer has not taken */
     void (*gone)(void *context, struct forward_line *line);
     void *context;
@@ -26,23 +40,28 @@ struct forward_line {
     const struct forward_site *site;
     char *request_id;
     int port;
-    struct spdy_stream *streams[FORWARD_STREAMS]; /* NULL: not there yet, or no more */
-    bool peer_ended[FORWARD_STREAMS];
-    bool opened;             /* both streams were there */
-    struct loop_timer timer; /* for the second stream to come */
+    void *channels[FORWARD_CHANNELS]; /* NULL: not there yet, or no more */
+    bool peer_ended[FORWARD_CHANNELS];
+    bool opened;             /* both channels were there */
+    struct loop_timer timer; /* for the second channel to come */
     void *connecting;        /* the backend's */
     struct stream *target;   /* NULL: none yet, or no more */
     bool target_open, target_ended, target_closing;
     struct buf early; /* for the target, before it is there */
 };
 
-/* A line of which one stream is known. */
+/* A line of which one channel is known. */
 struct forward_line *forward_line_new(const struct forward_site *site, const char *request_id,
                                       int port);
-/* Take a stream that is not there yet; with the second one the connection is made. */
-void forward_line_take(struct forward_line *line, enum forward_stream which,
-                       struct spdy_stream *stream);
+/* Takes a channel that is not there yet; with the second one the connection is made. */
+void forward_line_take(struct forward_line *line, enum forward_channel which, void *channel);
 /* The peer has taken everything: go on reading from the pod. */
 void forward_line_resume(struct forward_line *line);
+
+/* What the peer says on a channel: bytes for the pod, no more bytes, or that the channel is gone.
+ * The line may be freed by the last two. */
+void forward_line_data(struct forward_line *line, const char *data, size_t size);
+void forward_line_end(struct forward_line *line, enum forward_channel which);
+void forward_line_reset(struct forward_line *line, enum forward_channel which);
 
 #endif

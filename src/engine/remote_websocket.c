@@ -53,32 +53,26 @@ static void end_link(struct watcher_link *link)
 
 /* ---- the session's command ------------------------------------------------------------------- */
 
+/* In pieces that are whole groups of base64. */
 static void write_text(struct remote_websocket *self, enum remote_channel channel,
                        const char *bytes, size_t size)
 {
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *text = base64_encode(arena, bytes, size);
-    const char *message = arena_printf(arena, "%c%s", '0' + channel, text);
-    websocket_session_write(self->session, message, strlen(message));
+    enum { PIECE = 12 * 1024 };
+    for (size_t at = 0; at < size; at += PIECE) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        const char *text = base64_encode(arena, bytes + at, size - at < PIECE ? size - at : PIECE);
+        const char *message = arena_printf(arena, "%c%s", '0' + channel, text);
+        websocket_session_write(self->session, message, strlen(message));
+    }
 }
 
 static void write_channel(void *context, enum remote_channel channel, const void *data, size_t size)
 {
     struct remote_websocket *self = context;
-    char small[16 * 1024];
-    const char *bytes = data;
-    do {
-        size_t piece = size < sizeof(small) - 1 ? size : sizeof(small) - 1;
-        if (self->form.base64) {
-            write_text(self, channel, bytes, piece);
-        } else {
-            small[0] = (char)channel;
-            memcpy(small + 1, bytes, piece);
-            websocket_session_write(self->session, small, piece + 1);
-        }
-        bytes += piece;
-        size -= piece;
-    } while (size);
+    if (self->form.base64)
+        write_text(self, channel, data, size);
+    else
+        websocket_session_write_channel(self->session, channel, data, size);
 }
 
 static size_t pending(void *context)

@@ -50,6 +50,19 @@ void websocket_session_write(struct websocket_session *session, const void *data
     send_frame(session, session->writes_text ? WEBSOCKET_TEXT : WEBSOCKET_BINARY, data, size);
 }
 
+void websocket_session_write_channel(struct websocket_session *session, int channel,
+                                     const void *data, size_t size)
+{
+    char head[WEBSOCKET_HEAD_MAX + 1];
+    if (session->over)
+        return;
+    size_t head_size = websocket_write_head(head, WEBSOCKET_BINARY, true, size + 1, NULL);
+    head[head_size++] = (char)channel;
+    stream_write(session->line, head, head_size);
+    if (size)
+        stream_write(session->line, data, size);
+}
+
 void websocket_session_write_text(struct websocket_session *session)
 {
     session->writes_text = true;

@@ -47,6 +47,10 @@ void websocket_session_write_text(struct websocket_session *session);
 
 /* One message. */
 void websocket_session_write(struct websocket_session *session, const void *data, size_t size);
+/* One message: the number of a channel in a byte, and the data. So are messages built in all binary
+ * sub-protocols of Kubernetes with channels. */
+void websocket_session_write_channel(struct websocket_session *session, int channel,
+                                     const void *data, size_t size);
 /* Bytes written and not yet taken by the peer. */
 size_t websocket_session_pending(const struct websocket_session *session);
 void websocket_session_pause(struct websocket_session *session, bool paused);

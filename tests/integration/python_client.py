@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 """What a program with Kubernetes' own client for Python does every day, against the cluster of the kubeconfig: typed calls, lists in
-parts, watches, patches, conflicts, refusals, commands in pods, custom objects, and the dynamic client with server-side apply. It exits
-with 0, or says which answer differed."""
+parts, watches, patches, conflicts, refusals, commands in pods, their ports, custom objects, and the dynamic client with server-side apply.
+It exits with 0, or says which answer differed."""
 import json
 import threading
 
 from kubernetes import client, config, dynamic, watch
 from kubernetes.client.exceptions import ApiException
-from kubernetes.stream import stream
+from kubernetes.stream import portforward, stream
 
 NAMESPACE = "python"
 
@@ -108,13 +108,14 @@ def jobs(core, batch):
 def served_pod(core):
     """A running pod that serves one file on port 8080."""
     command = ["sh", "-c", "mkdir -p /tmp/www && cd /tmp/www && echo served > page && exec python3 -m http.server 8080"]
-    container = client.V1Container(name="c", image="busybox", command=command)
+    probe = client.V1Probe(http_get=client.V1HTTPGetAction(path="/page", port=8080), period_seconds=1)
+    container = client.V1Container(name="c", image="busybox", command=command, readiness_probe=probe)
     core.create_namespaced_pod(NAMESPACE, client.V1Pod(metadata=client.V1ObjectMeta(name="served"),
                                                        spec=client.V1PodSpec(containers=[container])))
     for event in watch.Watch().stream(core.list_namespaced_pod, NAMESPACE, field_selector="metadata.name=served", timeout_seconds=120):
-        if event["object"].status.phase == "Running":
+        if any(each.type == "Ready" and each.status == "True" for each in event["object"].status.conditions or []):
             return
-    raise AssertionError("the pod does not run")
+    raise AssertionError("the pod does not serve")
 
 
 def commands(core):
@@ -127,6 +128,22 @@ def commands(core):
     assert line.readline_stderr(timeout=120) == "as bytes"
     line.run_forever(timeout=120)
     assert line.returncode == 3, line.returncode
+
+
+def ports(core):
+    """Ports are forwarded as channels of a WebSocket: one that is served, and one where nobody listens."""
+    lines = portforward(core.connect_get_namespaced_pod_portforward, "served", NAMESPACE, ports="8080,9")
+    assert lines.error(8080) is None, lines.error(8080)
+    line = lines.socket(8080)
+    line.settimeout(120)
+    line.sendall(b"GET /page HTTP/1.0\r\n\r\n")
+    answer = b""
+    while piece := line.recv(65536):  # the session ends with its last connection
+        answer += piece
+    assert answer.endswith(b"\r\n\r\nserved\n"), answer
+    lines.socket(9).settimeout(120)
+    assert lines.socket(9).recv(1) == b""
+    assert "error forwarding port 9 to pod served" in lines.error(9), lines.error(9)
 
 
 def custom_objects(api):
@@ -172,6 +189,7 @@ def main():
     jobs(core, client.BatchV1Api())
     served_pod(core)
     commands(core)
+    ports(core)
     custom_objects(client.CustomObjectsApi())
     dynamic_client(core)
     before = core.list_namespace().metadata.resource_version
