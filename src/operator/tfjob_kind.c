@@ -1,4 +1,5 @@
 /* The TFJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
+#include "operator/plan.h"
 #include "operator/tf_config_env.h"
 #include "operator/training_job.h"
 
@@ -34,6 +35,32 @@ static int validate_fields(const struct json *object, struct err *err)
         return err_set(err, ERR_INVALID, "spec.enableDynamicWorker: must be true or false, is %s",
                        json_type_name(dynamic->type));
     return 0;
+}
+
+static bool has_replicas(const struct training_job *job, enum training_replica_type type)
+{
+    return job->replicas[type].present && job->replicas[type].replicas > 0;
+}
+
+/* TensorFlow 2's ParameterServerStrategy waits for every task of TF_CONFIG's cluster, and an
+ * evaluator runs no server that could answer: the job would hang without a word. Other APIs of
+ * TensorFlow (Estimator, TF 1) need the evaluator there, so it stays; a job with the annotation has
+ * decided. */
+static void advise(const struct training_job *job, struct training_plan *plan)
+{
+    bool trains = has_replicas(job, TRAINING_CHIEF) || has_replicas(job, TRAINING_MASTER) ||
+                  has_replicas(job, TRAINING_WORKER);
+
+    if (!trains || !has_replicas(job, TRAINING_PS) || !has_replicas(job, TRAINING_EVALUATOR) ||
+        kube_meta_annotation(job->json, TRAINING_EVALUATOR_ANNOTATION))
+        return;
+    training_plan_event(plan, true, "EvaluatorInTFConfig",
+                        "TF_CONFIG lists the evaluator beside the parameter servers, as Kubeflow's "
+                        "operator does; a program with TensorFlow 2's ParameterServerStrategy "
+                        "hangs then: set the annotation " TRAINING_EVALUATOR_ANNOTATION
+                        ": \"false\" and create the job again, or \"true\" if your program "
+                        "uses another strategy")
+        ->once = true;
 }
 
 /* TF_CONFIG goes last, so that it wins over one in the template. */
@@ -81,6 +108,7 @@ const struct training_kind TRAINING_TFJOB = {
         },
     .read = read_fields,
     .validate = validate_fields,
+    .advise = advise,
     .check = training_tf_config_check,
     .prepare = training_tf_config_prepare,
     .set_environment = set_environment,

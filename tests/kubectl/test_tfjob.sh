@@ -39,7 +39,7 @@ wait $follower || fail "kubectl logs -f"
 assert_eq "what was followed" "chief done" "$(cat "$SCRATCH/followed")"
 assert_eq "the message" "TFJob default/roles successfully completed." "$(message_of roles Succeeded)"
 assert_contains "get tfjob" "Succeeded" "$(kubectl get tfjob roles)"
-for line in "Created pod: roles-worker-1" "Created service: roles-ps-0" "TFJobSucceeded"; do
+for line in "Created pod: roles-worker-1" "Created service: roles-ps-0" "TFJobSucceeded" EvaluatorInTFConfig; do
     wait_until "the event '$line'" was_told roles "$line"
 done
 assert_contains "a job's end without a clean-up" "pod/roles-ps-0" "$(pods_of roles)"

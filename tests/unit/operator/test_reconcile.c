@@ -31,7 +31,7 @@ static void test_services_before_pods_in_fixed_order(void **state)
     assert_string_equal(fixture_message(&fixture, TRAINING_CREATED), "TFJob mnist is created.");
     assert_string_equal(json_get_string(fixture.plan.status, "startTime", ""),
                         "2026-11-15T02:00:00Z");
-    assert_int_equal(fixture.plan.event_count, 0);
+    assert_int_equal(fixture.plan.event_count, 1); /* about the evaluator */
     fixture_release(&fixture);
 }
 
@@ -332,6 +332,40 @@ static void test_a_job_that_nobody_can_end_says_so(void **state)
     }
 }
 
+/* A program with ParameterServerStrategy hangs where TF_CONFIG lists an evaluator. */
+static void test_an_evaluator_beside_parameter_servers_is_pointed_out(void **state)
+{
+    static const struct {
+        const char *spec, *annotation;
+        bool told;
+    } rows[] = {
+        {"Chief 1, Worker 1, PS 1, Evaluator 1", NULL, true},
+        {"Worker 1, PS 1, Evaluator 1", NULL, true},
+        {"Chief 1, Worker 1, PS 1, Evaluator 1", "false", false},
+        {"Chief 1, Worker 1, PS 1, Evaluator 1", "true", false},
+        {"Chief 1, Worker 1, PS 1", NULL, false},
+        {"Chief 1, Worker 1, Evaluator 1", NULL, false},
+        {"Chief 1, PS 0, Evaluator 1", NULL, false},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct job_fixture fixture;
+
+        fixture_init(&fixture, rows[i].spec, NULL);
+        if (rows[i].annotation)
+            kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_EVALUATOR_ANNOTATION,
+                                     rows[i].annotation);
+        fixture_reconcile(&fixture);
+        assert_int_equal(fixture_was_told(&fixture, "trainyard.dev/tf-config-evaluator: \"false\""),
+                         rows[i].told);
+        if (rows[i].told) {
+            assert_string_equal(fixture.plan.events[0].reason, "EvaluatorInTFConfig");
+            assert_true(fixture.plan.events[0].warning && fixture.plan.events[0].once);
+        }
+        fixture_release(&fixture);
+    }
+}
+
 /* An edit made a running job senseless: it has failed, so it must not run on unseen. */
 static void test_a_job_edited_into_nonsense_is_stopped(void **state)
 {
@@ -489,6 +523,7 @@ int main(void)
         cmocka_unit_test(test_job_of_another_manager_is_left_alone),
         cmocka_unit_test(test_a_job_given_away_is_left_alone),
         cmocka_unit_test(test_a_job_that_nobody_can_end_says_so),
+        cmocka_unit_test(test_an_evaluator_beside_parameter_servers_is_pointed_out),
         cmocka_unit_test(test_a_job_edited_into_nonsense_is_stopped),
         cmocka_unit_test(test_job_being_deleted_is_left_alone),
         cmocka_unit_test(test_a_taken_name_is_waited_for_and_told),
