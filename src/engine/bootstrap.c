@@ -116,32 +116,12 @@ static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 static int make_roles(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const char *plural;
+    const struct registry_resource *resource;
     struct json *object;
     int r = 0;
-    for (size_t i = 0; r == 0 && (object = bootstrap_role_at(arena, i, &plural)); i++)
-        r = ensure(bootstrap, arena, registry_built_in("rbac.authorization.k8s.io", "v1", plural),
-                   object, str_eq(plural, "clusterroles") ? "rules" : NULL, err);
-    return r;
-}
-
-/* The accounts that pipelines name: those compiled by Kubeflow's SDK all say "pipeline-runner". */
-static int make_kubeflow_accounts(const struct bootstrap *bootstrap, struct err *err)
-{
-    static const struct {
-        const char *namespace_, *name;
-    } rows[] = {
-        {"kubeflow", "pipeline-runner"},
-        {"kubeflow-user-example-com", "pipeline-runner"},
-        {"kubeflow-user-example-com", "default-editor"},
-    };
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++)
-        r = ensure(bootstrap, arena, accounts,
-                   kube_object_make(arena, &accounts->id, rows[i].namespace_, rows[i].name), NULL,
-                   err);
+    for (size_t i = 0; r == 0 && (object = bootstrap_role_at(arena, i, &resource)); i++)
+        r = ensure(bootstrap, arena, resource, object,
+                   str_eq(resource->id.plural, "clusterroles") ? "rules" : NULL, err);
     return r;
 }
 
@@ -191,8 +171,6 @@ int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
         if (r == 0)
             r = bootstrap_namespace_content(bootstrap, namespaces[i], err);
     }
-    if (r == 0)
-        r = make_kubeflow_accounts(bootstrap, err);
     if (r == 0)
         r = make_storage_classes(bootstrap, err);
     if (r == 0)

@@ -1,10 +1,11 @@
 /* What every cluster has before anybody asks: its first namespaces, in each namespace the account
- * and the certificate pods start with, and the roles of Kubernetes. Written when the server starts,
- * and for a namespace in the same breath as the namespace itself. */
+ * and the certificate pods start with, the roles of Kubernetes, and the accounts of Kubeflow.
+ * Written when the server starts, and for a namespace in one commit with the namespace itself. */
 #ifndef TRAINYARD_ENGINE_BOOTSTRAP_H
 #define TRAINYARD_ENGINE_BOOTSTRAP_H
 
 #include "base/json.h"
+#include "engine/registry.h"
 #include "store/store.h"
 
 struct bootstrap {
@@ -20,8 +21,9 @@ int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err);
 int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
                                 struct err *err);
 
-/* ---- bootstrap_roles.c: the next default role or binding, made in the arena; NULL at the end.
- * `ret_plural` names its resource. */
-struct json *bootstrap_role_at(struct arena *arena, size_t position, const char **ret_plural);
+/* ---- bootstrap_roles.c: the next default role, account or binding, made in the arena; NULL at the
+ * end. `ret_resource` is its resource. */
+struct json *bootstrap_role_at(struct arena *arena, size_t position,
+                               const struct registry_resource **ret_resource);
 
 #endif

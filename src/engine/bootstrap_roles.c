@@ -1,5 +1,6 @@
-/* The roles every cluster has, as Kubernetes defines them and with the kinds of this one, and who
- * has them from the start; see bootstrap.h. Words stand for lists. */
+/* The roles every cluster has, as Kubernetes and Kubeflow define them and with the kinds of this
+ * one, the accounts of a Kubeflow installation, and who has which role from the start; see
+ * bootstrap.h. Words stand for lists. */
 #include "engine/bootstrap.h"
 
 #include "base/mem.h"
@@ -10,6 +11,10 @@
 #define READ  "get list watch"
 #define WRITE "create delete deletecollection patch update"
 #define GROUP "rbac.authorization.k8s.io"
+
+/* The account that pipelines of Kubeflow's SDK name, and its role. pipeline/prepare.c binds the two
+ * in further namespaces. */
+#define PIPELINE_RUNNER "pipeline-runner"
 
 struct rule {
     const char *groups, *resources, *verbs; /* groups "": core */
@@ -88,6 +93,22 @@ static const struct rule PUBLIC[] = {
     {0},
 };
 
+/* What an installation of Kubeflow Pipelines allows the account its steps run as. */
+static const struct rule RUN_PIPELINES[] = {
+    {"", "secrets", "get", NULL},
+    {"", "configmaps", READ, NULL},
+    {"", "persistentvolumeclaims persistentvolumes", "*", NULL},
+    {"snapshot.storage.k8s.io", "volumesnapshots", "create delete get", NULL},
+    {"argoproj.io", "workflows workflowtaskresults workflowtasksets workflowtasksets/status",
+     READ " create patch update", NULL},
+    {"", "pods pods/exec pods/log services", "*", NULL},
+    {"apps extensions", "deployments replicasets", "*", NULL},
+    {"batch", "jobs", "*", NULL},
+    {"kubeflow.org", "*", "*", NULL},
+    {"machinelearning.seldon.io", "seldondeployments", "*", NULL},
+    {0},
+};
+
 enum { SETS_MAX = 3 };
 
 static const struct {
@@ -102,6 +123,16 @@ static const struct {
     {"system:basic-user", {ASK_ABOUT_SELF}, "system:authenticated"},
     {"system:discovery", {DISCOVER}, "system:authenticated"},
     {"system:public-info-viewer", {PUBLIC}, "system:authenticated system:unauthenticated"},
+    {PIPELINE_RUNNER, {RUN_PIPELINES}, NULL},
+};
+
+/* The accounts of an installation of Kubeflow, each with a role in its own namespace. */
+static const struct {
+    const char *namespace_, *name, *role;
+} ACCOUNTS[] = {
+    {"kubeflow", PIPELINE_RUNNER, PIPELINE_RUNNER},
+    {"kubeflow-user-example-com", PIPELINE_RUNNER, PIPELINE_RUNNER},
+    {"kubeflow-user-example-com", "default-editor", "edit"},
 };
 
 static void set_words(struct arena *arena, struct json *object, const char *member,
@@ -114,10 +145,11 @@ static void set_words(struct arena *arena, struct json *object, const char *memb
         json_append(list, json_string(arena, pieces[i]));
 }
 
-static struct json *make(struct arena *arena, const char *plural, const char *name)
+static struct json *make(struct arena *arena, const char *plural, const char *namespace_,
+                         const char *name)
 {
     const struct kube_resource *id = &registry_built_in(GROUP, "v1", plural)->id;
-    struct json *object = kube_object_make(arena, id, NULL, name);
+    struct json *object = kube_object_make(arena, id, namespace_, name);
     kube_meta_set_label(arena, object, "kubernetes.io/bootstrapping", "rbac-defaults");
     kube_meta_set_annotation(arena, object, "rbac.authorization.kubernetes.io/autoupdate", "true");
     return object;
@@ -125,7 +157,7 @@ static struct json *make(struct arena *arena, const char *plural, const char *na
 
 static struct json *make_role(struct arena *arena, size_t position)
 {
-    struct json *role = make(arena, "clusterroles", ROLES[position].name);
+    struct json *role = make(arena, "clusterroles", NULL, ROLES[position].name);
     struct json *rules = json_ensure_array(arena, role, "rules");
     for (size_t i = 0; i < SETS_MAX && ROLES[position].sets[i]; i++) {
         for (const struct rule *row = ROLES[position].sets[i]; row->verbs; row++) {
@@ -143,14 +175,19 @@ static struct json *make_role(struct arena *arena, size_t position)
     return role;
 }
 
-static struct json *make_binding(struct arena *arena, size_t position)
+static void refer_to_role(struct arena *arena, struct json *binding, const char *role)
 {
-    struct json *binding = make(arena, "clusterrolebindings", ROLES[position].name);
     struct json *ref = json_ensure_object(arena, binding, "roleRef");
-    struct json *subjects = json_ensure_array(arena, binding, "subjects");
     json_set_string(arena, ref, "apiGroup", GROUP);
     json_set_string(arena, ref, "kind", "ClusterRole");
-    json_set_string(arena, ref, "name", ROLES[position].name);
+    json_set_string(arena, ref, "name", role);
+}
+
+static struct json *make_binding(struct arena *arena, size_t position)
+{
+    struct json *binding = make(arena, "clusterrolebindings", NULL, ROLES[position].name);
+    struct json *subjects = json_ensure_array(arena, binding, "subjects");
+    refer_to_role(arena, binding, ROLES[position].name);
     size_t count;
     char **groups = str_split(arena, ROLES[position].groups, ' ', &count);
     for (size_t i = 0; i < count; i++) {
@@ -163,16 +200,42 @@ static struct json *make_binding(struct arena *arena, size_t position)
     return binding;
 }
 
-struct json *bootstrap_role_at(struct arena *arena, size_t position, const char **ret_plural)
+/* Like the binding that the pipeline controller makes in other namespaces. */
+static struct json *make_account_binding(struct arena *arena, size_t position)
+{
+    const char *namespace_ = ACCOUNTS[position].namespace_, *name = ACCOUNTS[position].name;
+    struct json *binding = make(arena, "rolebindings", namespace_, name);
+    struct json *subject = json_object(arena);
+    refer_to_role(arena, binding, ACCOUNTS[position].role);
+    json_set_string(arena, subject, "kind", "ServiceAccount");
+    json_set_string(arena, subject, "name", name);
+    json_set_string(arena, subject, "namespace", namespace_);
+    json_append(json_ensure_array(arena, binding, "subjects"), subject);
+    return binding;
+}
+
+struct json *bootstrap_role_at(struct arena *arena, size_t position,
+                               const struct registry_resource **ret_resource)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ROLES); i++) {
         if (position-- == 0) {
-            *ret_plural = "clusterroles";
+            *ret_resource = registry_built_in(GROUP, "v1", "clusterroles");
             return make_role(arena, i);
         }
         if (ROLES[i].groups && position-- == 0) {
-            *ret_plural = "clusterrolebindings";
+            *ret_resource = registry_built_in(GROUP, "v1", "clusterrolebindings");
             return make_binding(arena, i);
+        }
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(ACCOUNTS); i++) {
+        if (position-- == 0) {
+            *ret_resource = registry_built_in("", "v1", "serviceaccounts");
+            return kube_object_make(arena, &(*ret_resource)->id, ACCOUNTS[i].namespace_,
+                                    ACCOUNTS[i].name);
+        }
+        if (position-- == 0) {
+            *ret_resource = registry_built_in(GROUP, "v1", "rolebindings");
+            return make_account_binding(arena, i);
         }
     }
     return NULL;

@@ -13,6 +13,7 @@ enum workflow_action_type {
     WORKFLOW_LABEL_POD, /* as completed */
     WORKFLOW_CREATE_CLAIM,
     WORKFLOW_CREATE_ACCOUNT, /* a service account, if it is not there */
+    WORKFLOW_CREATE_BINDING, /* the account's rights, if they are not there */
     WORKFLOW_DELETE_CLAIM,
     /* The work of a resource template; its result is kept for the next pass. */
     WORKFLOW_CREATE_RESOURCE,

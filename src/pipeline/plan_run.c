@@ -58,7 +58,8 @@ static void take_answer(struct call *call, const struct json *object)
 /* What exists under the name may be ours, made by a call whose answer was lost. */
 static bool is_ours(const struct call *call, const struct json *object)
 {
-    if (call->action->type == WORKFLOW_CREATE_ACCOUNT)
+    if (call->action->type == WORKFLOW_CREATE_ACCOUNT ||
+        call->action->type == WORKFLOW_CREATE_BINDING)
         return true; /* whoever made it */
     if (call->action->type == WORKFLOW_CREATE_RESOURCE)
         return str_eq(kube_meta_annotation(object, WORKFLOW_MADE_BY_ANNOTATION),
@@ -78,6 +79,8 @@ static const struct kube_resource *resource_of(const struct workflow_action *act
         return &KUBE_PVCS;
     case WORKFLOW_CREATE_ACCOUNT:
         return &KUBE_SERVICEACCOUNTS;
+    case WORKFLOW_CREATE_BINDING:
+        return &KUBE_ROLEBINDINGS;
     case WORKFLOW_DELETE_WORKFLOW:
         return &KUBE_WORKFLOWS;
     default:
@@ -181,6 +184,7 @@ static void start_action(struct workflow_run *run, const struct workflow_action 
     case WORKFLOW_CREATE_POD:
     case WORKFLOW_CREATE_CLAIM:
     case WORKFLOW_CREATE_ACCOUNT:
+    case WORKFLOW_CREATE_BINDING:
     case WORKFLOW_CREATE_RESOURCE:
     case WORKFLOW_APPLY_RESOURCE:
         kube_create(run->pass.client, resource_of(action), action->namespace_, action->object,

@@ -1,7 +1,7 @@
 /* What must be there before a workflow begins: the claims of its volumeClaimTemplates and, where
- * the controller was told so, the service accounts its pods run as, which an installation of
- * Kubeflow would have made. Nothing is written down until all of it is there; making it twice does
- * no harm. */
+ * the controller was told so, the service accounts its pods run as, with the rights that an
+ * installation of Kubeflow would have given them. Nothing is written down until all of it is there;
+ * making it twice does no harm. */
 #include "pipeline/reconcile_internal.h"
 #include "pipeline/workflow.h"
 
@@ -46,6 +46,27 @@ static void want_claims(struct workflow_pass *pass, struct workflow_wanted *want
     }
 }
 
+/* Pipelines of Kubeflow's SDK run as this account. The embedded cluster has a ClusterRole of the
+ * same name with the rights that an installation of Kubeflow Pipelines gives it. */
+static const char RUNNER[] = "pipeline-runner";
+
+static struct json *make_runner_binding(struct workflow_pass *pass)
+{
+    struct arena *arena = pass->arena;
+    struct json *binding = kube_object_make(arena, &KUBE_ROLEBINDINGS, pass->namespace_, RUNNER);
+    struct json *role = json_ensure_object(arena, binding, "roleRef");
+    struct json *subject = json_object(arena);
+
+    json_set_string(arena, role, "apiGroup", KUBE_ROLEBINDINGS.group);
+    json_set_string(arena, role, "kind", KUBE_CLUSTERROLES.kind);
+    json_set_string(arena, role, "name", RUNNER);
+    json_set_string(arena, subject, "kind", KUBE_SERVICEACCOUNTS.kind);
+    json_set_string(arena, subject, "name", RUNNER);
+    json_set_string(arena, subject, "namespace", pass->namespace_);
+    json_append(json_ensure_array(arena, binding, "subjects"), subject);
+    return binding;
+}
+
 static void want_account(struct workflow_pass *pass, const struct json *where,
                          struct workflow_wanted *wanted)
 {
@@ -59,6 +80,8 @@ static void want_account(struct workflow_pass *pass, const struct json *where,
             return;
     want(pass, WORKFLOW_CREATE_ACCOUNT, name,
          kube_object_make(pass->arena, &KUBE_SERVICEACCOUNTS, pass->namespace_, name), wanted);
+    if (str_eq(name, RUNNER))
+        want(pass, WORKFLOW_CREATE_BINDING, name, make_runner_binding(pass), wanted);
 }
 
 struct workflow_wanted workflow_pass_prepare(struct workflow_pass *pass)

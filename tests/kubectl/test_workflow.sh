@@ -237,6 +237,29 @@ YAML
         kubectl delete wf again --wait=false
     done
 
+    echo "a step deletes a claim, as kfp's VolumeOp.delete() compiles it"
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: used}
+spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}
+YAML
+    create >/dev/null <<'YAML'
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: cleaner}
+spec:
+  entrypoint: main
+  serviceAccountName: pipeline-runner
+  templates:
+  - name: main
+    container:
+      image: any
+      command: [kubectl, delete, PersistentVolumeClaim, used, --ignore-not-found, --output, name, --wait=false]
+YAML
+    wait_for_workflow cleaner Succeeded
+    wait_until "the claim to be gone" is_gone pvc used
+
     echo "mistakes"
     sed 's/^  generateName:.*/  name: mistaken/; s/dependencies: \[produce, pvc\]/dependencies: [prduce, pvc]/' <(pipeline) | create >/dev/null
     wait_for_workflow mistaken Failed

@@ -92,6 +92,35 @@ static void test_start_anew(void **state)
     api_close(api);
 }
 
+/* Kubeflow's account for pipelines may delete a claim of its namespace, as kfp's VolumeOp.delete()
+ * does, and nothing in another namespace. */
+static void test_the_pipeline_runner(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *method, *path;
+        int status;
+    } rows[] = {
+        {"DELETE", "/api/v1/namespaces/kubeflow/persistentvolumeclaims/none", 404},
+        {"GET", "/api/v1/namespaces/kubeflow/pods/none/log", 404},
+        {"GET", "/apis/kubeflow.org/v1/namespaces/kubeflow/tfjobs", 200},
+        {"GET", "/apis/argoproj.io/v1alpha1/namespaces/kubeflow/workflows", 200},
+        {"DELETE", "/apis/batch/v1/namespaces/kubeflow/jobs/none", 404},
+        {"DELETE", "/api/v1/namespaces/kubeflow/configmaps/none", 403},
+        {"GET", "/api/v1/namespaces/kubeflow/secrets", 403},
+        {"DELETE", "/api/v1/namespaces/default/persistentvolumeclaims/none", 403},
+        {"GET", "/api/v1/pods", 403},
+    };
+    struct answer answer = api_post(
+        api, "/api/v1/namespaces/kubeflow/serviceaccounts/pipeline-runner/token", "{\"spec\":{}}");
+    const char *token = answer_at(api, &answer, "status.token");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        answer = api_call_as(api, token, rows[i].method, rows[i].path, NULL);
+        if (answer.status != rows[i].status)
+            fail_msg("%s %s: %s", rows[i].method, rows[i].path, answer.body);
+    }
+}
+
 static void test_allowed_and_refused(void **state)
 {
     struct api *api = *state;
@@ -416,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_namespace_content),
         cmocka_unit_test(test_start_anew),
+        TEST(test_the_pipeline_runner),
         TEST(test_allowed_and_refused),
         TEST(test_names),
         TEST(test_end_of_tokens),
